@@ -41,6 +41,8 @@ std::string text_of(const update_options& o) {
   if (o.kind == update_kind::muon)
     text += fmt::format("muon: adjustment {} adamw_learning_rate {}\n", static_cast<int>(o.adjustment),
                         o.adamw_learning_rate.value_or(o.learning_rate));
+  if (o.kind == update_kind::adafactor)
+    text += fmt::format("adafactor: decay_rate {} clip_threshold {}\n", o.decay_rate, o.clip_threshold);
   if (o.decay == decay_scope::matrices) text += "decay: matrices\n";
   for (const auto& group : o.groups) text += text_of(group);
   return text;

@@ -40,9 +40,7 @@ key_rule betas_rule(std::string fallback, std::string help) {
 key_rule eps_rule() { return real_rule("eps", positive, "1e-8", "added to the root of the second moment"); }
 
 table_variant adamw_variant(std::string name) {
-  return {std::move(name),
-          {weight_decay_rule("0.01"), betas_rule("[0.9, 0.999]", "decay of the moments"),
-           eps_rule()}};
+  return {std::move(name), {weight_decay_rule("0.01"), betas_rule("[0.9, 0.999]", "decay of the moments"), eps_rule()}};
 }
 
 key_rule nesterov_rule(std::string fallback) {
@@ -54,23 +52,36 @@ table_variant sgd_variant() {
 }
 
 table_variant muon_variant() {
-  return {"muon",
-          {weight_decay_rule("0.1"), real_rule("momentum", below_one, "0.95", "of the matrices in hidden layers"),
-           nesterov_rule("true"),
-           {.name = "adjust_lr",
-            .help = "a matrix' rate: times sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)), for which rates "
-                    "of adamw are right",
-            .fallback = "original",
-            .choices = {"original", "match_rms_adamw"}},
-           real_rule("adamw_learning_rate", {.least = 0}, "the optimizer's",
-                     "of what adamw steps: vectors, and the first and the last layer"),
-           betas_rule("[0.9, 0.999]", "of adamw: decay of the moments"), eps_rule()}};
+  return {
+      "muon",
+      {weight_decay_rule("0.1"),
+       real_rule("momentum", below_one, "0.95", "of the matrices in hidden layers"),
+       nesterov_rule("true"),
+       {.name = "adjust_lr",
+        .help = "a matrix' rate: times sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)), for which rates "
+                "of adamw are right",
+        .fallback = "original",
+        .choices = {"original", "match_rms_adamw"}},
+       real_rule("adamw_learning_rate", {.least = 0}, "the optimizer's",
+                 "of what adamw steps: vectors, and the first and the last layer"),
+       betas_rule("[0.9, 0.999]", "of adamw: decay of the moments"),
+       eps_rule()}};
 }
 
 table_variant lion_variant() {
   return {
       "lion",
       {weight_decay_rule("0"), betas_rule("[0.9, 0.99]", "share of the moment in the step, and in the next moment")}};
+}
+
+table_variant adafactor_variant() {
+  return {
+      "adafactor",
+      {weight_decay_rule("0"),
+       real_rule("decay_rate", {.least = 0, .most = 1, .open_least = true}, "0.8",
+                 "step t, from 1, keeps 1 - t^-decay_rate of the second moments"),
+       real_rule("clip_threshold", positive, "1", "largest root mean square of a parameter's step, before the rate"),
+       real_rule("eps", positive, "1e-30", "added to squares of gradients")}};
 }
 
 table_rules group_rules() {
@@ -94,11 +105,12 @@ void read_betas(const value_table& optimizer, update_options& o) {
 template <class T>
 using named = std::pair<const char*, T>;
 
-constexpr std::array<named<update_kind>, 5> update_kinds{{{"adamw", update_kind::adamw},
+constexpr std::array<named<update_kind>, 6> update_kinds{{{"adamw", update_kind::adamw},
                                                           {"sgd", update_kind::sgd},
                                                           {"lion", update_kind::lion},
                                                           {"adamw8bit", update_kind::adamw8bit},
-                                                          {"muon", update_kind::muon}}};
+                                                          {"muon", update_kind::muon},
+                                                          {"adafactor", update_kind::adafactor}}};
 constexpr std::array<named<schedule_kind>, 6> schedule_kinds{{{"constant", schedule_kind::constant},
                                                               {"linear", schedule_kind::linear},
                                                               {"cosine", schedule_kind::cosine},
@@ -136,6 +148,7 @@ update_options defaults_of(update_kind kind) {
   if (kind == update_kind::lion) return lion({});
   if (kind == update_kind::adamw8bit) return adamw8bit({});
   if (kind == update_kind::muon) return muon({});
+  if (kind == update_kind::adafactor) return adafactor({});
   return kind == update_kind::sgd ? sgd({}) : adamw({});
 }
 
@@ -155,7 +168,7 @@ parameter_group read_group(const value_table& group) {
 table_rules optimizer_rules() {
   table_rules rules{.selector = "kind",
                     .variants = {adamw_variant("adamw"), sgd_variant(), lion_variant(), adamw_variant("adamw8bit"),
-                                 muon_variant()}};
+                                 muon_variant(), adafactor_variant()}};
   key_rule rate = real_rule("learning_rate", positive, "", "before the schedule");
   rate.required = true;
   rules.keys = {
@@ -222,6 +235,8 @@ update_options read_update_options(const value_table& model) {
   std::string adjustment = "original";
   assign(optimizer, "adjust_lr", adjustment);
   o.adjustment = adjustment == "original" ? rate_adjustment::original : rate_adjustment::match_rms_adamw;
+  assign(optimizer, "decay_rate", o.decay_rate);
+  assign(optimizer, "clip_threshold", o.clip_threshold);
   o.adamw_learning_rate = number_in(optimizer, "adamw_learning_rate");
   std::string decay = "all";
   assign(optimizer, "decay", decay);

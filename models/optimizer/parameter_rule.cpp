@@ -1,6 +1,9 @@
 #include "models/optimizer/parameter_rule.hpp"
 
+#include "models/optimizer/adafactor_update.hpp"
+#include "models/optimizer/matrix_size.hpp"
 #include "models/optimizer/moment_block.hpp"
+#include "models/optimizer/muon_update.hpp"
 
 namespace hydra {
 
@@ -26,8 +29,17 @@ update_options options_of(const update_options& options, const std::string& name
 
 std::array<std::size_t, 2> moment_values(update_kind own, const parameter_form& form) noexcept {
   const std::size_t n = form.elements();
+  if (own == update_kind::adafactor && form.shape.size() >= 2) {
+    const matrix_size matrix = matrix_size_of(form);
+    return {matrix.rows, matrix.columns};
+  }
   const bool two = own == update_kind::adamw || own == update_kind::adamw8bit;
   return {n, two ? n : 0};
+}
+
+std::size_t update_scratch(update_kind own, const parameter_form& form) noexcept {
+  if (own == update_kind::muon) return muon_scratch(matrix_size_of(form));
+  return own == update_kind::adafactor ? adafactor_scratch(matrix_size_of(form)) : 0;
 }
 
 }  // namespace hydra

@@ -21,4 +21,7 @@ update_options options_of(const update_options& options, const std::string& name
 /// Values of state that the rule of a parameter (kind_for) has in each moment buffer.
 std::array<std::size_t, 2> moment_values(update_kind own, const parameter_form& form) noexcept;
 
+/// Bytes that one step of it allocates for its time; 0 for rules that can step it in parts.
+std::size_t update_scratch(update_kind own, const parameter_form& form) noexcept;
+
 }  // namespace hydra

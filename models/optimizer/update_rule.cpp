@@ -1,5 +1,6 @@
 #include "models/optimizer/update_rule.hpp"
 
+#include "models/optimizer/adafactor_update.hpp"
 #include "models/optimizer/bf16.hpp"
 #include "models/optimizer/blockwise_update.hpp"
 #include "models/optimizer/muon_update.hpp"
@@ -41,6 +42,7 @@ update_loop loop_of(const update_options& o) noexcept {
   if (o.kind == update_kind::lion) return update_loop::lion;
   if (o.kind == update_kind::adamw8bit) return update_loop::blockwise_adamw;
   if (o.kind == update_kind::muon) return update_loop::muon;
+  if (o.kind == update_kind::adafactor) return update_loop::adafactor;
   return o.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
 }
 
@@ -83,6 +85,18 @@ muon_constants constants_of_muon(const update_options& o, double rate, float cli
           .match_rms = o.adjustment == rate_adjustment::match_rms_adamw};
 }
 
+/// Nothing is kept of what the first step finds.
+adafactor_constants constants_of_adafactor(const update_options& o, double rate, std::uint32_t step, float clip) {
+  const double kept = 1 - std::pow(step + 1.0, -o.decay_rate);
+  return {.clip = clip,
+          .kept = static_cast<float>(kept),
+          .complement = static_cast<float>(1 - kept),
+          .eps = static_cast<float>(o.eps),
+          .threshold = static_cast<float>(o.clip_threshold),
+          .decay = static_cast<float>(1 - rate * o.weight_decay),
+          .rate = static_cast<float>(rate)};
+}
+
 HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
                                     const float* __restrict grad, float* __restrict m, float* __restrict v) {
   for (std::size_t i = 0; i < n; ++i) adamw_element(c, p[i], grad[i], m[i], v[i]);
@@ -121,24 +135,31 @@ void apply_rule(const update_constants& c, const update_slices& s) {
       return apply_blockwise_adamw(c.blockwise, s.parameters, s.gradients, s.first_blocks, s.second_blocks);
     case update_loop::muon:
       return apply_muon(c.muon, s.matrix, s.parameters, s.gradients, s.first_moment);
+    case update_loop::adafactor:
+      return apply_adafactor(c.adafactor, s.matrix, s.parameters, s.gradients, {s.first_moment, s.second_moment});
   }
 }
 
 bool fits(const block_moment& m, std::size_t n) { return m.codes.size() == n && m.largest.size() == moment_blocks(n); }
 
+bool moments_fit(update_loop rule, const update_slices& s) {
+  const std::size_t n = s.parameters.size(), first = s.first_moment.size(), second = s.second_moment.size();
+  if (rule == update_loop::blockwise_adamw) return fits(s.first_blocks, n) && fits(s.second_blocks, n);
+  if (rule == update_loop::adafactor && second > 0) return first == s.matrix.rows && second == s.matrix.columns;
+  if (rule == update_loop::adafactor) return first == n;
+  return (moments_of(rule) < 1 || first == n) && (moments_of(rule) < 2 || second == n);
+}
+
 void check_lengths(const update_constants& c, const update_slices& s) {
   const std::size_t n = s.parameters.size();
-  const int moments = moments_of(c.rule);
-  const bool in_blocks = c.rule == update_loop::blockwise_adamw, whole = steps_whole(c.rule);
-  if (s.gradients.size() != n || (moments > 0 && s.first_moment.size() != n) ||
-      (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n) ||
-      (whole && s.matrix.rows * s.matrix.columns != n) || (in_blocks && !(fits(s.first_blocks, n) && fits(s.second_blocks, n))))
+  const bool whole = !steps_whole(c.rule) || s.matrix.rows * s.matrix.columns == n;
+  if (s.gradients.size() != n || (!s.copy.empty() && s.copy.size() != n) || !whole || !moments_fit(c.rule, s))
     throw fault_error{
         fault_code::internal,
         fmt::format("update of {} parameters ({} x {}) with {} gradients, {} + {} moments, {} + {} moments in blocks "
                     "and a copy of {}",
-                    n, s.matrix.rows, s.matrix.columns, s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.first_blocks.codes.size(),
-                    s.second_blocks.codes.size(), s.copy.size())};
+                    n, s.matrix.rows, s.matrix.columns, s.gradients.size(), s.first_moment.size(),
+                    s.second_moment.size(), s.first_blocks.codes.size(), s.second_blocks.codes.size(), s.copy.size())};
 }
 
 /// The options that the rule has.
@@ -172,6 +193,13 @@ update_options muon(const muon_options& options) {
   return o;
 }
 
+update_options adafactor(const adafactor_options& options) {
+  update_options o = options_for(update_kind::adafactor, options);
+  o.decay_rate = options.decay_rate;
+  o.clip_threshold = options.clip_threshold;
+  return o;
+}
+
 std::string to_string(update_kind kind) {
   switch (kind) {
     case update_kind::adamw:
@@ -184,6 +212,8 @@ std::string to_string(update_kind kind) {
       return "adamw8bit";
     case update_kind::muon:
       return "muon";
+    case update_kind::adafactor:
+      return "adafactor";
   }
   return {};
 }
@@ -222,11 +252,14 @@ void validate(const update_options& o) {
   require(o.kind != update_kind::muon || fraction(o.momentum), "momentum", o.momentum, "at least 0 and below 1");
   require(nonnegative(o.adamw_learning_rate.value_or(0)), "adamw_learning_rate", o.adamw_learning_rate.value_or(0),
           "at least 0 and finite");
+  require(o.decay_rate > 0 && o.decay_rate <= 1, "decay_rate", o.decay_rate, "above 0 and at most 1");
+  require(o.clip_threshold > 0 && std::isfinite(o.clip_threshold), "clip_threshold", o.clip_threshold,
+          "above 0 and finite");
   for (const parameter_group& g : o.groups) validate(g);
 }
 
 bool is_elementwise(update_kind kind) noexcept {
-  return kind != update_kind::adamw8bit && kind != update_kind::muon;
+  return kind == update_kind::adamw || kind == update_kind::sgd || kind == update_kind::lion;
 }
 
 int moment_buffers(const update_options& options) noexcept {
@@ -252,6 +285,9 @@ update_constants constants_of(const update_options& options, std::uint32_t step,
       break;
     case update_kind::muon:
       c.muon = constants_of_muon(options, rate, clip_coefficient);
+      break;
+    case update_kind::adafactor:
+      c.adafactor = constants_of_adafactor(options, rate, step, clip_coefficient);
       break;
   }
   return c;

@@ -16,7 +16,7 @@
 
 namespace hydra {
 
-enum class update_kind : std::uint8_t { adamw, sgd, lion, adamw8bit, muon };
+enum class update_kind : std::uint8_t { adamw, sgd, lion, adamw8bit, muon, adafactor };
 
 /// How muon's learning rate follows the size of a matrix, as torch.optim.Muon calls it: times sqrt(max(1, rows / columns)),
 /// or 0.2 sqrt(max(rows, columns)), with which steps are as large as adamw's.
@@ -26,15 +26,18 @@ enum class rate_adjustment : std::uint8_t { original, match_rms_adamw };
 struct update_options {
   update_kind kind = update_kind::adamw;
   double learning_rate = 1e-3;
-  double weight_decay = 0.01;  ///< decoupled for adamw, adamw8bit (0.01), muon (0.1) and lion (0), coupled for sgd (0)
+  /// Coupled for sgd (0), decoupled for adamw, adamw8bit (0.01), muon (0.1), lion and adafactor (0).
+  double weight_decay = 0.01;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double eps = 1e-8;
-  double momentum = 0;    ///< sgd, muon (0.95)
-  bool nesterov = false;  ///< sgd, muon (true)
+  double eps = 1e-8;                                       ///< adafactor: 1e-30, added to squares
+  double momentum = 0;                                     ///< sgd, muon (0.95)
+  bool nesterov = false;                                   ///< sgd, muon (true)
   rate_adjustment adjustment = rate_adjustment::original;  ///< muon
   std::optional<double> adamw_learning_rate{};  ///< muon: learning rate of what adamw steps; the same without it
-  double clip_norm = 0;   ///< 0 = off
+  double decay_rate = 0.8;    ///< adafactor: step t (from 1) keeps 1 - t^-decay_rate of the second moments
+  double clip_threshold = 1;  ///< adafactor: largest root mean square of a parameter's step, before the rate
+  double clip_norm = 0;       ///< 0 = off
   learning_schedule schedule{};
   decay_scope decay = decay_scope::all;
   std::vector<parameter_group> groups{};  ///< the last one that has a parameter decides
@@ -77,6 +80,15 @@ struct muon_options {
   double eps = 1e-8;
   double clip_norm = 0;
 };
+/// Defaults as those of transformers.Adafactor with a given learning rate.
+struct adafactor_options {
+  double learning_rate = 1e-3;
+  double weight_decay = 0;
+  double decay_rate = 0.8;
+  double eps = 1e-30;
+  double clip_threshold = 1;
+  double clip_norm = 0;
+};
 update_options adamw(const adamw_options& options);
 /// Moments in 8 bits (moment_block.hpp), of parameters with 4096 values or more; stepped on the host.
 update_options adamw8bit(const adamw_options& options);
@@ -85,6 +97,8 @@ update_options lion(const lion_options& options);
 /// Muon for hidden weights of two dimensions or more (muon_update.hpp); adamw for vectors, and for the first and the last
 /// layer. Stepped on the host.
 update_options muon(const muon_options& options);
+/// A value of state for each row and column of a matrix (adafactor_update.hpp), stepped on the host.
+update_options adafactor(const adafactor_options& options);
 
 /// "adamw".
 std::string to_string(update_kind kind);
@@ -99,21 +113,21 @@ void validate(const learning_schedule& schedule);
 /// True if each value is stepped on its own: by devices too, with the same bits.
 bool is_elementwise(update_kind kind) noexcept;
 
-/// Moment buffers of a rule: adamw, adamw8bit and muon 2 (m, v), lion and sgd with momentum 1, else 0. A parameter may have no
-/// values in one of them (models/optimizer/parameter_rule.hpp).
+/// Moment buffers of a rule: adamw, adamw8bit and muon 2 (m, v), adafactor 2 (rows, columns), lion and sgd with momentum
+/// 1, else 0. A parameter may have no values in one of them (models/optimizer/parameter_rule.hpp).
 int moment_buffers(const update_options& options) noexcept;
 
 /// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
-/// Rules of whole matrices step a whole parameter.
+/// Muon and adafactor step a whole parameter.
 struct update_slices {
   std::span<float> parameters;
   std::span<const float> gradients;
-  std::span<float> first_moment;   ///< adamw m, sgd momentum, lion m, muon momentum
-  std::span<float> second_moment;  ///< adamw v
+  std::span<float> first_moment;    ///< adamw m, sgd momentum, lion m, muon momentum; adafactor rows, or v
+  std::span<float> second_moment;   ///< adamw v; adafactor columns
   std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/optimizer/bf16.hpp)
   block_moment first_blocks{};      ///< adamw8bit m, which begins at a block of its parameter
   block_moment second_blocks{};     ///< adamw8bit v
-  matrix_size matrix{};             ///< muon: of the parameter
+  matrix_size matrix{};             ///< of a whole parameter
 };
 
 /// Elements [begin, begin + n); of adamw8bit `begin` is a multiple of moment_block_size.

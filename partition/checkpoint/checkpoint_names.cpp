@@ -27,6 +27,9 @@ std::vector<std::string> moments(update_kind kind, const parameter_form& form) {
     case update_kind::sgd:
     case update_kind::muon:
       return {"momentum_buffer"};
+    case update_kind::adafactor:
+      return form.shape.size() >= 2 ? std::vector<std::string>{"exp_avg_sq_row", "exp_avg_sq_col"}
+                                    : std::vector<std::string>{"exp_avg_sq"};
   }
   return {};
 }

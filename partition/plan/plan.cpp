@@ -1,7 +1,6 @@
 #include "partition/plan/plan.hpp"
 
 #include "models/moment_layout.hpp"
-#include "models/optimizer/muon_update.hpp"
 #include "models/optimizer/parameter_rule.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/graph/dataflow.hpp"
@@ -54,10 +53,9 @@ void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
 byte_count scratch_of(const parameter_layout& layout, const plan_request& m) {
   std::size_t most = 0;
   for (const auto& p : layout.parameters()) {
-    if (p.trained() && kind_for(m.rule.kind, p.form()) == update_kind::muon) {
-      const auto widened = m.model->gradients() == precision::bf16 ? p.elements * sizeof(float) : 0;
-      most = std::max(most, muon_scratch(matrix_size_of(p.form())) + widened);
-    }
+    const auto scratch = p.trained() ? update_scratch(kind_for(m.rule.kind, p.form()), p.form()) : 0;
+    const bool widens = scratch > 0 && m.model->gradients() == precision::bf16;
+    most = std::max(most, scratch + (widens ? p.elements * sizeof(float) : 0));
   }
   return byte_count{most};
 }
@@ -267,7 +265,9 @@ std::vector<byte_count> shard_plan::state_buffers() const {
   return all;
 }
 
-byte_count shard_plan::moment_bytes() const noexcept { return std::accumulate(moments.begin(), moments.end(), byte_count{}); }
+byte_count shard_plan::moment_bytes() const noexcept {
+  return std::accumulate(moments.begin(), moments.end(), byte_count{});
+}
 
 byte_count model_plan::room_for(const block_id& id) const {
   if (slot) {

@@ -12,6 +12,8 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 namespace hydra {
@@ -37,14 +39,14 @@ at::Tensor zeros(at::ScalarType type, const std::string& device) {
   return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(elements)}, type, std::nullopt, at::Device(device), std::nullopt);
 }
 
-}  // namespace
-
-namespace {
-
 element_rate measure_elements(const update_options& rule, precision numbers) {
   std::vector<float> parameters(elements), gradients(elements, 1e-3F), first(elements), second(elements);
   const bool in_blocks = rule.kind == update_kind::adamw8bit;
-  const bool one = moment_buffers(rule) > 0 && !in_blocks, two = moment_buffers(rule) > 1 && !in_blocks;
+  const std::vector<std::int64_t> matrix{1 << 10, elements >> 10};
+  const auto moments = in_blocks ? std::array<std::size_t, 2>{} : moment_values(rule.kind, {.shape = matrix});
+  const auto values = [&](std::vector<float>& moment, int i) {
+    return std::span(moment).first(moment_buffers(rule) > i ? moments[static_cast<std::size_t>(i)] : 0);
+  };
   std::vector<std::uint8_t> codes(in_blocks ? 2 * elements : 0);
   std::vector<float> largest(in_blocks ? 2 * moment_blocks(elements) : 0);
   const auto blocks = [&](std::size_t i) {
@@ -58,11 +60,12 @@ element_rate measure_elements(const update_options& rule, precision numbers) {
     apply_update(rule, step, repeats + 1, 1.0F,
                  {.parameters = parameters,
                   .gradients = gradients,
-                  .first_moment = one ? std::span<float>(first) : std::span<float>(),
-                  .second_moment = two ? std::span<float>(second) : std::span<float>(),
+                  .first_moment = values(first, 0),
+                  .second_moment = values(second, 1),
                   .copy = copy,
                   .first_blocks = blocks(0),
-                  .second_blocks = blocks(1)});
+                  .second_blocks = blocks(1),
+                  .matrix = matrix_size_of({.shape = matrix})});
     times.push_back(steady_clock::now() - start);
   }
   return rate_of(std::move(times));
@@ -78,7 +81,11 @@ element_rate measure_products(const update_options& rule) {
   for (std::uint32_t step = 0; step <= repeats; ++step) {
     const auto start = steady_clock::now();
     apply_update(rule, step, repeats + 1, 1.0F,
-                 {.parameters = parameters, .gradients = gradients, .first_moment = momentum, .second_moment = {}, .matrix = size});
+                 {.parameters = parameters,
+                  .gradients = gradients,
+                  .first_moment = momentum,
+                  .second_moment = {},
+                  .matrix = size});
     times.push_back(steady_clock::now() - start);
   }
   return rate_of(std::move(times), muon_products(size));

@@ -34,7 +34,7 @@ update_work work_of(const parameter_layout& layout, const update_options& rule);
 /// Of the host.
 struct update_rates {
   element_rate elements{};
-  element_rate products{};   ///< added up per second
+  element_rate products{};  ///< added up per second
   duration time_for(const update_work& work) const noexcept;
 };
 

@@ -186,60 +186,81 @@ TEST_CASE("moments in 8 bits take less than half of the host memory of those in 
 
 namespace {
 
-/// Blocks of other sizes than multiples of what is computed at a time.
-exact_case muon_gpt(bool tied) {
-  auto rule = grouped(muon({.learning_rate = 2e-2, .adamw_learning_rate = 5e-3}));
+exact_case whole_gpt(update_options rule, bool tied) {
+  rule = grouped(rule);
   rule.schedule = {.kind = schedule_kind::linear, .warmup = 2};
   auto c = with(tiny_gpt(0.0, tied), rule);
   c.chain = gpt2({.layers = 3, .width = 40, .heads = 2, .context = 6, .dropout = 0.1, .tied = tied});
   return c;
 }
 
+/// Rules that need all of a parameter.
+std::vector<update_options> whole_rules() {
+  return {muon({.learning_rate = 2e-2, .adamw_learning_rate = 5e-3}), adafactor({.learning_rate = 1e-2})};
+}
+
 }  // namespace
 
-TEST_CASE("muon has the bits of plain training, however a model is cut and run", "[recipes][muon]") {
-  for (const bool tied : {false, true}) {
-    auto c = muon_gpt(tied);
-    for (const double clip : {0.0, 0.05}) {
-      c.optimizer.clip_norm = clip;
-      const auto plain = train_plain(c);
-      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
-        c.cuts = cuts;
-        INFO(fmt::format("tied {}, clip {}, {} shards", tied, clip, cuts.size()));
-        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
+TEST_CASE("muon and adafactor have the bits of plain training, however a model is cut and run", "[recipes][whole]") {
+  for (const auto& rule : whole_rules()) {
+    for (const bool tied : {false, true}) {
+      auto c = whole_gpt(rule, tied);
+      for (const double clip : {0.0, 0.05}) {
+        c.optimizer.clip_norm = clip;
+        const auto plain = train_plain(c);
+        for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
+          c.cuts = cuts;
+          INFO(fmt::format("{}, tied {}, clip {}, {} shards", to_string(rule.kind), tied, clip, cuts.size()));
+          REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
+        }
       }
     }
   }
-  auto c = muon_gpt(true);
-  c.replicas = c.waves = 2;
-  c.cuts = {0, 2, 4};
-  CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
-  c.replicas = c.waves = 1;
-  c.numbers = c.gradients = precision::bf16;
-  const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
-  CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
 }
 
-TEST_CASE("models under muon are interrupted and resumed with other cuts", "[recipes][muon]") {
-  auto c = muon_gpt(true);
-  c.cuts = {0, 2, 4};
-  run_options options{.devices = devices(2), .interrupt_at = 333};
-  options.checkpoint.every_steps = 1;
-  const auto resumed = train_in_parts({c}, options, [](std::size_t n, auto& all, run_options&) {
-    all[0].cuts = n % 2 == 1 ? cut_points{0, 1, 3} : cut_points{0, 2, 4};
-  });
-  CHECK(difference(train_plain(c), resumed, 0) == "");
+TEST_CASE("muon and adafactor in replicas, waves and bf16 have the bits of plain training", "[recipes][whole]") {
+  for (const auto& rule : whole_rules()) {
+    auto c = whole_gpt(rule, true);
+    INFO(to_string(rule.kind));
+    c.replicas = c.waves = 2;
+    c.cuts = {0, 2, 4};
+    CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
+    c.replicas = c.waves = 1;
+    c.numbers = c.gradients = precision::bf16;
+    const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
+    CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
+  }
 }
 
-TEST_CASE("under muon moments take little more than one value for each parameter, and stay on the host", "[recipes][muon]") {
-  auto c = muon_gpt(false), two = c;
-  c.cuts = two.cuts = {0, 1, 2, 3, 4};
-  two.optimizer.kind = update_kind::adamw;
+TEST_CASE("models under muon and adafactor are interrupted and resumed with other cuts", "[recipes][whole]") {
+  for (const auto& rule : whole_rules()) {
+    auto c = whole_gpt(rule, true);
+    c.cuts = {0, 2, 4};
+    run_options options{.devices = devices(2), .interrupt_at = 333};
+    options.checkpoint.every_steps = 1;
+    const auto resumed = train_in_parts({c}, options, [](std::size_t n, auto& all, run_options&) {
+      all[0].cuts = n % 2 == 1 ? cut_points{0, 1, 3} : cut_points{0, 2, 4};
+    });
+    INFO(to_string(rule.kind));
+    CHECK(difference(train_plain(c), resumed, 0) == "");
+  }
+}
+
+TEST_CASE("blocks have one moment for each parameter under muon, hardly any under adafactor; both stay on the host",
+          "[recipes][whole]") {
   const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
-  const auto plan = plan_of({c}, there).models.front(), of_two = plan_of({two}, there).models.front();
+  const auto planned = [&](const update_options& rule) {
+    auto c = whole_gpt(rule, false);
+    c.cuts = {0, 1, 2, 3, 4};
+    return plan_of({c}, there).models.front();
+  };
+  const auto of_muon = planned(muon({})), of_adafactor = planned(adafactor({})), of_adamw = planned(adamw({}));
   for (const std::size_t block : {1, 2, 3}) {
-    CHECK(plan.shards[block].moment_bytes() * 10 < of_two.shards[block].moment_bytes() * 6);
-    CHECK_FALSE(plan.shards[block].steps_on_device);
-    CHECK(plan.shards[block].update_time > plan.shards[0].update_time);
+    const auto two = of_adamw.shards[block].moment_bytes();
+    CHECK(of_muon.shards[block].moment_bytes() * 10 < two * 6);
+    CHECK(of_adafactor.shards[block].moment_bytes() * 10 < two);
+    CHECK(of_muon.shards[block].update_time > of_muon.shards[0].update_time);
+    for (const auto* plan : {&of_muon, &of_adafactor}) CHECK_FALSE(plan->shards[block].steps_on_device);
+    CHECK(of_adamw.shards[block].steps_on_device);
   }
 }

@@ -29,6 +29,7 @@ __device__ void step(const update_constants& c, const update_pointers& at, std::
       break;
     case update_loop::blockwise_adamw:  // stepped on the host
     case update_loop::muon:
+    case update_loop::adafactor:
       break;
   }
   at.parameters[i] = p;

@@ -37,21 +37,25 @@ struct muon_constants {
   bool nesterov, match_rms;
 };
 
-/// The loop of a rule: over elements, or over blocks or whole matrices on the host.
-enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion, blockwise_adamw, muon };
+/// Of whole parameters, too (models/optimizer/adafactor_update.hpp). `kept` and `complement`: shares of the old and the new
+/// second moment; `threshold`: largest root mean square of a step before it is multiplied by the rate.
+struct adafactor_constants {
+  float clip, kept, complement, eps, threshold, decay, rate;
+};
+
+/// The loop of a rule: over elements, or over blocks or whole parameters on the host.
+enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion, blockwise_adamw, muon, adafactor };
 
 /// True if each element is stepped on its own.
-constexpr bool is_elementwise(update_loop rule) noexcept {
-  return rule != update_loop::blockwise_adamw && rule != update_loop::muon;
-}
+constexpr bool is_elementwise(update_loop rule) noexcept { return rule < update_loop::blockwise_adamw; }
 
 /// True if a step needs all of a parameter.
-constexpr bool steps_whole(update_loop rule) noexcept { return rule == update_loop::muon; }
+constexpr bool steps_whole(update_loop rule) noexcept { return rule > update_loop::blockwise_adamw; }
 
-/// Number of fp32 moments per parameter.
+/// Number of fp32 moments per element.
 constexpr int moments_of(update_loop rule) noexcept {
   if (rule == update_loop::adamw) return 2;
-  return rule == update_loop::plain_sgd || rule == update_loop::blockwise_adamw ? 0 : 1;
+  return rule == update_loop::momentum_sgd || rule == update_loop::lion || rule == update_loop::muon ? 1 : 0;
 }
 
 /// The constants of one step of any rule.
@@ -65,6 +69,7 @@ struct update_constants {
   // Not passed on to devices:
   blockwise_constants blockwise{};
   muon_constants muon{};
+  adafactor_constants adafactor{};
 };
 
 /// The same as a list, which LibTorch's dispatcher can pass; doubles hold floats exactly.

@@ -173,6 +173,11 @@ void add_training(std::map<std::string, std::string>& all) {
       toml(matrices.adjustment == rate_adjustment::original ? "original" : "another");
   all["model.optimizer.muon.betas"] = fmt::format("[{}, {}]", matrices.beta1, matrices.beta2);
   all["model.optimizer.muon.eps"] = toml(matrices.eps);
+  const update_options factored = adafactor({});
+  all["model.optimizer.adafactor.weight_decay"] = toml(factored.weight_decay);
+  all["model.optimizer.adafactor.decay_rate"] = toml(factored.decay_rate);
+  all["model.optimizer.adafactor.clip_threshold"] = toml(factored.clip_threshold);
+  all["model.optimizer.adafactor.eps"] = toml(factored.eps);
   const learning_schedule rate;
   all["model.schedule.kind"] = toml(rate.kind == schedule_kind::constant ? "constant" : "another");
   all["model.schedule.warmup"] = toml(rate.warmup);

@@ -247,6 +247,7 @@ TEST_CASE("moments are counted by kind") {
   CHECK(moment_buffers(lion({})) == 1);
   CHECK(moment_buffers(adamw8bit({})) == 2);
   CHECK(moment_buffers(muon({})) == 2);
+  CHECK(moment_buffers(adafactor({})) == 2);
 }
 
 TEST_CASE("values that no optimizer accepts are refused by name") {
@@ -259,6 +260,9 @@ TEST_CASE("values that no optimizer accepts are refused by name") {
   CHECK_THROWS_WITH(validate(adamw({.weight_decay = INFINITY})), Contains("weight_decay"));
   CHECK_THROWS_WITH(validate(sgd({.nesterov = true})), Contains("nesterov"));
   CHECK_THROWS_WITH(validate(lion({.beta1 = 1})), Contains("first of betas is 1"));
+  CHECK_NOTHROW(validate(adafactor({})));
+  CHECK_THROWS_WITH(validate(adafactor({.decay_rate = 0})), Contains("decay_rate is 0"));
+  CHECK_THROWS_WITH(validate(adafactor({.clip_threshold = 0})), Contains("clip_threshold is 0"));
   CHECK_NOTHROW(validate(muon({})));
   CHECK_THROWS_WITH(validate(muon({.momentum = 1})), Contains("momentum is 1"));
   CHECK_THROWS_WITH(validate(muon({.adamw_learning_rate = -1})), Contains("adamw_learning_rate is -1"));

@@ -13,7 +13,8 @@ using namespace hydra;
 using namespace std::chrono_literals;
 
 TEST_CASE("every update rule has a rate, and time grows with the elements") {
-  for (const auto& rule : {adamw({}), sgd({}), sgd({.momentum = 0.9, .nesterov = true})}) {
+  for (const auto& rule :
+       {adamw({}), sgd({}), sgd({.momentum = 0.9, .nesterov = true}), adamw8bit({}), adafactor({})}) {
     CHECK(measure_update(rule).elements.per_second() > 0);
     CHECK(measure_update(rule).products.per_second() == 0);
   }
