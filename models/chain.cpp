@@ -177,7 +177,7 @@ std::vector<trained_parameter> chain::trained_parameters() const {
   std::vector<trained_parameter> trained;
   for (std::size_t i = 0; i < size(); ++i)
     for (const parameter_spec& p : parameters(i))
-      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen) trained.push_back({stored_name(p.name), p.shape});
+      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen) trained.push_back({stored_name(p.name), p.shape, is_hidden(i)});
   return trained;
 }
 

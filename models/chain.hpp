@@ -73,6 +73,7 @@ class chain {
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
+  bool is_hidden(std::size_t i) const noexcept { return i > 0 && i + 1 < size(); }  ///< neither the first nor the last
 
   /// Parameters of layer i with full names; frozen ones are marked.
   std::vector<parameter_spec> parameters(std::size_t i) const;

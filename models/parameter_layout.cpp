@@ -98,7 +98,7 @@ parameter_layout::parameter_layout(const chain& model, std::size_t first, std::s
   for (std::size_t i = first; i < last; ++i) {
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
-      p.hidden = i > 0 && i + 1 < model.size();
+      p.hidden = model.is_hidden(i);
       if (p.frozen) {
         p.offset = base_bytes_;
         base_bytes_ += padded(stored_bytes(p.stored, numbers_, p.elements), alignment);

@@ -1,6 +1,7 @@
 #pragma once
 // Parameters that are stepped with a learning rate or a weight decay of their own.
 
+#include "models/optimizer/parameter_form.hpp"
 #include "runtime/base/name_patterns.hpp"
 
 #include <cstdint>
@@ -28,6 +29,9 @@ const parameter_group* group_of(std::span<const parameter_group> groups, const s
 struct trained_parameter {
   std::string name;  ///< in a checkpoint
   std::vector<std::int64_t> shape;
+  bool hidden = true;  ///< in a layer between the first and the last one
+
+  parameter_form form() const noexcept { return {.shape = shape, .hidden = hidden}; }
 };
 
 }  // namespace hydra

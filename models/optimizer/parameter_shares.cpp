@@ -3,9 +3,7 @@
 #include "models/optimizer/parameter_rule.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 namespace hydra {
@@ -18,12 +16,8 @@ std::optional<std::size_t> index_of(const update_options& options, const std::st
 }
 
 std::pair<double, double> rate_and_decay(const update_options& options, const trained_parameter& p) {
-  const update_options own = options_of(options, p.name, {.shape = p.shape});
+  const update_options own = options_of(options, p.name, p.form());
   return {own.learning_rate, own.weight_decay};
-}
-
-std::int64_t values_of(const trained_parameter& p) {
-  return std::accumulate(p.shape.begin(), p.shape.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
 }  // namespace
@@ -39,7 +33,7 @@ std::vector<parameter_share> parameter_shares(const update_options& options,
     });
     if (share == shares.end()) share = shares.insert(share, {group, rate, decay});
     share->names.push_back(p.name);
-    share->values += values_of(p);
+    share->values += static_cast<std::int64_t>(p.form().elements());
   }
   std::ranges::stable_sort(shares, {}, &parameter_share::group);
   return shares;
