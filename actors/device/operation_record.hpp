@@ -13,7 +13,16 @@ namespace hydra {
 class visit_record;
 
 enum class operation_kind : std::uint8_t {
-  promote, promote_input, compute, step, demote_output, demote_gradients, demote_loss, demote_parameters, demote_state,
+  promote,
+  promote_base,
+  promote_input,
+  compute,
+  step,
+  demote_output,
+  demote_gradients,
+  demote_loss,
+  demote_parameters,
+  demote_state,
   copy_back
 };
 

@@ -43,6 +43,9 @@ void pipeline_accounting::count_copy_in(const operation_record& op, const comple
   if (op.kind == operation_kind::promote) {
     add(op.owner->times.promote, c.end - c.begin);
   }
+  if (op.kind == operation_kind::promote_base) {
+    add(op.owner->times.promote_base, c.end - c.begin);
+  }
   counters_.h2d_bytes += op.bytes;
   copies_in_.push_back({c.begin, c.end});
   op.owner->waits.last_copy_in = c.end;

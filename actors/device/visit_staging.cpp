@@ -8,6 +8,22 @@
 
 namespace hydra {
 
+namespace {
+
+/// Bounds count what each version takes, and the copies of a base.
+operation_kind kind_of(const block_id& block) noexcept {
+  switch (block.kind) {
+    case block_kind::parameters:
+      return operation_kind::promote;
+    case block_kind::base:
+      return operation_kind::promote_base;
+    default:
+      return operation_kind::promote_input;
+  }
+}
+
+}  // namespace
+
 visit_staging::visit_staging(pipeline_state& state, device_slots& slots, pipeline_accounting& accounts,
                              pipeline_port& port)
     : state_(state), slots_(slots), accounts_(accounts), port_(port), lookup_(state) {}
@@ -206,8 +222,7 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, const bl
   // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
   // still use.
   const auto after = staging ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
-  const bool has_version = block.kind == block_kind::parameters;  // bounds count what each version takes
-  const auto kind = has_version ? operation_kind::promote : operation_kind::promote_input;
+  const auto kind = kind_of(block);
   slot.ready =
       state_.operations.submit(std::move(op), after, {.owner = &v, .kind = kind, .batch = lease.batch, .lease = id});
   if (staging) {

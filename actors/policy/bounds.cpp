@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <span>
 #include <utility>
 
 namespace hydra {
@@ -140,8 +142,86 @@ double sum_over_versions(const std::vector<duration>& times, std::uint32_t count
   return static_cast<double>(std::accumulate(times.begin(), times.end(), duration::zero()).count()) * count;
 }
 
+/// Copies of frozen parameters that one model's visits need, whoever else visits. A visit needs its base on its device, and
+/// bases come to devices only over links. In each step a model visits all shards from F_0 to B_{S-1}, and from B_{S-1} to the
+/// next F_0 those from the first trained one on. When such a walk starts, the devices have at most as many bytes of bases
+/// as they have memory: what is not there, or on its way, is copied before the walk ends. The walks of a model follow each
+/// other, so no copy counts twice. When the run starts there are no bases on the devices.
+class base_walks {
+ public:
+  base_walks(const unit_times& m, byte_count memory) : bases_(m.bases), memory_(memory), trained_(m.first_trained) {}
+
+  /// Time on links, of all steps.
+  double copies(std::uint32_t steps) const {
+    if (steps == 0 || bases_.empty()) {
+      return 0;
+    }
+    const std::span all(bases_);
+    const auto up = missing(all);
+    const auto down = all.subspan(std::min(trained_, all.size() - 1));
+    std::vector<base_copy_times> turn(down.begin(), down.end());
+    if (trained_ > 0) {
+      turn.push_back(bases_.front());
+    }
+    return sum(all) + (up + missing(turn)) * (steps - 1) + missing(down);
+  }
+
+ private:
+  static double time_of(const base_copy_times& b) { return static_cast<double>(b.promote.count()); }
+
+  static double sum(std::span<const base_copy_times> bases) {
+    return std::accumulate(bases.begin(), bases.end(), 0.0, [](double s, const auto& b) { return s + time_of(b); });
+  }
+
+  /// At least, if the devices hold what takes the longest to copy for its bytes; parts of a base count in proportion.
+  double missing(std::span<const base_copy_times> visited) const {
+    std::vector<base_copy_times> bases(visited.begin(), visited.end());
+    const auto per_byte = [](const base_copy_times& b) {
+      return time_of(b) / static_cast<double>(std::max<std::uint64_t>(b.bytes.value(), 1));
+    };
+    std::ranges::sort(bases, std::greater{}, per_byte);
+    auto left = static_cast<double>(memory_.value());
+    double copies = 0;
+    for (const auto& b : bases) {
+      const auto bytes = static_cast<double>(b.bytes.value());
+      const auto held = bytes > left ? left / bytes : 1.0;
+      copies += time_of(b) * (1 - held);
+      left -= bytes * held;
+    }
+    return copies;
+  }
+
+  const std::vector<base_copy_times>& bases_;
+  byte_count memory_;
+  std::size_t trained_;
+};
+
+/// A copy serves all models that share the base: of models that have a base in common one counts, that which needs most.
+double base_copies(std::span<const unit_times> models, byte_count memory) {
+  std::vector<std::pair<double, const unit_times*>> needed;
+  for (const auto& m : models) {
+    needed.emplace_back(base_walks{m, memory}.copies(m.steps), &m);
+  }
+  std::ranges::stable_sort(needed, std::greater{}, [](const auto& each) { return each.first; });
+  double total = 0;
+  std::set<block_id> counted;
+  const auto is_counted = [&](const base_copy_times& b) { return b.shared && counted.contains(*b.shared); };
+  for (const auto& [copies, m] : needed) {
+    if (std::ranges::any_of(m->bases, is_counted)) {
+      continue;
+    }
+    total += copies;
+    for (const auto& b : m->bases) {
+      if (b.shared) {
+        counted.insert(*b.shared);
+      }
+    }
+  }
+  return total;
+}
+
 void add_transfers(bounds& b, std::span<const unit_times> models, const resources& machines) {
-  double up = 0;
+  double up = base_copies(models, machines.memory);
   double down = 0;
   double update = 0;
   for (const auto& m : models) {

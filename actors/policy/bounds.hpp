@@ -1,14 +1,24 @@
 #pragma once
 // Proven lower bounds of the makespan. Standard library only.
 
+#include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace hydra {
+
+/// The frozen parameters of a shard.
+struct base_copy_times {
+  duration promote{};                ///< h2d; 0: there are none, or it was not measured
+  byte_count bytes{};                ///< that they take on a device
+  std::optional<block_id> shared{};  ///< name; none: no other model reads them
+};
 
 /// The classes of units of a model and the smallest time seen of each, at speed 1. Of a training step in several lanes
 /// these are the units of one of them.
@@ -16,9 +26,11 @@ struct unit_times {
   std::vector<duration> forward{};   ///< per shard; the last entry is unused (its forward is part of backward)
   std::vector<duration> backward{};  ///< per shard
   std::vector<duration> evaluate{};  ///< per shard, of one micro-batch
-  std::vector<duration> promote{};   ///< per shard, h2d of its parameters; 0 where not measured
+  std::vector<duration> promote{};   ///< per shard, h2d of its parameters but frozen ones; 0 where not measured
   std::vector<duration> demote{};    ///< per shard, d2h of its gradients; 0 where not measured
   std::vector<duration> update{};    ///< per shard, optimizer; 0 where not measured
+  std::vector<base_copy_times> bases{};  ///< per shard
+  std::uint32_t first_trained = 0;       ///< shard; those below it have no backward units
   std::uint32_t steps = 0;
   std::uint32_t replicas = 1;      ///< of every step, at the same time
   std::uint32_t waves = 1;         ///< of each replica
@@ -32,6 +44,7 @@ struct unit_times {
 struct resources {
   std::vector<double> speeds;      ///< of the devices; each has a link of its own, both ways at once
   int optimizer_workers = 1;
+  byte_count memory{std::numeric_limits<std::uint64_t>::max()};  ///< of all devices together, as base_copy_times counts
 };
 
 /// The bounds of a workload and the largest of them by name.
@@ -39,7 +52,7 @@ struct bounds {
   duration work{};        ///< sum of all unit times / sum of speeds
   duration chain{};       ///< longest replica alone on the fastest devices: its units in order, waves side by side
   duration uniform{};     ///< of the k longest lanes on the k fastest devices, for each k (Horvath, Lam, Sethi 1977)
-  duration h2d{};         ///< every version of every shard crosses a link at least once / links
+  duration h2d{};  ///< every version of every shard crosses a link at least once, bases as often as needed / links
   duration d2h{};         ///< so do the gradients of each lane
   duration optimizer{};   ///< all updates / workers
 

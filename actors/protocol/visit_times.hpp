@@ -10,6 +10,7 @@ namespace hydra {
 struct visit_times {
   duration compute{};                  ///< busy time of the compute queue, its speed's sleep included
   std::optional<duration> promote;     ///< h2d of its parameters but frozen ones; none for a hit
+  std::optional<duration> promote_base;  ///< h2d of its frozen parameters; none for a hit
   std::optional<duration> demote;      ///< d2h of its gradients
   double speed = 1.0;
 

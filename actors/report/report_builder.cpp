@@ -101,8 +101,10 @@ void add_bounds(report& r, const run_record& record) {
     times.push_back(m.smallest);
   }
   resources machines{.speeds = {}, .optimizer_workers = record.optimizer_workers};
+  machines.memory = {};
   for (const auto& d : r.devices) {
     machines.speeds.push_back(d.speed);
+    machines.memory += d.budget;
   }
   r.limits = lower_bounds(times, machines);
 }

@@ -3,6 +3,7 @@
 #include "actors/protocol/guarded.hpp"
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
+#include "partition/plan/shared_bases.hpp"
 #include "runtime/device/executor.hpp"
 #include "runtime/trace/trace.hpp"
 
@@ -35,6 +36,9 @@ void forget_unseen(unit_times& times) {
   for (auto* classes : all_classes(times)) {
     std::ranges::replace(*classes, unseen, duration{});
   }
+  for (auto& base : times.bases) {
+    base.promote = base.promote == unseen ? duration{} : base.promote;
+  }
 }
 
 duration& class_of(unit_times& times, const unit& u) {
@@ -58,6 +62,10 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   for (auto* times : all_classes(out.smallest)) {
     times->resize(m.size(), unseen);
   }
+  for (const auto& s : m.plan.shards) {
+    out.smallest.bases.push_back({.promote = unseen, .bytes = s.base, .shared = shared_name(s)});
+  }
+  out.smallest.first_trained = m.plan.first_trained;
   out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   out.smallest.replicas = m.plan.replicas;
   out.smallest.waves = m.plan.waves;
@@ -176,6 +184,7 @@ class reporter final : public reporter_actor::base {
     auto& out = record_.models.at(m.what.model.value);
     const auto s = m.what.shard.value;
     keep_least(class_of(out.smallest, m.what), of_class(m));
+    keep_least(out.smallest.bases[s].promote, m.times.promote_base);
     if (!setup_.models[m.what.model.value]->plan.shards[s].steps_on_device) {  // else no version crosses a link
       keep_least(out.smallest.promote[s], m.times.promote);
       keep_least(out.smallest.demote[s], m.times.demote);

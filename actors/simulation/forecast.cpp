@@ -4,6 +4,8 @@
 #include "actors/simulation/recorded_times.hpp"
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulation.hpp"
+#include "partition/plan/shared_bases.hpp"
+#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -56,7 +58,11 @@ bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup
   for (const auto& m : models) {
     times.push_back(planned_times(*m, setup.devices));
   }
-  std::ranges::transform(setup.devices, std::back_inserter(machines.speeds), &device_info::speed);
+  machines.memory = {};
+  for (const auto& d : setup.devices) {
+    machines.speeds.push_back(d.speed);
+    machines.memory += usable_memory(d);
+  }
   return lower_bounds(times, machines);
 }
 
@@ -118,6 +124,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
   t.steps = m.steps;
   t.replicas = m.plan.replicas;
   t.waves = m.plan.waves;
+  t.first_trained = m.plan.first_trained;
   const auto lanes = m.plan.shape().lanes();
   t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
@@ -129,6 +136,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});
     t.promote.push_back(crosses ? fastest_copy(s.parameters, devices) : duration{});
+    t.bases.push_back({s.base > byte_count{} ? fastest_copy(s.base, devices) : duration{}, s.base, shared_name(s)});
     const bool trained = t.demote.size() >= m.plan.first_trained;
     t.demote.push_back(crosses && trained ? fastest_copy(s.gradient_bytes(), devices) : duration{});
   }

@@ -57,6 +57,18 @@ void name_bases(model_plan& plan, const std::vector<std::string>& base, model_id
   }
 }
 
+std::optional<block_id> shared_name(const shard_plan& shard) {
+  if (!shard.shared_base) {
+    return std::nullopt;
+  }
+  return block_id{.model = shard.shared_base->model,
+                  .replica = {},
+                  .step = {},
+                  .kind = block_kind::base,
+                  .shard = shard.shared_base->shard,
+                  .micro_batch = {}};
+}
+
 byte_count base_bytes(std::span<const model_plan> models) {
   byte_count sum;
   std::set<base_place> counted;

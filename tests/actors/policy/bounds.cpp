@@ -217,6 +217,41 @@ TEST_CASE("transfers and updates are shared by links and workers", "[bounds]") {
   CHECK(lower_bounds(std::vector{m}, one_device).h2d == std::chrono::microseconds{800});
 }
 
+TEST_CASE("a base is copied as often as the walks of one model need, whoever shares it", "[bounds]") {
+  const auto us = [](int n) { return std::chrono::microseconds{n}; };
+  const auto base = [](std::uint32_t owner, std::uint32_t shard) {
+    return block_id{.model = model_id{owner},
+                    .replica = {},
+                    .step = {},
+                    .kind = block_kind::base,
+                    .shard = shard_index{shard},
+                    .micro_batch = {}};
+  };
+  auto m = uniform(4, 3, 10, 30);
+  for (std::uint32_t s = 0; s < 4; ++s) {
+    m.bases.push_back({.promote = us(10), .bytes = byte_count{100}, .shared = base(0, s)});
+  }
+  const auto h2d = [](const std::vector<unit_times>& models, std::uint64_t memory) {
+    return lower_bounds(models, {.speeds = {1.0}, .memory = byte_count{memory}}).h2d;
+  };
+  CHECK(h2d({m}, 400) == us(40));
+  CHECK(h2d({m}, 200) == us(40 + 2 * (20 + 20) + 20));  // F 0..3, then down and up in turn, and down
+  CHECK(h2d({m}, 250) == us(40 + 2 * (15 + 15) + 15));
+  auto longer = m;
+  longer.steps = 4;
+  CHECK(h2d({m, longer, m}, 200) == us(40 + 3 * (20 + 20) + 20));
+  longer.bases[0].shared = base(1, 0);  // they still have three in common
+  CHECK(h2d({m, longer}, 200) == us(40 + 3 * (20 + 20) + 20));
+  for (auto& b : longer.bases) {
+    b.shared.reset();
+  }
+  CHECK(h2d({m, longer}, 200) == us(140 + 180));
+  m.first_trained = 2;  // B_3, B_2, F_0: one of them is not there
+  CHECK(h2d({m}, 200) == us(40 + 2 * (10 + 20)));
+  m.bases[3].promote = us(50);
+  CHECK(h2d({m}, 200) == us(80 + 2 * (10 + 20)));  // the largest ones stay
+}
+
 TEST_CASE("replicas are more work and no longer chain; an evaluation is shared by them", "[bounds]") {
   auto m = uniform(2, 3, 10, 40);
   const resources two{.speeds = {1.0, 1.0}};
