@@ -46,6 +46,8 @@ void validate(const instance_recipe& r) {
   check("models", r.models, 1, limits::models);
   check("devices", devices, 1, limits::devices);
   check("rho", r.rho, 0, limits::ratio);
+  const bool may_freeze = r.frozen == 0 || (r.family == instance_family::equal && r.frozen > 0.5 && r.frozen <= 1);
+  check("frozen", r.frozen, may_freeze, "0, or of family equal above 0.5 and at most 1");
   check("optimizer", r.optimizer, 0, limits::ratio);
   check("length", r.length, r.length > 0 && r.length <= limits::ratio, "above 0 and at most 1000");
   check("arrivals", r.arrivals, 0, limits::ratio);
@@ -102,12 +104,18 @@ instance_model model_of(const draft& d, double us, const instance_recipe& r) {
   const auto steps = std::round(work_per_length * r.length * d.length / (sum(d.forward) * (1 + backward_per_forward)));
   m.steps = static_cast<std::uint32_t>(std::max(2.0, steps));
   for (std::size_t s = 0; s < d.forward.size(); ++s) {
-    const double copy = mean_half_us * r.rho * d.sizes[s];
+    const double copy = mean_half_us * r.rho * d.sizes[s] * (1 - r.frozen);
     m.forward.push_back(whole_us(d.forward[s] * us));
     m.backward.push_back(whole_us(d.forward[s] * us * backward_per_forward));
     m.h2d.push_back(whole_us(copy));
     m.d2h_gradient.push_back(whole_us(copy));
     m.optimizer.push_back(whole_us(copy * r.optimizer));
+  }
+  if (r.frozen > 0) {
+    for (const auto size : d.sizes) {
+      m.base_h2d.push_back(whole_us(mean_half_us * r.rho * size * r.frozen));
+    }
+    m.base = r.share ? "shared" : "";
   }
   m.activation = r.rho > 0 ? whole_us(activation_us) : duration::zero();
   return m;
@@ -227,6 +235,8 @@ std::string to_string(const instance_recipe& r) {
       .add("devices", speeds.empty() ? r.speeds.size() : standard.speeds.size(), standard.speeds.size())
       .add("speeds", speeds, std::string{})
       .add("rho", r.rho, standard.rho)
+      .add("frozen", r.frozen, standard.frozen)
+      .add("share", r.share, standard.share)
       .add("optimizer", r.optimizer, standard.optimizer)
       .add("length", r.length, standard.length)
       .add("slots", r.slots, standard.slots)

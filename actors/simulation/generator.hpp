@@ -37,6 +37,9 @@ struct instance_recipe {
   std::uint32_t models = 12;
   std::vector<double> speeds = std::vector<double>(8, 1.0);  ///< of the devices
   double rho = 0;        ///< copy of a shard / mean of (forward + backward) / 2; 0: no transfers
+  double frozen =
+      0;  ///< `equal`: share of a shard's copy that are frozen parameters, its base; 0: none, else above 0.5
+  bool share = true;     ///< all models have one base: fine-tunings of one model
   double optimizer = 0;  ///< update of a shard / copy of it
   double length = 1;     ///< factor of the models' number of steps
   std::uint32_t slots = 2;

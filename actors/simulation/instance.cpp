@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string_view>
 
 namespace hydra {
@@ -50,6 +51,24 @@ void check_lanes(const std::string& key, std::uint32_t n) {
   }
 }
 
+/// A slot holds the base alone, so the rest of the shard must be the smaller part.
+void check_base(const instance_model& m, const std::string& at) {
+  if (m.base_h2d.empty() && m.base.empty()) {
+    return;
+  }
+  if (m.base_h2d.empty()) {
+    refuse(at + "base", "is named, but \"base_h2d\" has no times");
+  }
+  check_times(m, at + "base_h2d", m.base_h2d);
+  for (std::size_t s = 0; s < m.base_h2d.size(); ++s) {
+    if (m.base_h2d[s] > duration::zero() && m.base_h2d[s] <= m.h2d[s]) {
+      refuse(fmt::format("{}base_h2d[{}]", at, s),
+             fmt::format("{} us is given, expected 0 or more than h2d[{}], {} us", m.base_h2d[s].count() / 1000, s,
+                         m.h2d[s].count() / 1000));
+    }
+  }
+}
+
 void check_model(const instance_model& m, const std::string& at) {
   if (m.forward.empty()) {
     refuse(at + "forward", "is empty, a time for each shard is expected");
@@ -57,11 +76,16 @@ void check_model(const instance_model& m, const std::string& at) {
   if (m.steps == 0) {
     refuse(at + "steps", "0 is given, at least 1 is expected");
   }
+  if (m.first_trained >= m.forward.size()) {
+    refuse(at + "first_trained",
+           fmt::format("{} is given, a shard below {} is expected", m.first_trained, m.forward.size()));
+  }
   check_lanes(at + "replicas", m.replicas);
   check_lanes(at + "waves", m.waves);
   check_times(m, at + "forward", m.forward);
   check_times(m, at + "backward", m.backward);
   check_times(m, at + "h2d", m.h2d);
+  check_base(m, at);
   check_times(m, at + "d2h_gradient", m.d2h_gradient);
   check_times(m, at + "optimizer", m.optimizer);
   check_time(at + "activation", m.activation);
@@ -102,8 +126,8 @@ double sum(const std::vector<duration>& times) {
 
 /// All times of a model one after the other, on the slowest device.
 double longest_seconds(const instance_model& m, double slowest) {
-  const auto copies =
-      sum(m.h2d) * 3 + sum(m.d2h_gradient) * 2 + seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
+  const auto copies = (sum(m.h2d) + sum(m.base_h2d)) * 3 + sum(m.d2h_gradient) * 2 +
+                      seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
   const auto lane = (sum(m.forward) + sum(m.backward)) / slowest + copies;
   return m.steps * (lane * shape_of(m).lanes() + sum(m.optimizer)) + seconds(m.arrival);
 }
@@ -123,7 +147,36 @@ void check_length(const schedule_instance& instance) {
   }
 }
 
+std::string place_of(const schedule_instance& instance, std::size_t i) {
+  const auto& name = instance.models[i].name;
+  return fmt::format("models[{}]{}.", i, name.empty() ? "" : " (" + name + ")");
+}
+
+void check_same_bases(const schedule_instance& instance) {
+  const auto owners = base_owners(instance);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (instance.models[i].base_h2d != instance.models[owners[i].value].base_h2d) {
+      refuse(place_of(instance, i) + "base_h2d",
+             fmt::format("differs from that of models[{}], which names the same base", owners[i].value));
+    }
+  }
+}
+
 }  // namespace
+
+duration base_copy(const instance_model& m, std::size_t shard) {
+  return m.base_h2d.empty() ? duration::zero() : m.base_h2d[shard];
+}
+
+std::vector<model_id> base_owners(const schedule_instance& instance) {
+  std::vector<model_id> owners;
+  std::map<std::string, model_id> known;
+  for (std::uint32_t i = 0; i < instance.models.size(); ++i) {
+    const auto& base = instance.models[i].base;
+    owners.push_back(base.empty() ? model_id{i} : known.try_emplace(base, model_id{i}).first->second);
+  }
+  return owners;
+}
 
 step_shape shape_of(const instance_model& m) {
   return {.shards = static_cast<std::uint32_t>(m.forward.size()), .micro_batches = m.replicas * m.waves,
@@ -145,9 +198,9 @@ void validate(const schedule_instance& instance) {
     refuse("models", "is empty, at least one model is expected");
   }
   for (std::size_t i = 0; i < instance.models.size(); ++i) {
-    const auto& name = instance.models[i].name;
-    check_model(instance.models[i], fmt::format("models[{}]{}.", i, name.empty() ? "" : " (" + name + ")"));
+    check_model(instance.models[i], place_of(instance, i));
   }
+  check_same_bases(instance);
   check_length(instance);
 }
 

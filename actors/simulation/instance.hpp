@@ -6,6 +6,7 @@
 #include "runtime/base/ids.hpp"
 #include "runtime/base/step_graph.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,9 +24,11 @@ struct instance_model {
   std::uint32_t first_trained = 0;      ///< shard; those below it have no backward units
   std::vector<duration> forward{};
   std::vector<duration> backward{};
-  std::vector<duration> h2d{};          ///< copy of the shard's parameters to a device
+  std::vector<duration> h2d{};          ///< copy of the shard's parameters to a device; of those besides its base
   std::vector<duration> d2h_gradient{}; ///< copy of its gradient sum, in either direction
   std::vector<duration> optimizer{};    ///< its update, on one host worker
+  std::vector<duration> base_h2d{};  ///< copy of its frozen parameters (base), longer than h2d; 0 or empty: it has none
+  std::string base{};                ///< models that name the same one have the same base; empty: its own
   duration activation{};                ///< copy of a boundary, in either direction
   double remaining_scale = 1;           ///< wall time of the model alone on the fastest device / its compute time
   duration arrival{};                   ///< it joins then
@@ -43,13 +46,19 @@ struct schedule_instance {
   std::string note{};
   std::vector<instance_device> devices{};
   std::vector<instance_model> models{};
-  std::uint32_t slots = 2;              ///< cache slots of a device, each for one shard's parameters
+  std::uint32_t slots = 2;              ///< cache slots of a device, each for one shard's parameters, or its base
   bool prefetch = true;                 ///< a unit may be staged while another computes
   bool copy_back_clean = false;         ///< unchanged parameters of forward visits are copied to the host
   std::uint32_t host_workers = 1;
   double noise = 0;                     ///< units take up to this share longer or shorter than policies expect
   std::uint64_t seed = 0;               ///< of the noise
 };
+
+/// Copy of the shard's frozen parameters; zero: it has none.
+duration base_copy(const instance_model& m, std::size_t shard);
+
+/// Of each model, the first one that has the same base: the name of the base. A model with a base of its own is the first.
+std::vector<model_id> base_owners(const schedule_instance& instance);
 
 /// How its steps are divided: units of one micro-batch each.
 step_shape shape_of(const instance_model& m);
@@ -58,7 +67,8 @@ step_shape shape_of(const instance_model& m);
 std::uint64_t count_units(const schedule_instance& instance);
 
 /// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no
-/// shard, no replica or wave, negative times, speeds outside (0, 1], no slot, no host worker.
+/// shard, no replica or wave, no trained shard, negative times, a base that is not longer than the rest of its shard or
+/// differs from another one of its name, speeds outside (0, 1], no slot, no host worker.
 void validate(const schedule_instance& instance);
 
 }  // namespace hydra

@@ -1,5 +1,7 @@
 #include "actors/simulation/instance_bounds.hpp"
 
+#include "actors/simulation/instance_chain.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -61,7 +63,7 @@ class staged_alone {
 
   /// Gradients follow the unit's output on the link; if there are no gradients to copy nothing waits for the output.
   void update(std::size_t s) {
-    const bool follows = s > 0 && model_.d2h_gradient[s] > duration::zero();
+    const bool follows = s > model_.first_trained && model_.d2h_gradient[s] > duration::zero();
     const auto output = follows ? model_.activation : duration::zero();
     ready_[s] = end_ + output + model_.d2h_gradient[s] + model_.optimizer[s];
   }
@@ -75,18 +77,25 @@ class staged_alone {
   duration end_{};
 };
 
-}  // namespace
-
-unit_times times_of(const instance_model& m, double shortest) {
-  unit_times t{.steps = m.steps, .replicas = m.replicas, .waves = m.waves};
+/// At speed 1, if all units take `shortest` times the instance's times.
+unit_times times_of(const instance_model& m, double shortest, model_id base_owner) {
+  unit_times t{.first_trained = m.first_trained, .steps = m.steps, .replicas = m.replicas, .waves = m.waves};
   t.forward = scaled(m.forward, shortest);
   t.backward = scaled(m.backward, shortest);
   t.backward.back() = scaled(m.forward.back() + m.backward.back(), shortest);
   t.promote = m.h2d;
   t.demote = m.d2h_gradient;
   t.update = m.optimizer;
+  std::fill_n(t.backward.begin(), m.first_trained, duration::zero());
+  std::fill_n(t.demote.begin(), m.first_trained, duration::zero());
+  const instance_chain chain(m, model_id{}, base_owner);
+  for (std::uint32_t s = 0; s < chain.shards(); ++s) {
+    t.bases.push_back({.promote = base_copy(m, s), .bytes = byte_count{1}, .shared = chain.base_of(s)});  // in slots
+  }
   return t;
 }
+
+}  // namespace
 
 std::vector<bounds::named> instance_bounds::all() const {
   auto named = limits.all();
@@ -107,9 +116,11 @@ instance_bounds bounds_of(const schedule_instance& instance) {
     machines.speeds.push_back(d.speed);
   }
   const auto fastest = std::ranges::max(machines.speeds);
+  machines.memory = byte_count{std::uint64_t{instance.slots} * instance.devices.size()};  // slots
   std::vector<unit_times> times;
-  for (const auto& m : instance.models) {
-    times.push_back(times_of(m, 1 - instance.noise));
+  const auto owners = base_owners(instance);
+  for (std::size_t i = 0; i < instance.models.size(); ++i) {
+    times.push_back(times_of(instance.models[i], 1 - instance.noise, owners[i]));
   }
   instance_bounds b{.limits = lower_bounds(times, machines)};
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -24,7 +24,4 @@ struct instance_bounds {
 /// Throws fault_error{bad_input} of validate().
 instance_bounds bounds_of(const schedule_instance& instance);
 
-/// The classes of units of a model at speed 1, if all its units take `shortest` times the instance's times.
-unit_times times_of(const instance_model& m, double shortest = 1);
-
 }  // namespace hydra

@@ -4,14 +4,22 @@
 
 namespace hydra {
 
-instance_chain::instance_chain(const instance_model& model, model_id id)
+instance_chain::instance_chain(const instance_model& model, model_id id, model_id base_owner)
     : id_(id),
       graph_(shape_of(model)),
       steps_(model.steps),
       scale_(model.remaining_scale),
       boundary_(bytes_for(model.activation)) {
-  for (const auto copy : model.h2d) {
-    parameters_.push_back(bytes_for(copy));
+  for (std::uint32_t s = 0; s < shards(); ++s) {
+    const auto base = base_copy(model, s);
+    const block_id name{.model = base_owner,
+                        .replica = {},
+                        .step = {},
+                        .kind = block_kind::base,
+                        .shard = shard_index{s},
+                        .micro_batch = {}};
+    parameters_.push_back(bytes_for(base + model.h2d[s]));
+    bases_.push_back(base > duration::zero() ? std::optional(name) : std::nullopt);
   }
   for (std::uint32_t i = 0; i < units_per_step(); ++i) {
     const auto s = shard_of(i);
@@ -48,6 +56,7 @@ ready_unit instance_chain::announcement(const unit& u) const {
   r.remaining = remaining(step, index);
   r.cost = cost(index);
   r.bytes = parameters_[r.next.shard.value];
+  r.base = base_of(r.next.shard.value);
   r.boundary = index == 0 ? byte_count{} : boundary_;
   const bool at_boundary = ends_step(index);
   const bool over = at_boundary && step + 1 == steps_;

@@ -3,9 +3,11 @@
 
 #include "actors/policy/flight.hpp"
 #include "actors/simulation/instance.hpp"
+#include "runtime/base/block_id.hpp"
 #include "runtime/base/step_graph.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace hydra {
@@ -13,7 +15,8 @@ namespace hydra {
 /// All lanes of its step_graph have the same units, counted within a step.
 class instance_chain {
  public:
-  instance_chain(const instance_model& model, model_id id);
+  /// `base_owner` names its base.
+  instance_chain(const instance_model& model, model_id id, model_id base_owner);
 
   std::uint32_t shards() const noexcept { return graph_.shape().shards; }
   std::uint32_t steps() const noexcept { return steps_; }
@@ -38,6 +41,8 @@ class instance_chain {
   bool completes_sum(std::uint32_t lane) const noexcept { return (lane + 1) % graph_.shape().waves == 0; }
 
   duration cost(std::uint32_t index) const { return costs_[index]; }
+  /// The frozen parameters of a shard, if it has some.
+  const std::optional<block_id>& base_of(std::uint32_t shard) const { return bases_[shard]; }
   /// Remaining wall time of a lane from a unit on; zero after the last.
   duration remaining(std::uint32_t step, std::uint32_t index) const;
 
@@ -52,7 +57,8 @@ class instance_chain {
   std::uint32_t steps_;
   double scale_;
   byte_count boundary_;
-  std::vector<byte_count> parameters_;
+  std::vector<byte_count> parameters_;  ///< with the base
+  std::vector<std::optional<block_id>> bases_;
   std::vector<duration> costs_;
   std::vector<duration> left_in_step_;   ///< from each unit on
 };

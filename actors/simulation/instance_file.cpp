@@ -178,6 +178,9 @@ void read(const node& n, instance_model& m) {
   keys.required("steps", m.steps);
   keys.optional("replicas", m.replicas);
   keys.optional("waves", m.waves);
+  keys.optional("first_trained", m.first_trained);
+  keys.optional("base", m.base);
+  keys.optional("base_h2d", m.base_h2d);
   keys.optional("activation", m.activation);
   keys.optional("remaining_scale", m.remaining_scale);
   keys.optional("arrival", m.arrival);
@@ -264,6 +267,12 @@ std::string extensions_of(const instance_model& m) {
       text += fmt::format(", \"{}\": {}", key, lanes);
     }
   }
+  if (m.first_trained > 0) {
+    text += fmt::format(", \"first_trained\": {}", m.first_trained);
+  }
+  if (!m.base.empty()) {
+    text += fmt::format(", \"base\": {}", text_of(m.base));
+  }
   if (m.arrival > duration::zero()) {
     text += fmt::format(", \"arrival\": {}", microseconds(m.arrival));
   }
@@ -286,6 +295,9 @@ std::string json_of(const instance_model& m) {
                                    {"d2h_gradient", &m.d2h_gradient},
                                    {"optimizer", &m.optimizer}}) {
     text += fmt::format(",\n     \"{}\": {}", key, list_of(*times));
+  }
+  if (!m.base_h2d.empty()) {
+    text += fmt::format(",\n     \"base_h2d\": {}", list_of(m.base_h2d));
   }
   return text + "}";
 }

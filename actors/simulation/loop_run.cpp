@@ -22,8 +22,9 @@ loop_run::loop_run(const schedule_instance& instance, std::unique_ptr<policy> ch
       push({.at = *instance.devices[d].fails, .kind = loop_event_kind::died, .a = d});
     }
   }
+  const auto owners = base_owners(instance);
   for (std::uint32_t m = 0; m < instance.models.size(); ++m) {
-    models_.emplace_back(instance.models[m], model_id{m});
+    models_.emplace_back(instance.models[m], model_id{m}, owners[m]);
     push({.at = instance.models[m].arrival, .kind = loop_event_kind::arrived, .a = m});
   }
   result_.finished.resize(models_.size());
@@ -80,7 +81,7 @@ void loop_run::on_unit_ended(const loop_event& e) {
     result_.units.push_back({model_id{v.model}, v.lane, v.step, v.index, device_id{e.a}, v.begun, now_, v.hit});
   }
   copy_outputs(v, d);
-  if (is_last_reader(v)) {
+  if (is_last_reader(v) && !has_base(v)) {
     drop_old_version(v, e.a);
   }
   tracker_.device_freed(device_id{e.a}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
@@ -110,7 +111,9 @@ void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
   }
   if (forward && instance_.copy_back_clean) {
     written_back = d.out.copy(now_, now_, m.given->h2d[m.chain.shard_of(v.index)]);
-    d.cache.drain(v.slot, written_back);
+    if (!has_base(v)) {
+      d.cache.drain(v.slot, written_back);
+    }
   }
   if (!forward) {
     written_back = copy_gradients(v, d);
@@ -127,11 +130,13 @@ duration loop_run::copy_gradients(const loop_visit& v, loop_device& d) {
   const auto s = m.chain.shard_of(v.index);
   const auto home = d.out.copy(now_, now_, m.given->d2h_gradient[s]);
   lane_of(v).sums_home[s] = home;
-  if (is_last_reader(v)) {
+  if (is_last_reader(v) && !has_base(v)) {
     d.cache.stale(v.slot);
   }
   if (options_.completion == completion_rule::ended) {
-    d.cache.drain(v.slot, home);
+    if (!has_base(v)) {
+      d.cache.drain(v.slot, home);
+    }
     push({.at = home, .kind = loop_event_kind::gradients_written_back, .a = v.model, .b = s, .lane = v.lane,
           .step = v.step});
   }

@@ -47,13 +47,18 @@ class loop_run {
   void decide();
   void stage(const placement& p);
   struct missing {
-    bool parameters = false;
+    bool slot = false;     ///< what its slot holds
+    bool trained = false;  ///< the rest of its parameters
     bool checkpoint = false;
     bool boundary = false;
     bool sum = false;
   };
   missing missing_on(device_id device, const loop_visit& v) const;
+  bool trained_is_missing_on(device_id device, const loop_visit& v) const;
   bool sum_is_missing_on(device_id device, const loop_visit& v) const;
+  /// The base of its shard, else the version that it reads.
+  shard_version held_for(const loop_visit& v) const;
+  bool has_base(const loop_visit& v) const { return model_of(v).chain.base_of(v.what.shard.value).has_value(); }
   bool is_there(const boundary_place& place, device_id device) const;
   void note_boundaries(const loop_visit& v, device_id device, const missing& what);
   duration copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from);

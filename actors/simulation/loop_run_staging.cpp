@@ -89,9 +89,9 @@ void loop_run::replace_policy(const std::string& reason) {
 void loop_run::stage(const placement& p) {
   auto& d = devices_[p.device.value];
   const auto& chain = models_[p.next.model.value].chain;
-  const shard_version wanted{p.next.model.value, p.next.shard.value, p.next.step.value};
   loop_visit v{.model = p.next.model.value, .lane = chain.graph().lane_of(p.next), .step = p.next.step.value,
                .index = chain.index_of(p.next), .what = p.next};
+  const auto wanted = held_for(v);
   duration from = now_;
   auto what = missing_on(p.device, v);
   if (const auto slot = d.cache.find(wanted)) {
@@ -99,7 +99,7 @@ void loop_run::stage(const placement& p) {
     v.hit = true;
     ++result_.hits;
   } else {
-    what.parameters = true;
+    what.slot = true;
     const auto given = d.cache.give(wanted, now_);
     v.slot = given.slot;
     from = given.from;
@@ -116,13 +116,15 @@ void loop_run::stage(const placement& p) {
   }
 }
 
-/// Besides its parameters. By the rules of `ended` a checkpoint is always copied, and the output of a unit that ran
+/// Besides what its slot holds. By the rules of `ended` a checkpoint is always copied, and the output of a unit that ran
 /// here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are not
 /// evicted.
 loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) const {
   const auto& chain = model_of(v).chain;
   const auto& lane = lane_of(v);
-  missing what{.checkpoint = chain.reads_checkpoint(v.index), .boundary = v.index > 0 && lane.device != device,
+  missing what{.trained = trained_is_missing_on(device, v),
+               .checkpoint = chain.reads_checkpoint(v.index),
+               .boundary = v.index > 0 && lane.device != device,
                .sum = chain.continues_sum(v.lane, v.index) && sum_is_missing_on(device, v)};
   if (options_.completion == completion_rule::ended) {
     return what;
@@ -135,6 +137,22 @@ loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) co
     what.boundary = !is_there({lane.device, lane.staged}, device);
   }
   return what;
+}
+
+shard_version loop_run::held_for(const loop_visit& v) const {
+  if (const auto& base = model_of(v).chain.base_of(v.what.shard.value)) {
+    return {base->model.value, base->shard.value, std::nullopt};
+  }
+  return {v.model, v.what.shard.value, v.step};
+}
+
+/// Besides a base they are small: they take no slot and leave the device with older blocks.
+bool loop_run::trained_is_missing_on(device_id device, const loop_visit& v) const {
+  const auto& d = devices_[device.value];
+  const auto found = d.trained.find({v.model, v.what.shard.value});
+  const bool there =
+      found != d.trained.end() && found->second.version == v.step && found->second.staged >= d.cache.evicted_before();
+  return has_base(v) && !there;
 }
 
 /// The sum of the wave before.
@@ -168,14 +186,22 @@ void loop_run::note_boundaries(const loop_visit& v, device_id device, const miss
   if (!chain.is_forward(v.index)) {
     lane.sums[v.what.shard.value] = {device, lane.staged};
   }
+  if (has_base(v)) {
+    devices_[device.value].trained[{v.model, v.what.shard.value}] = {v.step,
+                                                                     what.trained ? cache.inserted() : cache.found()};
+  }
 }
 
 duration loop_run::copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from) {
   const auto& m = model_of(v);
   const auto s = v.what.shard.value;
   auto ready = now_;
-  if (what.parameters) {
-    ready = d.in.copy(now_, slot_from, m.given->h2d[s]);
+  if (what.trained) {
+    ready = d.in.copy(now_, now_, m.given->h2d[s]);
+  }
+  if (what.slot) {
+    const auto length = has_base(v) ? base_copy(*m.given, s) : m.given->h2d[s];
+    ready = std::max(ready, d.in.copy(now_, slot_from, length));
   }
   if (what.checkpoint) {
     ready = std::max(ready, d.in.copy(now_, now_, m.given->activation));
@@ -241,8 +267,12 @@ void loop_run::drop_old_version(const loop_visit& v, std::uint32_t device) {
 void loop_run::report_cache(std::uint32_t device, const std::optional<shard_version>& cached,
                               const std::optional<shard_version>& dropped) {
   const auto name = [](const shard_version& v) {
-    return block_id{.model = model_id{v.model}, .replica = {}, .step = step_index{v.version},
-                    .shard = shard_index{v.shard}, .micro_batch = {}};
+    return block_id{.model = model_id{v.model},
+                    .replica = {},
+                    .step = step_index{v.version.value_or(0)},
+                    .kind = v.version ? block_kind::parameters : block_kind::base,
+                    .shard = shard_index{v.shard},
+                    .micro_batch = {}};
   };
   const block_id in = cached ? name(*cached) : block_id{};
   const block_id out = dropped ? name(*dropped) : block_id{};

@@ -6,8 +6,10 @@
 #include "actors/simulation/slot_cache.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -55,6 +57,12 @@ struct boundary_place {
   std::uint64_t staged = 0;    ///< 0: nowhere
 };
 
+/// What a device holds of a shard besides its base: one version.
+struct trained_part {
+  std::uint32_t version = 0;
+  std::uint64_t staged = 0;
+};
+
 struct loop_lane {
   explicit loop_lane(std::size_t shards)
       : made(shards), read(shards), sums(shards), sums_home(shards), landed(shards) {}
@@ -86,9 +94,12 @@ struct loop_lane {
 };
 
 struct loop_model {
-  loop_model(const instance_model& m, model_id id)
-      : given(&m), chain(m, id), lanes(chain.graph().lanes(), loop_lane{m.forward.size()}),
-        versions(m.forward.size()), updates(m.forward.size()) {}
+  loop_model(const instance_model& m, model_id id, model_id base_owner)
+      : given(&m),
+        chain(m, id, base_owner),
+        lanes(chain.graph().lanes(), loop_lane{m.forward.size()}),
+        versions(m.forward.size()),
+        updates(m.forward.size()) {}
 
   const instance_model* given;
   instance_chain chain;
@@ -105,6 +116,8 @@ struct loop_device {
   double speed;
   bool alive = true;
   slot_cache cache;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, trained_part>
+      trained;  ///< by model and shard with a base; no slots
   copy_queue in;
   copy_queue out;
   std::optional<loop_visit> staged;

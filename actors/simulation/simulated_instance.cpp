@@ -14,12 +14,13 @@ namespace {
 
 constexpr byte_count slot_room{512};
 
-simulated_model model_of(const instance_model& given) {
+simulated_model model_of(const instance_model& given, model_id base_owner) {
   simulated_model m;
   m.name = given.name;
   m.steps = given.steps;
   m.replicas = given.replicas;
   m.waves = given.waves;
+  m.first_trained = given.first_trained;
   m.micro_batches = shape_of(given).micro_batches;
   m.terms = {given.priority, given.deadline, given.arrival};
   m.slot = slot_room;
@@ -31,6 +32,10 @@ simulated_model model_of(const instance_model& given) {
     shard.backward = (given.backward[s] + (last ? given.forward[s] : duration{})) * m.micro_batches;
     shard.update = given.optimizer[s];
     shard.parameters = bytes_for(given.h2d[s]);
+    shard.base = bytes_for(base_copy(given, s));
+    if (shard.base > byte_count{}) {
+      shard.shared_base = base_place{base_owner, shard_index{static_cast<std::uint32_t>(s)}};
+    }
     shard.gradients = bytes_for(given.d2h_gradient[s]);
     shard.activation = bytes_for(given.activation);
     m.shards.push_back(std::move(shard));
@@ -53,7 +58,7 @@ simulation_setup setup_of(const schedule_instance& instance, std::unique_ptr<pol
   for (std::size_t i = 0; i < instance.devices.size(); ++i) {
     setup.devices.push_back(device_of(instance, i));
   }
-  std::ranges::transform(instance.models, std::back_inserter(setup.models), model_of);
+  std::ranges::transform(instance.models, base_owners(instance), std::back_inserter(setup.models), model_of);
   setup.chosen = std::move(chosen);
   setup.pipeline = {.double_buffer = instance.prefetch, .copy_back_clean = instance.copy_back_clean};
   setup.optimizer_workers = static_cast<int>(instance.host_workers);

@@ -27,15 +27,24 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.last_layer = s + 1;
   p.parameters = shard.parameters;
   p.gradients = shard.gradients;
+  p.base = shard.base;
+  p.shared_base = shard.shared_base;
   p.input = s == 0 ? byte_count{} : m.shards[s - 1].activation;
   p.output = s + 1 == m.shards.size() ? byte_count{} : shard.activation;
   p.forward_time = shard.forward;
   p.backward_time = shard.backward;
   p.update_time = shard.update;
   p.evaluation_time = shard.evaluate;
-  p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working, .write_back = shard.write_back};
-  p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output,
-                .working = shard.working, .write_back = shard.write_back};
+  p.forward = {.parameters = p.parameters,
+               .first_inputs = p.input,
+               .working = shard.working,
+               .base = p.base,
+               .write_back = shard.write_back};
+  p.backward = {.parameters = p.parameters,
+                .first_inputs = p.input + p.output,
+                .working = shard.working,
+                .base = p.base,
+                .write_back = shard.write_back};
   p.evaluation = p.forward;
   if (shard.device_update) {
     p.steps_on_device = true;
@@ -82,6 +91,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   model->plan.micro_batches = m.micro_batches;
   model->plan.replicas = m.replicas;
   model->plan.waves = m.waves;
+  model->plan.first_trained = m.first_trained;
   model->steps = m.steps;
   model->terms = m.terms;
   model->plan.evaluation = m.evaluation.range;

@@ -28,6 +28,8 @@ struct simulated_shard {
   duration update{};
   duration evaluate{};     ///< of one micro-batch
   byte_count parameters;
+  byte_count base{};                        ///< frozen parameters
+  std::optional<base_place> shared_base{};  ///< their name, if other models may have the same
   byte_count activation;   ///< its output boundary
   byte_count working;      ///< C of both visits
   byte_count write_back{};    ///< part of it that is free only after the visit's write-back
@@ -45,12 +47,14 @@ struct simulated_model {
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;        ///< divides micro_batches
   std::uint32_t waves = 1;           ///< divides those of a replica
+  std::uint32_t first_trained = 0;   ///< shard; those below it have no backward visits
   evaluation_schedule evaluation{};
   bool clips = false;                ///< the norm barrier of the optimizer
   bool keep_best = false;
   schedule_terms terms{};
   bool tied = false;                 ///< the last shard repeats a parameter of the first
-  std::optional<byte_count> slot{};  ///< devices count in slots: bytes of one; only parameters take a slot
+  std::optional<byte_count> slot{};  ///< devices count in slots: bytes of one; only parameters take a slot,
+                                     ///< or the base of a shard that is mostly frozen
   double remaining_scale = 1;        ///< wall time alone / compute time
 };
 

@@ -12,11 +12,11 @@
 
 namespace hydra {
 
-/// Parameters of one version of a shard.
+/// Parameters of one version of a shard, or its base.
 struct shard_version {
   std::uint32_t model = 0;
   std::uint32_t shard = 0;
-  std::uint32_t version = 0;
+  std::optional<std::uint32_t> version{};  ///< none: a base, named after the first model that has it
   friend bool operator==(const shard_version&, const shard_version&) = default;
 };
 

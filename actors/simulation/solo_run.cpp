@@ -26,8 +26,9 @@ schedule_instance alone(const schedule_instance& machine, const instance_model& 
 }
 
 bool same_times(const instance_model& a, const instance_model& b) {
-  return a.steps == b.steps && a.replicas == b.replicas && a.waves == b.waves && a.forward == b.forward &&
-         a.backward == b.backward && a.h2d == b.h2d && a.d2h_gradient == b.d2h_gradient && a.optimizer == b.optimizer && a.activation == b.activation;
+  return a.steps == b.steps && a.replicas == b.replicas && a.waves == b.waves && a.first_trained == b.first_trained &&
+         a.forward == b.forward && a.backward == b.backward && a.h2d == b.h2d && a.base_h2d == b.base_h2d &&
+         a.d2h_gradient == b.d2h_gradient && a.optimizer == b.optimizer && a.activation == b.activation;
 }
 
 duration spread(double weighted_ns, const schedule_instance& instance) {

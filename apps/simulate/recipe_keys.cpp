@@ -108,9 +108,14 @@ std::vector<key_rule> recipe_keys() {
       count_rule("models", "how many", "12", {1, limits::models}),
       count_rule("devices", "how many, of speed 1", "8", {1, limits::devices}),
       {.name = "speeds", .help = "of the devices, instead of `devices`: \"4x1+4x0.5\"", .fallback = "all 1"},
-      number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0", {0, limits::ratio}),
+      number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0",
+                  {0, limits::ratio}),
+      number_rule("frozen", "share of a shard's copy that is its base, frozen parameters of family equal; above 0.5",
+                  "0", {0, 1}),
+      switch_rule("share", "all models have one base, as fine-tunings of one model", "true"),
       number_rule("optimizer", "update of a shard / its copy", "0", {0, limits::ratio}),
-      number_rule("length", "how many times the study's steps", "1", {.least = 0, .most = limits::ratio, .open_least = true}),
+      number_rule("length", "how many times the study's steps", "1",
+                  {.least = 0, .most = limits::ratio, .open_least = true}),
       count_rule("slots", "cache places of a device, one shard each", "2", {1, 1 << 20}),
       switch_rule("prefetch", "a unit is staged while another computes", "true"),
       switch_rule("copy_back_clean", "parameters of forward visits are copied to the host", "false"),
@@ -135,6 +140,8 @@ instance_recipe read_recipe(const std::string& family, const value_table& table)
            fmt::format("{} is given, but `speeds` has {}; one of the two keys is enough", devices->written,
                        r.speeds.size()));
   assign(table, "rho", r.rho);
+  assign(table, "frozen", r.frozen);
+  assign(table, "share", r.share);
   assign(table, "optimizer", r.optimizer);
   assign(table, "length", r.length);
   assign(table, "slots", r.slots);

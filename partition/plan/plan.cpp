@@ -271,7 +271,8 @@ byte_count shard_plan::moment_bytes() const noexcept {
 
 byte_count model_plan::room_for(const block_id& id) const {
   if (slot) {
-    return id.kind == block_kind::parameters ? *slot : byte_count{};
+    const bool frozen = shard_of(id, shards).is_mostly_frozen();
+    return id.kind == (frozen ? block_kind::base : block_kind::parameters) ? *slot : byte_count{};
   }
   return charged_bytes(bytes_of(id));
 }

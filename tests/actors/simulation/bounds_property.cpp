@@ -93,6 +93,44 @@ schedule_instance in_lanes(schedule_instance i, std::uint64_t seed) {
   return i;
 }
 
+/// A name for fine-tunings of one model.
+struct some_base {
+  std::string name;
+  std::vector<duration> copies;
+};
+
+some_base make_base(std::string name, portable_random& random) {
+  some_base base{std::move(name), {}};
+  for (auto s = random.whole(1, 8); s > 0; --s) {
+    base.copies.push_back(std::chrono::microseconds{random.share() < 0.8 ? random.whole(11, 60) : 0});
+  }
+  return base;
+}
+
+instance_model fine_tuning(instance_model m, const some_base& base, portable_random& random) {
+  const auto shards = base.copies.size();
+  m.base = base.name;
+  m.base_h2d = base.copies;
+  m.forward = some_times(shards, 30, random);
+  m.backward = some_times(shards, 60, random);
+  m.h2d = some_times(shards, 10, random);
+  m.d2h_gradient = some_times(shards, 10, random);
+  m.optimizer = some_times(shards, 10, random);
+  m.first_trained = random.share() < 0.5 ? random.whole(0, static_cast<std::uint32_t>(shards) - 1) : 0;
+  return m;
+}
+
+/// Fine-tunings of two models, and some that have a base of their own.
+schedule_instance over_bases(schedule_instance i, std::uint64_t seed) {
+  portable_random random{seed};
+  const some_base shared[]{make_base("x", random), make_base("y", random)};
+  for (auto& m : i.models) {
+    const auto which = random.whole(0, 2);
+    m = fine_tuning(m, which < 2 ? shared[which] : make_base("", random), random);
+  }
+  return i;
+}
+
 /// Units are rounded to nanoseconds on devices of odd speeds, half a nanosecond each.
 duration rounding(const schedule_instance& i) { return duration{static_cast<std::int64_t>(count_units(i) + 1)}; }
 
@@ -158,6 +196,19 @@ TEST_CASE("no run of any policy beats any bound of a random instance with steps 
   }
 }
 
+TEST_CASE("no run of any policy beats any bound of models that share bases and train only their upper shards") {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    check_policies(over_bases(some_instance(seed), seed), seed);
+  }
+}
+
+TEST_CASE("no run of the actors with shared bases beats a bound, whatever devices die") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto i = over_bases(some_instance(seed), seed);
+    check_actors(seed % 2 == 0 ? i : in_lanes(i, seed), seed);
+  }
+}
+
 TEST_CASE("no run of the actors beats a bound, whatever devices die") {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     check_actors(some_instance(seed), seed);
@@ -167,6 +218,32 @@ TEST_CASE("no run of the actors beats a bound, whatever devices die") {
 TEST_CASE("no run of the actors with steps in replicas and waves beats a bound, whatever devices die") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     check_actors(in_lanes(some_instance(seed), seed), seed);
+  }
+}
+
+TEST_CASE(
+    "a model alone loads its base as often as the bound says, which models over the same base need no more than") {
+  schedule_instance i;
+  i.devices.emplace_back();
+  auto& m = i.models.emplace_back();
+  m.name = m.base = "m";
+  m.steps = 5;
+  m.forward.assign(6, std::chrono::milliseconds{1});
+  m.backward.assign(6, std::chrono::milliseconds{3});
+  m.h2d = m.d2h_gradient = m.optimizer = std::vector<duration>(6);
+  m.base_h2d.assign(6, std::chrono::milliseconds{7});
+  for (i.slots = 2; i.slots < 8; ++i.slots) {
+    INFO(i.slots << " slots");
+    const auto loads = run_in_loop(i, make_policy("sharded-lrtf", 0)).loads;
+    CHECK(loads == 6 + (i.slots < 6 ? (2 * 5 - 1) * (6 - i.slots) : 0));
+    CHECK(bounds_of(i).limits.h2d == loads * std::chrono::milliseconds{7});
+    auto three = i;
+    three.models.resize(3, m);
+    three.models.back().steps = 4;
+    CHECK(bounds_of(three).limits.h2d == loads * std::chrono::milliseconds{7});
+    CHECK(run_in_loop(three, make_policy(default_policy, 0)).loads < 2 * loads);
+    three.models.back().base = "another";
+    CHECK(bounds_of(three).limits.h2d > loads * std::chrono::milliseconds{7});
   }
 }
 

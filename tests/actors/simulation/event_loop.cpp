@@ -166,6 +166,29 @@ TEST_CASE("a gradient that was written back out of order is stepped once, althou
   CHECK(r.makespan >= bounds_of(i).limits.best());
 }
 
+TEST_CASE("a base that is on a device serves all models that have it, the trained rest of a shard is copied for each",
+          "[loop]") {
+  schedule_instance i;
+  i.devices.resize(1);
+  i.models.push_back({.name = "a",
+                      .forward = {1ms, 1ms},
+                      .backward = {1ms, 1ms},
+                      .h2d = {100us, 100us},
+                      .d2h_gradient = {0us, 0us},
+                      .optimizer = {0us, 0us},
+                      .base_h2d = {10ms, 10ms},
+                      .base = "x"});
+  i.models.push_back(i.models.front());
+  i.models.back().name = "b";
+  for (const auto rule : {completion_rule::ended, completion_rule::written_back}) {
+    const auto shared = run(i, "fifo", {.completion = rule});
+    CHECK((shared.loads == 2 && shared.hits == 4));
+    CHECK(shared.makespan == 10100us + 1ms + 10100us + 2 * 2ms + 2 * 1ms);
+  }
+  i.models.back().base = "y";
+  CHECK(run(i, "fifo").loads > 4);
+}
+
 TEST_CASE("the loop gives the same run every time", "[loop]") {
   auto instance = small(5);
   instance.noise = 0.1;

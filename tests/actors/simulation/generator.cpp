@@ -93,6 +93,20 @@ TEST_CASE("equal models are those of the study: 6 shards, 50 steps, forward 1 ms
   }
 }
 
+TEST_CASE("a frozen share of a copy is the base, of all models or of each its own") {
+  const auto i = generate({.family = instance_family::equal, .rho = 1, .frozen = 0.9});
+  for (const auto& m : i.models) {
+    CHECK(m.base == "shared");
+    CHECK(m.base_h2d == std::vector<duration>(6, 1800us));
+    CHECK(m.h2d == std::vector<duration>(6, 200us));
+    CHECK(m.d2h_gradient == std::vector<duration>(6, 200us));
+  }
+  CHECK(base_owners(i) == std::vector<model_id>(12, model_id{0}));
+  const auto each = generate({.family = instance_family::equal, .models = 2, .rho = 1, .frozen = 0.9, .share = false});
+  CHECK(base_owners(each) == std::vector{model_id{0}, model_id{1}});
+  CHECK(each.models[1].base_h2d == i.models[1].base_h2d);
+}
+
 TEST_CASE("models of a family stay within its ranges") {
   const auto hetero = generate({.models = 200});
   for (const auto& m : hetero.models) {
@@ -155,6 +169,7 @@ TEST_CASE("a recipe that cannot be made is refused by its key") {
   CHECK_THROWS_WITH(generate({.speeds = {}}), Contains("devices: 0"));
   CHECK_THROWS_WITH(generate({.speeds = {1, 2}}), Contains("speeds: 2"));
   CHECK_THROWS_WITH(generate({.rho = -1}), Contains("rho: -1"));
+  CHECK_THROWS_WITH(generate({.frozen = 0.9}), Contains("frozen: 0.9") && Contains("of family equal"));
   CHECK_THROWS_WITH(generate({.slots = 0}), Contains("slots: 0"));
   CHECK_THROWS_WITH(generate({.noise = 1}), Contains("noise: 1"));
   CHECK_THROWS_WITH(generate({.failures = 8}), Contains("failures: 8"));

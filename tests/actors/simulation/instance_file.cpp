@@ -2,6 +2,7 @@
 
 #include "actors/simulation/instance_file.hpp"
 
+#include "actors/simulation/generator.hpp"
 #include "actors/simulation/portable_random.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
@@ -73,6 +74,25 @@ TEST_CASE("replicas and waves survive a round trip, and are not written where th
   const auto again = parse_instance(to_json(i), "x.json");
   CHECK((again.models[0].replicas == 2 && again.models[0].waves == 3));
   CHECK_THAT(refusal(bent("\"steps\": 2", "\"steps\": 2, \"waves\": 0")), Contains("waves: 0 are given"));
+}
+
+TEST_CASE("bases and the first trained shard survive a round trip, and what contradicts itself is refused") {
+  auto i = generate({.family = instance_family::equal, .models = 2, .rho = 1, .frozen = 0.9});
+  i.models[1].first_trained = 3;
+  const auto again = parse_instance(to_json(i), "x.json");
+  CHECK(again.models[1].base == "shared");
+  CHECK(again.models[1].base_h2d == i.models[0].base_h2d);
+  CHECK(again.models[1].first_trained == 3);
+  CHECK(to_json(again) == to_json(i));
+  CHECK_THAT(to_json(parse_instance(smallest, "x.json")), !Contains("base") && !Contains("first_trained"));
+  const auto with = [](const std::string& keys) { return refusal(bent("\"steps\": 2", "\"steps\": 2, " + keys)); };
+  CHECK_THAT(with(R"("base": "x")"), Contains("base: is named, but \"base_h2d\" has no times"));
+  CHECK_THAT(with(R"("base_h2d": [5, 5])"), Contains("base_h2d: 2 times are given for 1 shards"));
+  CHECK_THAT(with(R"("h2d": [7], "base_h2d": [7])"),
+             Contains("base_h2d[0]: 7 us is given, expected 0 or more than h2d[0], 7 us"));
+  CHECK_THAT(with(R"("first_trained": 1)"), Contains("first_trained: 1 is given, a shard below 1 is expected"));
+  i.models[1].base_h2d[2] += 1us;
+  CHECK_THAT(refusal(to_json(i)), Contains("models[1] (m01).base_h2d: differs from that of models[0]"));
 }
 
 TEST_CASE("arrivals, priorities, deadlines, failures and noise survive a round trip") {

@@ -73,6 +73,27 @@ TEST_CASE("a run whose devices all die ends with the reason", "[actors]") {
   CHECK_THROWS_AS(run_with_actors(instance, make_policy("fifo", 0)), fault_error);
 }
 
+TEST_CASE("the actors make the loop's schedules of models over one base, and of models over one each", "[actors]") {
+  for (const bool share : {true, false}) {
+    for (const std::uint32_t slots : {2, 4}) {
+      auto instance = generate({.family = instance_family::equal,
+                                .models = 5,
+                                .speeds = {1, 1},
+                                .rho = 1,
+                                .frozen = 0.95,
+                                .share = share,
+                                .length = 0.2,
+                                .slots = slots});
+      instance.models[1].first_trained = 2;
+      instance.models[2].replicas = 2;
+      for (const auto* policy : {"fifo", "sharded-lrtf", "whole-model", default_policy}) {
+        INFO(share << ", " << slots << " slots, " << policy);
+        CHECK(ratio(instance, policy) == Approx(1).margin(0.02));  // equal models: some schedules depend on ties
+      }
+    }
+  }
+}
+
 TEST_CASE("the actors make the loop's schedules of a model in replicas and waves", "[actors]") {
   for (const auto& [replicas, waves] : {std::pair{2U, 1U}, {1U, 3U}, {2U, 2U}}) {
     for (const std::size_t devices : {1, 2}) {
