@@ -28,7 +28,11 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
     const bool last = &s == &m.plan.shards.back();
     given.forward.push_back(last ? duration{} : s.forward_time / step.lanes());
     given.backward.push_back(s.backward_time / step.lanes());
-    given.h2d.push_back(fastest_copy(s.base + s.parameters, devices));
+    const auto base = fastest_copy(s.base, devices);
+    const auto rest = fastest_copy(s.parameters, devices);
+    const bool stays_longer = s.is_mostly_frozen() && base > rest;
+    given.h2d.push_back(stays_longer ? rest : fastest_copy(s.base + s.parameters, devices));
+    given.base_h2d.push_back(stays_longer ? base : duration{});
     const bool stays = s.steps_on_device && &s == &m.plan.shards.front();  // its next visit follows on the device
     const bool trained = given.d2h_gradient.size() >= m.plan.first_trained;
     given.d2h_gradient.push_back(stays || !trained ? duration{} : fastest_copy(s.gradient_bytes(), devices));

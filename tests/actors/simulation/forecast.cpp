@@ -3,6 +3,7 @@
 #include "actors/simulation/forecast.hpp"
 
 #include "actors/policy/catalog.hpp"
+#include "actors/simulation/planned_instance.hpp"
 #include "tests/support/small_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -46,6 +47,46 @@ TEST_CASE("a forecast is never below its bounds, and counts the update and the c
   const auto f = predict(std::move(setup));
   CHECK(f.limits.chain == chain + 4 * 5ms);
   CHECK(f.makespan >= f.limits.best());
+}
+
+TEST_CASE("a planned model promotes its frozen parameters once where they stay on the device, not for each version") {
+  auto m = even_model("m", 2, 50, 2ms, 100us);
+  for (auto& s : m.shards) {
+    s.base = bytes_of(3ms);
+  }
+  const std::vector models{make_simulated_model(m)};
+  const auto device = roomy_device(0);
+  const auto instance = planned_instance(models, {&device, 1});
+  CHECK(instance.models[0].base_h2d == std::vector<duration>(2, 3ms));
+  CHECK(instance.models[0].h2d == std::vector<duration>(2, 100us));
+  CHECK(remaining_scales(models, {&device, 1}).front() < 1.2);  // eight steps of 6 ms
+}
+
+TEST_CASE("a plan and the record of its run bound the copies of shared frozen parameters in the same way") {
+  std::vector<simulated_model> models(2, even_model("m", 5, 6, 2ms, 100us));
+  for (auto& m : models) {
+    for (std::uint32_t s = 0; s < m.shards.size(); ++s) {
+      m.shards[s].base = bytes_of(4ms);
+      m.shards[s].shared_base = base_place{model_id{0}, shard_index{s}};
+    }
+  }
+  auto setup = even_run(models, 1);
+  setup.devices[0].memory = bytes_of(9ms);   // two of the bases
+  std::vector<unit_times> planned;
+  for (const auto& m : models) {
+    planned.push_back(planned_times(*make_simulated_model(m), setup.devices));
+  }
+  const resources machine{.speeds = {1}, .memory = setup.devices[0].memory};
+  const auto s = finished(std::move(setup));
+  std::vector<unit_times> seen;
+  for (const auto& m : s->record()->models) {
+    seen.push_back(m.smallest);
+  }
+  const auto bound = lower_bounds(planned, machine).h2d;
+  const duration walk{5 * 4ms - 9ms};
+  CHECK(bound == 5 * 4ms + 11 * walk + 2 * 6 * 5 * 100us);
+  CHECK(lower_bounds(seen, machine).h2d == bound);
+  CHECK(makespan(*s) >= bound);
 }
 
 TEST_CASE("no run of a model in replicas and waves is shorter than a bound of its plan") {
