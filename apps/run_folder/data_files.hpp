@@ -11,7 +11,7 @@
 namespace hydra::apps {
 
 /// A file of [data.NAME].
-struct data_file {
+struct input_file {
   std::string data;            ///< NAME
   std::filesystem::path path;  ///< absolute
   std::uint64_t bytes = 0;
@@ -19,10 +19,10 @@ struct data_file {
 };
 
 /// Those that `train` and `validation` of all data name; not what is in folders.
-std::vector<data_file> data_files(const workload& w);
+std::vector<input_file> data_files(const workload& w);
 
 /// "[data.chats]: chats.jsonl had 120 bytes, last changed 2026-...; it has 130 bytes, ..." for each file that differs or is
 /// missing now; empty if none does.
-std::string changed_files(const std::vector<data_file>& before, const std::vector<data_file>& now);
+std::string changed_files(const std::vector<input_file>& before, const std::vector<input_file>& now);
 
 }  // namespace hydra::apps

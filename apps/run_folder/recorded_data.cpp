@@ -88,7 +88,7 @@ recorded_data parse(const json& j) {
   return all;
 }
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+[[noreturn]] void refuse_content(const fs::path& file, const std::string& why) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: not what a run writes: {}", file.string(), why)};
 }
 
@@ -104,9 +104,9 @@ void check_working_directory() {
 }
 
 void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources,
-                 const std::vector<data_file>& files) {
+                 const std::vector<input_file>& files) {
   json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}, {"files", json::array()}};
-  for (const data_file& f : files)
+  for (const input_file& f : files)
     j["files"].push_back({{"data", f.data}, {"path", f.path.string()}, {"bytes", f.bytes}, {"modified", f.modified}});
   for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);
   const std::string text = json_text(j, 2) + "\n";
@@ -119,9 +119,9 @@ std::optional<recorded_data> read_recorded_data(const fs::path& run) {
   try {
     return parse(parse_json(read_text(file)));
   } catch (const json::exception& e) {
-    refuse(file, e.what());
+    refuse_content(file, e.what());
   } catch (const fault_error& e) {
-    refuse(file, e.what_happened().text);
+    refuse_content(file, e.what_happened().text);
   }
 }
 

@@ -17,7 +17,7 @@ namespace hydra::apps {
 struct recorded_data {
   std::filesystem::path began_in;   ///< the working directory of the run: relative paths of its workload start there
   std::map<std::string, std::shared_ptr<const data_source>> sources;   ///< by model; they have no samples
-  std::vector<data_file> files{};                                      ///< none of runs of older versions
+  std::vector<input_file> files{};                                     ///< none of runs of older versions
 };
 
 /// data.json, in the run folder.
@@ -29,7 +29,7 @@ void check_working_directory();
 /// Writes it for a run that starts in the current working directory. Throws fault_error{io}.
 void record_data(const std::filesystem::path& run,
                  const std::map<std::string, std::shared_ptr<const data_source>>& sources,
-                 const std::vector<data_file>& files);
+                 const std::vector<input_file>& files);
 
 /// Nothing if the run folder has no data.json. Throws fault_error{bad_input} if it is damaged.
 std::optional<recorded_data> read_recorded_data(const std::filesystem::path& run);
