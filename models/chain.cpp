@@ -221,7 +221,7 @@ void chain::check_frozen() const {
                     to_string(base_), family_));
   if (!has_frozen()) return;
   std::vector<std::string> names;
-  bool trains = false;
+  bool trains = false, narrows = false;
   for (std::size_t i = 0; i < size(); ++i) {
     for (const parameter_spec& p : parameters(i)) {
       if (p.averaging > 0)
@@ -230,6 +230,7 @@ void chain::check_frozen() const {
                         "\"freeze\" or \"adapter\", or choose a family without batch norm",
                         family_, p.name));
       trains = trains || !p.frozen;
+      narrows = narrows || p.stored == base_format::nf4;
       if (p.frozen && p.tied_to.empty() && weights_ && weights_->origin(p.name).empty())
         refuse(
             fmt::format("\"{}\" is frozen, but the checkpoint does not have it, so that it would stay random: train it "
@@ -239,6 +240,11 @@ void chain::check_frozen() const {
     }
   }
   frozen_.check(names);
+  if (base_ == base_format::nf4 && !narrows)
+    refuse(
+        fmt::format("\"base\" is \"nf4\", but chain \"{}\" has no frozen weight of a linear map below its last layer, "
+                    "which are all that is stored in 4 bits: leave it out, or choose \"bf16\"",
+                    family_));
   if (!trains) refuse(fmt::format("\"freeze\" leaves no parameter of chain \"{}\" to train: add \"!NAME\" at its end "
                                   "for those that it shall not freeze", family_));
 }

@@ -102,8 +102,8 @@ class chain {
   /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
   /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16 or beside
   /// frozen parameters, no gradients narrower than the parameters, that each pattern of freeze() matches a parameter,
-  /// that they freeze one, that its weights have it, that one is left to train, that a base is frozen whose format is given, and that its last layer is row-wise if
-  /// the loss is computed in chunks. Throws fault_error{bad_input}.
+  /// that they freeze one, which its weights have, that one is left to train, that something is stored in the format of
+  /// the base, and that its last layer is row-wise if the loss is computed in chunks. Throws fault_error{bad_input}.
   void validate() const;
 
  private:

@@ -84,9 +84,9 @@ class layer {
   virtual at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const = 0;
 
-  /// forward() without gradient, in a context that is not training, for the tokens [samples, new, ...] that follow those that `memory` remembers,
-  /// which then remembers these, too (`seen` is the caller's). Layers of generating language models have it; the others
-  /// throw fault_error{bad_input}.
+  /// forward() without gradient, in a context that is not training, for the tokens [samples, new, ...] that follow those
+  /// that `memory` remembers, which then remembers these, too (`seen` is the caller's). Layers of generating language
+  /// models have it; the others throw fault_error{bad_input}.
   virtual at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
                             const layer_context& context, decode_memory& memory) const;
 

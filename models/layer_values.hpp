@@ -21,7 +21,7 @@ struct widened_parameter {
 };
 
 /// In the order of the layer's parameters: views into a flat buffer (parameter_layout::elements() values) and a base
-/// (parameter_layout::base_bytes() bytes), and `widened` ones. Without a base (of gradients), those of frozen parameters are undefined.
+/// (parameter_layout::base_bytes() bytes), and `widened` ones. Without a base, those of frozen parameters are undefined.
 struct layer_values {
   layer_values(const parameter_layout& layout, const at::Tensor& flat, const at::Tensor& base, std::size_t layer);
   std::vector<at::Tensor> parameters;
@@ -39,8 +39,9 @@ class widening {
   std::vector<widened_parameter> held_;
 };
 
-/// chain::forward() of layer i. With a graph, the layer's parameters are widened again when the gradient of its output is
-/// known, and lose their memory when that of a layer below is, or by release(): so a backward visit has those of one layer at a time.
+/// chain::forward() of layer i, whose output must not be its input. With a graph, the layer's parameters are widened again
+/// when the gradient of its output is known, and lose their memory when that of a layer below is, or by release(): so a
+/// backward visit has those of one layer at a time.
 at::Tensor compute_layer(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
                          const layer_context& context, const std::shared_ptr<widening>& memory);
 

@@ -14,9 +14,9 @@
 
 namespace hydra {
 
-/// One parameter in its buffer. Offsets and sizes in elements; that of a frozen one in bytes of the base. Offsets are multiples of 256 bytes on the device: GPU
-/// libraries choose kernels by alignment up to that, so a weight has the same kernels, and bits, wherever the model is
-/// cut.
+/// One parameter in its buffer. Offsets and sizes in elements; the offset of a frozen one in bytes of the base. Offsets
+/// are multiples of 256 bytes on the device: GPU libraries choose kernels by alignment up to that, so a weight has the
+/// same kernels, and bits, wherever the model is cut.
 struct placed_parameter {
   std::string name;  ///< full
   std::vector<std::int64_t> shape;

@@ -53,7 +53,8 @@ std::vector<model_shares> shares_of(const workload& w, const data_by_model& sour
   std::vector<model_shares> all;
   for (const model_entry& m : w.models) {
     const model_description& d = m.description;
-    if (d.optimizer.groups.empty() && d.optimizer.decay == decay_scope::all) continue;
+    const bool alike = d.optimizer.groups.empty() && d.optimizer.decay == decay_scope::all;
+    if (alike && d.optimizer.kind != update_kind::muon) continue;
     model_shares one{.model = d.name, .groups = {}, .shares = {}};
     for (const parameter_group& g : d.optimizer.groups)
       one.groups.push_back(fmt::format("{}", fmt::join(g.parameters.all(), " ")));
@@ -82,13 +83,14 @@ std::string to_table(const std::vector<model_shares>& all) {
   if (all.empty()) return "";
   text_table t{{{"model"},
                 {"group"},
+                {"rule"},
                 {"parameters", right},
                 {"values", right},
                 {"learning rate", right},
                 {"weight decay", right}}};
   for (const model_shares& m : all)
     for (const parameter_share& s : m.shares)
-      t.add({m.model, group_text(m, s), std::to_string(s.names.size()), std::to_string(s.values),
+      t.add({m.model, group_text(m, s), to_string(s.rule), std::to_string(s.names.size()), std::to_string(s.values),
              fmt::format("{:g}", s.learning_rate), fmt::format("{:g}", s.weight_decay)});
   return t.to_string() + "\n";
 }
@@ -112,6 +114,7 @@ json json_of(const std::vector<model_shares>& all) {
     for (const parameter_share& s : m.shares)
       list.push_back({{"model", m.model},
                       {"group", group_text(m, s)},
+                      {"rule", to_string(s.rule)},
                       {"learning_rate", s.learning_rate},
                       {"weight_decay", s.weight_decay},
                       {"values", s.values},

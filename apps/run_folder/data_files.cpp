@@ -48,6 +48,9 @@ std::string changed_files(const std::vector<input_file>& before, const std::vect
   std::vector<std::string> changes;
   for (const input_file& f : before)
     if (std::string change = difference(f, now); !change.empty()) changes.push_back(std::move(change));
+  for (const input_file& f : now)
+    if (std::ranges::find(before, f.path, &input_file::path) == before.end())
+      changes.push_back(fmt::format("[data.{}]: {} was not read", f.data, f.path.string()));
   return fmt::format("{}", fmt::join(changes, "; "));
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/admission/prepared_model.hpp"
 #include "apps/workload/controller_keys.hpp"
+#include "models/optimizer/parameter_rule.hpp"
 #include "models/optimizer/parameter_shares.hpp"
 #include "partition/plan/plan_file.hpp"
 
@@ -87,6 +88,11 @@ void check_groups_of(const model_entry& m, const chain& built, const std::vector
   const std::vector<trained_parameter> parameters = built.trained_parameters();
   const update_options& o = m.description.optimizer;
   check_groups(o, parameters);
+  const auto by_muon = [](const trained_parameter& p) {
+    return kind_for(update_kind::muon, p.form()) == update_kind::muon;
+  };
+  if (o.kind == update_kind::muon && std::ranges::none_of(parameters, by_muon))
+    hydra::refuse("muon steps matrices between the first and the last layer, and the model trains none; use adamw");
   const std::optional<std::size_t> idle = idle_group(o, parameters);
   if (!idle || varies_rates(m, models)) return;
   hydra::refuse(

@@ -51,7 +51,7 @@ std::size_t record_windows::samples(split part) const {
 
 std::size_t record_windows::tokens_of(split part, std::size_t index) const {
   const record_tokens& from = records(part);
-  if (!options_.packed) return std::min(from.length(index), static_cast<std::size_t>(options_.context));
+  if (!options_.packed) return std::min(places_of(from, index), static_cast<std::size_t>(options_.context));
   std::size_t sum = 0;
   for (const std::uint32_t record : plan(part).window(index)) sum += places_of(from, record);
   return sum;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hydra {
 namespace {
@@ -32,10 +33,15 @@ HYDRA_VECTOR_CLONES void find_codes(std::size_t n, const float* __restrict scale
   }
 }
 
+/// NaN if one of them is: the block is NaN then, as a plain weight would be.
 float largest_of(std::span<const float> values) {
   float largest = 0;
-  for (const float v : values) largest = std::max(largest, std::abs(v));
-  return largest;
+  bool all_numbers = true;
+  for (const float v : values) {
+    largest = std::max(largest, std::abs(v));
+    all_numbers = all_numbers && !std::isnan(v);
+  }
+  return all_numbers ? largest : std::numeric_limits<float>::quiet_NaN();
 }
 
 /// bitsandbytes multiplies whole blocks by the reciprocal, and divides a last one that is not whole.

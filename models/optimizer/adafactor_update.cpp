@@ -150,7 +150,7 @@ void apply_adafactor(const adafactor_constants& c, const matrix_size& size, std:
 
 std::size_t adafactor_scratch(const matrix_size& size) noexcept {
   const std::size_t parts = std::min(size.rows, most_parts);
-  return (parts * size.columns + size.rows) * sizeof(double) + size.columns * sizeof(float);
+  return (parts * size.columns + size.rows) * sizeof(double) + std::max(size.columns, piece) * sizeof(float);
 }
 
 }  // namespace hydra

@@ -102,6 +102,10 @@ void symmetric_product(const matrix& a, Pack pack_rows, matrix& to, Value value)
 
 }  // namespace
 
+std::size_t product_scratch(std::size_t rows) noexcept {
+  return rows * panel_columns * sizeof(float) + sizeof(packed_block);
+}
+
 matrix::matrix(std::size_t r, std::size_t c) : rows(r), columns(c), stride(padded(c)), values(r * stride) {}
 
 std::size_t matrix::bytes(std::size_t rows, std::size_t columns) noexcept {

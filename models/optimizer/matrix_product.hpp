@@ -22,6 +22,9 @@ struct matrix {
   std::vector<float> values;
 };
 
+/// Bytes that one thread allocates for a product with that many rows.
+std::size_t product_scratch(std::size_t rows) noexcept;
+
 /// `to` = x x^T, which is symmetric: one half is computed and copied.
 void gram(const matrix& x, matrix& to);
 

@@ -5,7 +5,6 @@
 #include "models/optimizer/vector_clones.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
@@ -110,16 +109,15 @@ void step_matrix(const muon_constants& k, const matrix_size& size, float* parame
 
 }  // namespace
 
-/// Isolated: a thread that waits for others must not begin another matrix, whose scratch is not counted.
 void apply_muon(const muon_constants& k, const matrix_size& size, std::span<float> parameters,
                 std::span<const float> gradients, std::span<float> momentum) {
-  oneapi::tbb::this_task_arena::isolate(
-      [&] { step_matrix(k, size, parameters.data(), gradients.data(), momentum.data()); });
+  step_matrix(k, size, parameters.data(), gradients.data(), momentum.data());
 }
 
 std::size_t muon_scratch(const matrix_size& size) noexcept {
   const auto [rows, columns] = lying(size);
-  return matrix::bytes(rows, columns) + 2 * matrix::bytes(rows, rows);
+  return matrix::bytes(rows, columns) + 2 * matrix::bytes(rows, rows) + product_scratch(rows) +
+         std::max(size.rows, size.columns) * sizeof(float);
 }
 
 /// One half of the symmetric ones.

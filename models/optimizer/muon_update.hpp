@@ -19,7 +19,7 @@ namespace hydra {
 void apply_muon(const muon_constants& constants, const matrix_size& size, std::span<float> parameters,
                 std::span<const float> gradients, std::span<float> momentum);
 
-/// Bytes that a step allocates for its time, and the products that it adds up.
+/// Bytes that a step allocates for its time, those of one thread included, and the products that it adds up.
 std::size_t muon_scratch(const matrix_size& size) noexcept;
 std::size_t muon_products(const matrix_size& size) noexcept;
 

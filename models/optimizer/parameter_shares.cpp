@@ -28,10 +28,11 @@ std::vector<parameter_share> parameter_shares(const update_options& options,
   for (const trained_parameter& p : parameters) {
     const auto group = index_of(options, p.name);
     const auto [rate, decay] = rate_and_decay(options, p);
+    const update_kind rule = kind_for(options.kind, p.form());
     auto share = std::ranges::find_if(shares, [&](const parameter_share& s) {
-      return s.group == group && s.learning_rate == rate && s.weight_decay == decay;
+      return s.group == group && s.rule == rule && s.learning_rate == rate && s.weight_decay == decay;
     });
-    if (share == shares.end()) share = shares.insert(share, {group, rate, decay});
+    if (share == shares.end()) share = shares.insert(share, {group, rule, rate, decay});
     share->names.push_back(p.name);
     share->values += static_cast<std::int64_t>(p.form().elements());
   }

@@ -12,9 +12,10 @@
 
 namespace hydra {
 
-/// Parameters of one group, or of none, that are stepped with the same rate and decay.
+/// Parameters of one group, or of none, that are stepped by the same rule with the same rate and decay.
 struct parameter_share {
   std::optional<std::size_t> group{};  ///< its place in the options
+  update_kind rule = update_kind::adamw;
   double learning_rate = 0;            ///< before the schedule
   double weight_decay = 0;
   std::vector<std::string> names{};  ///< in a checkpoint

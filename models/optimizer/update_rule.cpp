@@ -246,6 +246,7 @@ void validate(const update_options& o) {
   require(fraction(o.beta1), "the first of betas", o.beta1, "at least 0 and below 1");
   require(fraction(o.beta2), "the second of betas", o.beta2, "at least 0 and below 1");
   require(nonnegative(o.eps), "eps", o.eps, "at least 0 and finite");
+  require(o.kind != update_kind::adafactor || static_cast<float>(o.eps) > 0, "eps", o.eps, "above 0 in fp32");
   require(nonnegative(o.momentum), "momentum", o.momentum, "at least 0 and finite");
   require(!o.nesterov || o.momentum > 0, "momentum", o.momentum, "positive with nesterov");
   require(nonnegative(o.clip_norm), "clip_norm", o.clip_norm, "at least 0 (0 = off) and finite");
@@ -258,9 +259,7 @@ void validate(const update_options& o) {
   for (const parameter_group& g : o.groups) validate(g);
 }
 
-bool is_elementwise(update_kind kind) noexcept {
-  return kind == update_kind::adamw || kind == update_kind::sgd || kind == update_kind::lion;
-}
+bool is_elementwise(update_kind kind) noexcept { return is_elementwise(loop_of({.kind = kind})); }
 
 int moment_buffers(const update_options& options) noexcept {
   return is_elementwise(options.kind) ? moments_of(loop_of(options)) : 2;

@@ -7,6 +7,7 @@
 #include "models/running_average.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -231,10 +232,17 @@ void for_each_range(std::size_t n, Use use) {
                             [&](std::size_t i) { use(i * grain, std::min(grain, n - i * grain)); });
 }
 
+/// For rules that use threads themselves. A thread that waits for others must not begin another parameter, whose scratch is
+/// not counted.
+template <class Step>
+void step_whole(const Step& step) {
+  oneapi::tbb::this_task_arena::isolate(step);
+}
+
 /// One optimizer step of a whole parameter.
 void train(const update_constants& now, const update_slices& whole) {
   if (steps_whole(now.rule)) {
-    return apply_update(now, whole);
+    return step_whole([&] { apply_update(now, whole); });
   }
   for_each_range(whole.parameters.size(),
                  [&](std::size_t begin, std::size_t n) { apply_update(now, part_of(whole, begin, n)); });
@@ -243,10 +251,12 @@ void train(const update_constants& now, const update_slices& whole) {
 /// The same with a gradient in bf16; `whole` has no gradient.
 void train(const update_constants& now, update_slices whole, const rounded_gradient& gradient) {
   if (steps_whole(now.rule)) {
-    std::vector<float> widened(gradient.size());
-    gradient.widen(0, widened);
-    whole.gradients = widened;
-    return apply_update(now, whole);
+    return step_whole([&] {
+      std::vector<float> widened(gradient.size());
+      gradient.widen(0, widened);
+      whole.gradients = widened;
+      apply_update(now, whole);
+    });
   }
   for_each_range(whole.parameters.size(), [&](std::size_t first, std::size_t n) {
     std::vector<float> widened;

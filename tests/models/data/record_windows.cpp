@@ -176,7 +176,7 @@ TEST_CASE("windows know how many of their places are tokens, and which records l
   const std::vector<text_record> records{{.text = "abcdefghij"}, {.text = "kl"}, {.text = "m"}};
   const record_windows alone = windows_of(records, 5);
   CHECK(alone.tokens_of(split::train, 0) == 5);
-  CHECK(alone.tokens_of(split::train, 1) == 3);  // with the end of the text
+  CHECK(alone.tokens_of(split::train, 1) == 2);  // targets: the second letter and the end of the text
   CHECK(alone.census(split::train)->records == 3);
   CHECK(alone.census(split::train)->shortened == 1);
   const record_windows packed = windows_of(records, 5, {.packed = true});

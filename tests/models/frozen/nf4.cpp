@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 using namespace hydra;
@@ -71,6 +73,14 @@ TEST_CASE("two codes are in a byte, the first in its upper half", "[nf4]") {
 
 TEST_CASE("a block of zeros stays zero", "[nf4]") {
   CHECK(rounded(std::vector<float>(130)) == std::vector<float>(130));
+}
+
+TEST_CASE("a block with a value that is no number has none", "[nf4]") {
+  std::vector<float> values(128, 1.0F);
+  values[70] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> stored = rounded(values);
+  CHECK(std::ranges::all_of(std::span{stored}.first(64), [](float v) { return v == 1.0F; }));
+  CHECK(std::ranges::all_of(std::span{stored}.last(64), [](float v) { return std::isnan(v); }));
 }
 
 TEST_CASE("operations of a device widen to the values of the host's loop, rounded", "[nf4]") {

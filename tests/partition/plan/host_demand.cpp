@@ -1,3 +1,4 @@
+#include "models/optimizer/matrix_product.hpp"
 #include "partition/plan/plan.hpp"
 
 #include "runtime/memory/host_arena.hpp"
@@ -58,7 +59,8 @@ TEST_CASE("all that the host needs is transferred but the moments") {
 TEST_CASE("the host's demand covers the scratch of as many of muon's steps as run at a time") {
   const auto m = small_mlp({.layers = 4, .width = 64});
   auto plan = cut_model(m, {.cuts = {0, 1, 2, 3, 4}, .samples = 4, .update = muon({})})->plan;
-  const byte_count each{3 * 64 * 64 * sizeof(float)};  // the direction, its products with itself, their polynomial
+  // The direction, its products with itself, their polynomial, a thread's panel, a row.
+  const byte_count each{3 * 64 * 64 * sizeof(float) + product_scratch(64) + 64 * sizeof(float)};
   CHECK(plan.shards[0].update_scratch == byte_count{});
   CHECK(plan.shards[1].update_scratch == each);
   CHECK(plan.shards[4].update_scratch == byte_count{});
