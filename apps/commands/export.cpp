@@ -148,6 +148,9 @@ int export_model(const export_options& o) {
                            : adapter_of(model) ? "the adapter"
                                                : "the weights";
   fmt::print(stderr, "{} of {} after step {} of {}\n", what, o.model, steps_in(saved), saved.steps);
+  if (adapter_of(model) && !o.merge && model.base() != base_format::as_computed)
+    fmt::print(stderr, "note: it was trained over a base in {}: load the base so, or export with --merge\n",
+               to_string(model.base()));
   return 0;
 }
 

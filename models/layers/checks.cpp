@@ -21,13 +21,6 @@ void require_positive(std::string_view what, std::int64_t value) {
   if (value <= 0) throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be positive", what, value)};
 }
 
-void require_layers(std::string_view what, std::int64_t layers) {
-  constexpr std::int64_t most = 100'000;
-  require_positive(what, layers);
-  if (layers > most)
-    throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be at most {}", what, layers, most)};
-}
-
 void require_context(std::string_view who, std::int64_t tokens, std::int64_t context) {
   if (tokens > context)
     throw fault_error{fault_code::bad_input,

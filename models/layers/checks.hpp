@@ -16,9 +16,6 @@ void require_input(std::string_view who, const tensor_spec& input, element type,
 /// Throws fault_error{bad_input} unless `value` is positive. `what` names the option, as in "gpt2: width".
 void require_positive(std::string_view what, std::int64_t value);
 
-/// Throws fault_error{bad_input} unless it is positive and at most 100,000, for which a chain is still small.
-void require_layers(std::string_view what, std::int64_t layers);
-
 /// Throws fault_error{bad_input} if `tokens` are more than `context`. `who` names the layer.
 void require_context(std::string_view who, std::int64_t tokens, std::int64_t context);
 

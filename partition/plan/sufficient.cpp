@@ -34,7 +34,7 @@ named_shard name_shard(const plan_request& m, const cut_points& cuts, std::size_
   const auto what =
       given_by(m) ? fmt::format("shard {} (layers {} to {})", i, cuts[i], last - 1) : fmt::format("layer {}", cuts[i]);
   return {fmt::format("{} of model '{}' ({}) needs {} to compute and {} to stage", what, m.name,
-                      m.model->at(cuts[i]).prefix, named_bytes(demand.computing), named_bytes(demand.staging)),
+                      m.model->signature(cuts[i]), named_bytes(demand.computing), named_bytes(demand.staging)),
           demand.computing};
 }
 

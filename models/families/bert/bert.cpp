@@ -20,7 +20,7 @@ namespace {
 bool masked_lm(const bert_options& options) { return options.head == bert_head::masked_lm; }
 
 void check(const bert_options& options) {
-  require_layers("bert: layers", options.layers);
+  require_positive("bert: layers", options.layers);
   require_positive("bert: width", options.width);
   require_positive("bert: hidden", options.hidden);
   require_positive("bert: context", options.context);

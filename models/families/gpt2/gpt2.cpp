@@ -37,7 +37,7 @@ chain build_gpt2(const gpt2_options& options, const data_source& data) {
 }  // namespace
 
 chain_description gpt2(const gpt2_options& options) {
-  require_layers("gpt2: layers", options.layers);
+  require_positive("gpt2: layers", options.layers);
   require_positive("gpt2: width", options.width);
   require_positive("gpt2: heads", options.heads);
   require_positive("gpt2: context", options.context);

@@ -48,7 +48,7 @@ chain build_llama(const llama_options& options, const data_source& data) {
 }
 
 llama_options complete(llama_options o) {
-  require_layers("llama: layers", o.layers);
+  require_positive("llama: layers", o.layers);
   require_positive("llama: width", o.width);
   require_positive("llama: heads", o.heads);
   require_positive("llama: hidden", o.hidden);

@@ -26,7 +26,7 @@ chain build_mlp(const mlp_options& options, const data_source& data) {
 }  // namespace
 
 chain_description mlp(const mlp_options& options) {
-  require_layers("mlp: layers", options.layers);
+  require_positive("mlp: layers", options.layers);
   require_positive("mlp: width", options.width);
   require_dropout("mlp: dropout", options.dropout);
   return {"mlp", 0, [options](const data_source& data) { return build_mlp(options, data); }};

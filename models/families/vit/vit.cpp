@@ -27,7 +27,7 @@ void check_image(const vit_options& options) {
 }
 
 void check(const vit_options& options) {
-  require_layers("vit: layers", options.layers);
+  require_positive("vit: layers", options.layers);
   require_positive("vit: width", options.width);
   require_positive("vit: hidden", options.hidden);
   require_positive("vit: patch", options.patch);
