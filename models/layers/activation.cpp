@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/gelu_ops.h>
 #include <ATen/ops/relu_ops.h>
+#include <ATen/ops/silu_ops.h>
 
 #include <algorithm>
 #include <array>
@@ -15,12 +16,14 @@ using row = std::pair<std::string_view, activation>;
 
 /// If a function has two names, the first is written.
 constexpr std::array rows{row{"gelu", activation::gelu}, row{"gelu_new", activation::gelu_tanh},
-                          row{"gelu_pytorch_tanh", activation::gelu_tanh}, row{"relu", activation::relu}};
+                          row{"gelu_pytorch_tanh", activation::gelu_tanh}, row{"relu", activation::relu},
+                          row{"silu", activation::silu}};
 
 }  // namespace
 
 at::Tensor activate(activation f, const at::Tensor& x) {
   if (f == activation::relu) return at::_ops::relu::call(x);
+  if (f == activation::silu) return at::_ops::silu::call(x);
   return at::_ops::gelu::call(x, f == activation::gelu ? "none" : "tanh");
 }
 

@@ -8,6 +8,7 @@
 #include <ATen/ops/full_ops.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -27,16 +28,56 @@ at::Tensor for_each_query(const at::Tensor& x, std::int64_t heads) {
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
 }
 
-at::Tensor attend(const attention_heads& h, const std::optional<at::Tensor>& mask, bool causal) {
+attention_heads with_all_heads(const attention_heads& h) {
   const std::int64_t heads = h.queries.size(1);
-  return at::_ops::scaled_dot_product_attention::call(h.queries, for_each_query(h.keys, heads),
-                                                      for_each_query(h.values, heads), mask, 0.0, causal, {}, false);
+  return {h.queries, for_each_query(h.keys, heads), for_each_query(h.values, heads)};
+}
+
+double scale_of(const attention_heads& h, const attention_form& form) {
+  return form.scale > 0 ? form.scale : 1 / std::sqrt(static_cast<double>(h.queries.size(3)));
+}
+
+at::Tensor without_hidden(const at::Tensor& scores, const std::optional<at::Tensor>& mask) {
+  return mask ? scores.masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity()) : scores;
+}
+
+at::Tensor capped_attention(const attention_heads& h, const std::optional<at::Tensor>& mask,
+                            const attention_form& form) {
+  const double cap = form.score_cap;
+  const at::Tensor scores = h.queries.matmul(h.keys.transpose(2, 3)).mul(scale_of(h, form) / cap).tanh().mul(cap);
+  return without_hidden(scores, mask).softmax(-1).matmul(h.values);
+}
+
+/// To the tokens that the mask shows; without one to all, or to those before if `causal`.
+at::Tensor attend(const attention_heads& heads, const std::optional<at::Tensor>& mask, bool causal,
+                  const attention_form& form) {
+  const attention_heads h = with_all_heads(heads);
+  if (form.score_cap > 0) return capped_attention(h, mask, form);
+  const auto scale = form.scale > 0 ? std::optional{form.scale} : std::nullopt;
+  return at::_ops::scaled_dot_product_attention::call(h.queries, h.keys, h.values, mask, 0.0, causal, scale, false);
+}
+
+/// Of [..., fresh, seen + fresh], true where a new token may attend.
+at::Tensor in_window(const at::Tensor& visible, std::int64_t window) {
+  const std::int64_t seen = visible.size(-1) - visible.size(-2);
+  return window > 0 ? visible.triu(seen - window + 1) : visible;
 }
 
 /// [fresh, seen + fresh]: true where a new token may attend.
-at::Tensor visible(std::int64_t fresh, std::int64_t seen, const at::Tensor& like) {
+at::Tensor visible(std::int64_t fresh, std::int64_t seen, std::int64_t window, const at::Tensor& like) {
   const c10::SymInt shape[]{fresh, seen + fresh};
-  return at::_ops::full::call(shape, true, at::kBool, {}, like.device(), {}).tril(seen);
+  return in_window(at::_ops::full::call(shape, true, at::kBool, {}, like.device(), {}).tril(seen), window);
+}
+
+/// Whether attention to all tokens before is attention of this form.
+bool is_plain(const attention_form& form, std::int64_t tokens) {
+  return form.score_cap == 0 && (form.window == 0 || tokens <= form.window);
+}
+
+/// The keys and values that the last token attends to.
+attention_heads of_last_token(const attention_heads& h, std::int64_t window) {
+  const std::int64_t all = h.keys.size(2), kept = window > 0 ? std::min(window, all) : all;
+  return {h.queries, h.keys.narrow(2, all - kept, kept), h.values.narrow(2, all - kept, kept)};
 }
 
 at::Tensor with_room(const at::Tensor& old, const at::Tensor& fresh, std::int64_t seen) {
@@ -57,8 +98,11 @@ at::Tensor remember(at::Tensor& kept, const at::Tensor& fresh, std::int64_t seen
 
 }  // namespace
 
-at::Tensor causal_attention(const attention_heads& heads, const at::Tensor& starts) {
-  return starts.defined() ? attend(heads, visible_in_records(starts), false) : attend(heads, {}, true);
+at::Tensor causal_attention(const attention_heads& heads, const at::Tensor& starts, const attention_form& form) {
+  const std::int64_t tokens = heads.queries.size(2);
+  if (starts.defined()) return attend(heads, in_window(visible_in_records(starts), form.window), false, form);
+  if (is_plain(form, tokens)) return attend(heads, {}, true, form);
+  return attend(heads, visible(tokens, 0, form.window, heads.queries), false, form);
 }
 
 at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bias, double dropout,
@@ -73,21 +117,21 @@ at::Tensor dropped_attention(const attention_heads& heads, double dropout, const
                              std::uint32_t site, const at::Tensor& starts) {
   if (dropout == 0) return causal_attention(heads, starts);
   const std::int64_t tokens = heads.queries.size(2);
-  const at::Tensor shown = starts.defined() ? visible_in_records(starts) : visible(tokens, 0, heads.queries);
+  const at::Tensor shown = starts.defined() ? visible_in_records(starts) : visible(tokens, 0, 0, heads.queries);
   const at::Tensor hidden = shown.logical_not();
   const at::Tensor none = heads.queries.new_zeros(hidden.sizes());
   const at::Tensor bias = none.masked_fill(hidden, -std::numeric_limits<double>::infinity());
   return explicit_attention(heads, bias, dropout, context, site);
 }
 
-at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory) {
+at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory, const attention_form& form) {
   const std::int64_t seen = memory.seen, fresh = heads.queries.size(2);
   memory.tensors.resize(2);
   const attention_heads all{heads.queries, remember(memory.tensors[0], heads.keys, seen),
                             remember(memory.tensors[1], heads.values, seen)};
-  if (seen == 0) return attend(all, {}, true);
-  if (fresh == 1) return attend(all, {}, false);
-  return attend(all, visible(fresh, seen, heads.queries), false);
+  if (seen == 0) return causal_attention(all, {}, form);
+  if (fresh == 1) return attend(of_last_token(all, form.window), {}, false, form);
+  return attend(all, visible(fresh, seen, form.window, heads.queries), false, form);
 }
 
 at::Tensor split_heads(const at::Tensor& x, std::int64_t heads) {

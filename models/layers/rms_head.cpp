@@ -19,9 +19,10 @@ rms_head::rms_head(rms_head_options options) : options_(std::move(options)) {
 }
 
 std::vector<parameter_spec> rms_head::parameters() const {
-  return {{"model.norm.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
-          linear_parameter("lm_head.weight", options_.vocabulary, options_.width, {initial_value::kind::normal, 0.02},
-                           options_.tied_to)};
+  return {
+      {"model.norm.weight", {options_.width}, {initial_value::kind::constant, options_.offset_norm ? 0.0 : 1.0}, {}},
+      linear_parameter("lm_head.weight", options_.vocabulary, options_.width, {initial_value::kind::normal, 0.02},
+                       options_.tied_to)};
 }
 
 tensor_spec rms_head::output(const tensor_spec& input) const {
@@ -32,7 +33,10 @@ tensor_spec rms_head::output(const tensor_spec& input) const {
 at::Tensor rms_head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const {
   const at::Tensor vectors = split_starts(input, options_.width).vectors;
-  return linear_map(parameters, {1}, rms_norm(vectors, parameters[0], options_.eps), context);
+  const at::Tensor normed = rms_norm(vectors, parameters[0], options_.eps, options_.offset_norm);
+  const at::Tensor logits = linear_map(parameters, {1}, normed, context);
+  const double cap = options_.logit_cap;
+  return cap > 0 ? logits.div(cap).tanh().mul(cap) : logits;
 }
 
 at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
@@ -42,7 +46,9 @@ at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Te
 }
 
 std::string rms_head::signature() const {
-  return fmt::format("rms head vocabulary={} width={} eps={}", options_.vocabulary, options_.width, options_.eps);
+  const rms_head_options& o = options_;
+  return fmt::format("rms head vocabulary={} width={} eps={} offset_norm={} logit_cap={}", o.vocabulary, o.width, o.eps,
+                     o.offset_norm, o.logit_cap);
 }
 
 }  // namespace hydra

@@ -11,9 +11,12 @@ struct rms_head_options {
   double eps = 1e-5;
   /// full name of the token embedding that this head is a tied copy of; empty: weights of its own
   std::string tied_to{};
+  bool offset_norm = false;  ///< the norm multiplies by 1 + weight
+  double logit_cap = 0;      ///< logits l become cap * tanh(l / cap); 0: they stay
 };
 
-/// f32[samples, tokens, width] (or width + 1: packed_tokens.hpp) -> f32[samples, tokens, vocabulary]: model.norm, then lm_head (no bias).
+/// f32[samples, tokens, width] (or width + 1: packed_tokens.hpp) -> f32[samples, tokens, vocabulary]: model.norm, then
+/// lm_head (no bias).
 class rms_head final : public layer {
  public:
   explicit rms_head(rms_head_options options);

@@ -20,12 +20,25 @@
 namespace hydra {
 namespace {
 
+constexpr std::int64_t largest_size = 65'536;  // a file from an unknown source must not make tables of any size
+
 void require_above_zero(const char* what, double value) {
   if (!(value > 0)) refuse(fmt::format("rotary positions: {} is {}; it must be positive", what, value));
 }
 
+void check_factors(const rotary_options& options) {
+  const auto& factors = options.scaling.factors;
+  if (std::ssize(factors) != options.size / 2)
+    refuse(fmt::format("rotary positions: longrope scaling has {} factors for {} pairs of features", factors.size(),
+                       options.size / 2));
+  for (const double factor : factors) require_above_zero("a factor of longrope scaling", factor);
+  require_above_zero("the magnitude", options.scaling.magnitude);
+}
+
 void check(const rotary_options& options) {
   require_positive("rotary positions: size of a head", options.size);
+  if (options.size > largest_size)
+    refuse(fmt::format("rotary positions: {} features of a head; at most {}", options.size, largest_size));
   if (options.size % 2 != 0)
     refuse(fmt::format("rotary positions pair the features of a head; its size {} is odd", options.size));
   constexpr std::int64_t most = 65'536;  // a config.json must not ask for all memory
@@ -33,6 +46,7 @@ void check(const rotary_options& options) {
     refuse(fmt::format("rotary positions: the size of a head is {}; it must be at most {}", options.size, most));
   require_above_zero("theta", options.theta);
   require_above_zero("the factor of the scaling", options.scaling.factor);
+  if (options.scaling.how == rope_scaling::kind::longrope) check_factors(options);
   if (options.scaling.how != rope_scaling::kind::llama3) return;
   require_positive("rotary positions: original context of llama3 scaling", options.scaling.original_context);
   require_above_zero("the low frequency factor", options.scaling.low_frequency_factor);
@@ -41,11 +55,10 @@ void check(const rotary_options& options) {
                        options.scaling.high_frequency_factor, options.scaling.low_frequency_factor));
 }
 
-/// theta^(-2i/size), by ATen's power as transformers has it.
-std::vector<float> plain_frequencies(const rotary_options& options) {
+/// theta^(2i/size), by ATen's power as transformers has it: wavelengths of the pairs over 2 pi.
+std::vector<float> wavelengths(const rotary_options& options) {
   const at::Tensor even = at::_ops::arange_start_step::call(0, options.size, 2, at::kFloat, {}, {}, {});
-  const at::Tensor powers =
-      at::_ops::pow_Scalar::call(options.theta, even.div(static_cast<double>(options.size))).reciprocal();
+  const at::Tensor powers = at::_ops::pow_Scalar::call(options.theta, even.div(static_cast<double>(options.size)));
   return {powers.const_data_ptr<float>(), powers.const_data_ptr<float>() + powers.numel()};
 }
 
@@ -61,12 +74,16 @@ float llama3_frequency(float frequency, const rope_scaling& scaling) {
   return (1 - smooth) * frequency / factor + smooth * frequency;
 }
 
-std::vector<float> scaled(std::vector<float> frequencies, const rope_scaling& scaling) {
-  for (float& each : frequencies) {
-    if (scaling.how == rope_scaling::kind::linear) each /= static_cast<float>(scaling.factor);
-    if (scaling.how == rope_scaling::kind::llama3) each = llama3_frequency(each, scaling);
+std::vector<float> frequencies_of(const rotary_options& options) {
+  const rope_scaling& scaling = options.scaling;
+  std::vector<float> all = wavelengths(options);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (scaling.how == rope_scaling::kind::longrope) all[i] *= static_cast<float>(scaling.factors[i]);
+    all[i] = 1 / all[i];
+    if (scaling.how == rope_scaling::kind::linear) all[i] /= static_cast<float>(scaling.factor);
+    if (scaling.how == rope_scaling::kind::llama3) all[i] = llama3_frequency(all[i], scaling);
   }
-  return frequencies;
+  return all;
 }
 
 struct turns {
@@ -75,12 +92,13 @@ struct turns {
 
 /// [tokens, pairs] or [samples, 1, tokens, pairs] of x's type, on x's device: only the frequencies come from the host, a few
 /// hundred bytes, without a synchronization.
-turns turns_for(const std::vector<float>& frequencies, const at::Tensor& positions, const at::Tensor& x) {
+turns turns_for(const std::vector<float>& frequencies, double magnitude, const at::Tensor& positions,
+                const at::Tensor& x) {
   const auto pairs = static_cast<std::int64_t>(frequencies.size());
   const at::Tensor each = at::from_blob(const_cast<float*>(frequencies.data()), {pairs}, at::kFloat);
   const at::Tensor tokens = (positions.dim() == 2 ? positions.unsqueeze(1) : positions).unsqueeze(-1).to(at::kFloat);
   const at::Tensor angles = tokens.mul(each.to(x.device(), /*non_blocking=*/true));
-  return {angles.cos().to(x.scalar_type()), angles.sin().to(x.scalar_type())};
+  return {angles.cos().mul(magnitude).to(x.scalar_type()), angles.sin().mul(magnitude).to(x.scalar_type())};
 }
 
 }  // namespace
@@ -90,20 +108,21 @@ at::Tensor consecutive_positions(std::int64_t first, std::int64_t tokens, const 
 }
 
 std::string to_string(rope_scaling::kind how) {
-  static constexpr std::array names{"none", "linear", "llama3"};
+  static constexpr std::array names{"none", "linear", "llama3", "longrope"};
   return names.at(static_cast<std::size_t>(how));
 }
 
-rotary::rotary(const rotary_options& options) {
+rotary::rotary(const rotary_options& options) : magnitude_{options.scaling.magnitude} {
   check(options);
-  frequencies_ = scaled(plain_frequencies(options), options.scaling);
+  frequencies_ = frequencies_of(options);
 }
 
 at::Tensor rotary::rotate(const at::Tensor& x, const at::Tensor& positions) const {
   const auto half = static_cast<std::int64_t>(frequencies_.size());
-  const auto [cosines, sines] = turns_for(frequencies_, positions, x);
+  const auto [cosines, sines] = turns_for(frequencies_, magnitude_, positions, x);
   const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
-  const std::array turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
+  std::vector<at::Tensor> turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
+  if (x.size(3) > 2 * half) turned.push_back(x.narrow(3, 2 * half, x.size(3) - 2 * half));
   return at::_ops::cat::call(at::ITensorListRef{turned}, 3);
 }
 

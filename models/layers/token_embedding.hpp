@@ -9,9 +9,10 @@ struct token_embedding_options {
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;  ///< maximum length of a sample
   std::int64_t width = 0;
+  double scale = 1;  ///< of the vectors
 };
 
-/// i64[samples, tokens] -> f32[samples, tokens, width]: embed_tokens.weight[id]. Of samples that hold several records:
+/// i64[samples, tokens] -> f32[samples, tokens, width]: scale * embed_tokens.weight[id]. Of samples that hold several records:
 /// i64[samples, 2, tokens] -> f32[samples, tokens, width + 1] (packed_tokens.hpp).
 class token_embedding final : public layer {
  public:

@@ -26,7 +26,7 @@ family vit_family() {
            {"image", std::int64_t{0}, false, "side of the square images asked of the data; 0: as the data have them"},
            {"channels", std::int64_t{3}, false, "of the images asked of the data"},
            {"hidden", standard.hidden, false, "units of the feed-forward networks; 0: 4 * width"},
-           {"activation", "gelu", false, "of the feed-forward networks: gelu, gelu_new, relu"},
+           {"activation", "gelu", false, "of the feed-forward networks: gelu, gelu_new, relu, silu"},
            {"qkv_bias", standard.qkv_bias, false, "query, key and value have one"},
            {"dropout", standard.dropout, false, "of embeddings, attention output and feed-forward output"},
            {"attention_dropout", standard.attention_dropout, false, "of the attention's probabilities"},

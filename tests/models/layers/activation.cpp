@@ -28,6 +28,7 @@ TEST_CASE("each activation is the function of its name") {
     CHECK(value_at(activation::gelu, x) == Approx(plain_gelu(x)).margin(1e-14));
     CHECK(value_at(activation::gelu_tanh, x) == Approx(plain_gelu_tanh(x)).margin(1e-14));
     CHECK(value_at(activation::relu, x) == std::max(x, 0.0));
+    CHECK(value_at(activation::silu, x) == Approx(x / (1 + std::exp(-x))).margin(1e-14));
   }
 }
 

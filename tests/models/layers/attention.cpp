@@ -21,7 +21,61 @@ attention_heads part(const attention_heads& h, std::int64_t first, std::int64_t 
   return {h.queries.narrow(2, first, count), h.keys.narrow(2, first, count), h.values.narrow(2, first, count)};
 }
 
+/// softmax(scale * Q K^T, capped) V over the last `window` tokens, in basic operations, for as many keys as queries.
+at::Tensor plain_attention(const attention_heads& h, const attention_form& form) {
+  const auto twice = [](const at::Tensor& x) { return x.repeat_interleave(2, 1); };
+  const std::int64_t tokens = h.queries.size(2);
+  at::Tensor scores = h.queries.matmul(twice(h.keys).transpose(2, 3));
+  scores = form.scale > 0 ? scores.mul(form.scale) : scores.div(std::sqrt(6.0));
+  if (form.score_cap > 0) scores = scores.div(form.score_cap).tanh().mul(form.score_cap);
+  const at::Tensor all = zeros({tokens, tokens}).fill_(1), shown = all.tril().sub(all.tril(-form.window));
+  return scores.masked_fill(shown.eq(0), -INFINITY).softmax(-1).matmul(twice(h.values));
+}
+
+const attention_form forms[]{
+    {.window = 4}, {.window = 1}, {.window = 4, .scale = 0.3}, {.window = 7, .score_cap = 0.5}};
+
 }  // namespace
+
+TEST_CASE("attention over a window, scaled and with capped scores, equals that in basic operations") {
+  const attention_heads h = random_heads(9);
+  for (const attention_form& form : forms) {
+    CHECK(distance(causal_attention(h, {}, form), plain_attention(h, form)) < 1e-6);
+    CHECK(distance(causal_attention(h, {}, form), causal_attention(h)) > 1e-3);
+  }
+  const attention_form capped{.scale = 2, .score_cap = 0.5}, all{.window = 9, .scale = 2, .score_cap = 0.5};
+  CHECK(distance(causal_attention(h, {}, capped), plain_attention(h, all)) < 1e-6);
+}
+
+TEST_CASE("a window that holds all tokens changes no bit") {
+  const attention_heads h = random_heads(9);
+  CHECK(same_bits(causal_attention(h, {}, {.window = 9}), causal_attention(h)));
+}
+
+TEST_CASE("a window counts the tokens of its record") {
+  const attention_heads h = random_heads(9);
+  const at::Tensor starts = zeros({2, 9});
+  starts.select(1, 0).fill_(1);
+  starts.select(1, 3).fill_(1);
+  for (const attention_form& form : forms) {
+    const at::Tensor packed = causal_attention(h, starts, form);
+    CHECK(distance(packed.narrow(2, 0, 3), causal_attention(part(h, 0, 3), {}, form)) < 1e-6);
+    CHECK(distance(packed.narrow(2, 3, 6), causal_attention(part(h, 3, 6), {}, form)) < 1e-6);
+  }
+}
+
+TEST_CASE("attention over a window of a growing text equals that over the whole text") {
+  const attention_heads h = random_heads(80);
+  for (const attention_form& form : forms) {
+    const at::Tensor whole = causal_attention(h, {}, form);
+    decode_memory memory;
+    for (const std::int64_t fresh : {2, 1, 1, 3, 1, 1, 10, 1, 60}) {
+      const at::Tensor y = growing_attention(part(h, memory.seen, fresh), memory, form);
+      CHECK(distance(y, whole.narrow(2, memory.seen, fresh)) < 1e-6);
+      memory.seen += fresh;
+    }
+  }
+}
 
 TEST_CASE("neighbouring query heads share the keys and values of their group") {
   const attention_heads h = random_heads(5);

@@ -27,3 +27,14 @@ TEST_CASE("an RMS head is a tied copy only if it is tied") {
   CHECK(tied.output({{2, 3, 4}, element::f32}) == tensor_spec{{2, 3, 7}, element::f32});
   CHECK_THROWS_AS(tied.output({{2, 3, 6}, element::f32}), fault_error);
 }
+
+TEST_CASE("an RMS head caps its logits by a tanh, and its norm may have an offset") {
+  const rms_head plain{{.vocabulary = 7, .width = 4, .eps = 0.1}};
+  const rms_head capped{{.vocabulary = 7, .width = 4, .eps = 0.1, .offset_norm = true, .logit_cap = 0.3}};
+  auto p = random_parameters(plain, 1, at::kDouble);
+  const at::Tensor x = random_tensor({2, 3, 4}, 5, at::kDouble), logits = plain.forward(p, x, {});
+  p[0] = p[0].sub(1);
+  CHECK(distance(capped.forward(p, x, {}), logits.div(0.3).tanh().mul(0.3)) < 1e-12);
+  CHECK(layer_gradient_error(capped, x) < 1e-8);
+  CHECK(capped.parameters()[0].initial.value == 0);
+}

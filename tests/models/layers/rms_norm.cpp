@@ -19,3 +19,22 @@ TEST_CASE("an RMS norm's gradients are those of the numerical derivative") {
   const at::Tensor along = random_tensor({2, 3, 4}, 3, at::kDouble);
   CHECK(gradient_error([&] { return rms_norm(leaves[0], leaves[1], 1e-5).mul(along).sum(); }, leaves) < 1e-8);
 }
+
+TEST_CASE("an RMS norm with an offset multiplies by one more than the weight, also where bf16 would round that") {
+  const at::Tensor x = random_tensor({2, 3, 4}, 1, at::kDouble), weight = random_tensor({4}, 2, at::kDouble);
+  CHECK(distance(rms_norm(x, weight, 0.1, true), rms_norm(x, weight.add(1), 0.1)) < 1e-12);
+  const auto bf16 = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
+  const at::Tensor y = zeros({1, 4}), small = zeros({4}).fill_(0.0038);
+  for (std::int64_t i = 0; i < 4; ++i) y.select(1, i).fill_(i % 2 == 0 ? 1 : 0.5);
+  const at::Tensor found = rms_norm(bf16(y), bf16(small), 0, true),
+                   without = rms_norm(bf16(y), bf16(zeros({4})), 0, true);
+  CHECK(number(bf16(small).add(1).ne(1).sum().to(at::kFloat)) == 0);  // rounded, 1 + small is 1
+  CHECK(number(found.ne(without).sum().to(at::kFloat)) > 0);
+}
+
+TEST_CASE("the gradients of an RMS norm with an offset are those of the numerical derivative") {
+  const std::vector leaves{random_tensor({2, 3, 4}, 1, at::kDouble).set_requires_grad(true),
+                           random_tensor({4}, 2, at::kDouble).set_requires_grad(true)};
+  const at::Tensor along = random_tensor({2, 3, 4}, 3, at::kDouble);
+  CHECK(gradient_error([&] { return rms_norm(leaves[0], leaves[1], 1e-5, true).mul(along).sum(); }, leaves) < 1e-8);
+}

@@ -76,8 +76,28 @@ TEST_CASE("llama3 scaling stretches long waves, keeps short ones and blends betw
   CHECK(blended > 3);
 }
 
+TEST_CASE("longrope scaling divides each frequency by its factor, and multiplies what is rotated by its magnitude") {
+  const rope_scaling longrope{.how = rope_scaling::kind::longrope, .factors = {1, 2, 8}, .magnitude = 1.5};
+  const rotary plain{{.size = 6}}, scaled{{.size = 6, .scaling = longrope}};
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(scaled.frequencies()[i] == Approx(plain.frequencies()[i] / longrope.factors[i]).epsilon(1e-6));
+  const at::Tensor x = random_tensor({1, 1, 1, 6}, 1), at_zero = consecutive_positions(0, 1, x);
+  CHECK(distance(scaled.rotate(x, at_zero), x.mul(1.5)) < 1e-6);
+  CHECK_THROWS_WITH(rotary({.size = 8, .scaling = longrope}), Contains("3 factors for 4 pairs"));
+}
+
+TEST_CASE("features beyond the rotated ones stay") {
+  const rotary r{{.size = 4}};
+  const at::Tensor x = random_tensor({2, 3, 5, 10}, 1), positions = consecutive_positions(3, 5, x),
+                   y = r.rotate(x, positions);
+  CHECK(same_bits(y.narrow(3, 0, 4), r.rotate(x.narrow(3, 0, 4), positions)));
+  CHECK(same_bits(y.narrow(3, 4, 6), x.narrow(3, 4, 6)));
+}
+
 TEST_CASE("rotary positions refuse odd sizes and impossible scalings") {
   CHECK_THROWS_WITH(rotary({.size = 5}), Contains("5 is odd"));
+  CHECK_THROWS_WITH(rotary({.size = 1'000'000'000'000}),
+                    Contains("1000000000000 features") && Contains("at most 65536"));
   CHECK_THROWS_WITH(rotary({.size = 4, .theta = 0}), Contains("theta is 0"));
   CHECK_THROWS_WITH(rotary({.size = 4, .scaling = {.how = rope_scaling::kind::linear, .factor = 0}}),
                     Contains("factor of the scaling is 0"));

@@ -28,3 +28,12 @@ TEST_CASE("a token embedding refuses real numbers and samples longer than its co
   CHECK_THROWS_WITH(e.decode(p, random_ids({1, 3}, 7, 3), {}, memory),
                     Contains("7 tokens") && Contains("context is 6"));
 }
+
+TEST_CASE("a token embedding multiplies by its scale") {
+  const token_embedding plain{{.vocabulary = 7, .context = 6, .width = 4}};
+  const token_embedding scaled{{.vocabulary = 7, .context = 6, .width = 4, .scale = 2}};
+  const auto p = random_parameters(plain, 1);
+  const at::Tensor ids = random_ids({2, 5}, 7, 3);
+  CHECK(same_bits(scaled.forward(p, ids, {}), plain.forward(p, ids, {}).mul(2)));
+  CHECK(scaled.signature() != plain.signature());
+}

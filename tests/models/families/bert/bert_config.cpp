@@ -82,7 +82,7 @@ TEST_CASE("what Hydra's BERT does not support is refused by its key") {
   CHECK_THROWS_WITH(read(with(small(), "is_decoder", true)), Contains("config.json: is_decoder"));
   CHECK_THROWS_WITH(read(with(small(), "position_embedding_type", "relative_key")), Contains("position_embedding_type"));
   CHECK_THROWS_WITH(read(with(small(), "tie_word_embeddings", false)), Contains("tie_word_embeddings"));
-  CHECK_THROWS_WITH(read(with(small(), "hidden_act", "silu")), Contains("hidden_act: \"silu\"") && Contains("gelu_new"));
+  CHECK_THROWS_WITH(read(with(small(), "hidden_act", "mish")), Contains("hidden_act: \"mish\"") && Contains("gelu_new"));
   CHECK_THROWS_WITH(read(with(classifier(), "problem_type", "regression")), Contains("problem_type"));
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("labels keep their names with the stored head only") {
 }
 
 TEST_CASE("what Hydra's vision transformer does not support is refused by its key") {
-  CHECK_THROWS_WITH(read(with(small(), "hidden_act", "silu")), Contains("config.json: hidden_act"));
+  CHECK_THROWS_WITH(read(with(small(), "hidden_act", "mish")), Contains("config.json: hidden_act"));
   CHECK_THROWS_WITH(read(with(small(), "image_size", {8, 8, 8})), Contains("config.json: image_size"));
   CHECK_THROWS_WITH(read(with(small(), "patch_size", 3)), Contains("do not tile"));
 }
