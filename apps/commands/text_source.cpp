@@ -42,7 +42,8 @@ class any_text final : public data_source {
 
 void require_writer(const chain_description& d, const std::string& who) {
   if (d.context == 0 || d.form != sample_form::causal)
-    refuse(fmt::format("{}: models of the family {} write no text; those of gpt2 and llama do", who, d.family));
+    refuse(fmt::format("{}: models of the family {} write no text; those of gemma, gpt2, llama and phi3 do", who,
+                       d.family));
 }
 
 /// A member of a JSON value from an unchecked file; null if the value is not an object or has no such member.

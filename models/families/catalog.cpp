@@ -25,8 +25,8 @@ const family& find_family(const std::string& name) {
 }  // namespace
 
 const std::vector<family>& families() {
-  static const std::vector<family> all{bert_family(), cnn_family(), gpt2_family(), llama_family(),
-                                       mlp_family(), resnet_family(), vit_family()};
+  static const std::vector<family> all{bert_family(), cnn_family(),  gemma_family(),  gpt2_family(), llama_family(),
+                                       mlp_family(),  phi3_family(), resnet_family(), vit_family()};
   return all;
 }
 

@@ -36,6 +36,11 @@ const architecture& architecture_of(const model_config& config) {
   const auto& all = architectures();
   const auto found = std::ranges::find(all, name, &architecture::name);
   if (found != all.end()) return *found;
+  if (config.has("text_config"))
+    config.refuse(key,
+                  fmt::format("\"{}\" also reads what is no text; Hydra trains its language model if that is saved "
+                              "alone first, as docs/tutorial.md says",
+                              name));
   config.refuse(key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", name,
                                  known_instead(name, known_names())));
 }

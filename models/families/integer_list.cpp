@@ -29,4 +29,8 @@ std::vector<std::int64_t> integer_list(std::string_view what, std::string_view t
   return result;
 }
 
+std::vector<std::int64_t> integers_or_none(std::string_view what, std::string_view text) {
+  return trimmed(text) == "none" ? std::vector<std::int64_t>{} : integer_list(what, text);
+}
+
 }  // namespace hydra

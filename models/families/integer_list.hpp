@@ -11,4 +11,7 @@ namespace hydra {
 /// fault_error{bad_input} for anything else, and for an empty list.
 std::vector<std::int64_t> integer_list(std::string_view what, std::string_view text);
 
+/// The same, and no integers for "none".
+std::vector<std::int64_t> integers_or_none(std::string_view what, std::string_view text);
+
 }  // namespace hydra

@@ -26,19 +26,19 @@ rope_scaling scaling_from(const model_config& table, std::int64_t longest) {
           .original_context = table.integer("original_max_position_embeddings", longest)};
 }
 
-rope_choice read(const model_config& table, double theta, std::int64_t longest) {
+}  // namespace
+
+rope_choice rope_in(const model_config& table, double theta, std::int64_t longest) {
   table.require("partial_rotary_factor", 1.0);
   return {table.real("rope_theta", theta), scaling_from(table, longest)};
 }
-
-}  // namespace
 
 rope_choice rope_from(const model_config& config) {
   config.require("partial_rotary_factor", 1.0);
   const double theta = config.real("rope_theta", 10000);
   const std::int64_t longest = config.integer("max_position_embeddings");
-  if (const auto table = config.table("rope_parameters")) return read(*table, theta, longest);
-  if (const auto table = config.table("rope_scaling")) return read(*table, theta, longest);
+  if (const auto table = config.table("rope_parameters")) return rope_in(*table, theta, longest);
+  if (const auto table = config.table("rope_scaling")) return rope_in(*table, theta, longest);
   return {theta, {}};
 }
 

@@ -15,6 +15,9 @@ struct rope_choice {
 /// scaling that Hydra does not know.
 rope_choice rope_from(const model_config& config);
 
+/// From such a table, with `theta` if it has none. `longest`: max_position_embeddings.
+rope_choice rope_in(const model_config& table, double theta, std::int64_t longest);
+
 /// Adds both forms, so that every version of transformers reads them.
 void write_rope(nlohmann::json& config, const rope_choice& rope);
 

@@ -105,6 +105,17 @@ std::vector<std::int64_t> model_config::integers(std::string_view key) const {
   return result;
 }
 
+std::vector<double> model_config::reals(std::string_view key) const {
+  const json* const value = find(key);
+  if (!value || !value->is_array()) refuse(key, "is no list of numbers");
+  std::vector<double> result;
+  for (const json& each : *value) {
+    if (!each.is_number()) refuse(key, fmt::format("{} is no number", json_text(each)));
+    result.push_back(each.get<double>());
+  }
+  return result;
+}
+
 std::optional<model_config> model_config::table(std::string_view key) const {
   const json* const value = find(key);
   if (!value) return std::nullopt;

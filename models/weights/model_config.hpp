@@ -28,6 +28,7 @@ class model_config {
   bool boolean(std::string_view key, bool fallback) const;
   std::string text(std::string_view key, std::string fallback) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
+  std::vector<double> reals(std::string_view key) const;
   /// A nested table; empty if it is absent or null.
   std::optional<model_config> table(std::string_view key) const;
 

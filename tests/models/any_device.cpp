@@ -42,6 +42,7 @@ std::shared_ptr<const data_source> images() {
 
 std::vector<small_family> small_families() {
   const options text{{"layers", number(2)}, {"width", number(8)}, {"heads", number(2)}, {"context", number(6)}};
+  const options capped{{"hidden", number(12)}, {"window", number(4)}, {"score_cap", 0.5}, {"logit_cap", 0.5}};
   const options dropped{{"dropout", 0.3}, {"attention_dropout", 0.3}};
   const auto all_of = [](options a, const options& b) {
     a.insert(b.begin(), b.end());
@@ -50,18 +51,21 @@ std::vector<small_family> small_families() {
   const auto masked = std::make_shared<masked_samples>(masked_samples_options{});
   const auto labelled = std::make_shared<masked_samples>(masked_samples_options{.classes = 3});
   const options vit{{"layers", number(1)}, {"width", number(8)}, {"heads", number(2)}, {"patch", number(16)}};
-  return {{"bert", all_of(text, dropped), masked},
-          {"bert", all_of(text, {{"head", std::string{"classification"}}, {"vocabulary", number(11)}}), labelled},
-          {"cnn", {{"width", number(8)}, {"stages", number(2)}, {"blocks", number(1)}}, images()},
-          {"gpt2", all_of(text, dropped), language()},
-          {"gpt2", text, language()},
-          {"llama", all_of(text, {{"hidden", number(12)}, {"kv_heads", number(1)}, {"qk_norm", true}}), language()},
-          {"mlp", {{"width", number(8)}, {"dropout", 0.3}}, open_data({synthetic_classes{.features = 5, .classes = 3}}, 0)},
-          {"resnet",
-           {{"depths", std::string{"1,1"}}, {"hidden_sizes", std::string{"8,16"}}, {"embedding_size", number(4)}},
-           images()},
-          {"vit", all_of(vit, dropped), images()},
-          {"vit", vit, images()}};
+  return {
+      {"bert", all_of(text, dropped), masked},
+      {"bert", all_of(text, {{"head", std::string{"classification"}}, {"vocabulary", number(11)}}), labelled},
+      {"cnn", {{"width", number(8)}, {"stages", number(2)}, {"blocks", number(1)}}, images()},
+      {"gemma", all_of(text, capped), language()},
+      {"gpt2", all_of(text, dropped), language()},
+      {"gpt2", text, language()},
+      {"llama", all_of(text, {{"hidden", number(12)}, {"kv_heads", number(1)}, {"qk_norm", true}}), language()},
+      {"mlp", {{"width", number(8)}, {"dropout", 0.3}}, open_data({synthetic_classes{.features = 5, .classes = 3}}, 0)},
+      {"phi3", all_of(text, {{"hidden", number(12)}, {"rotated", number(2)}}), language()},
+      {"resnet",
+       {{"depths", std::string{"1,1"}}, {"hidden_sizes", std::string{"8,16"}}, {"embedding_size", number(4)}},
+       images()},
+      {"vit", all_of(vit, dropped), images()},
+      {"vit", vit, images()}};
 }
 
 struct samples {
@@ -180,7 +184,7 @@ TEST_CASE("the layers and the loss of every family compute on their input's devi
 
 TEST_CASE("language models generate token by token on their input's device") {
   for (const small_family& f : small_families()) {
-    if (f.name != "gpt2" && f.name != "llama") continue;
+    if (!std::set<std::string>{"gemma", "gpt2", "llama", "phi3"}.contains(f.name)) continue;
     const chain model = describe_chain(f.name, f.with).build(*f.data);
     const at::Tensor flat = initial_values(model), ids = read_samples(*f.data, 1).inputs;
     const auto write = [&](const at::Tensor& parameters, const at::Tensor& text) {

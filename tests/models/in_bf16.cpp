@@ -3,9 +3,11 @@
 #include "models/data/data_catalog.hpp"
 #include "models/families/bert/bert.hpp"
 #include "models/families/cnn/cnn.hpp"
+#include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "models/families/phi3/phi3.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "models/families/vit/vit.hpp"
 #include "models/layers/linear.hpp"
@@ -35,6 +37,18 @@ chain chain_of(const std::string& family) {
     return gpt2({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1}).build(*texts);
   if (family == "llama")
     return llama({.layers = 2, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .qk_norm = true}).build(*texts);
+  if (family == "gemma")
+    return gemma({.layers = 2,
+                  .width = 16,
+                  .heads = 4,
+                  .hidden = 24,
+                  .context = 6,
+                  .window = 3,
+                  .score_cap = 2,
+                  .logit_cap = 2})
+        .build(*texts);
+  if (family == "phi3")
+    return phi3({.layers = 2, .width = 16, .heads = 4, .hidden = 24, .context = 6, .rotated = 2}).build(*texts);
   if (family == "bert")
     return bert({.layers = 2, .width = 16, .heads = 2, .context = 6, .vocabulary = 11, .head = bert_head::masked_lm}).build(masked);
   if (family == "vit") return vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = 0.1}).build(*pictures);
@@ -73,7 +87,7 @@ struct widening final : layer {
 }  // namespace
 
 TEST_CASE("every layer of every family returns bf16 for bf16, near its result in fp32") {
-  const std::string family = GENERATE("mlp", "gpt2", "llama", "bert", "vit", "cnn");
+  const std::string family = GENERATE("mlp", "gpt2", "llama", "gemma", "phi3", "bert", "vit", "cnn");
   chain c = chain_of(family);
   const at::Tensor x = input_of(c);
   const auto exact = outputs_of(c, x);

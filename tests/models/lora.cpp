@@ -7,6 +7,7 @@
 #include "models/families/catalog.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
+#include "models/families/phi3/phi3.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/weights/merged_values.hpp"
 #include "runtime/base/fault.hpp"
@@ -31,6 +32,10 @@ const data_source& text() {
 
 chain small_gpt2(bool tied = true) {
   return gpt2({.layers = 2, .width = 8, .heads = 2, .context = 6, .tied = tied}).build(text());
+}
+
+chain small_phi3() {
+  return phi3({.layers = 2, .width = 8, .heads = 2, .kv_heads = 1, .hidden = 12, .context = 6}).build(text());
 }
 
 chain small_llama() {
@@ -101,6 +106,9 @@ TEST_CASE("all linear maps are all but the head, of untied models too") {
   CHECK(adapted_modules(adapt(small_gpt2(false), {.rank = 1})).size() == 8);
   CHECK(adapted_modules(adapt(small_llama(), {.rank = 1})).size() == 14);
   CHECK(adapted_modules(adapt(small_llama(), {.rank = 1, .targets = {"all-linear", "lm_head"}})).size() == 15);
+  CHECK(adapted_modules(adapt(small_phi3(), {.rank = 1, .targets = {"qkv_proj", "1.mlp.gate_up_proj"}})) ==
+        std::vector<std::string>{"model.layers.0.self_attn.qkv_proj", "model.layers.1.self_attn.qkv_proj",
+                                 "model.layers.1.mlp.gate_up_proj"});
   CHECK(adapted_modules(adapt(small_llama(), {.rank = 1, .targets = {"0.self_attn.q_proj"}})) ==
         std::vector<std::string>{"model.layers.0.self_attn.q_proj"});
 }

@@ -4,9 +4,11 @@
 #include "models/families/catalog.hpp"
 #include "models/layers/rotary.hpp"
 
+#include <vector>
+
 namespace hydra {
 
-/// Defaults: Llama 2 and 3. With qkv_bias: Qwen 2. With qk_norm: Qwen 3.
+/// Defaults: Llama 2 and 3. With window: Mistral. With qkv_bias: Qwen 2. With qk_norm: Qwen 3.
 struct llama_options {
   std::int64_t layers = 0;  ///< blocks
   std::int64_t width = 0;
@@ -16,6 +18,8 @@ struct llama_options {
   std::int64_t hidden = 0;      ///< features between the projections of an MLP
   std::int64_t context = 0;     ///< tokens per sample
   std::int64_t vocabulary = 0;  ///< 0: from the data
+  std::int64_t window = 0;      ///< tokens that a token attends to, itself included; 0: to all before it
+  std::vector<std::int64_t> full_layers{};  ///< blocks without the window, from 0
   double rope_theta = 10000;
   rope_scaling scaling{};
   double eps = 1e-5;  ///< of the norms
@@ -26,8 +30,7 @@ struct llama_options {
   bool qk_norm = false;
 };
 
-/// Layer 0 = token embeddings, 1..n = whole blocks, n+1 = final norm and head. Names as Hugging Face's:
-/// model.embed_tokens.weight, model.layers.{i}..., model.norm.weight, lm_head.weight. No dropout.
+/// Layers and names of decoder_chain(). No dropout.
 chain_description llama(const llama_options& options);
 
 }  // namespace hydra

@@ -2,16 +2,18 @@
 
 #include "models/families/config_text.hpp"
 #include "models/families/rope_config.hpp"
+#include "models/families/window_config.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace hydra {
 namespace {
+
+using nlohmann::json;
 
 constexpr const char* positions = "max_position_embeddings";
 
@@ -46,26 +48,18 @@ chain_description described(const model_config& config, const from_options& opti
   return publishing(llama(o), published(config, architecture));
 }
 
-/// Attention over a window equals full attention as long as no text is longer than the window.
-void require_within_window(const model_config& config, const from_options& options) {
-  const std::int64_t window = config.integer("sliding_window");
-  if (context_of(config, options) > window)
-    config.refuse("sliding_window", fmt::format("{} is set, but Hydra has no attention over a window: choose a "
-                                                "context of at most {} tokens, where the result is the same",
-                                                window, window));
+/// Qwen's first max_window_layers layers attend to the whole text, unless layer_types says it.
+void read_qwen_window(const model_config& config, llama_options& o) {
+  const std::int64_t first = config.integer("max_window_layers", 28);
+  const bool windowed = config.boolean("use_sliding_window", false);
+  const auto full = full_layers_from(config, o.layers, [&](std::int64_t i) { return !windowed || i < first; });
+  if (std::ssize(full) == o.layers) return;
+  if (!windowed) config.refuse("layer_types", "has sliding_attention, but use_sliding_window is not true");
+  o.window = config.integer("sliding_window", 4096);
+  o.full_layers = full;
 }
 
-bool has_sliding_layer(const model_config& config) {
-  const auto found = config.content().find("layer_types");
-  return found != config.content().end() && found->is_array() &&
-         std::ranges::find(*found, nlohmann::json("sliding_attention")) != found->end();
-}
-
-void check_qwen_window(const model_config& config, const from_options& options) {
-  if (config.boolean("use_sliding_window", false) || has_sliding_layer(config)) require_within_window(config, options);
-}
-
-/// The architecture of a chain's biases and norms: {"LlamaForCausalLM", "llama"}.
+/// The architecture of a chain's biases, norms and windows: {"LlamaForCausalLM", "llama"}.
 struct hub_name {
   const char* architecture;
   const char* type;
@@ -75,9 +69,22 @@ std::optional<hub_name> hub_name_of(const llama_options& o) {
   const bool equal_biases = o.qkv_bias == o.output_bias;
   if (o.qk_norm && equal_biases && !o.mlp_bias) return hub_name{"Qwen3ForCausalLM", "qwen3"};
   if (o.qk_norm) return std::nullopt;
-  if (equal_biases) return hub_name{"LlamaForCausalLM", "llama"};
-  if (o.qkv_bias && !o.mlp_bias) return hub_name{"Qwen2ForCausalLM", "qwen2"};
+  const bool biased = o.qkv_bias || o.output_bias || o.mlp_bias;
+  if (o.window > 0 && o.full_layers.empty() && !biased) return hub_name{"MistralForCausalLM", "mistral"};
+  if (o.window == 0 && equal_biases) return hub_name{"LlamaForCausalLM", "llama"};
+  if (o.qkv_bias && !o.output_bias && !o.mlp_bias) return hub_name{"Qwen2ForCausalLM", "qwen2"};
   return std::nullopt;
+}
+
+/// The keys that only some of the architectures have.
+void add_own_keys(json& config, const llama_options& o, std::string_view type) {
+  if (type != "llama") config["sliding_window"] = o.window > 0 ? json(o.window) : json(nullptr);
+  if (type == "mistral") return;
+  if (o.qkv_bias == o.output_bias) config["attention_bias"] = o.qkv_bias;
+  if (type == "llama") config["mlp_bias"] = o.mlp_bias;
+  if (type == "llama") return;
+  config["use_sliding_window"] = o.window > 0;
+  config["layer_types"] = layer_types(o.layers, o.window, o.full_layers);
 }
 
 }  // namespace
@@ -92,20 +99,21 @@ chain_description llama_from_config(const model_config& config, const from_optio
 chain_description mistral_from_config(const model_config& config, const from_options& options) {
   if (!config.content().contains("sliding_window"))
     config.refuse("sliding_window", "is missing, and transformers then takes 4096; write null for none");
-  if (config.has("sliding_window")) require_within_window(config, options);
-  return described(config, options, "MistralForCausalLM", common(config));
+  llama_options o = common(config);
+  o.window = config.integer("sliding_window", 0);
+  return described(config, options, "MistralForCausalLM", o);
 }
 
 chain_description qwen2_from_config(const model_config& config, const from_options& options) {
-  check_qwen_window(config, options);
   llama_options o = common(config);
+  read_qwen_window(config, o);
   o.qkv_bias = true;
   return described(config, options, "Qwen2ForCausalLM", o);
 }
 
 chain_description qwen3_from_config(const model_config& config, const from_options& options) {
-  check_qwen_window(config, options);
   llama_options o = common(config);
+  read_qwen_window(config, o);
   if (o.head_size == 0) o.head_size = 128;  // transformers' default, whatever the width
   o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
   o.qk_norm = true;
@@ -115,26 +123,25 @@ chain_description qwen3_from_config(const model_config& config, const from_optio
 hub_form llama_hub_form(const llama_options& o) {
   const auto name = hub_name_of(o);
   if (!name) return {};
-  nlohmann::json config{{"architectures", {name->architecture}},
-                        {"model_type", name->type},
-                        {"dtype", "float32"},
-                        {"attention_dropout", 0.0},
-                        {"bos_token_id", nullptr},
-                        {"eos_token_id", nullptr},
-                        {"head_dim", o.head_size},
-                        {"hidden_act", "silu"},
-                        {"hidden_size", o.width},
-                        {"initializer_range", 0.02},
-                        {"intermediate_size", o.hidden},
-                        {"max_position_embeddings", o.context},
-                        {"num_attention_heads", o.heads},
-                        {"num_hidden_layers", o.layers},
-                        {"num_key_value_heads", o.kv_heads},
-                        {"rms_norm_eps", o.eps},
-                        {"tie_word_embeddings", o.tied},
-                        {"vocab_size", o.vocabulary}};
-  if (o.qkv_bias == o.output_bias) config["attention_bias"] = o.qkv_bias;
-  if (std::string_view{name->type} == "llama") config["mlp_bias"] = o.mlp_bias;
+  json config{{"architectures", {name->architecture}},
+              {"model_type", name->type},
+              {"dtype", "float32"},
+              {"attention_dropout", 0.0},
+              {"bos_token_id", nullptr},
+              {"eos_token_id", nullptr},
+              {"head_dim", o.head_size},
+              {"hidden_act", "silu"},
+              {"hidden_size", o.width},
+              {"initializer_range", 0.02},
+              {"intermediate_size", o.hidden},
+              {"max_position_embeddings", o.context},
+              {"num_attention_heads", o.heads},
+              {"num_hidden_layers", o.layers},
+              {"num_key_value_heads", o.kv_heads},
+              {"rms_norm_eps", o.eps},
+              {"tie_word_embeddings", o.tied},
+              {"vocab_size", o.vocabulary}};
+  add_own_keys(config, o, name->type);
   write_rope(config, {o.rope_theta, o.scaling});
   return {config_text(config), {}};
 }

@@ -1,4 +1,5 @@
 #include "models/families/families.hpp"
+#include "models/families/integer_list.hpp"
 #include "models/families/llama/llama.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -31,6 +32,8 @@ chain_description llama_of(const option_values& o) {
                 .hidden = get<std::int64_t>(o, "hidden"),
                 .context = get<std::int64_t>(o, "context"),
                 .vocabulary = get<std::int64_t>(o, "vocabulary"),
+                .window = get<std::int64_t>(o, "window"),
+                .full_layers = integers_or_none("llama: full_layers", get<std::string>(o, "full_layers")),
                 .rope_theta = get<double>(o, "rope_theta"),
                 .scaling = rope_scaling_of(o),
                 .eps = get<double>(o, "eps"),
@@ -55,6 +58,8 @@ family llama_family() {
            {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
            {"context", std::int64_t{0}, true, "tokens per sample"},
            {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have"},
+           {"window", standard.window, false, "tokens that a token attends to, itself included; 0: all before it"},
+           {"full_layers", std::string{"none"}, false, "blocks without the window, from 0, such as 5,11"},
            {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
            {"rope_scaling", std::string{"none"}, false, "their stretch for longer texts: none, linear or llama3"},
            {"rope_factor", standard.scaling.factor, false, "of the stretch"},
@@ -62,7 +67,8 @@ family llama_family() {
             "llama3: longer waves than rope_original_context / it stretch"},
            {"rope_high_frequency_factor", standard.scaling.high_frequency_factor, false,
             "llama3: shorter waves than rope_original_context / it do not"},
-           {"rope_original_context", standard.scaling.original_context, false, "llama3: tokens per sample before the stretch"},
+           {"rope_original_context", standard.scaling.original_context, false,
+            "llama3: tokens per sample before the stretch"},
            {"eps", standard.eps, false, "of the norms"},
            {"tied", standard.tied, false, "head and token embedding share their weights"},
            {"qkv_bias", standard.qkv_bias, false, "biases of the projections to queries, keys and values"},

@@ -8,9 +8,11 @@
 #include "apps/workload/schema.hpp"
 #include "models/families/bert/bert.hpp"
 #include "models/families/cnn/cnn.hpp"
+#include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "models/families/phi3/phi3.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "models/families/vit/vit.hpp"
 #include "runtime/device/cuda/cuda_options.hpp"
@@ -213,6 +215,32 @@ void add_language_models(std::map<std::string, std::string>& all) {
   all["model.chain.llama.output_bias"] = toml(l.output_bias);
   all["model.chain.llama.mlp_bias"] = toml(l.mlp_bias);
   all["model.chain.llama.qk_norm"] = toml(l.qk_norm);
+  all["model.chain.llama.window"] = toml(l.window);
+  all["model.chain.llama.full_layers"] = toml("none");
+  const gemma_options g;
+  all["model.chain.gemma.kv_heads"] = toml(g.kv_heads);
+  all["model.chain.gemma.head_size"] = toml(g.head_size);
+  all["model.chain.gemma.vocabulary"] = toml(g.vocabulary);
+  all["model.chain.gemma.window"] = toml(g.window);
+  all["model.chain.gemma.full_layers"] = toml("none");
+  all["model.chain.gemma.rope_theta"] = toml(g.rope_theta);
+  all["model.chain.gemma.rope_factor"] = toml(g.rope_factor);
+  all["model.chain.gemma.local_rope_theta"] = toml(g.local_rope_theta);
+  all["model.chain.gemma.query_scale"] = toml(g.query_scale);
+  all["model.chain.gemma.score_cap"] = toml(g.score_cap);
+  all["model.chain.gemma.logit_cap"] = toml(g.logit_cap);
+  all["model.chain.gemma.eps"] = toml(g.eps);
+  all["model.chain.gemma.tied"] = toml(g.tied);
+  all["model.chain.gemma.qk_norm"] = toml(g.qk_norm);
+  const phi3_options p;
+  all["model.chain.phi3.kv_heads"] = toml(p.kv_heads);
+  all["model.chain.phi3.head_size"] = toml(p.head_size);
+  all["model.chain.phi3.vocabulary"] = toml(p.vocabulary);
+  all["model.chain.phi3.window"] = toml(p.window);
+  all["model.chain.phi3.rotated"] = toml(p.rotated);
+  all["model.chain.phi3.rope_theta"] = toml(p.rope_theta);
+  all["model.chain.phi3.eps"] = toml(p.eps);
+  all["model.chain.phi3.tied"] = toml(p.tied);
   const bert_options b;
   all["model.chain.bert.head"] = toml(b.head == bert_head::masked_lm ? "masked-lm" : "classification");
   all["model.chain.bert.hidden"] = toml(b.hidden);

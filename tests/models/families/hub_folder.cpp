@@ -192,3 +192,11 @@ TEST_CASE("a shorter context than the checkpoint's is accepted, a longer one ref
   CHECK(from_checkpoint(folder.path(), {.context = 3}).context == 3);
   CHECK_THROWS_WITH(describe_from(folder.path(), {.context = 7}), Contains("config.json: n_positions: ") || Contains("7"));
 }
+
+TEST_CASE("a model that also reads images is refused with what to do") {
+  nlohmann::json config = tiny_gpt2_config();
+  config["architectures"] = {"Gemma3ForConditionalGeneration"};
+  config["text_config"] = tiny_gpt2_config();
+  CHECK_THAT(refusal_of(config, tiny_gpt2_tensors()),
+             Contains("\"Gemma3ForConditionalGeneration\" also reads what is no text") && Contains("saved alone"));
+}

@@ -1,8 +1,10 @@
 #include "models/layers/packed_tokens.hpp"
 
 #include "models/data/data_catalog.hpp"
+#include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
+#include "models/families/phi3/phi3.hpp"
 #include "models/parameter_layout.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
@@ -94,6 +96,16 @@ TEST_CASE("packed records have the loss and the gradients of records alone") {
   check_packed_equals_alone(gpt2({.layers = 2, .width = 32, .heads = 2, .context = 32, .attention_dropout = 0.1}));
   check_packed_equals_alone(
       llama({.layers = 2, .width = 32, .heads = 4, .kv_heads = 2, .hidden = 48, .context = 32, .qk_norm = true}));
+  check_packed_equals_alone(gemma({.layers = 2,
+                                   .width = 32,
+                                   .heads = 4,
+                                   .hidden = 48,
+                                   .context = 32,
+                                   .window = 4,
+                                   .full_layers = {1},
+                                   .score_cap = 2,
+                                   .logit_cap = 5}));
+  check_packed_equals_alone(phi3({.layers = 2, .width = 32, .heads = 4, .hidden = 48, .context = 32, .rotated = 4}));
 }
 
 TEST_CASE("samples with another number of rows are refused") {

@@ -84,6 +84,15 @@ TEST_CASE("llama refuses impossible options before it knows the data") {
   CHECK_THROWS_WITH(llama(wrong), Contains("2 key-value heads do not divide 3 heads"));
   CHECK_THROWS_WITH(llama({.layers = 1, .width = 8, .heads = 2, .context = 6}), Contains("hidden is 0"));
   wrong = small;
+  wrong.full_layers = {1};
+  CHECK_THROWS_WITH(llama(wrong), Contains("give window"));
+  wrong.window = 3;
+  CHECK_NOTHROW(llama(wrong));
+  wrong.full_layers = {1, 2};
+  CHECK_THROWS_WITH(llama(wrong), Contains("full_layers has 2") && Contains("0 to 1"));
+  wrong.full_layers = {1, 1};
+  CHECK_THROWS_WITH(llama(wrong), Contains("full_layers is 1,1"));
+  wrong = small;
   wrong.eps = 0;
   CHECK_THROWS_WITH(llama(wrong), Contains("eps is 0"));
 }

@@ -67,14 +67,36 @@ TEST_CASE("a setting of llama that changes results and that Hydra does not suppo
   CHECK_THROWS_WITH(llama_from_config(file(small()), {.dropout = 0.1}), Contains("no dropout"));
 }
 
-TEST_CASE("a sliding window is accepted if no sample is longer") {
-  const json windowed = with(small(), "sliding_window", 16);
-  CHECK_THROWS_WITH(mistral_from_config(file(windowed), {}), Contains("sliding_window: 16") && Contains("at most 16"));
-  CHECK(mistral_from_config(file(windowed), {.context = 16}).context == 16);
-  CHECK_NOTHROW(mistral_from_config(file(with(small(), "sliding_window", nullptr)), {}));
+TEST_CASE("all layers of Mistral have the window, and of Qwen those that config.json says") {
+  const auto windows = [](const chain_description& d) {
+    const chain c = build(d);
+    std::string all;
+    for (std::size_t i = 1; i <= 2; ++i)
+      all += c.at(i).body->signature().find("window=16 ") == std::string::npos ? "full " : "16 ";
+    return all;
+  };
+  const json windowed = with(small(), "sliding_window", 16), used = with(windowed, "use_sliding_window", true);
+  const json listed = with(used, "layer_types", {"sliding_attention", "full_attention"});
+  CHECK(windows(mistral_from_config(file(windowed), {})) == "16 16 ");
+  CHECK(windows(mistral_from_config(file(with(small(), "sliding_window", nullptr)), {})) == "full full ");
+  CHECK(windows(qwen2_from_config(file(windowed), {})) == "full full ");
+  CHECK(windows(qwen2_from_config(file(used), {})) == "full full ");  // max_window_layers is 28
+  CHECK(windows(qwen2_from_config(file(with(used, "max_window_layers", 1)), {})) == "full 16 ");
+  CHECK(windows(qwen3_from_config(file(listed), {})) == "16 full ");
+}
+
+TEST_CASE("windows that contradict themselves are refused with their key") {
   CHECK_THROWS_WITH(mistral_from_config(file(small()), {}), Contains("sliding_window: is missing"));
-  CHECK_NOTHROW(qwen2_from_config(file(windowed), {}));
-  CHECK_THROWS_WITH(qwen2_from_config(file(with(windowed, "use_sliding_window", true)), {}), Contains("at most 16"));
+  CHECK_THROWS_WITH(mistral_from_config(file(with(small(), "sliding_window", -1)), {}), Contains("window is -1"));
+  const auto refuses = [](const json& kinds, const std::string& why) {
+    CHECK_THROWS_WITH(qwen2_from_config(file(with(with(small(), "layer_types", kinds), "sliding_window", 16)), {}),
+                      Contains("layer_types: ") && Contains(why));
+  };
+  refuses({"sliding_attention", "full_attention"}, "use_sliding_window is not true");
+  refuses({"full_attention"}, "each of 2 layers");
+  refuses({"full_attention", "chunked_attention"}, "\"chunked_attention\"");
+  const json endless = with(with(small(), "use_sliding_window", true), "num_hidden_layers", 1'000'000'000'000);
+  CHECK_THROWS_WITH(qwen2_from_config(file(endless), {}), Contains("num_hidden_layers"));
 }
 
 TEST_CASE("Qwen 2 has biases of queries, keys and values, Qwen 3 norms of queries and keys") {
@@ -125,4 +147,14 @@ TEST_CASE(
   round_trip(options(true, false, false, false), "Qwen2ForCausalLM", qwen2_from_config);
   round_trip(options(false, false, false, true), "Qwen3ForCausalLM", qwen3_from_config);
   CHECK(build(llama(options(true, false, true, false))).hub().config.empty());
+  llama_options windowed = options(false, false, false, false);
+  windowed.window = 16;
+  round_trip(windowed, "MistralForCausalLM", mistral_from_config);
+  windowed.full_layers = {1};
+  CHECK(build(llama(windowed)).hub().config.empty());
+  windowed.qk_norm = true;
+  round_trip(windowed, "Qwen3ForCausalLM", qwen3_from_config);
+  windowed = options(true, false, false, false);
+  windowed.window = 16;
+  round_trip(windowed, "Qwen2ForCausalLM", qwen2_from_config);
 }

@@ -1,0 +1,59 @@
+#include "models/families/families.hpp"
+#include "models/families/gemma/gemma.hpp"
+#include "models/families/integer_list.hpp"
+
+namespace hydra {
+namespace {
+
+chain_description gemma_of(const option_values& o) {
+  return gemma({.layers = get<std::int64_t>(o, "layers"),
+                .width = get<std::int64_t>(o, "width"),
+                .heads = get<std::int64_t>(o, "heads"),
+                .kv_heads = get<std::int64_t>(o, "kv_heads"),
+                .head_size = get<std::int64_t>(o, "head_size"),
+                .hidden = get<std::int64_t>(o, "hidden"),
+                .context = get<std::int64_t>(o, "context"),
+                .vocabulary = get<std::int64_t>(o, "vocabulary"),
+                .window = get<std::int64_t>(o, "window"),
+                .full_layers = integers_or_none("gemma: full_layers", get<std::string>(o, "full_layers")),
+                .rope_theta = get<double>(o, "rope_theta"),
+                .rope_factor = get<double>(o, "rope_factor"),
+                .local_rope_theta = get<double>(o, "local_rope_theta"),
+                .query_scale = get<double>(o, "query_scale"),
+                .score_cap = get<double>(o, "score_cap"),
+                .logit_cap = get<double>(o, "logit_cap"),
+                .eps = get<double>(o, "eps"),
+                .tied = get<bool>(o, "tied"),
+                .qk_norm = get<bool>(o, "qk_norm")});
+}
+
+}  // namespace
+
+family gemma_family() {
+  const gemma_options standard;
+  return {"gemma",
+          "Gemma 2 and 3: Llama's blocks with more norms, GeGLU, windows and soft caps; no dropout",
+          {{"layers", std::int64_t{0}, true, "blocks"},
+           {"width", std::int64_t{0}, true, "of the residual stream"},
+           {"heads", std::int64_t{0}, true, "of the attention's queries"},
+           {"kv_heads", standard.kv_heads, false, "of its keys and values, divide heads; 0: heads"},
+           {"head_size", standard.head_size, false, "features of a head, even; 0: width / heads"},
+           {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
+           {"context", std::int64_t{0}, true, "tokens per sample"},
+           {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have"},
+           {"window", standard.window, false, "tokens that a token attends to, itself included; 0: all before it"},
+           {"full_layers", std::string{"none"}, false, "blocks without the window, from 0, such as 5,11"},
+           {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
+           {"rope_factor", standard.rope_factor, false, "positions are divided by it"},
+           {"local_rope_theta", standard.local_rope_theta, false,
+            "rope_theta of blocks with the window, then without rope_factor; 0: as the others"},
+           {"query_scale", standard.query_scale, false, "scores are divided by its root; 0: head_size"},
+           {"score_cap", standard.score_cap, false, "scores of attention s become cap * tanh(s / cap); 0: they stay"},
+           {"logit_cap", standard.logit_cap, false, "the same for logits"},
+           {"eps", standard.eps, false, "of the norms"},
+           {"tied", standard.tied, false, "head and token embedding share their weights"},
+           {"qk_norm", standard.qk_norm, false, "RMS norms of each head's queries and keys"}},
+          gemma_of};
+}
+
+}  // namespace hydra
