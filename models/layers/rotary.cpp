@@ -41,9 +41,6 @@ void check(const rotary_options& options) {
     refuse(fmt::format("rotary positions: {} features of a head; at most {}", options.size, largest_size));
   if (options.size % 2 != 0)
     refuse(fmt::format("rotary positions pair the features of a head; its size {} is odd", options.size));
-  constexpr std::int64_t most = 65'536;  // a config.json must not ask for all memory
-  if (options.size > most)
-    refuse(fmt::format("rotary positions: the size of a head is {}; it must be at most {}", options.size, most));
   require_above_zero("theta", options.theta);
   require_above_zero("the factor of the scaling", options.scaling.factor);
   if (options.scaling.how == rope_scaling::kind::longrope) check_factors(options);

@@ -1,5 +1,6 @@
 // The head and the loss of a language model in chunks of rows: bit for bit plain training in the same chunks.
 
+#include "models/families/gemma/gemma.hpp"
 #include "models/families/llama/llama.hpp"
 #include "tests/support/spilled_run.hpp"
 
@@ -26,6 +27,12 @@ exact_case chunked(exact_case c, std::int64_t rows) {
 exact_case tiny_llama() {
   auto c = tiny_gpt(0.0, false);
   c.chain = llama({.layers = 3, .width = 16, .heads = 2, .kv_heads = 1, .hidden = 24, .context = 6});
+  return c;
+}
+
+exact_case tiny_gemma() {
+  auto c = tiny_gpt(0.0, true);
+  c.chain = gemma({.layers = 3, .width = 16, .heads = 2, .hidden = 24, .context = 6, .logit_cap = 3});
   return c;
 }
 
@@ -66,7 +73,7 @@ TEST_CASE("chunks on any cut have the bits of plain training in the same chunks"
 
 TEST_CASE("chunks of other heads, in replicas, bf16, adapters and stepped on devices have the bits of plain training",
           "[loss-chunk]") {
-  for (auto c : {chunked(tiny_llama(), 5), chunked(tiny_gpt(0.0, false), 5)}) {
+  for (auto c : {chunked(tiny_llama(), 5), chunked(tiny_gemma(), 5), chunked(tiny_gpt(0.0, false), 5)}) {
     c.cuts = {0, 2, 4};
     c.batch_size = c.micro_batches = 4;
     c.replicas = c.waves = 2;

@@ -1,4 +1,5 @@
 #include "models/data/data_catalog.hpp"
+#include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
 #include "tests/support/record_files.hpp"
@@ -35,6 +36,17 @@ exact_case packed_gpt2(double dropout) {
       gpt2({.layers = 2, .width = 16, .heads = 2, .context = 32, .dropout = dropout, .attention_dropout = dropout}));
 }
 
+exact_case packed_gemma() {
+  return packed_case(gemma({.layers = 2,
+                            .width = 16,
+                            .heads = 4,
+                            .hidden = 24,
+                            .context = 32,
+                            .window = 4,
+                            .score_cap = 2,
+                            .logit_cap = 5}));
+}
+
 exact_case packed_llama() {
   return packed_case(llama({.layers = 2, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 32}));
 }
@@ -42,7 +54,7 @@ exact_case packed_llama() {
 }  // namespace
 
 TEST_CASE("models of packed records equal plain training bit for bit wherever they are cut", "[exactness]") {
-  exact_case c = GENERATE(packed_llama(), packed_gpt2(0), packed_gpt2(0.1));
+  exact_case c = GENERATE(packed_llama(), packed_gemma(), packed_gpt2(0), packed_gpt2(0.1));
   c.micro_batches = GENERATE(1u, 4u);
   const auto plain = train_plain(c);
   for (const cut_points& cuts : {cut_points{0}, {0, 2}, {0, 1, 2, 3}}) {

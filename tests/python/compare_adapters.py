@@ -30,6 +30,8 @@ ARCHITECTURES = {
     "gpt2": dict(target_modules=["c_attn", "c_proj", "c_fc"]),
     "llama": dict(target_modules="all-linear"),
     "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
+    "gemma3": dict(target_modules="all-linear"),
+    "phi3": dict(target_modules=["qkv_proj", "gate_up_proj"]),
     "bert-classification": dict(target_modules=["query", "value", "output.dense"], modules_to_save=["classifier"],
                                 task_type="SEQ_CLS"),
 }

@@ -88,6 +88,44 @@ def llama(name, **options):
     return decoder(name, transformers.LlamaForCausalLM, transformers.LlamaConfig, **options)
 
 
+def gemma2(name, **options):
+    return decoder(name, transformers.Gemma2ForCausalLM, transformers.Gemma2Config, head_dim=16, pad_token_id=None,
+                   **{"query_pre_attn_scalar": 24, "sliding_window": 5, "attn_logit_softcapping": 3.0,
+                      "final_logit_softcapping": 2.0, **options})
+
+
+def gemma3(name, **options):
+    return decoder(name, transformers.Gemma3ForCausalLM, transformers.Gemma3TextConfig, head_dim=16, num_hidden_layers=3, pad_token_id=None,
+                   **{"query_pre_attn_scalar": 24, "sliding_window": 5, **options},
+                   layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+                   rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+                                    "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5000.0}})
+
+
+def phi3(name, **options):
+    return decoder(name, transformers.Phi3ForCausalLM, transformers.Phi3Config, pad_token_id=None, **options)
+
+
+def longrope(original):
+    """Of heads with 8 features, of which 6 are rotated."""
+    return {"original_max_position_embeddings": original,
+            "rope_parameters": {"rope_type": "longrope", "rope_theta": 5000.0, "partial_rotary_factor": 0.75,
+                                "factor": 4.0, "original_max_position_embeddings": original,
+                                "short_factor": [1.0, 1.5, 2.0], "long_factor": [1.25, 3.0, 9.0]}}
+
+
+def with_old_gemma_rope(case):
+    """config.json as transformers wrote it before rope_parameters and layer_types."""
+    def rewrite(config):
+        rope = config.pop("rope_parameters")
+        config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+        config["rope_theta"] = rope["full_attention"].pop("rope_theta")
+        config["rope_scaling"] = rope["full_attention"]
+
+    case.rewrite = rewrite
+    return case
+
+
 def with_old_rope(case):
     """config.json as transformers wrote it before rope_parameters."""
     def rewrite(config):
@@ -157,6 +195,16 @@ CASES = {
     "llama-biases": lambda n: llama(n, attention_bias=True, mlp_bias=True),
     "llama-linear": lambda n: llama(n, rope_parameters={"rope_type": "linear", "factor": 2.0, "rope_theta": 5000.0}),
     "llama-old-config": lambda n: with_old_rope(llama(n, rope_parameters=LLAMA3_ROPE | {"rope_theta": 5000.0})),
+    "gemma2": lambda n: gemma2(n),
+    "gemma2-no-caps": lambda n: gemma2(n, attn_logit_softcapping=None, final_logit_softcapping=None, sliding_window=64),
+    "gemma3": lambda n: gemma3(n),
+    "gemma3-old-config": lambda n: with_old_gemma_rope(gemma3(n, tie_word_embeddings=False)),
+    "phi3": lambda n: phi3(n, sliding_window=5),
+    "phi3-short": lambda n: phi3(n, tie_word_embeddings=True, **longrope(64)),
+    "phi3-long": lambda n: phi3(n, **longrope(8)),
+    "mistral-window": lambda n: decoder(n, transformers.MistralForCausalLM, transformers.MistralConfig, sliding_window=5),
+    "qwen2-window": lambda n: decoder(n, transformers.Qwen2ForCausalLM, transformers.Qwen2Config, use_sliding_window=True,
+                                      sliding_window=5, max_window_layers=1),
     "mistral": lambda n: decoder(n, transformers.MistralForCausalLM, transformers.MistralConfig, sliding_window=None),
     "qwen2": lambda n: decoder(n, transformers.Qwen2ForCausalLM, transformers.Qwen2Config, tie_word_embeddings=True),
     "qwen3": lambda n: decoder(n, transformers.Qwen3ForCausalLM, transformers.Qwen3Config, head_dim=16),
@@ -405,7 +453,7 @@ def compare_program(hydra):
 
 def compare_generation(hydra):
     """hydra generate without chance: the tokens of transformers' greedy search."""
-    for name in ("gpt2", "llama"):
+    for name in ("gpt2", "llama", "gemma2", "gemma3", "phi3", "mistral-window"):
         torch.manual_seed(SEED)
         model = CASES[name](name).model.eval()
         with tempfile.TemporaryDirectory() as path:

@@ -1,6 +1,7 @@
 #include "partition/inference/decoder.hpp"
 
 #include "models/data/data_catalog.hpp"
+#include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
 #include "models/families/mlp/mlp.hpp"
@@ -45,6 +46,20 @@ model_ptr small_llama() {
                       .context = 160,
                       .tied = true,
                       .qk_norm = true}));
+}
+
+/// The window is shorter than the prompt.
+model_ptr small_gemma() {
+  return built(gemma({.layers = 4,
+                      .width = 32,
+                      .heads = 4,
+                      .kv_heads = 2,
+                      .hidden = 64,
+                      .context = 160,
+                      .window = 20,
+                      .full_layers = {1},
+                      .score_cap = 2,
+                      .logit_cap = 5}));
 }
 
 model_ptr small_gpt2() { return built(gpt2({.layers = 3, .width = 32, .heads = 4, .context = 160, .dropout = 0.1})); }
@@ -129,7 +144,7 @@ byte_count least(std::span<const decode_cost> costs) {
 }  // namespace
 
 TEST_CASE("a decoder that keeps the whole model has the logits of the whole text's forward") {
-  for (const auto& model : {small_llama(), small_gpt2()}) {
+  for (const auto& model : {small_llama(), small_gemma(), small_gpt2()}) {
     const auto result = decode_within(model, 64_MiB);
     CHECK(std::ranges::count(result.plan.resident, false) == 0);
     CHECK(result.plan.memory_resident);
@@ -138,7 +153,7 @@ TEST_CASE("a decoder that keeps the whole model has the logits of the whole text
 }
 
 TEST_CASE("under every budget a decoder gives the same bits and never exceeds what it planned") {
-  for (const auto& model : {small_llama(), small_gpt2()}) {
+  for (const auto& model : {small_llama(), small_gemma(), small_gpt2()}) {
     const auto whole = decode_within(model, 64_MiB);
     const byte_count most = whole.plan.needed, fewest = least(decode_costs(*model, lengths));
     bool single = false, parked = false, streamed = false;
@@ -213,7 +228,7 @@ TEST_CASE("parameters that stay on the device leave the host") {
 }
 
 TEST_CASE("a decoder computes and remembers where the device's tensors are, whatever it streams") {
-  for (const auto& model : {small_llama(), small_gpt2()}) {
+  for (const auto& model : {small_llama(), small_gemma(), small_gpt2()}) {
     const auto expected = decode_within(model, 64_MiB).logits;
     const auto meter = make_host_meter();
     const auto costs = decode_costs(*model, lengths, {*meter, other_device});

@@ -132,7 +132,7 @@ TEST_CASE("given cuts are kept although fewer shards would fit") {
 
 TEST_CASE("a refusal names the device, the model and the layer that asks for most") {
   CHECK_THROWS_WITH(plan_on(both().requests, 1_KiB),
-                    Contains("device cpu:0") && Contains("1.0 KiB") && Contains("model 'model-0'") && Contains("(h."));
+                    Contains("device cpu:0") && Contains("1.0 KiB") && Contains("model 'model-0'") && Contains("(transformer block"));
   auto requests = both().requests;
   requests[0].cuts = cut_points{0, 2};
   CHECK_THROWS_WITH(plan_on(requests, 1_KiB), Contains("shard 1 (layers 2 to 5)"));
