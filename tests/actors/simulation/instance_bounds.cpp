@@ -2,6 +2,8 @@
 
 #include "actors/simulation/instance_bounds.hpp"
 
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/instance_file.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
 
@@ -54,4 +56,22 @@ TEST_CASE("a model of one shard has one unit a step, of both its times") {
   CHECK(b.limits.work == 12ms);
   CHECK(b.limits.chain == 3 * (2ms + 4ms + 2ms + 2ms));
   CHECK(b.staged_chain == b.limits.chain);
+}
+
+TEST_CASE("shards below the first trained one have no backward units, and no gradient goes down to them") {
+  schedule_instance i;
+  i.devices.emplace_back();
+  auto& m = i.models.emplace_back();
+  m.steps = 2;
+  m.first_trained = 1;
+  m.forward = m.h2d = {1ms, 1ms};
+  m.backward = {3ms, 3ms};
+  m.d2h_gradient = {5ms, 5ms};
+  m.optimizer = {0ms, 0ms};
+  m.activation = 4ms;
+  const auto b = bounds_of(i);
+  CHECK(b.limits.work == 2 * (1ms + 4ms));
+  CHECK(b.limits.d2h == 2 * 5ms);
+  CHECK(b.staged_chain == 2 * (1ms + 1ms + 4ms + 5ms));
+  CHECK(run_in_loop(i, make_policy("fifo", 0)).makespan == b.staged_chain);
 }
