@@ -111,12 +111,12 @@ TEST_CASE("a run that is complete and made longer has the bits of one that was a
   auto shorter = mixed_workload();
   for (auto& m : shorter) {
     m.steps = 1;  // at its end it is evaluated, which the longer run is not until step 2
-    m.optimizer.schedule.warmup = 2;
+    m.optimizer.schedule.warmup = 1;
   }
   REQUIRE(train_spilled(shorter, options).summary.models[0].validation.size() == 1);
   auto longer = mixed_workload();
   for (auto& m : longer) {
-    m.optimizer.schedule.warmup = 2;
+    m.optimizer.schedule.warmup = 1;
   }
   options.resume = true;
   const auto resumed = train_spilled(longer, options);
