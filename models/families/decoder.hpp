@@ -6,6 +6,7 @@
 #include "models/layers/llama_block.hpp"
 #include "models/layers/rms_head.hpp"
 #include "models/layers/token_embedding.hpp"
+#include "runtime/base/option.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace hydra {
+
+/// The options of all these families (layers, width, ..., window), then the family's own.
+std::vector<option> with_decoder_options(std::vector<option> own);
 
 struct decoder_layers {
   token_embedding_options embedding{};

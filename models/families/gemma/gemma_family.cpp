@@ -1,3 +1,4 @@
+#include "models/families/decoder.hpp"
 #include "models/families/families.hpp"
 #include "models/families/gemma/gemma.hpp"
 #include "models/families/integer_list.hpp"
@@ -31,18 +32,10 @@ chain_description gemma_of(const option_values& o) {
 
 family gemma_family() {
   const gemma_options standard;
-  return {"gemma",
-          "Gemma 2 and 3: Llama's blocks with more norms, GeGLU, windows and soft caps; no dropout",
-          {{"layers", std::int64_t{0}, true, "blocks"},
-           {"width", std::int64_t{0}, true, "of the residual stream"},
-           {"heads", std::int64_t{0}, true, "of the attention's queries"},
-           {"kv_heads", standard.kv_heads, false, "of its keys and values, divide heads; 0: heads"},
-           {"head_size", standard.head_size, false, "features of a head, even; 0: width / heads"},
-           {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
-           {"context", std::int64_t{0}, true, "tokens per sample"},
-           {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have"},
-           {"window", standard.window, false, "tokens that a token attends to, itself included; 0: all before it"},
-           {"full_layers", std::string{"none"}, false, "blocks without the window, from 0, such as 5,11"},
+  return {
+      "gemma", "Gemma 2 and 3: Llama's blocks with more norms, GeGLU, windows and soft caps; no dropout",
+      with_decoder_options(
+          {{"full_layers", std::string{"none"}, false, "blocks without the window, from 0, such as 5,11"},
            {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
            {"rope_factor", standard.rope_factor, false, "positions are divided by it"},
            {"local_rope_theta", standard.local_rope_theta, false,
@@ -52,8 +45,8 @@ family gemma_family() {
            {"logit_cap", standard.logit_cap, false, "the same for logits"},
            {"eps", standard.eps, false, "of the norms"},
            {"tied", standard.tied, false, "head and token embedding share their weights"},
-           {"qk_norm", standard.qk_norm, false, "RMS norms of each head's queries and keys"}},
-          gemma_of};
+           {"qk_norm", standard.qk_norm, false, "RMS norms of each head's queries and keys"}}),
+      gemma_of};
 }
 
 }  // namespace hydra

@@ -1,3 +1,4 @@
+#include "models/families/decoder.hpp"
 #include "models/families/families.hpp"
 #include "models/families/integer_list.hpp"
 #include "models/families/llama/llama.hpp"
@@ -48,33 +49,24 @@ chain_description llama_of(const option_values& o) {
 
 family llama_family() {
   const llama_options standard;
-  return {"llama",
-          "Llama, Mistral, Qwen: RMS norms, rotary positions, grouped-query attention, gated MLP; no dropout",
-          {{"layers", std::int64_t{0}, true, "blocks"},
-           {"width", std::int64_t{0}, true, "of the residual stream"},
-           {"heads", std::int64_t{0}, true, "of the attention's queries"},
-           {"kv_heads", standard.kv_heads, false, "of its keys and values, divide heads; 0: heads"},
-           {"head_size", standard.head_size, false, "features of a head, even; 0: width / heads"},
-           {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
-           {"context", std::int64_t{0}, true, "tokens per sample"},
-           {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have"},
-           {"window", standard.window, false, "tokens that a token attends to, itself included; 0: all before it"},
-           {"full_layers", std::string{"none"}, false, "blocks without the window, from 0, such as 5,11"},
-           {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
-           {"rope_scaling", std::string{"none"}, false, "their stretch for longer texts: none, linear or llama3"},
-           {"rope_factor", standard.scaling.factor, false, "of the stretch"},
-           {"rope_low_frequency_factor", standard.scaling.low_frequency_factor, false,
-            "llama3: longer waves than rope_original_context / it stretch"},
-           {"rope_high_frequency_factor", standard.scaling.high_frequency_factor, false,
-            "llama3: shorter waves than rope_original_context / it do not"},
-           {"rope_original_context", standard.scaling.original_context, false,
-            "llama3: tokens per sample before the stretch"},
-           {"eps", standard.eps, false, "of the norms"},
-           {"tied", standard.tied, false, "head and token embedding share their weights"},
-           {"qkv_bias", standard.qkv_bias, false, "biases of the projections to queries, keys and values"},
-           {"output_bias", standard.output_bias, false, "bias of the attention's output projection"},
-           {"mlp_bias", standard.mlp_bias, false, "biases of the MLP's projections"},
-           {"qk_norm", standard.qk_norm, false, "RMS norms of each head's queries and keys"}},
+  return {"llama", "Llama, Mistral, Qwen: RMS norms, rotary positions, grouped-query attention, gated MLP; no dropout",
+          with_decoder_options(
+              {{"full_layers", std::string{"none"}, false, "blocks without the window, from 0, such as 5,11"},
+               {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
+               {"rope_scaling", std::string{"none"}, false, "their stretch for longer texts: none, linear or llama3"},
+               {"rope_factor", standard.scaling.factor, false, "of the stretch"},
+               {"rope_low_frequency_factor", standard.scaling.low_frequency_factor, false,
+                "llama3: longer waves than rope_original_context / it stretch"},
+               {"rope_high_frequency_factor", standard.scaling.high_frequency_factor, false,
+                "llama3: shorter waves than rope_original_context / it do not"},
+               {"rope_original_context", standard.scaling.original_context, false,
+                "llama3: tokens per sample before the stretch"},
+               {"eps", standard.eps, false, "of the norms"},
+               {"tied", standard.tied, false, "head and token embedding share their weights"},
+               {"qkv_bias", standard.qkv_bias, false, "biases of the projections to queries, keys and values"},
+               {"output_bias", standard.output_bias, false, "bias of the attention's output projection"},
+               {"mlp_bias", standard.mlp_bias, false, "biases of the MLP's projections"},
+               {"qk_norm", standard.qk_norm, false, "RMS norms of each head's queries and keys"}}),
           llama_of};
 }
 

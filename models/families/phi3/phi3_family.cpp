@@ -1,3 +1,4 @@
+#include "models/families/decoder.hpp"
 #include "models/families/families.hpp"
 #include "models/families/phi3/phi3.hpp"
 
@@ -5,21 +6,12 @@ namespace hydra {
 
 family phi3_family() {
   const phi3_options standard;
-  return {"phi3",
-          "Phi-3: Llama's blocks with fused projections and partly rotated heads; no dropout",
-          {{"layers", std::int64_t{0}, true, "blocks"},
-           {"width", std::int64_t{0}, true, "of the residual stream"},
-           {"heads", std::int64_t{0}, true, "of the attention's queries"},
-           {"kv_heads", standard.kv_heads, false, "of its keys and values, divide heads; 0: heads"},
-           {"head_size", standard.head_size, false, "features of a head, even; 0: width / heads"},
-           {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
-           {"context", std::int64_t{0}, true, "tokens per sample"},
-           {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have"},
-           {"window", standard.window, false, "tokens that a token attends to, itself included; 0: all before it"},
-           {"rotated", standard.rotated, false, "features of a head that are rotated, even; 0: head_size"},
-           {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
-           {"eps", standard.eps, false, "of the norms"},
-           {"tied", standard.tied, false, "head and token embedding share their weights"}},
+  return {"phi3", "Phi-3: Llama's blocks with fused projections and partly rotated heads; no dropout",
+          with_decoder_options(
+              {{"rotated", standard.rotated, false, "features of a head that are rotated, even; 0: head_size"},
+               {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
+               {"eps", standard.eps, false, "of the norms"},
+               {"tied", standard.tied, false, "head and token embedding share their weights"}}),
           [](const option_values& o) {
             return phi3({.layers = get<std::int64_t>(o, "layers"),
                          .width = get<std::int64_t>(o, "width"),
