@@ -47,12 +47,20 @@
 //    prepare_model    SUPERVISOR -> ADMISSION      in parallel with the run: data, pilot, cuts, memory;
 //    model_prepared   ADMISSION -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run waits for this;
 //    register_model   SUPERVISOR -> MEMORY MANAGER and model_joined -> DATA, REPORTER, before begin_run -> MODEL TASK.
-// 12 model_drained    SCHEDULER -> SUPERVISOR      A model that has left has no unit on any device. When it has also
-//                                                  ended (after its last checkpoint) and other models continue:
+//                     Models for which there is no memory at the start wait for it in the same way; so does a model
+//                     that joins, until others have given back enough.
+// 12 model_drained    SCHEDULER -> SUPERVISOR and MODEL TASK. A model that has left has no unit on any device. When it
+//                                                  has also ended (after its last checkpoint) and the run continues:
 //    release_model    SUPERVISOR -> MEMORY MANAGER free its memory;
 //    release_updates  MEMORY MANAGER -> OPTIMIZER -> updates_released: none of its jobs runs or will run;
 //    model_released   MEMORY MANAGER -> SUPERVISOR, REPORTER: its host memory is free. SUPERVISOR -> DEVICES, DATA:
 //                     drop what is held of it. Its MODEL TASK is ended (shut_down).
+// 13 steer_model      CONTROLLER, or a session's thread -> SUPERVISOR: stop, pause or resume a model;
+//    stop_model       SUPERVISOR -> MODEL TASK     it ends with the step that has begun;
+//    pause_model      SUPERVISOR -> MODEL TASK     it leaves the schedule, is captured and saved (10), ends as paused,
+//                     and its memory is released (12); pause_failed MODEL TASK -> SUPERVISOR if it could not be saved:
+//                     it has joined the schedule again. A model that is resumed is prepared from its checkpoint, as
+//                     one that joins (11), and keeps its id.
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a run resumes in the middle of a step), batch_wanted (MODEL TASK -> DATA, ahead of need) and
@@ -71,6 +79,7 @@
 #include "actors/protocol/input.hpp"
 #include "actors/protocol/checkpoint.hpp"
 #include "actors/protocol/joining.hpp"
+#include "actors/protocol/steering.hpp"
 #include "actors/protocol/release.hpp"
 #include "actors/protocol/observation.hpp"
 #include "actors/protocol/run.hpp"

@@ -23,16 +23,18 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
   return m;
 }
 
+model_facts planned_facts(const chain& model) {
+  return {.family = model.family(), .parameters = model.parameter_count(), .frozen_parameters = model.frozen_count()};
+}
+
 namespace {
 
 model_facts facts_of(const sharded_model& m, const data_source& data, const batch_order& order) {
   const auto& evaluation = m.plan.evaluation;
   const bool nats = m.model->objective().name() == "cross-entropy";
-  model_facts facts{.family = m.model->family(),
-                    .parameters = m.model->parameter_count(),
-                    .frozen_parameters = m.model->frozen_count(),
-                    .has_perplexity = nats && data.sample_target().elements() > 1,
-                    .tokens = count_tokens(data, order)};
+  auto facts = planned_facts(*m.model);
+  facts.has_perplexity = nats && data.sample_target().elements() > 1;
+  facts.tokens = count_tokens(data, order);
   if (nats && evaluation.micro_batches > 0) {
     facts.floor = data.floor(split::validation, evaluation.micro_batches * static_cast<std::size_t>(m.plan.samples));
   }
@@ -59,7 +61,7 @@ model_entry load_model(const sharded_model_ptr& m, const model_data& data, const
 }
 
 void add_bases(bases_in_memory& all, const model_entry& m) {
-  for (std::size_t s = 0; s < m.what->size(); ++s) {
+  for (std::size_t s = 0; s < m.memory.homes.size(); ++s) {
     if (const auto& place = m.what->plan.shards[s].shared_base) {
       all[*place] = m.memory.homes[s].base;
     }

@@ -15,6 +15,9 @@ namespace hydra {
 /// `seed`: of the session.
 sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan, std::uint64_t seed);
 
+/// What is known of a model without its data.
+model_facts planned_facts(const chain& model);
+
 /// `saved`: the checkpoint to resume from; null: start from the beginning. `bases`: of models that are loaded. Throws
 /// fault_error{out_of_memory}, {io}.
 model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,

@@ -27,10 +27,11 @@ bool is_of_device(const fault& f) {
   return f.code == fault_code::out_of_memory && f.text != of_host.text;
 }
 
-/// The plan of a model without the bases that it shares with those before `model`.
-model_plan without_bases_of(std::size_t model, model_plan plan) {
+/// The plan of a model without the bases that others have brought.
+template <class Predicate>
+model_plan without_bases(model_plan plan, const Predicate& brought) {
   for (auto& s : plan.shards) {
-    if (s.shared_base && s.shared_base->model.value < model) {
+    if (s.shared_base && brought(*s.shared_base)) {
       s.base = {};
     }
   }
@@ -49,28 +50,31 @@ model_plan without_bases_of(std::size_t model, model_plan plan) {
 
 }  // namespace
 
-model_joiner::model_joiner(joining_setup setup)
-    : setup_(std::move(setup)), began_with_(setup_.plan.models.size()) {}
+model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)) {
+  auto& models = setup_.plan.models;
+  for (std::uint32_t i = 0; i < models.size(); ++i) {
+    cuts_[model_id{i}] = models[i].cuts();
+    if (setup_.waiting.contains(model_id{i})) {
+      models[i].shards = {};
+    } else {
+      pooled_.insert(model_id{i});
+    }
+  }
+}
 
-model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& released) {
+model_entry model_joiner::prepare(const admission_request& r) {
+  const auto& m = r.what;
   validate(m);
   check_keep_best(m, setup_.options.checkpoint.keep);
-  check_name(m.name);
-  forget(released);
+  forget(r);
+  check_name(r);
   go_on(m.name);
   auto p = measured(m);
   go_on(m.name);
-  resumption begins;
-  if (setup_.options.resume) {
-    const auto root = setup_.options.output / "checkpoints";
-    begins = resumption(root, {resumed(m, p)});
-    if (!begins.of(0)) {
-      forget_best(posix_file_system(), checkpoints_of(root, m.name));
-    }
-  }
-  auto plan = plan_resumed(begins, [&] { return planned(m, p, begins); });
+  auto begins = checkpoint_of(r, p);
+  auto plan = plan_resumed(begins, [&] { return planned(r, p, begins); });
   const auto held = hold_bases();
-  name_bases(plan, p.base, held);
+  name_bases(plan, r.model, p.base, held);
   fit_host(plan);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);
@@ -81,9 +85,33 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
   auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena, known);
   add_bases(setup_.bases, entry);
   notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
-  setup_.plan.models.push_back(std::move(plan));
-  setup_.plan.profiles.emplace(p.profile_key, p.profile);
+  if (fits_pool(plan)) {
+    pooled_.insert(r.model);
+  }
+  keep(r.model, std::move(plan), p);
   return entry;
+}
+
+resumption model_joiner::checkpoint_of(const admission_request& r, const prepared_model& p) const {
+  resumption begins;
+  if (setup_.options.resume || r.continues) {
+    const auto root = setup_.options.output / "checkpoints";
+    begins = resumption(root, {resumed(r.what, p)});
+    if (!begins.of(0)) {
+      forget_best(posix_file_system(), checkpoints_of(root, r.what.name));
+    }
+  }
+  return begins;
+}
+
+void model_joiner::keep(model_id model, model_plan plan, const prepared_model& p) {
+  setup_.plan.profiles.emplace(p.profile_key, p.profile);
+  cuts_[model] = plan.cuts();
+  if (model.value < setup_.plan.models.size()) {
+    setup_.plan.models[model.value] = std::move(plan);
+  } else {
+    setup_.plan.models.push_back(std::move(plan));
+  }
 }
 
 /// The bases that are in host memory now, and stay until the model has its memory.
@@ -98,23 +126,29 @@ model_joiner::held_bases model_joiner::hold_bases() const {
 }
 
 /// A base that is not there any more is loaded again, under another name.
-void model_joiner::name_bases(model_plan& plan, const std::vector<std::string>& base, const held_bases& held) {
+void model_joiner::name_bases(model_plan& plan, model_id model, const std::vector<std::string>& base, const held_bases& held) {
   auto& known = setup_.plan.bases;
   std::erase_if(known, [&](const auto& entry) { return !held.contains(entry.second); });
-  hydra::name_bases(plan, base, model_id{static_cast<std::uint32_t>(setup_.plan.models.size())}, known);
+  hydra::name_bases(plan, base, model, known);
 }
 
 /// Names of models whose preparation failed are free.
-void model_joiner::check_name(const std::string& name) const {
-  if (std::ranges::find(setup_.plan.models, name, &model_plan::name) != setup_.plan.models.end()) {
-    throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", name));
+void model_joiner::check_name(const admission_request& r) const {
+  const auto& models = setup_.plan.models;
+  const auto same = std::ranges::find(models, r.what.name, &model_plan::name);
+  if (same != models.end() && same - models.begin() != r.model.value) {
+    throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", r.what.name));
   }
 }
 
-/// Their names stay reserved: no other model may have them.
-void model_joiner::forget(const std::set<model_id>& released) {
-  for (const auto& model : released) {
-    setup_.plan.models.at(model.value).shards = {};
+/// Models without memory keep their names: no other model may have them. One that was prepared, but has not joined, is
+/// forgotten.
+void model_joiner::forget(const admission_request& r) {
+  auto& models = setup_.plan.models;
+  models.resize(std::min(models.size(), r.models));
+  for (const auto& model : r.without_memory) {
+    models.at(model.value).shards = {};
+    pooled_.erase(model);
   }
 }
 
@@ -174,42 +208,60 @@ void model_joiner::make_devices(std::optional<device_set>& devices, const std::s
   }
 }
 
-model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const resumption& begins) const {
-  auto request = request_for(m, p, begins.cuts_for(0, p.cuts));
-  request.waves = begins.waves_for(0, m.parallel);
+model_plan model_joiner::planned(const admission_request& r, const prepared_model& p, const resumption& begins) const {
+  const auto as_planned = r.model.value < r.models ? cut_rule{cuts_.at(r.model)} : p.cuts;
+  auto request = request_for(r.what, p, begins.cuts_for(0, as_planned));
+  request.waves = begins.waves_for(0, r.what.parallel);
   auto plan = plan_joining(request, limits_of(setup_.machines), setup_.plan.staging_bytes);
   plan.profile = p.profile_key;
   return plan;
 }
 
-/// Released models have no shards any more and need no memory.
+/// Models without memory have no shards.
+std::vector<model_plan> model_joiner::active() const {
+  std::vector<model_plan> all;
+  std::ranges::copy_if(setup_.plan.models, std::back_inserter(all), [](const auto& m) { return !m.shards.empty(); });
+  return all;
+}
+
 byte_count model_joiner::host_needed(const model_plan& joining) const {
-  std::vector<model_plan> active{joining};
-  std::ranges::copy_if(setup_.plan.models, std::back_inserter(active), [](const auto& m) { return !m.shards.empty(); });
-  const auto shared = host_demand(active, setup_.machines.size());
+  auto all = active();
+  all.push_back(joining);
+  const auto shared = host_demand(all, setup_.machines.size());
   const auto pool = setup_.arena->pinned();
   return pool == byte_count{} ? shared : std::max(shared, pool + beside_pool(joining));
 }
 
-/// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that the run started
-/// with, and models that have joined, for which there may be no free range in the pool that is long enough. Bases that the
-/// former brought are in the pool.
+/// Whether the pinned pool has as many bytes as it and the models that are counted there take.
+bool model_joiner::fits_pool(const model_plan& joining) const {
+  std::vector<model_plan> pooled{joining};
+  for (const auto& model : pooled_) {
+    pooled.push_back(setup_.plan.models[model.value]);
+  }
+  return host_transfers(pooled, setup_.machines.size()) <= setup_.arena->pinned();
+}
+
+/// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that are counted there, and
+/// whole models that are not. Bases that the former brought are in the pool.
 byte_count model_joiner::beside_pool(const model_plan& joining) const {
   const auto devices = setup_.machines.size();
-  std::vector<model_plan> active{without_bases_of(began_with_, joining)};
+  const auto in_pool = [&](const base_place& base) { return pooled_.contains(base.model); };
+  std::vector<model_plan> outside;
   byte_count sum;
-  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
-    const auto& known = setup_.plan.models[i];
-    if (known.shards.empty()) {
-      continue;
-    }
-    if (i < began_with_) {
-      sum += host_demand({&known, 1}, devices) - host_transfers({&known, 1}, devices);
+  const auto add = [&](const model_plan& m, bool pooled) {
+    if (pooled) {
+      sum += host_demand({&m, 1}, devices) - host_transfers({&m, 1}, devices);
     } else {
-      active.push_back(without_bases_of(began_with_, known));
+      outside.push_back(without_bases(m, in_pool));
+    }
+  };
+  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
+    if (const auto& known = setup_.plan.models[i]; !known.shards.empty()) {
+      add(known, pooled_.contains(model_id{i}));
     }
   }
-  return sum + host_demand(active, devices);
+  add(joining, fits_pool(joining));
+  return sum + host_demand(outside, devices);
 }
 
 void model_joiner::fit_host(model_plan& plan) const {
@@ -219,13 +271,25 @@ void model_joiner::fit_host(model_plan& plan) const {
   }
   const auto needed = host_needed(plan);
   if (needed > cap) {
-    throw fault_error(fault_code::does_not_fit,
-                      fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but "
-                                  "[host] memory allows {}; raise it, add the model when others have ended, or make it smaller",
+    check_alone(plan);
+    throw fault_error(fault_code::out_of_memory,
+                      fmt::format("model '{}': with it the run needs {} ({} bytes) of host memory, but [host] memory allows {}",
                                   plan.name, to_string(needed), needed.value(), to_string(cap)));
   }
   if (setup_.kept != nullptr) {
     setup_.kept->shrink_to(cap - needed);
+  }
+}
+
+/// Throws {does_not_fit} if it would not even when it is the only one.
+void model_joiner::check_alone(const model_plan& plan) const {
+  const auto cap = setup_.arena->budget().limit();
+  const auto alone = host_demand({&plan, 1}, setup_.machines.size());
+  if (alone > cap) {
+    throw fault_error(fault_code::does_not_fit,
+                      fmt::format("model '{}' cannot join: alone it needs {} ({} bytes) of host memory, but [host] memory allows {}; "
+                                  "raise it, or make the model smaller",
+                                  plan.name, to_string(alone), alone.value(), to_string(cap)));
   }
 }
 

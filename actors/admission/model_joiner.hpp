@@ -1,9 +1,10 @@
 #pragma once
-// Prepares models that join a run that is under way: the same steps as before a run, with the memory that is left.
+// Prepares models for a run that is under way (that join it, have waited for memory, or were paused): the same steps as before
+// a run, with the memory that is left.
 
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/prepared_model.hpp"
-#include "actors/protocol/model_entry.hpp"
+#include "actors/protocol/joining.hpp"
 #include "actors/run/device_set.hpp"
 #include "actors/run/session_options.hpp"
 #include "partition/execute/kept_parameters.hpp"
@@ -26,6 +27,7 @@ struct joining_setup {
   std::vector<device_entry> devices;     ///< created again if something has to be measured
   std::vector<device_info> machines;
   workload_plan plan;                    ///< of the run
+  std::set<model_id> waiting{};          ///< models of it that have no memory yet
   std::string setting;                   ///< of the pilot that measured its profiles
   known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
@@ -34,16 +36,17 @@ struct joining_setup {
   std::shared_ptr<spdlog::logger> log;
 };
 
-/// A model that joins is cut for the run's staging bytes, so that the other models continue as planned. Not
-/// thread-safe.
+/// A model that joins is cut for the run's staging bytes, so that the other models continue as planned; one that the run has
+/// planned keeps its cuts. Not thread-safe.
 class model_joiner {
  public:
   explicit model_joiner(joining_setup setup);
 
-  /// Opens its data, measures its layers unless they are known, cuts it, allocates its memory. `released`: models that
-  /// have no memory any more, whose plans are removed. Throws fault_error: {bad_input} if a model of the run has, or
-  /// had, its name, {does_not_fit} with the needed and the available bytes, {refused} once cancelled.
-  model_entry prepare(const model_description& m, const std::set<model_id>& released);
+  /// Opens its data, measures its layers unless they are known, cuts it, allocates its memory. Throws fault_error:
+  /// {bad_input} if another model of the run has, or had, its name, {does_not_fit} with the needed and the available bytes
+  /// if it would not fit alone, {out_of_memory} if it does not fit beside those that have memory now, {refused} once
+  /// cancelled.
+  model_entry prepare(const admission_request& r);
 
   /// From any thread: no model is prepared any more; the one that is being prepared is given up after its current phase
   /// (opening data, measuring, planning, loading).
@@ -60,19 +63,25 @@ class model_joiner {
   prepared_model measured(const model_description& m);
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
-  model_plan planned(const model_description& m, const prepared_model& p, const resumption& begins) const;
+  model_plan planned(const admission_request& r, const prepared_model& p, const resumption& begins) const;
+  resumption checkpoint_of(const admission_request& r, const prepared_model& p) const;
   void fit_host(model_plan& plan) const;
+  std::vector<model_plan> active() const;
   byte_count host_needed(const model_plan& joining) const;
-  void check_name(const std::string& name) const;
-  void forget(const std::set<model_id>& released);
+  bool fits_pool(const model_plan& joining) const;
+  void check_alone(const model_plan& plan) const;
+  void check_name(const admission_request& r) const;
+  void forget(const admission_request& r);
+  void keep(model_id model, model_plan plan, const prepared_model& p);
   using held_bases = std::map<base_place, host_block_ptr>;
   held_bases hold_bases() const;
-  void name_bases(model_plan& plan, const std::vector<std::string>& base, const held_bases& held);
+  void name_bases(model_plan& plan, model_id model, const std::vector<std::string>& base, const held_bases& held);
 
   byte_count beside_pool(const model_plan& joining) const;
 
   joining_setup setup_;
-  std::size_t began_with_;   ///< models; the pinned pool was sized for them
+  std::set<model_id> pooled_;   ///< models whose transfers are counted in the pinned pool
+  std::map<model_id, cut_points> cuts_;   ///< that models of the run were planned with
   std::vector<std::string> notes_;
   std::atomic<bool> cancelled_{false};
 };

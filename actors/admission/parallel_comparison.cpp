@@ -18,6 +18,8 @@ constexpr std::uint64_t units_compared = 4000;
 forecast_setup setup_of(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
   forecast_setup setup{.devices = how.devices, .models = {}, .chosen = {}, .pipeline = how.pipeline,
                        .optimizer_workers = how.optimizer_workers};
+  setup.waiting = planned.plan.waiting;
+  setup.host_memory = planned.host_cap;
   setup.pipeline.staging_bytes = planned.plan.staging_bytes;
   for (std::size_t i = 0; i < from.models.size(); ++i) {
     setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));
@@ -57,7 +59,8 @@ std::vector<forecast> predict(const planned_workload& planned, const planning_se
   const auto all = setup_of(planned, from, how);
   std::vector<forecast> forecasts;
   for (auto& p : policies) {
-    forecasts.push_back(predict({.devices = all.devices, .models = all.models, .chosen = std::move(p),
+    forecasts.push_back(predict({.devices = all.devices, .models = all.models, .waiting = all.waiting,
+                                 .host_memory = all.host_memory, .chosen = std::move(p),
                                  .pipeline = all.pipeline, .optimizer_workers = all.optimizer_workers}));
   }
   return forecasts;

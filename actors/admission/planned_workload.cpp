@@ -10,9 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -52,7 +54,7 @@ class planner {
     find_checkpoints();
     const auto cap = setup_.options.host_memory;
     made_.host_cap = cap > byte_count{} ? cap : default_host_memory();
-    auto made = finished();
+    auto made = finished([this] { admit(); });
     for (const auto& note : made.begins.notes()) {
       setup_.log->info("{}", note);
     }
@@ -70,17 +72,35 @@ class planner {
       }
       p.identity = identity_of(setup_.models[i], p, setup_.options.seed);
     }
-    return finished();
+    return finished([this] {
+      shorten_evaluations(made_.plan, made_.host_cap, made_.machines.size());
+      check_host(made_.plan, made_.host_cap);
+    });
   }
 
  private:
-  planned_workload finished() {
+  template <class Host>
+  planned_workload finished(const Host& fit_host) {
     made_.plan = plan_resumed(made_.begins, [this] { return plan_models(); });
-    shorten_evaluations(made_.plan, made_.host_cap, made_.machines.size());
-    check_host(made_.plan, made_.host_cap);
+    fit_host();
     scale_remaining_times();
     name_profiles();
     return std::move(made_);
+  }
+
+  /// Evaluations are made shorter only if all models fit then: the time of those that wait is longer.
+  void admit() {
+    auto whole = made_.plan;
+    shorten_evaluations(whole, made_.host_cap, made_.machines.size());
+    if (whole.host_needed <= made_.host_cap) {
+      made_.plan = std::move(whole);
+      return;
+    }
+    std::vector<double> priorities;
+    std::ranges::transform(setup_.models, std::back_inserter(priorities), &model_description::priority);
+    admit_models(made_.plan, priorities, made_.host_cap, made_.machines.size());
+    setup_.log->info("{} of {} models fit into {} of host memory; the others wait until one of them has ended",
+                     setup_.models.size() - made_.plan.waiting.size(), setup_.models.size(), to_string(made_.host_cap));
   }
 
   void note_waves(const planned_workload& made) const {

@@ -49,6 +49,8 @@ class save_tracker {
   void saved(const fault& why);
   /// The model ends for this reason (empty: it has finished). Later reasons are ignored.
   void leave(const fault& why);
+  /// The model does not end: it continues.
+  void stay() noexcept { reason_.reset(); }
   /// Do not wait for what is under way.
   void give_up(const fault& why);
 

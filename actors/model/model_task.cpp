@@ -37,6 +37,7 @@ class model_task final : public task_actor::base {
         saves_(static_cast<bool>(setup_.checkpointer)) {
     tracker_.step_on_device(setup_.what->plan.shards.front().steps_on_device && setup_.what->follows_on_device);
     tracker_.hold_evaluations(observer_.wants_evaluations() || setup_.what->keep_best);
+    tracker_.begin_attempts(setup_.first_attempt);
     begin_where_it_stopped();
   }
 
@@ -50,7 +51,9 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_batch_ready), guarded(this, &model_task::on_step_acknowledged),
             guarded(this, &model_task::on_evaluation_acknowledged), guarded(this, &model_task::on_controller_lost),
             guarded(this, &model_task::on_checkpoint_due), guarded(this, &model_task::on_model_captured),
-            guarded(this, &model_task::on_model_saved), guarded(this, &model_task::on_run_aborted),
+            guarded(this, &model_task::on_model_saved), guarded(this, &model_task::on_stop_model),
+            guarded(this, &model_task::on_pause_model), guarded(this, &model_task::on_model_drained),
+            guarded(this, &model_task::on_run_aborted),
             guarded(this, &model_task::on_report_state), guarded(this, &model_task::on_shut_down)};
   }
 
@@ -178,7 +181,36 @@ class model_task final : public task_actor::base {
     advance();
   }
 
+  /// The step that has begun is its last one; nobody is asked whether it may end.
+  void on_stop_model(const stop_model&) {
+    if (ended_ || saves_.leaving()) {
+      return;
+    }
+    observer_.answered();
+    take_stop(tracker_.begun_steps());
+    if (!begun_) {
+      leave({});
+    }
+    advance();
+  }
+
+  /// Of what is on a device only what computes is completed.
+  void on_pause_model(const pause_model&) {
+    if (ended_ || saves_.leaving()) {
+      return;
+    }
+    pausing_ = true;
+    leave({fault_code::interrupted, "it was paused"});
+  }
+
+  /// The scheduler has sent everything about its units: it may join again, or be continued elsewhere.
+  void on_model_drained(const model_drained&) {
+    drained_ = true;
+    advance();
+  }
+
   void on_run_aborted(const run_aborted& m) {
+    pausing_ = false;
     if (!m.save) {
       saves_.give_up(m.why);
     }
@@ -214,7 +246,11 @@ class model_task final : public task_actor::base {
     if (m.memory->at_step_begin() && m.memory->boundaries.empty()) {
       begins.next.units.assign(begins.next.units.size(), 0);  // a few visits are repeated, instead of writing boundaries to disk
     }
-    saves_.captured(here());
+    auto saved = here();
+    if (!captures_boundaries_) {
+      saved.next = begins.next;
+    }
+    saves_.captured(saved);
     send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins),
                                          self_handle(), saves_.saving_best()});
     advance();
@@ -284,9 +320,13 @@ class model_task final : public task_actor::base {
   void take_answer(bool stop, std::uint32_t steps) {
     observer_.answered();
     if (stop) {
-      stopped_ = stopped_ || steps < tracker_.units().steps();
-      tracker_.stop_after(steps);
+      take_stop(steps);
     }
+  }
+
+  void take_stop(std::uint32_t steps) {
+    stopped_ = stopped_ || steps < tracker_.units().steps();
+    tracker_.stop_after(steps);
   }
 
   void save_between_steps(std::uint32_t steps) {
@@ -296,7 +336,10 @@ class model_task final : public task_actor::base {
     }
   }
 
-  void capture() { send(setup_.memory, capture_model{setup_.id, saves_.leaving()}); }
+  void capture() {
+    captures_boundaries_ = saves_.leaving();
+    send(setup_.memory, capture_model{setup_.id, captures_boundaries_});
+  }
 
   /// No unit is announced any more; units that compute may complete.
   void leave(const fault& why) {
@@ -336,9 +379,9 @@ class model_task final : public task_actor::base {
       leave({});
       return;
     }
-    const auto action = saves_.next(here(), tracker_.drained());
+    const auto action = saves_.next(here(), tracker_.drained() && (drained_ || !pausing_));
     if (action == save_tracker::action::end) {
-      end(saves_.reason());
+      pausing_ && saves_.unsaved() ? stay() : end(saves_.reason(), pausing_);
       return;
     }
     if (action == save_tracker::action::capture) {
@@ -359,13 +402,23 @@ class model_task final : public task_actor::base {
     }
   }
 
+  /// It was to be paused, but could not be saved.
+  void stay() {
+    send(setup_.supervisor, pause_failed{setup_.id, saves_.unsaved()});
+    pausing_ = drained_ = left_ = false;
+    saves_.stay();
+    tracker_.continue_announcing();
+    join_schedule();
+    advance();
+  }
+
   /// Once: the model leaves the schedule; late messages are ignored.
-  void end(const fault& why) {
+  void end(const fault& why, bool paused = false) {
     if (std::exchange(ended_, true) || !setup_.scheduler) {
       return;
     }
     tracker_.give_up();
-    const model_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved()};
+    const model_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved(), paused};
     leave_schedule();
     send(setup_.reporter, message);
     send(setup_.supervisor, message);
@@ -384,7 +437,10 @@ class model_task final : public task_actor::base {
   bool begun_ = false;                         ///< it has arrived, or was halted before
   bool observe_again_ = false;
   std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits for its release
+  bool captures_boundaries_ = false;           ///< the capture that is under way, or was the last one
   bool left_ = false;                          ///< has left the schedule
+  bool pausing_ = false;                       ///< and will end as paused when it is saved
+  bool drained_ = false;                       ///< has left, and none of its units is on any device
   bool ended_ = false;
 };
 

@@ -34,6 +34,12 @@ void task_tracker::begin_at(const std::vector<unit_position>& first, std::uint32
   released_ = trains ? step : std::max(step, 1U) - 1;
 }
 
+void task_tracker::begin_attempts(std::uint32_t first) {
+  for (auto& lane : lanes_) {
+    lane.attempt = first;
+  }
+}
+
 bool task_tracker::placed(const unit& u, device_id device) {
   auto& lane = lane_of(u);
   if (!lane.announced || *lane.announced != u) {
@@ -94,6 +100,23 @@ void task_tracker::stop_after(std::uint32_t steps) {
   for (auto& lane : lanes_) {
     lane.units.truncate(std::min(steps, lane.units.steps()));
   }
+}
+
+void task_tracker::continue_announcing() {
+  given_up_ = false;
+  for (auto& lane : lanes_) {
+    lane.announced.reset();
+  }
+}
+
+std::uint32_t task_tracker::begun_steps() const {
+  std::uint32_t begun = 0;
+  for (const auto& lane : lanes_) {
+    const bool announced = lane.announced && lane.announced->way != direction::evaluate;
+    const bool inside = announced || lane.units.training_unit(lane.next) > 0;
+    begun = std::max(begun, lane.next.step + (inside ? 1 : 0));
+  }
+  return std::min(begun, units().steps());
 }
 
 void task_tracker::measured(const unit& u, duration at_speed_one) {

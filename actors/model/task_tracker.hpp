@@ -36,6 +36,9 @@ class task_tracker {
   /// is observed again: it is not known whether it had been acknowledged.
   void begin_at(const std::vector<unit_position>& first, std::uint32_t reported, std::vector<version_index> versions);
 
+  /// Of units that have not been announced yet.
+  void begin_attempts(std::uint32_t first);
+
   // -- events ------------------------------------------------------------------------------------------------------
   /// The announced unit of its lane is staged on a device. False if it is not the announced one.
   bool placed(const unit& u, device_id device);
@@ -59,6 +62,8 @@ class task_tracker {
   void stop_after(std::uint32_t steps);
   /// No unit is announced any more; those in flight may still complete.
   void give_up() noexcept { given_up_ = true; }
+  /// After give_up(), when no unit is on a device and no announcement is known to the scheduler.
+  void continue_announcing();
   /// The time of a completed unit; it is the same for all lanes.
   void measured(const unit& u, duration at_speed_one);
 
@@ -85,6 +90,8 @@ class task_tracker {
   /// All shards have the same version, as after a step: the version with which the next step starts.
   std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }
+  /// With the one that has begun: a training unit of it has been announced.
+  std::uint32_t begun_steps() const;
   std::vector<cursor> lanes() const;
   /// Of the first lane; of the lane of `u`.
   const cursor& units() const noexcept { return lanes_.front().units; }

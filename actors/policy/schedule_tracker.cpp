@@ -54,7 +54,7 @@ void schedule_tracker::add_model(model_id model, const model_traits& traits) {
     models_.resize(model.value + 1);
   }
   auto& m = models_[model.value];
-  if (m == nullptr) {
+  if (m == nullptr || m->left) {  // it may have been paused
     m = std::make_unique<model_record>(traits);
   }
   m->traits = traits;

@@ -10,6 +10,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,10 +45,21 @@ struct add_model {
   join_sink answer;                    ///< may be null
 };
 
-/// `released`: models whose memory has been given back.
-struct prepare_model {
+/// A model that is to have memory in a run under way.
+struct admission_request {
   model_description what;
-  std::set<model_id> released;
+  model_id model;                        ///< its id, if it is admitted
+  std::size_t models = 0;                ///< of the run
+  bool continues = false;                ///< from its newest checkpoint in this run
+  std::set<model_id> without_memory{};   ///< models of the run
+};
+
+/// Prepares a model for a run that is under way; called by one thread at a time. Throws fault_error: {out_of_memory} if it
+/// fits when other models have given their memory back.
+using model_maker = std::function<model_entry(const admission_request& r)>;
+
+struct prepare_model {
+  admission_request request;
 };
 
 /// Answers, in the order of the requests. Local only, like the next one: carries memory. The entry is empty if `why` is
@@ -57,7 +69,8 @@ struct model_prepared {
   fault why;
 };
 
-/// Sent before any other message about the model.
+/// It has its memory from now on: a new model, one of the run that has waited for memory, or one that was paused. Sent before
+/// any other message about it.
 struct model_joined {
   model_id model;
   model_entry entry;

@@ -11,6 +11,7 @@
 #include "actors/protocol/release.hpp"
 #include "actors/protocol/run.hpp"
 #include "actors/protocol/scheduling.hpp"
+#include "actors/protocol/steering.hpp"
 #include "actors/protocol/update.hpp"
 
 // The templates are instantiated once, in message_carriers.cpp, instead of in every actor that sends a message.

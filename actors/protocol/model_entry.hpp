@@ -8,15 +8,11 @@
 #include "partition/execute/sharded_model.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 namespace hydra {
-
-struct model_description;
 
 /// Where a model's minibatches come from. `source` is null in a simulation: then batches are empty buffers.
 struct model_data {
@@ -41,9 +37,5 @@ struct model_entry {
   model_data data;
   model_facts facts{};                   ///< none in a simulation
 };
-
-/// Prepares a model that joins a run that is under way; called by one thread at a time. `released`: models of the run
-/// whose memory has been given back. Throws fault_error.
-using model_maker = std::function<model_entry(const model_description& m, const std::set<model_id>& released)>;
 
 }  // namespace hydra

@@ -17,9 +17,10 @@ namespace hydra {
 struct model_ended {
   model_id model;
   std::uint32_t steps = 0;         ///< completed
-  bool stopped = false;            ///< by a controller
+  bool stopped = false;            ///< by a controller, or from outside
   fault why;                       ///< empty if finished
   fault unsaved;                   ///< why the last checkpoint is missing
+  bool paused = false;             ///< and saved: it has not reached its end
 };
 
 /// A model that has left has no unit in flight any more.

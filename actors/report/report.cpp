@@ -22,6 +22,8 @@ std::string to_string(model_status s) {
       return "stopped";
     case model_status::interrupted:
       return "interrupted";
+    case model_status::paused:
+      return "paused";
     case model_status::under_way:
       return "not ended";
   }

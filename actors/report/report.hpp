@@ -33,7 +33,7 @@ struct device_report {
   bool lost = false;
 };
 
-enum class model_status : std::uint8_t { finished, failed, stopped, interrupted, under_way };
+enum class model_status : std::uint8_t { finished, failed, stopped, interrupted, paused, under_way };
 
 /// One evaluation on validation data.
 struct validation_report {

@@ -15,6 +15,9 @@ namespace hydra {
 namespace {
 
 model_status status_of(const model_outcome& out) {
+  if (out.paused) {
+    return model_status::paused;
+  }
   if (out.why.code == fault_code::interrupted) {
     return model_status::interrupted;
   }
@@ -113,7 +116,8 @@ void add_bounds(report& r, const run_record& record) {
 std::string digest_of(const finished_run& run, std::size_t model) {
   const auto& taken = run.record->models[model].digest;
   const auto id = model_id{static_cast<std::uint32_t>(model)};
-  return taken.empty() ? digest_of(*run.models[model].what, run.parameters->of(id)) : taken;
+  const auto kept = run.parameters->of(id);
+  return taken.empty() && !kept.empty() ? digest_of(*run.models[model].what, kept) : taken;
 }
 
 void add_scheduling(report& r, const run_record& record) {
@@ -136,7 +140,8 @@ void add_models(report& r, const finished_run& run) {
       m.digest = digest_of(run, i);  // the memory of other models depends on when they ended
     }
   }
-  r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
+  const auto goes_on = [](const model_report& m) { return m.status == model_status::interrupted || m.status == model_status::paused; };
+  r.interrupted = std::ranges::any_of(r.models, goes_on);
 }
 
 void add_unsaved(report& r, const finished_run& run) {

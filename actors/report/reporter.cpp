@@ -79,8 +79,9 @@ class reporter final : public reporter_actor::base {
 
   reporter(caf::actor_config& config, run_services services, reporter_setup setup)
       : super(config), services_(std::move(services)), setup_(std::move(setup)), breakdown_(setup_.devices) {
-    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+    for (std::uint32_t i = 0; i < setup_.models.size(); ++i) {
       record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
+      record_.models.back().waits = setup_.waiting.contains(model_id{i});
     }
     record_.devices.resize(setup_.devices);
     record_.optimizer_workers = services_.update_executor->workers();
@@ -133,16 +134,30 @@ class reporter final : public reporter_actor::base {
 
   void on_model_joined(const model_joined& m) {
     ++events_;
-    auto& out = record_.models.emplace_back(empty_outcome(*m.entry.what, m.entry.standing));
-    out.arrival = std::max(out.arrival, clock().now() - record_.began);
-    setup_.models.push_back(m.entry.what);
-    record_.joined.push_back(m.entry);
+    record_.joined.insert_or_assign(m.model, m.entry);
+    if (m.model.value < record_.models.size()) {
+      admit(record_.models[m.model.value], m.entry);
+      setup_.models[m.model.value] = m.entry.what;
+    } else {
+      auto& out = record_.models.emplace_back(empty_outcome(*m.entry.what, m.entry.standing));
+      out.arrival = std::max(out.arrival, clock().now() - record_.began);
+      setup_.models.push_back(m.entry.what);
+      if (setup_.progress) {
+        expect(*setup_.progress, m.entry);
+      }
+    }
     if (setup_.metrics) {
-      setup_.metrics->joined(m.entry);
+      setup_.metrics->joined(m.model, m.entry);
     }
-    if (setup_.progress) {
-      expect(*setup_.progress, m.entry);
+  }
+
+  /// One that has waited for memory, or was paused: it has the cuts that it was planned with.
+  void admit(model_outcome& out, const model_entry& entry) {
+    if (out.waits) {
+      out = empty_outcome(*entry.what, entry.standing);
     }
+    out.ended = out.paused = false;
+    out.why = {};
   }
 
   void on_model_refused(const model_refused& m) {
@@ -218,6 +233,8 @@ class reporter final : public reporter_actor::base {
     out.ended = true;
     out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // a task that died reports 0
     out.stopped = m.stopped;
+    out.paused = m.paused;
+    out.waits = false;
     out.why = m.why;
     out.unsaved = m.unsaved;
     // A model that failed may have a last step whose update was never reported: its bound leaves that step out.
@@ -232,9 +249,8 @@ class reporter final : public reporter_actor::base {
 
   void on_model_released(const model_released& m) {
     record_.models.at(m.model.value).digest = m.digest;
-    const auto began_with = setup_.models.size() - record_.joined.size();
-    if (m.model.value >= began_with) {
-      reduce(m.model, record_.joined.at(m.model.value - began_with));
+    if (const auto joined = record_.joined.find(m.model); joined != record_.joined.end()) {
+      reduce(m.model, joined->second);
     }
   }
 
@@ -313,7 +329,7 @@ class reporter final : public reporter_actor::base {
   /// A model takes part since at least the stall limit, and has not ended.
   bool somebody_should_work() const {
     const auto since = clock().now() - setup_.stall_limit - record_.began;
-    return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && m.arrival <= since; });
+    return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && !m.waits && m.arrival <= since; });
   }
 
   void on_shut_down(const shut_down&) {

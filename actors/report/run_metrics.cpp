@@ -136,8 +136,8 @@ void remove_old(const std::filesystem::path& file) {
 run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models,
                          run_metrics_options options, std::shared_ptr<spdlog::logger> log)
     : file_(folder / metrics_file), log_(std::move(log)) {
-  for (const auto& m : models) {
-    joined(m);
+  for (std::uint32_t i = 0; i < models.size(); ++i) {
+    joined(model_id{i}, models[i]);
   }
   options.goes_on ? go_on_behind(file_, models) : remove_old(file_);
   if (options.tensorboard) {
@@ -146,11 +146,12 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
   }
 }
 
-void run_metrics::joined(const model_entry& m) { tokens_.emplace_back(m.facts.tokens); }
+void run_metrics::joined(model_id model, const model_entry& m) {
+  tokens_.insert_or_assign(model, trained_tokens(m.facts.tokens));
+}
 
 void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now) {
-  trained_tokens none(nullptr);
-  auto& tokens = e.model.value < tokens_.size() ? tokens_[e.model.value] : none;
+  auto& tokens = tokens_.try_emplace(e.model, nullptr).first->second;
   const auto before = tokens.after(e.step.value, m), after = tokens.after(e.step.value + 1, m);
   auto line = line_of(e, m, after);
   const auto [last, first] = last_step_.try_emplace(e.model, now);

@@ -44,8 +44,8 @@ class run_metrics {
   run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, run_metrics_options options,
               std::shared_ptr<spdlog::logger> log);
 
-  /// A model that joins the run: its id is the number of models before it.
-  void joined(const model_entry& m);
+  /// A model joins the run, or has its memory again.
+  void joined(model_id model, const model_entry& m);
   /// The pace is known from a model's second step on.
   void step(const step_completed& e, const sharded_model& m, time_point now);
   void evaluation(const evaluation_completed& e);
@@ -60,7 +60,7 @@ class run_metrics {
   append_log log_;
   std::optional<tensorboard_files> board_;
   std::map<model_id, time_point> last_step_;
-  std::vector<trained_tokens> tokens_;  ///< by model id
+  std::map<model_id, trained_tokens> tokens_;
 };
 
 /// "time" of a line, in whole milliseconds: calendar time, so that lines of resumed runs are in order.

@@ -41,12 +41,12 @@ class admission final : public admission_actor::base {
     const auto begin = clock().now();
     model_prepared answer;
     try {
-      answer.entry = std::make_shared<model_entry>(make_(m.what, m.released));
+      answer.entry = std::make_shared<model_entry>(make_(m.request));
     } catch (...) {
       answer.why = to_fault(std::current_exception());
     }
     if (services_.spans) {
-      services_.spans->record({"prepare_model", "host models", begin, clock().now(), m.what.name});
+      services_.spans->record({"prepare_model", "host models", begin, clock().now(), m.request.what.name});
     }
     send(supervisor_, std::move(answer));
   }

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace hydra {
 
@@ -52,9 +53,11 @@ std::future<run_record> run_to_end(caf::actor_system& system, run_setup setup, c
   auto record = done.get_future();
   const auto actors = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
   in.interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
-  in.joins.connect([supervisor = actors.supervisor](join_request r) { post(supervisor, message_of(std::move(r))); });
+  in.requests.connect([supervisor = actors.supervisor](run_request r) {
+    std::visit([&](auto& message) { post(supervisor, std::move(message)); }, r);
+  });
   record.wait();
-  in.joins.close();
+  in.requests.close();
   in.interrupts.disconnect();
   return record;
 }

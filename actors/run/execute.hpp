@@ -4,7 +4,7 @@
 #include "actors/report/report_builder.hpp"
 #include "actors/report/run_record.hpp"
 #include "actors/run/device_set.hpp"
-#include "actors/run/join_requests.hpp"
+#include "actors/run/run_requests.hpp"
 #include "actors/run/run_setup.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/interrupt_flag.hpp"
@@ -19,7 +19,7 @@ struct run_environment {
   device_set& devices;
   host_arena& arena;
   interrupt_flag& interrupts;
-  join_queue& joins;
+  request_line& requests;
   int optimizer_threads = 1;
   duration stop_limit{};           ///< how long a policy actor that does not end is awaited
   bool progress = false;           ///< printed on stderr

@@ -31,6 +31,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
     r.models.push_back(m.what);
     r.standing_before.push_back(m.standing);
   }
+  r.waiting = setup.waiting;
   r.devices = setup.devices.size();
   r.progress = setup.progress;
   r.metrics = setup.metrics;
@@ -82,6 +83,16 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, actors_spa
   }
 }
 
+/// Of a simulation, whose models have none, only what a model's admission is decided by.
+std::vector<model_description> descriptions_of(const run_setup& setup) {
+  auto all = setup.descriptions;
+  for (auto i = all.size(); i < setup.models.size(); ++i) {
+    const auto& m = *setup.models[i].what;
+    all.push_back({.name = m.name, .priority = m.terms.priority});
+  }
+  return all;
+}
+
 checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
   const auto& c = setup.checkpoints;
   return {c.every_steps, c.every, first_due(c.every, model, setup.models.size())};
@@ -89,6 +100,10 @@ checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
 
 void spawn_tasks(caf::actor_system& system, const run_setup& setup, actors_spawned& actors) {
   for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
+    if (setup.waiting.contains(model_id{i})) {
+      actors.tasks.emplace_back();
+      continue;
+    }
     const auto& m = setup.models[i];
     auto task = task_setup_of(model_id{i}, m, actors);
     task.checkpoints = times_of(setup, i);
@@ -105,7 +120,11 @@ void each_that_ends(const actors_spawned& actors, F f) {
   f(actors.memory);
   f(actors.optimizer);
   std::ranges::for_each(actors.devices, f);
-  std::ranges::for_each(actors.tasks, f);
+  for (const auto& task : actors.tasks) {
+    if (task) {
+      f(task);
+    }
+  }
 }
 
 /// In an orderly end the SUPERVISOR has ended the others before. If it dies nothing else would end them, and the
@@ -154,7 +173,12 @@ namespace {
 void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& actors, const std::shared_ptr<run_end>& end) {
   auto advice = start_policy_actor(system, setup.advice);  // first: it may be refused
   actors.supervisor = spawn_supervisor(system, setup.services,
-                                       {setup.callback_limit, setup.stall_limit, setup.checkpoints, setup.halted});
+                                       {.models = descriptions_of(setup),
+                                        .waiting = setup.waiting,
+                                        .callback_limit = setup.callback_limit,
+                                        .stall_limit = setup.stall_limit,
+                                        .checkpoints = setup.checkpoints,
+                                        .halted = setup.halted});
   actors.reporter = spawn_reporter(system, setup.services,
                                    report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
   actors.scheduler =
@@ -183,7 +207,8 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
 
 actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   actors_spawned actors;
-  const auto end = std::make_shared<run_end>(5 + setup.devices.size() + setup.models.size(), std::move(sink));
+  const auto tasks = setup.models.size() - setup.waiting.size();
+  const auto end = std::make_shared<run_end>(5 + setup.devices.size() + tasks, std::move(sink));
   try {
     spawn_actors(system, setup, actors, end);
   } catch (...) {

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace hydra {
@@ -27,6 +28,8 @@ struct run_setup {
   run_services services;
   std::vector<device*> devices;
   std::vector<model_entry> models;       ///< position = model id
+  std::set<model_id> waiting;            ///< of these, those that wait for memory: theirs is empty
+  std::vector<model_description> descriptions;   ///< from which `models` can be prepared again; empty if none has to be
   std::unique_ptr<policy> chosen;
   policy_actor_setup advice;
   policy_maker stand_in;                 ///< null: plain sharded-lrtf

@@ -9,6 +9,13 @@
 
 namespace hydra {
 
+namespace {
+
+/// No unit is tried that often between two pauses of its model.
+constexpr std::uint32_t most_attempts = 1U << 16;
+
+}  // namespace
+
 void supervisor::on_actors_spawned(const actors_spawned& m) {
   actors_ = m;
   actors_.supervisor = nullptr;  // a handle to itself would keep it alive
@@ -22,8 +29,10 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
     send(actors_.devices[i], start);
   }
   for (const auto& task : actors_.tasks) {
-    monitor(task);
-    send(task, start);
+    if (task) {
+      monitor(task);
+      send(task, start);
+    }
   }
   const auto watch = [this](const auto& actor) {
     monitor(actor);
@@ -31,118 +40,135 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
   };
   watch(actors_.scheduler);
   each_that_ends_late(actors_, watch);
-  running_ = actors_.tasks.size() - ends_.count();
+  for (const auto& model : setup_.waiting) {
+    queue_.add({.what = descriptions_.at(model), .known = model});
+  }
+  prepare_next();
   end_if_over();
 }
 
 void supervisor::on_add_model(const add_model& m) {
+  wanted_admission wanted{.what = m.what, .answer = m.answer};
   if (!actors_.admission || halted_ || ending_) {
-    refuse(m, {fault_code::refused, "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
+    refuse(wanted, {fault_code::refused, "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
     return;
   }
-  if (joins_.add(m)) {
-    prepare_next();
-  }
+  queue_.add(std::move(wanted));
+  prepare_next();
 }
 
 void supervisor::on_model_prepared(const model_prepared& m) {
-  if (joins_.empty()) {
-    return;  // it was refused when the run was halted
+  auto wanted = queue_.prepared();
+  const bool waits = m.why.code == fault_code::out_of_memory && phases_.holds_memory();
+  if (wanted && waits) {
+    queue_.put_back(*std::move(wanted));
+  } else if (wanted) {
+    try_to_join(*wanted, m);
   }
-  const bool no_memory = m.why.code == fault_code::does_not_fit || m.why.code == fault_code::out_of_memory;
-  if (no_memory && memory_is_coming_back()) {
-    return;
-  }
-  try_to_join(joins_.take(), m);
   prepare_next();
   end_if_over();
 }
 
 void supervisor::on_model_ended(const model_ended& m) {
-  if (!ends_.end(m.model, static_cast<bool>(m.why))) {
+  const auto how = m.paused ? model_phase::paused : m.why ? model_phase::failed : model_phase::finished;
+  if (!phases_.end(m.model, how)) {
     return;
   }
-  --running_;
+  if (how != model_phase::paused) {
+    descriptions_.erase(m.model);
+    answer_steered(m.model, {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before it was paused"});
+    wanted_back_.erase(m.model);
+  }
   end_if_over();
   release_if_over(m.model);
 }
 
 void supervisor::on_model_drained(const model_drained& m) {
-  ends_.drained(m.model);
+  phases_.drained(m.model);
   release_if_over(m.model);
 }
 
 void supervisor::on_model_released(const model_released& m) {
-  ends_.released(m.model);
+  phases_.released(m.model);
   send_to_devices(m);
   send(actors_.data, m);
   send(std::exchange(actors_.tasks.at(m.model.value), nullptr), shut_down{});
-  if (joins_.wake()) {
-    prepare_next();
+  answer_steered(m.model, {});
+  if (wanted_back_.erase(m.model) > 0) {
+    admit_again(m.model);
   }
+  prepare_next();
 }
 
 void supervisor::prepare_next() {
-  if (!joins_.empty()) {
-    const auto& released = ends_.all_released();
-    joins_.prepares(released.size());
-    send(actors_.admission, prepare_model{joins_.first().what, released});
+  if (const auto* next = queue_.begin(phases_.releases())) {
+    const auto id = next->known.value_or(model_id{static_cast<std::uint32_t>(phases_.size())});
+    send(actors_.admission, prepare_model{{next->what, id, phases_.size(), next->continues, phases_.without_memory()}});
   }
 }
 
-bool supervisor::memory_is_coming_back() {
-  if (joins_.has_more(ends_.all_released().size())) {
-    prepare_next();
-    return true;
-  }
-  return joins_.wait(ends_.awaits_release());
-}
-
-void supervisor::try_to_join(const add_model& asked, const model_prepared& m) {
+void supervisor::try_to_join(const wanted_admission& wanted, const model_prepared& m) {
   if (m.why) {
-    refuse(asked, m.why);
+    refuse(wanted, m.why);
     return;
   }
   try {
-    join(asked, *m.entry);
+    join(wanted, *m.entry);
   } catch (...) {
-    refuse(asked, to_fault(std::current_exception()));
+    refuse(wanted, to_fault(std::current_exception()));
   }
 }
 
-void supervisor::join(const add_model& asked, model_entry entry) {
-  const model_id id{static_cast<std::uint32_t>(actors_.tasks.size())};
+void supervisor::join(const wanted_admission& wanted, model_entry entry) {
+  const auto id = wanted.known.value_or(model_id{static_cast<std::uint32_t>(phases_.size())});
   for (auto& [block, bytes] : entry.memory.boundaries) {
     block.model = id;
   }
+  if (!wanted.known) {
+    phases_.add(wanted.what.name, model_phase::waiting);
+    actors_.tasks.emplace_back();
+    descriptions_.emplace(id, wanted.what);
+  }
   const auto task = spawn_task(id, entry);
+  phases_.admitted(id);
   const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.next, task};
   send(actors_.reporter, model_joined{id, entry});
   send(actors_.memory, home);
   send(actors_.data, model_joined{id, entry});
   send(task, begin_run{began_});
-  services_.log->info("model {} joins the run", entry.what->name);
-  if (asked.answer) {
-    asked.answer({id, task, {}});
+  services_.log->info("model {} {}", entry.what->name, wanted.known ? "has its memory" : "joins the run");
+  if (wanted.answer) {
+    wanted.answer({id, task, {}});
   }
 }
 
 task_actor supervisor::spawn_task(model_id id, const model_entry& entry) {
   auto setup = task_setup_of(id, entry, actors_);
   setup.supervisor = caf::actor_cast<supervisor_actor>(this);
+  setup.first_attempt = phases_.admissions(id) * most_attempts;
   setup.checkpoints = {setup_.checkpoints.every_steps, setup_.checkpoints.every, setup_.checkpoints.every};
   const auto task = spawn_model_task(system(), services_, setup);
   monitor(task);
-  actors_.tasks.push_back(task);
-  ++running_;
+  actors_.tasks.at(id.value) = task;
   return task;
 }
 
-void supervisor::refuse(const add_model& asked, const fault& why) {
-  services_.log->warn("not added: {}", why.text);
-  send(actors_.reporter, model_refused{asked.what.name, why});
-  if (asked.answer) {
-    asked.answer({{}, {}, why});
+void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
+  if (wanted.known) {
+    services_.log->error("{}", why.text);
+    end_without_task(*wanted.known, why);
+  } else {
+    services_.log->warn("not added: {}", why.text);
+    send(actors_.reporter, model_refused{wanted.what.name, why});
+  }
+  if (wanted.answer) {
+    wanted.answer({{}, {}, why});
+  }
+}
+
+void supervisor::end_without_task(model_id model, const fault& why) {
+  if (phases_.end(model, model_phase::failed)) {
+    send(actors_.reporter, model_ended{model, 0, false, why, {}});
   }
 }
 
@@ -150,7 +176,7 @@ void supervisor::release_if_over(model_id model) {
   if (ending_) {
     return;
   }
-  if (const auto release = ends_.release(model)) {
+  if (const auto release = phases_.release(model)) {
     send(actors_.memory, *release);
   }
 }

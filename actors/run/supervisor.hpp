@@ -2,11 +2,14 @@
 // SUPERVISOR: starts and ends a run, and handles the death of actors.
 
 #include "actors/protocol.hpp"
+#include "actors/protocol/model_description.hpp"
 #include "actors/protocol/run_services.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <vector>
 
 namespace hydra {
 
@@ -20,6 +23,8 @@ struct checkpoint_setup {
 };
 
 struct supervisor_setup {
+  std::vector<model_description> models;   ///< position = model id
+  std::set<model_id> waiting;      ///< of these, those that wait for memory
   duration callback_limit{};       ///< zero: no limit for callbacks
   duration stall_limit{};          ///< of the end of a run without REPORTER; zero: no limit
   checkpoint_setup checkpoints;    ///< of models that join

@@ -1,28 +1,40 @@
 #pragma once
-// SUPERVISOR: the actor. What starts a run and lets models join is in supervisor.cpp, what ends it in supervisor_ends.cpp.
+// SUPERVISOR: the actor. What starts a run and admits models is in supervisor.cpp, what ends it in supervisor_ends.cpp, commands
+// from outside in supervisor_steering.cpp.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "actors/run/admission_queue.hpp"
 #include "actors/run/callback_watch.hpp"
-#include "actors/run/model_ends.hpp"
-#include "actors/run/pending_joins.hpp"
+#include "actors/run/model_phases.hpp"
 #include "actors/run/supervisor.hpp"
 
-#include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
-/// SUPERVISOR: starts the run, lets models join, is notified of every death, ends the run: tasks -> scheduler -> devices ->
+/// SUPERVISOR: starts the run, admits, pauses and stops models, is notified of every death, ends the run: tasks -> scheduler
 /// -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
 
   supervisor(caf::actor_config& config, run_services services, supervisor_setup setup)
-      : super(config), services_(std::move(services)), setup_(std::move(setup)), callback_(setup_.callback_limit) {}
+      : super(config),
+        services_(std::move(services)),
+        setup_(std::move(setup)),
+        callback_(setup_.callback_limit) {
+    for (auto& m : setup_.models) {
+      const model_id id{static_cast<std::uint32_t>(phases_.size())};
+      phases_.add(m.name, setup_.waiting.contains(id) ? model_phase::waiting : model_phase::training);
+      descriptions_.emplace(id, std::move(m));
+    }
+    setup_.models.clear();
+  }
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
@@ -34,7 +46,8 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_model_drained), guarded(this, &supervisor::on_model_released),
             guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_callback_began),
             guarded(this, &supervisor::on_callback_ended),  guarded(this, &supervisor::on_check_controller),
-            guarded(this, &supervisor::on_controller_failed),
+            guarded(this, &supervisor::on_controller_failed), guarded(this, &supervisor::on_steer_model),
+            guarded(this, &supervisor::on_pause_failed),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
   }
@@ -48,7 +61,8 @@ class supervisor final : public supervisor_actor::base {
       end_actor(task);
     }
     actors_ = {};
-    joins_ = {};  // who waits for an answer learns by this that there will be none
+    queue_ = {};  // who waits for an answer learns by this that there will be none
+    steered_.clear();
   }
 
   void on_fault(const fault& why) {
@@ -58,7 +72,6 @@ class supervisor final : public supervisor_actor::base {
 
   // -- messages --------------------------------------------------------------------------------------------------------
   void on_actors_spawned(const actors_spawned& m);
-  /// Models are prepared one after the other.
   void on_add_model(const add_model& m);
   void on_model_prepared(const model_prepared& m);
   void on_model_ended(const model_ended& m);
@@ -76,6 +89,8 @@ class supervisor final : public supervisor_actor::base {
   void on_callback_ended(const callback_ended&);
   void on_check_controller(const check_controller&);
   void on_controller_failed(const controller_failed& m);
+  void on_steer_model(const steer_model& m);
+  void on_pause_failed(const pause_failed& m);
 
  private:
   template <class Message>
@@ -91,13 +106,22 @@ class supervisor final : public supervisor_actor::base {
       send(actors_.devices[device.value], m);
     }
   }
+  /// Models are prepared one after the other.
   void prepare_next();
-  /// A model for which there is not enough memory is prepared again when models that have ended give theirs back.
-  bool memory_is_coming_back();
-  void try_to_join(const add_model& asked, const model_prepared& m);
-  void join(const add_model& asked, model_entry entry);
+  void try_to_join(const wanted_admission& wanted, const model_prepared& m);
+  void join(const wanted_admission& wanted, model_entry entry);
   task_actor spawn_task(model_id id, const model_entry& entry);
-  void refuse(const add_model& asked, const fault& why);
+  void refuse(const wanted_admission& wanted, const fault& why);
+  /// A model of the run that has no task ends.
+  void end_without_task(model_id model, const fault& why);
+  void steer_new(const steer_model& m);
+  void stop(model_id model, const command_sink& sink);
+  void pause(model_id model, const command_sink& sink);
+  void resume(model_id model, const command_sink& sink);
+  /// A paused model waits for memory again.
+  void admit_again(model_id model);
+  fault objection(model_id model, const char* wish) const;
+  void answer_steered(model_id model, const fault& why);
   /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: this is logged.
   void refuse_all(const fault& why);
   /// Models that end with the run keep their memory until then.
@@ -126,10 +150,12 @@ class supervisor final : public supervisor_actor::base {
   time_point began_{};
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive
-  model_ends ends_;
-  pending_joins joins_;
+  model_phases phases_;
+  std::map<model_id, model_description> descriptions_;   ///< of those that have not ended
+  admission_queue queue_;
+  std::multimap<model_id, command_sink> steered_;   ///< who waits until a model is paused
+  std::set<model_id> wanted_back_;          ///< resumed while they are being paused
   callback_watch callback_;
-  std::size_t running_ = 0;
   bool halted_ = false;
   bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once
   bool interrupted_ = false;

@@ -63,8 +63,14 @@ void supervisor::refuse_all(const fault& why) {
   if (!std::exchange(halted_, true) && setup_.halted) {
     setup_.halted();
   }
-  for (const auto& asked : joins_.take_all()) {
-    refuse(asked, {fault_code::refused, "model '" + asked.what.name + "': the run is being halted: " + why.text});
+  for (const auto& wanted : queue_.take_all()) {
+    if (wanted.continues) {
+      phases_.end(*wanted.known, model_phase::paused);  // as it was: its state is saved
+    } else if (wanted.known) {
+      end_without_task(*wanted.known, why);
+    } else {
+      refuse(wanted, {fault_code::refused, "model '" + wanted.what.name + "': the run is being halted: " + why.text});
+    }
   }
 }
 
@@ -100,7 +106,7 @@ void supervisor::on_down(const caf::down_msg& m) {
 }
 
 void supervisor::on_task_down(model_id model) {
-  if (ends_.has_ended(model)) {
+  if (phases_.has_ended(model) || phases_.of(model) == model_phase::paused) {
     return;
   }
   services_.log->error("the task of model {} has died", model.value);
@@ -163,7 +169,8 @@ void supervisor::lose_controller(const std::string& why) {
 }
 
 void supervisor::end_if_over() {
-  if (running_ > 0 || !joins_.empty() || std::exchange(ending_, true)) {
+  const bool awaits_command = phases_.paused() > 0 && !halted_;
+  if (phases_.running() > 0 || !queue_.empty() || awaits_command || std::exchange(ending_, true)) {
     return;
   }
   send_to_tasks(shut_down{});

@@ -108,6 +108,7 @@ class scheduler final : public scheduler_actor::base {
     watch_.sign_of_life(m.device, clock().now());
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     health_.unit_completed(m.device);
+    held_[m.what.model].erase({m.device, m.what});
     tracker_.unit_completed(m.what, clock().now());
     tell_drained(m.what.model);
     settle();
@@ -115,6 +116,7 @@ class scheduler final : public scheduler_actor::base {
 
   void on_shard_failed(const shard_failed& m) {
     watch_.sign_of_life(m.device, clock().now());
+    held_[m.what.model].erase({m.device, m.what});
     if (m.why.code == fault_code::device_lost) {
       give_up(m.device, m.why.text);
     } else if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
@@ -134,6 +136,9 @@ class scheduler final : public scheduler_actor::base {
     forget(m.device);
     for (const auto& loss : tracker_.device_lost(m.device)) {
       tell(loss, m.why, m.device);
+    }
+    for (auto& [model, units] : held_) {
+      std::erase_if(units, [&](const auto& held) { return held.first == m.device; });
     }
     for (const auto model : std::set(leaving_)) {
       tell_drained(model);
@@ -177,12 +182,15 @@ class scheduler final : public scheduler_actor::base {
   }
 
  private:
-  /// A model that has left and has no unit in flight any more.
+  /// A model that has left, and none of whose units is on any device, not even one that is being withdrawn.
   void tell_drained(model_id model) {
-    if (leaving_.contains(model) && tracker_.flights_of(model).empty()) {
+    if (leaving_.contains(model) && held_[model].empty()) {
       leaving_.erase(model);
-      tasks_.erase(model);
+      held_.erase(model);
       send(supervisor_, model_drained{model});
+      if (const auto task = tasks_.extract(model)) {
+        send(task.mapped(), model_drained{model});
+      }
     }
   }
 
@@ -299,6 +307,7 @@ class scheduler final : public scheduler_actor::base {
       if (services_.log->should_log(spdlog::level::debug)) {
         services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
       }
+      held_[p.next.model].emplace(p.device, p.next);
       send(device, prefetch_shard{p.next, p.available});
       send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
     }
@@ -357,7 +366,8 @@ class scheduler final : public scheduler_actor::base {
   supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
-  std::set<model_id> leaving_;       ///< have left, but still have units in flight
+  std::map<model_id, std::set<std::pair<device_id, unit>>> held_;   ///< placed, and neither completed nor failed
+  std::set<model_id> leaving_;       ///< have left, but still have units on devices
   duration_histogram decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;

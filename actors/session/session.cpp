@@ -11,7 +11,7 @@
 #include "actors/report/run_files.hpp"
 #include "actors/run/device_set.hpp"
 #include "actors/run/execute.hpp"
-#include "actors/run/join_requests.hpp"
+#include "actors/run/run_requests.hpp"
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -40,6 +40,10 @@ void check_count(int count) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
+[[noreturn]] void refuse_steering(const std::string& model) {
+  throw fault_error(fault_code::refused, fmt::format("model '{}': no run is under way", model));
+}
+
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
   const auto* why = kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they "
                            "were handed over (its report says why); read its checkpoint"
@@ -63,7 +67,7 @@ struct session::state {
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
   interrupt_flag interrupts;
-  join_queue joins;
+  request_line requests;
 
   std::optional<planned_workload> planned;          ///< made by plan()
   std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
@@ -72,6 +76,7 @@ struct session::state {
   std::unique_ptr<device_set> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
+  bases_in_memory bases;
   std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
   std::unique_ptr<model_joiner> joiner;
   kept_parameters kept;
@@ -91,6 +96,7 @@ struct session::state {
   std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies);
   sharded_model_ptr cut_model(std::size_t i) const;
   model_entry load_model(std::size_t i) const;
+  model_entry waiting_model(std::size_t i);
   void load_models();
   void make_joiner();
   pipeline_options pipeline() const;
@@ -144,11 +150,11 @@ model_id session::add_model(model_description model) {
   auto answer = std::make_shared<std::promise<model_id>>();
   auto joined = answer->get_future();
   std::optional<model_id> before;
-  const auto queue = state_->joins.offer({model, std::move(answer)}, [&] { before = state_->add(model); });
+  const auto line = state_->requests.offer(hydra::add_model{model, sink_of(std::move(answer))}, [&] { before = state_->add(model); });
   if (before) {
     return *before;
   }
-  if (queue == line_state::over) {
+  if (line == line_state::over) {
     refuse_late(model.name);
   }
   try {
@@ -165,6 +171,23 @@ model_id session::state::add(model_description model) {
   }
   descriptions.push_back(std::move(model));
   return model_id{static_cast<std::uint32_t>(descriptions.size() - 1)};
+}
+
+void session::stop(const std::string& model) { steer(model, model_command::stop); }
+void session::pause(const std::string& model) { steer(model, model_command::pause); }
+void session::resume(const std::string& model) { steer(model, model_command::resume); }
+
+void session::steer(const std::string& model, model_command what) {
+  auto answer = std::make_shared<std::promise<void>>();
+  auto done = answer->get_future();
+  if (state_->requests.offer(steer_model{model, what, sink_of(std::move(answer))}) != line_state::open) {
+    refuse_steering(model);
+  }
+  try {
+    done.get();
+  } catch (const std::future_error&) {
+    refuse_steering(model);
+  }
 }
 
 void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
@@ -288,7 +311,8 @@ model_entry session::state::load_model(std::size_t i) const {
   const auto* saved = planned->begins.of(i);
   const auto id = model_id{static_cast<std::uint32_t>(i)};
   const auto loaded = [this](const base_place& p) {
-    return p.model.value < models.size() ? models[p.model.value].memory.homes[p.shard.value].base : nullptr;
+    const auto found = bases.find(p);
+    return found == bases.end() ? nullptr : found->second.lock();
   };
   auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena, loaded);
   if (saved) {
@@ -300,8 +324,9 @@ model_entry session::state::load_model(std::size_t i) const {
 
 void session::state::load_models() {
   arena = make_host_arena(planned->host_cap, {.lockers = devices->lockers(), .size = planned->plan.host_transfers});
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    models.push_back(load_model(i));
+  for (std::uint32_t i = 0; i < descriptions.size(); ++i) {
+    models.push_back(planned->plan.waiting.contains(model_id{i}) ? waiting_model(i) : load_model(i));
+    add_bases(bases, models.back());
   }
   if (files.wanted() && options.checkpoint.keep > 0) {
     const auto root = options.output / "checkpoints";
@@ -315,13 +340,22 @@ void session::state::load_models() {
   }
 }
 
+/// It has no memory yet; its data are opened again when it has.
+model_entry session::state::waiting_model(std::size_t i) {
+  const auto* saved = planned->begins.of(i);
+  model_entry entry{.what = cut_model(i), .memory = {}, .standing = {}, .data = {}, .facts = planned_facts(*planned->prepared[i].model)};
+  if (saved) {
+    entry.standing = saved->begins(entry.what->plan);
+  }
+  planned->prepared[i].data = {};
+  return entry;
+}
+
 void session::state::make_joiner() {
-  bases_in_memory bases;
-  std::ranges::for_each(models, [&](const model_entry& m) { add_bases(bases, m); });
   joiner = std::make_unique<model_joiner>(
       joining_setup{.options = options, .devices = device_entries, .machines = planned->machines, .plan = planned->plan,
-                    .setting = planned->setting, .device_updates = planned->device_updates, .arena = arena.get(),
-                    .bases = std::move(bases), .kept = &kept, .log = log});
+                    .waiting = planned->plan.waiting, .setting = planned->setting, .device_updates = planned->device_updates, .arena = arena.get(),
+                    .bases = bases, .kept = &kept, .log = log});
 }
 
 pipeline_options session::state::pipeline() const {
@@ -345,10 +379,12 @@ run_setup session::state::make_setup(trace* spans) {
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.metrics = files.metrics();
-  setup.make_model = [this](model_description m, const std::set<model_id>& released) {
-    m.parallel = m.parallel.or_one();
-    return joiner->prepare(m, released);
+  setup.make_model = [this](admission_request r) {
+    r.what.parallel = r.what.parallel.or_one();
+    return joiner->prepare(r);
   };
+  setup.waiting = planned->plan.waiting;
+  setup.descriptions = descriptions;
   setup.halted = [this] { joiner->cancel(); };
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
                        .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
@@ -361,7 +397,11 @@ run_setup session::state::make_setup(trace* spans) {
 /// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
 /// what else they had at home goes with the record.
 void session::state::keep_models(const run_record& record) {
-  for (const auto& entry : record.joined) {
+  for (const auto& [id, entry] : record.joined) {
+    if (id.value < models.size()) {
+      models[id.value] = entry;
+      continue;
+    }
     models.push_back(entry);
     planned->plan.models.push_back(entry.what->plan);
   }
@@ -392,7 +432,7 @@ report session::state::report_of(const executed_run& run, duration load, const t
 }
 
 report session::run() {
-  const open_joins open(state_->joins);
+  const open_requests open(state_->requests);
   plan();
   auto& s = *state_;
   if (std::exchange(s.has_run, true)) {
@@ -408,7 +448,7 @@ report session::run() {
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
   const auto run = execute(s.make_setup(spans.get()),
-                           {.devices = *s.devices, .arena = *s.arena, .interrupts = s.interrupts, .joins = s.joins,
+                           {.devices = *s.devices, .arena = *s.arena, .interrupts = s.interrupts, .requests = s.requests,
                             .optimizer_threads = optimizer_threads(s.options), .stop_limit = s.options.stop_limit,
                             .progress = s.options.progress});
   s.files.end_metrics();

@@ -5,6 +5,7 @@
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_description.hpp"
+#include "actors/protocol/steering.hpp"
 #include "actors/report/report.hpp"
 #include "actors/run/session_options.hpp"
 #include "actors/simulation/forecast.hpp"
@@ -26,7 +27,7 @@ namespace hydra {
 struct policy_actor_source;
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
-/// add_model(). run() may be called once.
+/// add_model(), stop(), pause() and resume(). run() may be called once.
 class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
@@ -103,6 +104,16 @@ class session {
   /// per model.
   report run();
 
+  /// While run() is under way, from any thread but not in a callback: the model ends with the step that has begun. Throws
+  /// fault_error: {bad_input} if the run has no such model, {refused} if it has ended, or no run is under way.
+  void stop(const std::string& model);
+  /// The same: the model is saved where it is, and gives its host memory back; returns when that is done. Also throws
+  /// {refused} in a run that saves nothing, or if the model ends first, {io} if it cannot be saved: then it continues.
+  /// A run whose other models have ended waits until paused models are resumed or stopped, or the run is interrupted.
+  void pause(const std::string& model);
+  /// The same: a paused model continues where it was, with the same results as undisturbed, when there is memory for it.
+  void resume(const std::string& model);
+
   /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its
   /// report says `interrupted`. Called before run(), it takes effect when run() is called. After a second call run()
   /// returns without saving.
@@ -113,6 +124,7 @@ class session {
   std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
 
  private:
+  void steer(const std::string& model, model_command what);
   void subscribe(step_callback callback);
   void subscribe(evaluation_callback callback);
   struct state;

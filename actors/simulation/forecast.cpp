@@ -100,6 +100,8 @@ void count_loads(forecast& f, const run_record& record) {
 simulation_setup simulated(forecast_setup setup, const std::vector<sharded_model_ptr>& models) {
   simulation_setup run;
   run.planned = models;
+  run.waiting = setup.waiting;
+  run.planned_memory = setup.host_memory;
   run.devices = std::move(setup.devices);
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;

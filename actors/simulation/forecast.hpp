@@ -5,10 +5,13 @@
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/policy.hpp"
 #include "partition/execute/sharded_model.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
 #include "runtime/device/device.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +35,8 @@ struct forecast {
 struct forecast_setup {
   std::vector<device_info> devices;       ///< with the rate of their link, measured if it is not emulated
   std::vector<sharded_model_ptr> models;  ///< only plan, steps, update rule and ties count
+  std::set<model_id> waiting{};           ///< of them, those for which there is no host memory at the start
+  byte_count host_memory{std::uint64_t{1} << 50};
   std::unique_ptr<policy> chosen;
   pipeline_options pipeline;
   int optimizer_workers = 1;

@@ -54,22 +54,67 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   return p;
 }
 
-model_entry without_bytes(const sharded_model_ptr& what);
-
-/// Throws fault_error{does_not_fit} for a name that is not known.
-model_maker maker_of(std::vector<simulated_model> joiners) {
-  return [all = std::move(joiners)](const model_description& m, const std::set<model_id>&) {
-    const auto found = std::ranges::find(all, m.name, &simulated_model::name);
-    if (found == all.end()) {
-      throw fault_error(fault_code::does_not_fit, "model '" + m.name + "' cannot join");
-    }
-    return without_bytes(make_simulated_model(*found));
-  };
-}
-
 model_entry without_bytes(const sharded_model_ptr& what) {
   return {.what = what, .memory = {.homes = homes_without_bytes(what->plan), .versions = {}}, .standing = {}, .data = {}};
 }
+
+/// At the checkpoint; its boundaries have room of their own.
+void begin_at(model_entry& m, const model_checkpoint& begins, host_arena& arena) {
+  m.memory = begins.memory;
+  m.standing = begins.standing;
+  for (auto& [id, bytes] : m.memory.boundaries) {
+    bytes = arena.allocate(m.what->plan.bytes_of(id), to_string(id));
+  }
+}
+
+/// Prepares models without bytes while a run is under way.
+class simulated_maker {
+ public:
+  simulated_maker(const simulation_setup& setup, std::vector<sharded_model_ptr> models, host_arena& arena)
+      : joiners_(setup.joiners), saved_(setup.saved), models_(std::move(models)), cap_(setup.planned_memory),
+        devices_(setup.devices.size()), arena_(&arena) {}
+
+  /// Throws fault_error{does_not_fit} for a name that is not known.
+  model_entry operator()(const admission_request& r) {
+    models_.resize(std::max<std::size_t>(r.models, r.model.value + 1));
+    auto& what = models_[r.model.value];
+    what = r.model.value < r.models ? what : joiner(r.what.name);
+    check_memory(r);
+    auto entry = without_bytes(what);
+    if (const auto saved = r.continues && saved_ ? saved_(what->name) : std::nullopt) {
+      begin_at(entry, *saved, *arena_);
+    }
+    return entry;
+  }
+
+ private:
+  sharded_model_ptr joiner(const std::string& name) const {
+    const auto found = std::ranges::find(joiners_, name, &simulated_model::name);
+    if (found == joiners_.end()) {
+      throw fault_error(fault_code::does_not_fit, "model '" + name + "' cannot join");
+    }
+    return make_simulated_model(*found);
+  }
+
+  void check_memory(const admission_request& r) const {
+    std::vector<model_plan> active{models_[r.model.value]->plan};
+    for (std::uint32_t i = 0; i < r.models; ++i) {
+      if (i != r.model.value && !r.without_memory.contains(model_id{i})) {
+        active.push_back(models_[i]->plan);
+      }
+    }
+    if (host_demand(active, devices_) > cap_) {
+      throw fault_error(fault_code::out_of_memory, "model '" + r.what.name + "' does not fit beside the others");
+    }
+  }
+
+  std::vector<simulated_model> joiners_;
+  std::function<std::optional<model_checkpoint>(const std::string&)> saved_;
+  std::vector<sharded_model_ptr> models_;   ///< by id
+  byte_count cap_;
+  std::size_t devices_;
+  host_arena* arena_;
+};
 
 }  // namespace
 
@@ -159,14 +204,16 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
                          [](const simulated_model& m) { return without_bytes(make_simulated_model(m)); });
   std::ranges::transform(setup.planned, std::back_inserter(run.models), without_bytes);
   for (std::size_t i = 0; i < setup.resumed.size(); ++i) {
-    run.models[i].memory = setup.resumed[i].memory;
-    run.models[i].standing = setup.resumed[i].standing;
-    for (auto& [id, bytes] : run.models[i].memory.boundaries) {
-      bytes = arena_->allocate(run.models[i].what->plan.bytes_of(id), to_string(id));
-    }
+    begin_at(run.models[i], setup.resumed[i], *arena_);
   }
-  if (!setup.joiners.empty()) {
-    run.make_model = maker_of(std::move(setup.joiners));
+  for (const auto& model : setup.waiting) {
+    run.models[model.value].memory = {};
+  }
+  run.waiting = setup.waiting;
+  if (!setup.joiners.empty() || !setup.waiting.empty() || setup.saved) {
+    std::vector<sharded_model_ptr> known;
+    std::ranges::transform(run.models, std::back_inserter(known), &model_entry::what);
+    run.make_model = simulated_maker(setup, std::move(known), *arena_);
   }
   run.chosen = std::move(setup.chosen);
   run.advice = setup.advice;
@@ -191,6 +238,10 @@ void simulation::add_model(const std::string& name) {
            actors_.tasks.push_back(r.task);
          }
        }});
+}
+
+void simulation::steer(const std::string& name, model_command what) {
+  post(actors_.supervisor, steer_model{name, what, [this](const fault& why) { answers_.push_back(why); }});
 }
 
 bool simulation::step(std::size_t choice) {

@@ -11,8 +11,10 @@
 #include <caf/scheduler/test_coordinator.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,10 @@ struct simulation_setup {
   std::vector<simulated_model> models;
   std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not used
   std::vector<simulated_model> joiners{};   ///< models that may be added, by name; if empty, none can join
+  std::set<model_id> waiting{};   ///< models that wait for memory
+  byte_count planned_memory{std::uint64_t{1} << 50};   ///< they are admitted while host_demand() is within it
+  std::function<std::optional<model_checkpoint>(const std::string& model)> saved{};   ///< where paused models continue;
+                                                                                      ///< null: at the start
   std::unique_ptr<policy> chosen;
   policy_actor_setup advice{};           ///< of a policy actor that `chosen` asks
   pipeline_options pipeline;
@@ -93,6 +99,9 @@ class simulation {
 
   /// Requests that one of the joiners joins; the answer is among the joins().
   void add_model(const std::string& name);
+  /// The answer is among the answers().
+  void steer(const std::string& name, model_command what);
+  const std::vector<fault>& answers() const noexcept { return answers_; }
   const std::vector<join_result>& joins() const noexcept { return joins_; }
 
   /// Lets one runnable actor handle one message: the `choice`-th of those that can (modulo their number). If none can,
@@ -137,6 +146,7 @@ class simulation {
   const caf::resumable* scheduler_job_ = nullptr;
   actors_spawned actors_;   ///< with the tasks that have joined by add_model()
   std::vector<join_result> joins_;
+  std::vector<fault> answers_;
 };
 
 /// A sharded model without layers: only its plan counts.

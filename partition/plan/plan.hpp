@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <memory>
 #include <optional>
 #include <span>
@@ -159,6 +160,8 @@ struct workload_plan {
   byte_count host_needed;        ///< parameters, moments, batches, write-back buffers of boundaries and gradients
   known_bases bases;             ///< that models share, or may share
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
+  std::set<model_id> waiting{};  ///< models that are admitted when others have given their host memory back; the bytes above
+                                 ///< are those of the others
 };
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
@@ -181,5 +184,10 @@ void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t device
 
 /// Throws fault_error{does_not_fit} unless host_needed <= cap.
 void check_host(const workload_plan& plan, byte_count cap);
+
+/// Where not all models fit into host memory: admits them in the order of their priorities (the largest first, equal ones
+/// in their order) as long as they fit, and lets the others wait. Throws fault_error{does_not_fit} for a model that does
+/// not fit alone.
+void admit_models(workload_plan& plan, std::span<const double> priorities, byte_count cap, std::size_t devices);
 
 }  // namespace hydra

@@ -184,7 +184,7 @@ TEST_CASE("models join one after the other, in the order they were asked for", "
   s.add_model("b");
   s.run();
   CHECK(unfinished(s, {small("first", 8), small("c", 2), small("b", 2)}) == "");
-  CHECK(s.record()->joined.at(0).what->name == "c");
+  CHECK(s.record()->joined.at(model_id{1}).what->name == "c");
 }
 
 TEST_CASE("a device that is lost right after a model has joined costs neither", "[joining]") {
@@ -223,47 +223,6 @@ TEST_CASE("a model that joins counts its arrival from when it did, and its compl
   const auto joined = s.now();
   s.run();
   CHECK(s.record()->models[1].arrival == joined - s.record()->began);
-}
-
-namespace {
-
-/// ADMISSION has found not enough memory for the model that was requested last.
-void say_no_room(simulation& s) {
-  post(s.actors().supervisor, model_prepared{{}, {fault_code::does_not_fit, "not enough memory"}});
-}
-
-/// Until the SUPERVISOR is notified that a model has ended.
-void step_until_one_has_ended(simulation& s) {
-  for (bool notified = false; !notified;) {
-    const auto m = overhear(s);
-    notified = m && m->to.part == role::supervisor && m->get<model_ended>();
-    REQUIRE(s.step());
-  }
-}
-
-}  // namespace
-
-TEST_CASE("a model that does not fit waits for the memory of one that has ended", "[joining]") {
-  auto setup = even_run({small("first", 8), small("short", 1)}, 1);
-  setup.joiners = {small("late", 3)};
-  const std::vector models{small("first", 8), small("short", 1), small("late", 3)};
-  simulation s(std::move(setup));
-  step_until_one_has_ended(s);
-  s.add_model("late");
-  say_no_room(s);
-  s.run();
-  REQUIRE(s.record()->models.size() == models.size());
-  CHECK(unfinished(s, models) == "");
-}
-
-TEST_CASE("a model that does not fit is refused if no memory is about to be freed", "[joining]") {
-  simulation s(open_run(8));
-  step(s, 100);
-  s.add_model("late");
-  say_no_room(s);
-  s.run();
-  REQUIRE(s.joins().size() == 1);
-  CHECK(s.joins()[0].why.text == "not enough memory");
 }
 
 TEST_CASE("the reporter is notified of a model that joins before the actors that may report about it", "[joining]") {

@@ -12,7 +12,7 @@ namespace {
 template <class Handles>
 std::optional<cast_member> among(const Handles& handles, role part, caf::actor_id id) {
   for (std::size_t i = 0; i < handles.size(); ++i) {
-    if (handles[i].id() == id) {
+    if (handles[i] && handles[i].id() == id) {  // null: of a model that waits
       return cast_member{part, i};
     }
   }
@@ -60,7 +60,7 @@ std::string list(const char* what, const std::vector<block_id>& blocks) {
 std::string say(const begin_run&) { return "begin_run"; }
 std::string say(const model_added& m) { return fmt::format("model_added {}", m.model.value); }
 std::string say(const add_model& m) { return "add_model " + m.what.name; }
-std::string say(const prepare_model& m) { return "prepare_model " + m.what.name; }
+std::string say(const prepare_model& m) { return "prepare_model " + m.request.what.name; }
 std::string say(const model_prepared& m) { return "model_prepared " + (m.entry ? m.entry->what->name : "refused"); }
 std::string say(const register_model& m) { return fmt::format("register_model {}", m.model.value); }
 std::string say(const model_joined& m) { return fmt::format("model_joined {}", m.model.value); }

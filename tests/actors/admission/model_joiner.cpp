@@ -14,6 +14,7 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ struct bench {
     session s{options};
     s.add_devices(1, slow_link);
     s.add_model(std::move(first));
-    const auto plan = s.plan();
+    plan = s.plan();
     options.output = resumed;
     options.resume = !resumed.empty();
     joiner.emplace(joining_setup{.options = options,
@@ -78,7 +79,16 @@ struct bench {
     return std::make_unique<test::outfitted_device>(std::move(made), test::outfit{.meter = meter});
   }
 
+  /// The model has joined when it returns.
+  model_entry prepare(const model_description& m, const std::set<model_id>& without_memory = {}) {
+    auto entry = joiner->prepare({m, model_id{static_cast<std::uint32_t>(models)}, models, false, without_memory});
+    ++models;
+    return entry;
+  }
+
   session_options options{.log = verbosity::quiet};
+  workload_plan plan;
+  std::size_t models = 1;   ///< of the run
   int devices_made = 0;
   std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
   std::unique_ptr<host_arena> arena;
@@ -94,9 +104,9 @@ byte_count host_for_two() {
   return s.plan().host_needed;
 }
 
-fault_code refusal(model_joiner& joiner, const model_description& m) {
+fault_code refusal(bench& b, const model_description& m) {
   try {
-    joiner.prepare(m, {});
+    b.prepare(m);
   } catch (const fault_error& e) {
     return e.what_happened().code;
   }
@@ -107,15 +117,40 @@ fault_code refusal(model_joiner& joiner, const model_description& m) {
 
 TEST_CASE("the remaining time of a model that joins is a wall time, as for the run's own models", "[joining]") {
   bench b;
-  CHECK(b.joiner->prepare(wide("late"), {}).what->remaining_scale > 2);
+  CHECK(b.prepare(wide("late")).what->remaining_scale > 2);
 }
 
 TEST_CASE("the memory of a released model is free for others, its name is not", "[joining]") {
   bench b(host_for_two());
-  b.joiner->prepare(wide("second"), {});   // its memory is freed at once
-  CHECK(refusal(*b.joiner, wide("third")) == fault_code::does_not_fit);
-  CHECK_NOTHROW(b.joiner->prepare(wide("third"), {model_id{1}}));
-  CHECK(refusal(*b.joiner, wide("second")) == fault_code::bad_input);
+  b.prepare(wide("second"));   // its memory is freed at once
+  CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);
+  CHECK_NOTHROW(b.prepare(wide("third"), {model_id{1}}));
+  CHECK(refusal(b, wide("second")) == fault_code::bad_input);
+}
+
+TEST_CASE("a model that would not fit alone is refused for ever, one that does not fit now may wait", "[joining]") {
+  bench b(host_for_two());
+  auto huge = wide("huge");
+  huge.chain = mlp({.layers = 64, .width = 32});
+  CHECK(refusal(b, huge) == fault_code::does_not_fit);
+  CHECK_THROWS_WITH(b.prepare(huge), Catch::Contains("model 'huge' cannot join: alone it needs"));
+  b.prepare(wide("second"));
+  CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);
+}
+
+TEST_CASE("a model of the run that is prepared again keeps its name, its id and its cuts", "[joining]") {
+  bench b(host_for_two());
+  const auto first = b.joiner->prepare({wide("first"), model_id{0}, 1, false, {model_id{0}}});
+  CHECK(first.what->plan.cuts() == b.plan.models.front().cuts());
+  CHECK_NOTHROW(b.prepare(wide("second")));
+  CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);   // the first one counts once
+}
+
+TEST_CASE("a model that was prepared, but has not joined, is forgotten", "[joining]") {
+  bench b(host_for_two());
+  b.prepare(wide("second"));
+  b.models = 1;
+  CHECK_NOTHROW(b.prepare(wide("second")));
 }
 
 TEST_CASE("a preparation that is cancelled ends with its current phase, and no other starts", "[joining]") {
@@ -125,10 +160,10 @@ TEST_CASE("a preparation that is cancelled ends with its current phase, and no o
     b.joiner->cancel();
     return build(data);
   };
-  CHECK(refusal(*b.joiner, late) == fault_code::refused);
+  CHECK(refusal(b, late) == fault_code::refused);
   CHECK(b.devices_made == 0);  // nothing was measured
   CHECK(b.arena->budget().used() == byte_count{});
-  CHECK(refusal(*b.joiner, wide("later")) == fault_code::refused);
+  CHECK(refusal(b, wide("later")) == fault_code::refused);
   CHECK(b.devices_made == 0);
 }
 
@@ -138,8 +173,8 @@ TEST_CASE("a layer that cannot be measured while the run's devices hold their me
   b.meter = no_memory;   // the devices of the run have left nothing to measure with
   auto wider = wide("late");
   wider.chain = mlp({.layers = 2, .width = 48});
-  CHECK(refusal(*b.joiner, wider) == fault_code::does_not_fit);
-  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::Contains("model 'late' cannot join: ") &&
+  CHECK(refusal(b, wider) == fault_code::does_not_fit);
+  CHECK_THROWS_WITH(b.prepare(wider), Catch::Contains("model 'late' cannot join: ") &&
                                                       Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
 }
 
@@ -148,10 +183,10 @@ TEST_CASE("a lack of host memory, or a fault of a data source, is reported as su
   b.meter = no_host_memory;
   auto wider = wide("late");
   wider.chain = mlp({.layers = 2, .width = 48});
-  CHECK(refusal(*b.joiner, wider) == fault_code::out_of_memory);
-  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::StartsWith("the host refused an allocation"));
+  CHECK(refusal(b, wider) == fault_code::out_of_memory);
+  CHECK_THROWS_WITH(b.prepare(wider), Catch::StartsWith("the host refused an allocation"));
   wider.chain.build = [](const data_source&) -> chain { throw fault_error{none_free}; };
-  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), none_free.text);
+  CHECK_THROWS_WITH(b.prepare(wider), none_free.text);
 }
 
 TEST_CASE("a model that joins a resumed run without a checkpoint has no best state of before", "[joining]") {
@@ -159,7 +194,7 @@ TEST_CASE("a model that joins a resumed run without a checkpoint has no best sta
   const auto best = folder.path() / "checkpoints" / "second" / "best-step-3";
   std::filesystem::create_directories(best);
   bench b{64_MiB, folder.path()};
-  b.joiner->prepare(wide("second"), {});
+  b.prepare(wide("second"));
   CHECK_FALSE(std::filesystem::exists(best));
 }
 
@@ -188,5 +223,5 @@ TEST_CASE("a base that is in the pinned pool is not charged again beside it", "[
   test::recorded_locker locker;
   const pinned_pool_sizes pool{.lockers = {&locker}, .size = host_transfers(first.models, 1)};
   bench b{both + byte_count{base.value() / 2}, {}, frozen("first"), pool};
-  CHECK_NOTHROW(b.joiner->prepare(frozen("second"), {}));
+  CHECK_NOTHROW(b.prepare(frozen("second")));
 }

@@ -1,0 +1,41 @@
+#pragma once
+// Commands to models of a run under way: a session's thread or the CONTROLLER, SUPERVISOR and MODEL TASK (13 of the story in
+// protocol.hpp).
+
+#include "actors/protocol/interfaces.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/ids.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace hydra {
+
+enum class model_command : std::uint8_t {
+  stop,     ///< it ends with the step that has begun
+  pause,    ///< it is saved where it is, and gives its memory back
+  resume,   ///< a paused model continues where it was saved, when there is memory for it
+};
+
+/// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; the others:
+/// when accepted). Destroyed uncalled if the run ends before.
+using command_sink = std::function<void(const fault&)>;
+
+struct steer_model {
+  std::string name;
+  model_command what = model_command::stop;
+  command_sink answer;             ///< may be null
+};
+
+/// To the MODEL TASK, as the next one.
+struct stop_model {};
+struct pause_model {};
+
+/// The model could not be saved and continues.
+struct pause_failed {
+  model_id model;
+  fault why;
+};
+
+}  // namespace hydra

@@ -1,0 +1,54 @@
+#pragma once
+// What other threads want of a run that is under way.
+
+#include "actors/protocol/joining.hpp"
+#include "actors/protocol/steering.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/base/request_queue.hpp"
+
+#include <exception>
+#include <future>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace hydra {
+
+/// To the SUPERVISOR.
+using run_request = std::variant<add_model, steer_model>;
+using request_line = request_queue<run_request>;
+
+/// A sink that sets the promise, which is broken if the run ends first.
+inline join_sink sink_of(std::shared_ptr<std::promise<model_id>> answer) {
+  return [answer = std::move(answer)](const join_result& result) {
+    if (result.why) {
+      answer->set_exception(std::make_exception_ptr(fault_error(result.why)));
+    } else {
+      answer->set_value(result.model);
+    }
+  };
+}
+inline command_sink sink_of(std::shared_ptr<std::promise<void>> answer) {
+  return [answer = std::move(answer)](const fault& why) {
+    if (why) {
+      answer->set_exception(std::make_exception_ptr(fault_error(why)));
+    } else {
+      answer->set_value();
+    }
+  };
+}
+
+/// Requests are accepted as long as this exists.
+class open_requests {
+ public:
+  explicit open_requests(request_line& line) : line_(line) { line_.open(); }
+  ~open_requests() { line_.close(); }
+  open_requests(const open_requests&) = delete;
+  open_requests& operator=(const open_requests&) = delete;
+
+ private:
+  request_line& line_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,146 @@
+// Commands from outside: a model is stopped, paused or resumed.
+
+#include "actors/run/supervisor_actor.hpp"
+#include "runtime/base/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+void answer(const command_sink& sink, const fault& why) {
+  if (sink) {
+    sink(why);
+  }
+}
+
+const char* text_of(model_phase s) {
+  switch (s) {
+    case model_phase::waiting: return "waits for memory";
+    case model_phase::training: return "is being trained";
+    case model_phase::pausing: return "is being paused";
+    case model_phase::paused: return "is paused";
+    case model_phase::finished: return "has finished";
+    case model_phase::failed: return "has failed";
+  }
+  return "";
+}
+
+}  // namespace
+
+void supervisor::on_steer_model(const steer_model& m) {
+  if (halted_ || ending_) {
+    return answer(m.answer, {fault_code::refused, halted_ ? "the run is being halted" : "the run has ended"});
+  }
+  const auto model = phases_.find(m.name);
+  if (!model) {
+    return steer_new(m);
+  }
+  switch (m.what) {
+    case model_command::stop:
+      return stop(*model, m.answer);
+    case model_command::pause:
+      return pause(*model, m.answer);
+    case model_command::resume:
+      return resume(*model, m.answer);
+  }
+}
+
+/// A model that was added, and waits: it has no id yet.
+void supervisor::steer_new(const steer_model& m) {
+  if (m.what == model_command::stop) {
+    if (const auto wanted = queue_.remove(m.name)) {
+      refuse(*wanted, {fault_code::refused, fmt::format("model '{}': it was stopped before there was memory for it", m.name)});
+      end_if_over();
+      return answer(m.answer, {});
+    }
+  }
+  std::vector<std::string> known;
+  for (const auto& [id, what] : descriptions_) {
+    known.push_back(what.name);
+  }
+  answer(m.answer, {fault_code::bad_input, fmt::format("there is no model \"{}\" that this could be done with{}", m.name,
+                                                      known_instead(m.name, known))});
+}
+
+void supervisor::stop(model_id model, const command_sink& sink) {
+  const auto state = phases_.of(model);
+  if (state == model_phase::training) {
+    send(actors_.tasks.at(model.value), stop_model{});
+  } else if (state == model_phase::waiting || state == model_phase::paused) {
+    queue_.remove(phases_.name_of(model));
+    wanted_back_.erase(model);
+    phases_.end(model, model_phase::finished);
+    descriptions_.erase(model);
+    send(actors_.reporter, model_ended{model, 0, true, {}, {}});
+    release_if_over(model);
+    prepare_next();
+    end_if_over();
+  } else {
+    return answer(sink, objection(model, "stopped"));
+  }
+  answer(sink, {});
+}
+
+void supervisor::pause(model_id model, const command_sink& sink) {
+  const auto state = phases_.of(model);
+  if (setup_.checkpoints.store == nullptr) {
+    return answer(sink, {fault_code::refused, fmt::format("model '{}' cannot be paused: this run saves nothing (checkpoint.keep = 0, "
+                                                          "or it has no folder)", phases_.name_of(model))});
+  }
+  if (state == model_phase::training) {
+    phases_.pauses(model);
+    steered_.emplace(model, sink);
+    send(actors_.tasks.at(model.value), pause_model{});
+  } else if (state == model_phase::waiting) {
+    queue_.remove(phases_.name_of(model));
+    phases_.end(model, model_phase::paused);
+    send(actors_.reporter, model_ended{model, 0, false, {fault_code::interrupted, "it was paused"}, {}, true});
+    prepare_next();
+    answer(sink, {});
+  } else {
+    answer(sink, objection(model, "paused"));
+  }
+}
+
+void supervisor::resume(model_id model, const command_sink& sink) {
+  const auto state = phases_.of(model);
+  if (state != model_phase::paused && state != model_phase::pausing) {
+    return answer(sink, objection(model, "resumed"));
+  }
+  if (phases_.has_memory(model)) {
+    wanted_back_.insert(model);
+  } else {
+    admit_again(model);
+    prepare_next();
+  }
+  answer(sink, {});
+}
+
+void supervisor::admit_again(model_id model) {
+  phases_.waits(model);
+  queue_.add({.what = descriptions_.at(model), .known = model, .continues = true});
+}
+
+fault supervisor::objection(model_id model, const char* wish) const {
+  return {fault_code::refused, fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
+}
+
+void supervisor::on_pause_failed(const pause_failed& m) {
+  phases_.continues(m.model);
+  wanted_back_.erase(m.model);
+  const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}", phases_.name_of(m.model), m.why.text)};
+  services_.log->warn("{}", why.text);
+  answer_steered(m.model, why);
+}
+
+void supervisor::answer_steered(model_id model, const fault& why) {
+  for (auto waiting = steered_.extract(model); waiting; waiting = steered_.extract(model)) {
+    answer(waiting.mapped(), why);
+  }
+}
+
+}  // namespace hydra
