@@ -1,9 +1,9 @@
 #include "actors/simulation/generator.hpp"
 
 #include "actors/simulation/instance_bounds.hpp"
-#include "actors/simulation/portable_random.hpp"
 #include "actors/simulation/remaining_scale.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/portable_random.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

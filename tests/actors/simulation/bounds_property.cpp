@@ -4,8 +4,8 @@
 #include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/instance_file.hpp"
-#include "actors/simulation/portable_random.hpp"
 #include "actors/simulation/simulated_instance.hpp"
+#include "runtime/base/portable_random.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/instance_file.hpp"
-#include "actors/simulation/portable_random.hpp"
+#include "runtime/base/portable_random.hpp"
 #include "runtime/base/step_graph.hpp"
 
 #include <catch2/catch.hpp>

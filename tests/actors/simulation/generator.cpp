@@ -4,9 +4,9 @@
 
 #include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/instance_file.hpp"
-#include "actors/simulation/portable_random.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/hash.hpp"
+#include "runtime/base/portable_random.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,8 +3,8 @@
 #include "actors/simulation/instance_file.hpp"
 
 #include "actors/simulation/generator.hpp"
-#include "actors/simulation/portable_random.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/portable_random.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
 
 #include <catch2/catch.hpp>

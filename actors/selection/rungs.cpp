@@ -1,0 +1,52 @@
+#include "actors/selection/rungs.hpp"
+
+#include "runtime/base/refuse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace hydra {
+
+std::vector<std::uint32_t> rung_steps(std::uint32_t first, std::uint32_t factor, std::uint32_t steps) {
+  if (first == 0 || factor < 2 || steps == 0)
+    refuse("rungs need first and steps of at least 1, and a factor of at least 2");
+  std::vector<std::uint32_t> rungs;
+  for (std::uint64_t at = first; at < steps; at *= factor) rungs.push_back(static_cast<std::uint32_t>(at));
+  rungs.push_back(steps);
+  return rungs;
+}
+
+std::optional<std::size_t> rung_at(const std::vector<std::uint32_t>& rungs, std::uint32_t steps) {
+  const auto found = std::ranges::find(rungs, steps);
+  if (found == rungs.end() || found + 1 == rungs.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - rungs.begin());
+}
+
+std::uint32_t rung_after(const std::vector<std::uint32_t>& rungs, std::uint32_t steps) {
+  const auto next = std::ranges::upper_bound(rungs, steps);
+  return next == rungs.end() ? rungs.back() : *next;
+}
+
+bool is_better(const ranked_score& a, const ranked_score& b) {
+  const bool a_bad = !std::isfinite(a.score), b_bad = !std::isfinite(b.score);
+  return std::tuple(a_bad, a_bad ? 0 : a.score, a.trial) < std::tuple(b_bad, b_bad ? 0 : b.score, b.trial);
+}
+
+std::size_t place_of_trial(const std::vector<std::string>& trials, const std::string& name) {
+  const auto found = std::ranges::find(trials, name);
+  if (found == trials.end()) refuse("the search has no trial \"" + name + "\"");
+  return static_cast<std::size_t>(found - trials.begin());
+}
+
+std::string describe_rungs(const std::vector<std::uint32_t>& rungs, std::uint32_t factor) {
+  if (rungs.size() == 1) return "all train their " + std::to_string(rungs.back()) + " steps";
+  std::string text = "1 of " + std::to_string(factor) + " goes on after ";
+  for (std::size_t i = 0; i + 1 < rungs.size(); ++i) {
+    if (i > 0) text += i + 2 == rungs.size() ? " and " : ", ";
+    text += std::to_string(rungs[i]);
+  }
+  return text + " of " + std::to_string(rungs.back()) + " steps";
+}
+
+}  // namespace hydra

@@ -1,0 +1,38 @@
+#pragma once
+// Where the trials of a search are compared, and how. Standard library only.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// Steps to each rung: `first` * `factor`^k while that is below `steps`, then `steps` itself, the end of a trial, where
+/// nothing is decided. Throws fault_error{bad_input} unless first >= 1, factor >= 2 and steps >= 1.
+std::vector<std::uint32_t> rung_steps(std::uint32_t first, std::uint32_t factor, std::uint32_t steps);
+
+/// The place of the rung that decides after exactly so many steps; none for other steps and for the end.
+std::optional<std::size_t> rung_at(const std::vector<std::uint32_t>& rungs, std::uint32_t steps);
+
+/// The first rung after so many steps, the last one if there is none.
+std::uint32_t rung_after(const std::vector<std::uint32_t>& rungs, std::uint32_t steps);
+
+/// A score of the trial at a place of the workload.
+struct ranked_score {
+  double score = 0;
+  std::size_t trial = 0;
+};
+
+/// Lower is better; a score that is not finite is worse than all others; of equal scores, the trial of the lower place is
+/// better.
+bool is_better(const ranked_score& a, const ranked_score& b);
+
+/// The place of a name; throws fault_error{bad_input} if it is not there.
+std::size_t place_of_trial(const std::vector<std::string>& trials, const std::string& name);
+
+/// "1 of 3 goes on after 50, 150 and 450 of 1000 steps", for descriptions of rules.
+std::string describe_rungs(const std::vector<std::uint32_t>& rungs, std::uint32_t factor);
+
+}  // namespace hydra
