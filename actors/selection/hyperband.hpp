@@ -8,9 +8,9 @@
 
 namespace hydra {
 
-/// There is a bracket for each rung: bracket b begins at rung b, the last one trains all of its trials to their end. Of a
-/// given number of trials each bracket gets the share that it has in the paper (algorithm 1, line 3). Trials are dealt to
-/// the brackets by their place in the workload. A pure function of histories, as each of its brackets.
+/// There is a bracket for each rung: bracket b begins at rung b, the last one trains all of its trials to their end. Of
+/// a given number of trials each bracket gets the share that it has in the paper (algorithm 1, line 3). Trials are
+/// dealt to the brackets by their place in the workload. A pure function of histories, as each of its brackets.
 class hyperband final : public search_rule {
  public:
   /// `rungs`: rung_steps().

@@ -25,8 +25,8 @@ struct ranked_score {
   std::size_t trial = 0;
 };
 
-/// Lower is better; a score that is not finite is worse than all others; of equal scores, the trial of the lower place is
-/// better.
+/// Lower is better; a score that is not finite is worse than all others; of equal scores, the trial of the lower place
+/// is better.
 bool is_better(const ranked_score& a, const ranked_score& b);
 
 /// The place of a name; throws fault_error{bad_input} if it is not there.

@@ -69,8 +69,8 @@ class search_rule {
   /// fault_error{bad_input} for a trial that the search does not have.
   virtual std::vector<trial_decision> result(const trial_result& arrived) = 0;
 
-  /// A trial has ended before its whole length, not because of a decision: it failed, or a person has stopped it. Others
-  /// need not wait for it; returned are the decisions about those that have. Throws as result().
+  /// A trial has ended before its whole length, not because of a decision: it failed, or a person has stopped it.
+  /// Others need not wait for it; returned are the decisions about those that have. Throws as result().
   virtual std::vector<trial_decision> ended(const std::string& trial) = 0;
 };
 

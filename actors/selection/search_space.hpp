@@ -23,7 +23,8 @@ struct searched_key {
   bool operator==(const searched_key&) const = default;
 };
 
-/// A value as TOML. Numbers that are not whole have at most four significant digits, so that names, files and bits agree.
+/// A value as TOML. Numbers that are not whole have at most four significant digits, so that names, files and bits
+/// agree.
 std::string draw(const searched_key& key, portable_random& random);
 
 /// A value near `value`: with a chance of one quarter, and always of choices, a new draw; else 0.8 or 1.25 times as

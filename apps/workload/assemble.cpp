@@ -63,8 +63,9 @@ class opened_plans {
 
 /// What several models of a workload read.
 struct opened_files {
-  explicit opened_files(const workload& w) : models{w.models}, data{w} {}
+  explicit opened_files(const workload& w) : models{w.models}, search{w.search}, data{w} {}
   const std::vector<model_entry>& models;
+  const std::optional<search_settings>& search;
   opened_data data;
   opened_plans plans;
 };
@@ -118,6 +119,17 @@ void check_loss(const model_entry& m, const std::string& loss, const data_source
                      source.describe()));
 }
 
+/// Refuses a search for the best accuracy among models whose evaluations have none.
+void check_metric(const model_entry& m, const loss& objective, const data_source& source,
+                  const std::optional<search_settings>& search) {
+  if (!search || search->metric != search_metric::accuracy) return;
+  if (objective.counts_correct() && source.sample_target().type != element::f32) return;
+  refuse(part(m, "loss"), "search.metric",
+         fmt::format("accuracy is given, but {} has none with the loss {} and the targets of {}; use metric = "
+                     "\"validation\"",
+                     m.description.name, objective.name(), source.describe()));
+}
+
 /// Chain, precision, data and cuts must be compatible.
 void check_chain(const model_entry& m, const model_description& d, precision numbers, opened_files& files) {
   const auto& source = *std::get<source_ptr>(d.data.what);
@@ -133,6 +145,7 @@ void check_chain(const model_entry& m, const model_description& d, precision num
   located(part(m, "base"), "model.base", [&] { chain{built}.chunk_loss(0).validate(); });
   located(part(m, "loss_chunk"), "model.loss_chunk", [&] { built.validate(); });
   check_loss(m, built.objective().name(), source);
+  check_metric(m, built.objective(), source, files.search);
   const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
     located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });

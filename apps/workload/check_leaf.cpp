@@ -3,6 +3,7 @@
 #include "apps/workload/check_data_leaf.hpp"
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/convert.hpp"
+#include "apps/workload/search_space.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
@@ -194,6 +195,8 @@ void check_leaf(const value_site& site) {
       return check_image_size(site, 3);
     case value_kind::cut_list:
       return check_cuts(site);
+    case value_kind::space:
+      return check_space(site);
     case value_kind::table:
     case value_kind::table_list:
     case value_kind::named_tables:

@@ -152,10 +152,11 @@ std::vector<std::string> matches(std::string_view key, const std::vector<std::st
 
 }  // namespace
 
-std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules) {
-  const std::string full = fmt::format("model.grid.{}", key);
+std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules,
+                             std::string_view table) {
+  const std::string full = fmt::format("{}.{}", table, key);
   std::vector<std::string> paths = leaves(rules);
-  std::erase(paths, "name");  // the grid makes the names
+  std::erase(paths, "name");  // the names are made
   const std::vector<std::string> found = matches(key, paths);
   if (found.size() == 1) return found.front();
   if (found.size() > 1) refuse(where, full, fmt::format("ambiguous; write the path: {}", fmt::join(found, " or ")));

@@ -16,8 +16,10 @@ namespace hydra::apps {
 /// fault_error{bad_input}. What the values may be is checked later, in the models that result.
 void expand_grids(value_table& root, const table_rules& rules);
 
-/// The dotted path of a grid's key. Throws fault_error{bad_input}: unknown, ambiguous, not a leaf.
-std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules);
+/// The dotted path of a key of a grid, or of another table of keys that are varied. Throws fault_error{bad_input}:
+/// unknown, ambiguous, not a leaf.
+std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules,
+                             std::string_view table = "model.grid");
 
 /// Where the grid of a [[model]] varies the key at a dotted path, a table around it or a key inside it; nothing if it
 /// does not. Throws fault_error{bad_input} for a grid that is wrong itself.

@@ -18,7 +18,7 @@ std::string replacement(const value& name, std::string_view key, const std::vect
   if (found != choices.end()) return name_part(found->is);
   std::vector<std::string> known;
   for (const grid_choice& c : choices) known.push_back(c.key);
-  refuse(name.where, "model.name", fmt::format("{{{}}} names no key of the grid{}", key, known_instead(key, known)));
+  refuse(name.where, "model.name", fmt::format("{{{}}} names no key that is varied{}", key, known_instead(key, known)));
 }
 
 std::string appended(std::string name, const std::vector<grid_choice>& choices) {

@@ -1,5 +1,5 @@
 #pragma once
-// Names of the models that a grid makes.
+// Names of the models that a grid or a search makes.
 
 #include "apps/workload/value.hpp"
 
@@ -9,7 +9,7 @@
 
 namespace hydra::apps {
 
-/// One chosen value of a grid: the key as the grid spells it, its dotted path, the value.
+/// One chosen value: the key as the grid or the search spells it, its dotted path, the value.
 struct grid_choice {
   std::string key;
   std::string path;

@@ -107,6 +107,8 @@ std::string describe(const key_rule& rule) {
     case value_kind::named_tables:
     case value_kind::grid:
       return describe_tables(rule);
+    case value_kind::space:
+      return "a table of distributions by key, such as learning_rate = { log_uniform = [1e-5, 1e-3] }";
   }
   return {};
 }

@@ -38,6 +38,7 @@ enum class value_kind {
   table_list,     ///< [[key]], each with `inner` rules
   named_tables,   ///< [key.NAME], each with `inner` rules
   grid,           ///< lists of values by key; gone when the file is checked
+  space,          ///< distributions by key
 };
 
 /// The text that leaves a number to the planner.

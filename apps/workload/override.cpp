@@ -1,5 +1,6 @@
 #include "apps/workload/override.hpp"
 
+#include "apps/workload/expand_search.hpp"
 #include "apps/workload/grid.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/parse.hpp"
@@ -39,18 +40,6 @@ bool is_bare_word(std::string_view text) {
   return !text.empty() && std::ranges::none_of(text, structural);
 }
 
-/// All values of the option have the option as their place, whatever line the parser counts.
-void move_to(value& v, const place& where) {
-  v.where = where;
-  if (auto* list = v.as<value_list>())
-    for (value& each : *list) move_to(each, where);
-  if (auto* table = v.as<value_table>())
-    for (table_entry& e : table->entries) {
-      e.where = where;
-      move_to(e.is, where);
-    }
-}
-
 value read_value(std::string_view text, const place& where, std::string_view path) {
   std::optional<value> v = parse_value(text);
   if (!v && !is_bare_word(text))
@@ -58,7 +47,7 @@ value read_value(std::string_view text, const place& where, std::string_view pat
            fmt::format("\"{}\" is no value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
                        text));
   if (!v) v = text_value(std::string{text}, where);
-  move_to(*v, where);
+  move_to(*v, where);  // whatever line the parser counts
   return *v;
 }
 
@@ -148,11 +137,15 @@ std::vector<std::string> names_of_models(const std::vector<value*>& models) {
   return names;
 }
 
-void set_in_model(value& model, std::string_view key, const key_override& o) {
+void set_in_model(const value_table& root, value& model, std::string_view key, const key_override& o) {
   if (const auto varied = varied_by_grid(model, key, model_rules()))
     refuse(o.is.where, o.path,
            fmt::format("the grid at {0} varies it; allowed is model.grid.{1}=[...], or the name of one member",
                        to_string(*varied), key));
+  if (const auto varied = varied_by_search(root, key, model_rules()))
+    refuse(o.is.where, o.path,
+           fmt::format("the search varies it at {0}; allowed is the name of one of the models that are drawn",
+                       to_string(*varied)));
   auto& table = *model.as<value_table>();
   // A model has exactly one of these: to set one is to choose it.
   if (key == "steps") table.erase("epochs");
@@ -161,11 +154,12 @@ void set_in_model(value& model, std::string_view key, const key_override& o) {
 }
 
 /// False if no model has the name that the path starts with.
-bool set_in_named_models(const std::vector<value*>& models, std::string_view rest, const key_override& o) {
+bool set_in_named_models(value_table& root, std::string_view rest, const key_override& o) {
+  const std::vector<value*> models = tables_of(root, "model", o);
   const auto parts = split_name(rest, names_of_models(models));
   if (!parts) return false;
   for (value* const m : models)
-    if (name_of(*m) == parts->first) set_in_model(*m, parts->second, o);
+    if (name_of(*m) == parts->first) set_in_model(root, *m, parts->second, o);
   return true;
 }
 
@@ -173,10 +167,9 @@ bool is_model_key(std::string_view key) { return model_rules().find(key) != null
 
 /// False if `rest` starts with a name that is not written in the file.
 bool set_in_models(value_table& root, std::string_view rest, const key_override& o) {
-  const std::vector<value*> models = tables_of(root, "model", o);
   const auto [head, tail] = split_first(rest);
-  if (!tail.empty() && !is_model_key(head)) return set_in_named_models(models, rest, o);
-  for (value* const m : models) set_in_model(*m, rest, o);
+  if (!tail.empty() && !is_model_key(head)) return set_in_named_models(root, rest, o);
+  for (value* const m : tables_of(root, "model", o)) set_in_model(root, *m, rest, o);
   return true;
 }
 
@@ -223,9 +216,8 @@ std::vector<key_override> apply_overrides(value_table& root, const std::vector<k
 
 void apply_to_members(value_table& root, const std::vector<key_override>& overrides) {
   for (const key_override& o : overrides) {
-    const std::vector<value*> models = tables_of(root, "model", o);
     const std::string_view rest = split_first(o.path).second;
-    if (!set_in_named_models(models, rest, o)) refuse_model_name(o, rest, names_of_models(models));
+    if (!set_in_named_models(root, rest, o)) refuse_model_name(o, rest, names_of_models(tables_of(root, "model", o)));
   }
 }
 

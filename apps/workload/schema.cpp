@@ -4,6 +4,7 @@
 #include "apps/workload/data_kinds.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/run_keys.hpp"
+#include "apps/workload/search_keys.hpp"
 
 namespace hydra::apps {
 
@@ -35,6 +36,7 @@ table_rules workload_rules(const std::vector<device_kind>& kinds) {
                    changeable(required("device", value_kind::table_list, device_rules(kinds))),
                    required("data", value_kind::named_tables, data_rules()),
                    required("model", value_kind::table_list, model_rules()),
+                   optional("search", value_kind::table, search_rules()),
                    optional("controller", value_kind::table_list, controller_rules()),
                    changeable(optional("ablation", value_kind::table, ablation_rules()))}};
 }

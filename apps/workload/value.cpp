@@ -60,6 +60,17 @@ void set_path(value_table& root, std::string_view path, value v) {
   set_path(*table, path.substr(dot + 1), std::move(v));
 }
 
+void move_to(value& v, const place& where) {
+  v.where = where;
+  if (auto* list = v.as<value_list>())
+    for (value& each : *list) move_to(each, where);
+  if (auto* table = v.as<value_table>())
+    for (table_entry& e : table->entries) {
+      e.where = where;
+      move_to(e.is, where);
+    }
+}
+
 place place_of(const value_table& table, std::string_view key, const place& otherwise) {
   const auto found = std::ranges::find(table.entries, key, &table_entry::key);
   return found == table.entries.end() ? otherwise : found->where;

@@ -63,6 +63,9 @@ const value* find_path(const value_table& root, std::string_view path);
 /// something that is no table.
 void set_path(value_table& root, std::string_view path, value v);
 
+/// Gives a value and all that is in it the same place.
+void move_to(value& v, const place& where);
+
 /// Where the key is written; `otherwise` (the table's own place) if it is absent.
 place place_of(const value_table& table, std::string_view key, const place& otherwise);
 

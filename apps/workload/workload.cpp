@@ -6,12 +6,14 @@
 #include "apps/workload/check_utf8.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kinds.hpp"
+#include "apps/workload/expand_search.hpp"
 #include "apps/workload/grid.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/paths.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "apps/workload/schema.hpp"
+#include "apps/workload/search_keys.hpp"
 #include "apps/workload/to_toml.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/text_file.hpp"
@@ -166,6 +168,7 @@ workload build(const value_table& root, const place& file, const brought& b) {
   w.models = read_models(root, w.data);
   check_kept(w);
   w.controllers = sub_tables(root, "controller");
+  w.search = read_search(root, w.models);
   w.as_run = with_name(root, w.options, file);
   check_utf8(w.as_run);
   w.expanded = to_toml(w.as_run);
@@ -184,6 +187,7 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   value_table root = parse_toml(text, name);
   if (!began_in.empty()) resolve_paths(root, workload_rules(), began_in);
   const std::vector<key_override> of_members = apply_overrides(root, overrides);
+  expand_search(root, model_rules());
   expand_grids(root, model_rules());
   apply_to_members(root, of_members);
   const place file{std::make_shared<std::string>(name), 1};
@@ -197,6 +201,7 @@ workload parse_workload(std::string_view text, const std::string& name, const st
 
 workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in) {
   value_table root = parse_toml(read_text(file), file.string());
+  expand_search(root, model_rules());
   expand_grids(root, model_rules());
   leave_out_devices(root);
   table_rules rules = rules_without_devices();

@@ -1,6 +1,7 @@
 #pragma once
 // A workload file, read and validated: everything a session needs, nothing started.
 
+#include "actors/selection/search_settings.hpp"
 #include "actors/session/session.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/override.hpp"
@@ -9,6 +10,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,8 @@ struct workload {
   std::map<std::string, data_entry> data;
   std::vector<model_entry> models;
   std::vector<value> controllers;  ///< each [[controller]], checked
-  value_table as_run;    ///< the file, grids expanded, with what the command line or the file's name decided
+  std::optional<search_settings> search;
+  value_table as_run;  ///< the file, grids and searches expanded, with what the command line or the file's name decided
   std::string expanded;  ///< `as_run` as TOML
 };
 

@@ -1,5 +1,6 @@
 // The documented defaults (`hydra families`, docs/workload.md, comparison of a resumed run) are the actual defaults.
 
+#include "actors/selection/search_settings.hpp"
 #include "actors/session/early_stop.hpp"
 #include "actors/session/session.hpp"
 #include "apps/workload/device_kinds.hpp"
@@ -83,6 +84,12 @@ std::map<std::string, std::string> struct_defaults() {
   all["ablation.copy_back_clean"] = toml(run.ablation.copy_back_clean);
   all["ablation.sharp"] = toml(run.ablation.sharp);
   all["ablation.share"] = toml(run.ablation.share);
+  const search_settings search;
+  all["search.metric"] = toml(to_string(search.metric));
+  for (const std::string kind : {"random", "halving", "hyperband", "asha", "pbt"})
+    all["search." + kind + ".seed"] = toml(search.seed);
+  for (const std::string kind : {"halving", "hyperband", "asha"})
+    all["search." + kind + ".factor"] = toml(search.factor);
   all["device.count"] = toml(device_entry{}.count);
   const cpu_device cpu;
   all["device.cpu.threads"] = toml(cpu.threads);
