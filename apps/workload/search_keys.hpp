@@ -16,8 +16,8 @@ table_rules search_rules();
 const value* evaluation_key(const value_table& search);
 
 /// What a checked file searches, with its models as trials; nothing without [search]. Throws fault_error{bad_input}:
-/// fewer than two models, lengths that differ or are given in epochs, a rung without an evaluation, a search that decides
-/// nothing, a key that pbt cannot change.
+/// fewer than two models, lengths that differ or are given in epochs, a rung without an evaluation, a search that
+/// decides nothing, a key that pbt cannot change.
 std::optional<search_settings> read_search(const value_table& root, const std::vector<model_entry>& models);
 
 }  // namespace hydra::apps
