@@ -9,7 +9,7 @@ FOLDERS = {
     "models": "optimizer frozen . weights losses layers tokenizers data families".split(),
     "partition": "graph profile plan . execute checkpoint inference".split(),
     "actors": "policy selection protocol . plugin input device memory update checkpoint model schedule report run simulation admission session".split(),
-    "apps": "workload run_folder report simulate bench commands examples .".split(),
+    "apps": "workload run_folder report steering simulate bench commands examples .".split(),
 }
 ACTORS = {"device", "model_task", "memory_manager", "optimizer", "scheduler", "data", "reporter", "supervisor", "controller"}
 CUDA = re.compile(r"(cuda|cublas|cudnn|cupti|nccl|nvml|nvtx|c10/cuda|ATen/cuda)")

@@ -1,0 +1,76 @@
+#include "apps/steering/status_table.hpp"
+
+#include "actors/report/text_table.hpp"
+#include "runtime/base/bytes.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+constexpr auto right = alignment::right;
+
+std::string text(const json& j, const char* key) {
+  const auto found = j.find(key);
+  return found != j.end() && found->is_string() ? found->get<std::string>() : "-";
+}
+
+template <class Show>
+std::string number(const json& j, const char* key, const Show& show) {
+  const auto found = j.find(key);
+  return found != j.end() && found->is_number() ? show(found->get<double>()) : "-";
+}
+
+std::string count(const json& j, const char* key) {
+  return number(j, key, [](double x) { return fmt::format("{:.0f}", x); });
+}
+
+std::string loss(const json& j, const char* key) {
+  return number(j, key, [](double x) { return fmt::format("{:.4f}", x); });
+}
+
+std::string share(const json& j, const char* key) {
+  return number(j, key, [](double x) { return fmt::format("{:.0f} %", x * 100); });
+}
+
+std::string bytes(const json& j, const char* key) {
+  return number(j, key, [](double x) { return to_string(byte_count{x > 0 ? static_cast<std::uint64_t>(x) : 0}); });
+}
+
+/// "waiting (for host memory: 3 of 20)"
+std::string state(const json& model) {
+  const std::string why = text(model, "note");
+  return text(model, "state") + (why == "-" ? "" : fmt::format(" ({})", why));
+}
+
+json list(const json& j, const char* key) { return j.is_object() && j.contains(key) ? j.at(key) : json::array(); }
+
+std::string models_table(const json& status) {
+  text_table t{{{"model"}, {"state"}, {"steps", right}, {"loss", right}, {"validation", right}}};
+  for (const json& m : list(status, "models"))
+    t.add(
+        {text(m, "name"), state(m), count(m, "steps") + "/" + count(m, "of"), loss(m, "loss"), loss(m, "validation")});
+  return t.to_string();
+}
+
+std::string devices_table(const json& status) {
+  text_table t{{{"device"}, {"busy", right}, {"memory", right}, {"peak", right}, {"budget", right}}};
+  for (const json& d : list(status, "devices"))
+    t.add({text(d, "name"), share(d, "busy"), bytes(d, "memory"), bytes(d, "peak"), bytes(d, "budget")});
+  return t.to_string();
+}
+
+}  // namespace
+
+std::string status_table(const json& status) {
+  const json host = list(status, "host");
+  return models_table(status) + "\n" + devices_table(status) +
+         fmt::format("host memory {} of {}, peak {}; {} since the start\n", bytes(host, "used"), bytes(host, "budget"),
+                     bytes(host, "peak"),
+                     number(status, "elapsed_s", [](double s) { return fmt::format("{:.0f} s", s); }));
+}
+
+}  // namespace hydra::apps
