@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <fstream>
 #include <future>
 #include <random>
@@ -48,6 +49,30 @@ std::filesystem::path made(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   return folder;
 }
+
+/// Holds up the first command of a run until it is opened, at the latest at the end of its life.
+class gate {
+ public:
+  explicit gate(fake_steering& run) {
+    run.before_command = [this] {
+      if (!first_.exchange(false)) return;
+      reached_.set_value();
+      opened_.get_future().wait();
+    };
+  }
+  ~gate() { open(); }
+  gate(const gate&) = delete;
+  gate& operator=(const gate&) = delete;
+
+  void wait_until_reached() { reached_.get_future().wait(); }
+  void open() {
+    if (!open_.exchange(true)) opened_.set_value();
+  }
+
+ private:
+  std::atomic<bool> first_ = true, open_ = false;
+  std::promise<void> reached_, opened_;
+};
 
 }  // namespace
 
@@ -229,22 +254,17 @@ TEST_CASE("a client that never reads is not read from either, and the others are
 TEST_CASE("status does not wait for a command that takes long, another command does") {
   const temporary_folder folder;
   fake_steering run;
-  std::promise<void> began, may_end;
-  run.before_command = [&, first = std::make_shared<std::atomic<bool>>(true)] {
-    if (!first->exchange(false)) return;
-    began.set_value();
-    may_end.get_future().wait();
-  };
   const control_server server{run, folder.path()};
+  gate held{run};
   socket_client slow{folder.path()}, next{folder.path()};
   slow.send(ask_clone + "\n");
-  began.get_future().wait();
+  held.wait_until_reached();
   next.send(R"({"command": "stop", "model": "gpt-b"})"
             "\n" +
             ask_status + "\n");
   settle(folder.path());
   CHECK(run.asked().empty());
-  may_end.set_value();
+  held.open();
   CHECK_THAT(slow.receive(), Contains("gpt-a-clone"));
   CHECK(next.receive() == R"({"command":"stop","model":"gpt-b"})");
   CHECK(tells_status(next.receive()));
@@ -253,22 +273,17 @@ TEST_CASE("status does not wait for a command that takes long, another command d
 TEST_CASE("a client may leave while its command is executed") {
   const temporary_folder folder;
   fake_steering run;
-  std::promise<void> began, may_end;
-  run.before_command = [&, first = std::make_shared<std::atomic<bool>>(true)] {
-    if (!first->exchange(false)) return;
-    began.set_value();
-    may_end.get_future().wait();
-  };
   const auto descriptors = open_descriptors();
   {
     const control_server server{run, folder.path()};
+    gate held{run};
     {
       const socket_client leaves{folder.path()};
       leaves.send(ask_clone + "\n");
-      began.get_future().wait();
+      held.wait_until_reached();
     }
     settle(folder.path());
-    may_end.set_value();
+    held.open();
     socket_client stays{folder.path()};
     CHECK(stays.ask(R"({"command": "stop", "model": "gpt-b"})") == R"({"command":"stop","model":"gpt-b"})");
   }
