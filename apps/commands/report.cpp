@@ -6,17 +6,13 @@
 #include "apps/commands/written_file.hpp"
 #include "apps/report/page.hpp"
 #include "apps/run_folder/metrics_record.hpp"
-#include "runtime/base/path_kind.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace hydra::apps {
 
@@ -30,17 +26,6 @@ struct report_options {
   std::string run;
   std::optional<std::string> html;
 };
-
-/// A run whose trace was removed still has a report.
-timeline read_timeline_of(const recorded_run& run, const fs::path& folder) {
-  const fs::path file = folder / "trace.json";
-  if (kind_of(file) == fs::file_type::not_found) return {};
-  std::ifstream in = open_to_read(file);
-  std::vector<std::string> devices, models;
-  std::ranges::transform(run.summary.devices, std::back_inserter(devices), &device_report::name);
-  std::ranges::transform(run.summary.models, std::back_inserter(models), &model_report::name);
-  return read_timeline(in, file.string(), devices, models);
-}
 
 std::string last_validation(const model_report& m) {
   return m.validation.empty() ? "-" : fmt::format("{:.4f} (step {})", m.validation.back().loss, m.validation.back().step);
@@ -64,7 +49,7 @@ int show(const report_options& o) {
   if (o.html) check_written_file("--html", *o.html, pages);
   const recorded_run run = latest_record(o.run);
   if (o.html) {
-    const std::string page = to_page(run, read_timeline_of(run, o.run));
+    const std::string page = to_page(run, timeline_of(run, o.run));
     write_atomically(*o.html, [&](std::ostream& out) { out << page; });
   }
   fmt::print("{}", run.unfinished.empty() ? to_table(run.summary) : table_so_far(run));

@@ -5,11 +5,14 @@
 #include "apps/report/loss_chart.hpp"
 #include "apps/report/markup.hpp"
 #include "apps/report/page_parts.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -195,14 +198,26 @@ std::vector<std::size_t> best_first(const recorded_run& run) {
   return order;
 }
 
+timeline timeline_of(const recorded_run& run, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "trace.json";
+  if (kind_of(file) == std::filesystem::file_type::not_found) return {};
+  std::ifstream in = open_to_read(file);
+  std::vector<std::string> devices, models;
+  std::ranges::transform(run.summary.devices, std::back_inserter(devices), &device_report::name);
+  std::ranges::transform(run.summary.models, std::back_inserter(models), &model_report::name);
+  return read_timeline(in, file.string(), devices, models);
+}
+
+std::string to_content(const recorded_run& run, const timeline& when) {
+  return headline(run) + settings(run) + remarks(run) + models_section(run) + curves_section(run) +
+         section("Devices over time", timeline_chart(when),
+                 "Colours are the models'. Below each device: copies to it (h2d) and from it (d2h).") +
+         section("Where the time went", breakdown_chart(breakdown_bars(run))) + devices_section(run) +
+         bounds_section(run);
+}
+
 std::string to_page(const recorded_run& run, const timeline& when) {
-  return page_of(run.summary.name.empty() ? "run" : run.summary.name,
-                 headline(run) + settings(run) + remarks(run) + models_section(run) + curves_section(run) +
-                     section("Devices over time", timeline_chart(when),
-                             "Colours are the models'. Below each device: copies to it (h2d) and from it (d2h).") +
-                     section("Where the time went", breakdown_chart(breakdown_bars(run))) + devices_section(run) +
-                     bounds_section(run),
-                 run.version);
+  return page_of(run.summary.name.empty() ? "run" : run.summary.name, to_content(run, when), run.version);
 }
 
 }  // namespace hydra::apps

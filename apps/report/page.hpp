@@ -4,6 +4,7 @@
 #include "apps/report/timeline.hpp"
 #include "apps/run_folder/recorded_run.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,14 @@ namespace hydra::apps {
 /// models whose loss is absent or not finite. Equal models keep the order of the workload.
 std::vector<std::size_t> best_first(const recorded_run& run);
 
-/// The whole page, well-formed as XML. A timeline without spans is left out.
+/// From trace.json of a run folder; empty without it: a run whose trace was removed still has a report. Throws as
+/// read_timeline does.
+timeline timeline_of(const recorded_run& run, const std::filesystem::path& folder);
+
+/// All charts and tables. A timeline without spans is left out.
+std::string to_content(const recorded_run& run, const timeline& when);
+
+/// The whole page, well-formed as XML.
 std::string to_page(const recorded_run& run, const timeline& when);
 
 }  // namespace hydra::apps

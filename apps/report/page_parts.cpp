@@ -62,12 +62,13 @@ std::string section(const std::string& title, const std::string& content, const 
   return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", escaped(title), content, remark);
 }
 
-std::string page_of(const std::string& title, const std::string& body, const std::string& version) {
+std::string page_of(const std::string& title, const std::string& body, const std::string& version,
+                    const std::string& more_style) {
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-             "<title>{0} - Hydra</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-             escaped(title), style) +
+             "<title>{0} - Hydra</title>\n<style>{1}{2}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+             escaped(title), style, more_style) +
          body + fmt::format("<footer>Hydra {}</footer>\n</body>\n</html>\n", escaped(version));
 }
 

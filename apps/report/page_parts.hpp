@@ -21,6 +21,7 @@ std::string table_of(const std::vector<column>& columns, const std::string& rows
 std::string section(const std::string& title, const std::string& content, const std::string& note = "");
 
 /// One file that needs nothing else, light and dark, on a screen and on paper. `version` is the program's.
-std::string page_of(const std::string& title, const std::string& body, const std::string& version);
+std::string page_of(const std::string& title, const std::string& body, const std::string& version,
+                    const std::string& more_style = "");
 
 }  // namespace hydra::apps

@@ -1,0 +1,90 @@
+#pragma once
+// What the viewers of a live page are sent: the status of the run, and the page's charts and tables as they are now.
+
+#include "apps/steering/steering.hpp"
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace hydra::apps {
+
+/// Frames for one viewer. Of each kind only the newest is kept: who takes them slowly misses some. Thread-safe.
+class live_mailbox {
+ public:
+  enum kind : std::size_t { parts, status, end, kinds };
+  using frame = std::shared_ptr<const std::string>;
+
+  void put(kind k, frame f);
+  /// Waits for a frame; null after that of the end.
+  frame take();
+  /// Waits until the frame of the end was taken.
+  void wait_for_end(std::chrono::steady_clock::time_point until);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::array<frame, kinds> frames_;
+  bool ended_ = false;  ///< its frame was taken
+};
+
+/// While there are viewers, a thread of its own asks for the status once a second and after `hurry`, and renders the page
+/// when the run folder has changed: once for all viewers, at most once a second and in a tenth of the time. Frames are
+/// server-sent events (docs/control.md). Thread-safe.
+class live_feed {
+ public:
+  static constexpr std::size_t most_viewers = 48;
+
+  /// `render` makes the charts and tables from the run folder; if it throws, the last ones stay.
+  live_feed(steering& run, std::filesystem::path folder, std::function<std::string()> render);
+  /// Ends, if that has not been done.
+  ~live_feed();
+
+  /// The charts and tables as they are now, at most a second old.
+  std::string content();
+  /// Null if there are most_viewers already, or the feed has ended. A viewer leaves by dropping the mailbox.
+  std::shared_ptr<live_mailbox> subscribe();
+  /// Sends the status now.
+  void hurry();
+  /// Sends the last content, the last status and the event "end", and waits until all viewers have taken them, at most
+  /// two seconds.
+  void finish();
+
+ private:
+  struct rendered_parts {
+    std::string content;
+    live_mailbox::frame frame;
+  };
+
+  void publish();
+  void send_all(bool last);
+  std::shared_ptr<const rendered_parts> rendered(bool last);
+  void render(const std::string& signature);
+  std::vector<std::shared_ptr<live_mailbox>> viewers();
+
+  steering& run_;
+  std::filesystem::path folder_;
+  std::function<std::string()> render_;
+
+  std::mutex render_mutex_;  ///< of the three below
+  std::shared_ptr<const rendered_parts> parts_;
+  std::string signature_;  ///< of the run folder when they were rendered
+  std::chrono::steady_clock::time_point next_render_{};
+  live_mailbox::frame sent_;  ///< the newest parts that all viewers were sent
+
+  std::mutex mutex_;  ///< of all below
+  std::condition_variable changed_;
+  std::vector<std::weak_ptr<live_mailbox>> viewers_;
+  bool hurried_ = false;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hydra::apps

@@ -1,0 +1,190 @@
+#include "apps/steering/live_page.hpp"
+
+#include "apps/report/page.hpp"
+#include "apps/run_folder/metrics_record.hpp"
+#include "apps/steering/answer.hpp"
+#include "apps/steering/live_feed.hpp"
+#include "apps/steering/live_view.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <future>
+#include <semaphore>
+#include <system_error>
+#include <thread>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr std::size_t threads = 64;  // each viewer holds one
+constexpr std::ptrdiff_t most_connections = 128;
+constexpr time_t patience_s = 2;  // with a client that neither reads nor writes
+
+/// At most most_connections at a time; others wait in the kernel's queue.
+class bounded_pool : public httplib::TaskQueue {
+ public:
+  void enqueue(std::function<void()> serve) override {
+    free_.acquire();
+    pool_.enqueue([this, serve = std::move(serve)] {
+      serve();
+      free_.release();
+    });
+  }
+  void shutdown() override { pool_.shutdown(); }
+
+ private:
+  std::counting_semaphore<most_connections> free_{most_connections};
+  httplib::ThreadPool pool_{threads};
+};
+
+/// Not the library's: those would let a second program listen at the same port. No program that the run starts inherits it.
+void set_options(socket_t socket) {
+  const int yes = 1;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+}
+
+std::string rendered(const std::filesystem::path& folder) {
+  const recorded_run run = latest_record(folder);
+  return to_content(run, timeline_of(run, folder));
+}
+
+std::string title_of(const std::filesystem::path& folder) {
+  const auto name = folder.filename().empty() ? folder.parent_path().filename() : folder.filename();
+  return name.empty() ? "run" : name.string();
+}
+
+}  // namespace
+
+class live_page::server {
+ public:
+  server(steering& run, const std::filesystem::path& folder, const live_address& where)
+      : run_{run}, title_{title_of(folder)}, host_{where.host}, access_{where.host}, feed_{run, folder, [folder] {
+                                                                                             return rendered(folder);
+                                                                                           }} {
+    set_limits();
+    route();
+    bind(where);
+    listen();
+  }
+
+  ~server() {
+    feed_.finish();
+    http_.stop();
+    thread_.join();
+  }
+
+  std::string url() const {
+    const bool v6 = host_.find(':') != std::string::npos;
+    return fmt::format("http://{}:{}/?token={}", v6 ? "[" + host_ + "]" : host_, port_, access_.token());
+  }
+
+ private:
+  void set_limits() {
+    http_.set_socket_options(set_options);
+    http_.set_read_timeout(patience_s);
+    http_.set_write_timeout(patience_s);
+    http_.set_keep_alive_max_count(1);  // an idle connection would hold a thread
+    http_.set_payload_max_length(longest_command);
+    http_.set_default_headers({
+        {"Content-Security-Policy", fmt::format("default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{}'; "
+                                                "connect-src 'self'; base-uri 'none'; "
+                                                "form-action 'none'; frame-ancestors 'none'",
+                                                nonce_)},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cache-Control", "no-store"},
+    });
+  }
+
+  void route() {
+    http_.set_pre_routing_handler([this](const auto& request, auto& response) { return check(request, response); });
+    http_.set_exception_handler([](const auto&, auto& response, auto) { response.status = 500; });
+    http_.Get("/", [this](const auto&, auto& response) {
+      response.set_content(live_view(title_, feed_.content(), nonce_), "text/html; charset=utf-8");
+    });
+    http_.Get("/events", [this](const auto&, auto& response) { send_events(response); });
+    http_.Post("/command", [this](const auto& request, auto& response) { execute(request.body, response); });
+  }
+
+  httplib::Server::HandlerResponse check(const httplib::Request& request, httplib::Response& response) const {
+    const std::string why = access_.refusal({.token = request.get_param_value("token"),
+                                             .host = request.get_header_value("Host"),
+                                             .origin = request.get_header_value("Origin")});
+    if (why.empty()) return httplib::Server::HandlerResponse::Unhandled;
+    response.status = 403;
+    response.set_content(why + "\n", "text/plain; charset=utf-8");
+    return httplib::Server::HandlerResponse::Handled;
+  }
+
+  void send_events(httplib::Response& response) {
+    const auto box = feed_.subscribe();
+    if (!box) {
+      response.status = 503;
+      response.set_content(fmt::format("{} viewers watch this run already, or it has ended\n", live_feed::most_viewers),
+                           "text/plain");
+      return;
+    }
+    response.set_chunked_content_provider("text/event-stream", [box](std::size_t, httplib::DataSink& sink) {
+      const auto frame = box->take();
+      if (!frame) return sink.done(), true;
+      return sink.write(frame->data(), frame->size());
+    });
+  }
+
+  void execute(const std::string& body, httplib::Response& response) {
+    const auto answered = answer(run_, parse_command(body));
+    response.status = answered.contains("error") ? 400 : 200;
+    response.set_content(json_text(answered) + "\n", "application/json");
+    feed_.hurry();
+  }
+
+  void bind(const live_address& where) {
+    errno = 0;
+    port_ = where.port == 0                              ? http_.bind_to_any_port(where.host)
+            : http_.bind_to_port(where.host, where.port) ? where.port
+                                                         : -1;
+    if (port_ < 0)
+      refuse(fmt::format("--serve {}:{}: the page cannot be served there: {}", where.host, where.port,
+                         errno == 0 ? "no such address" : std::generic_category().message(errno)));
+  }
+
+  /// Returns when the server may be stopped.
+  void listen() {
+    std::promise<void> runs;
+    http_.new_task_queue = [&runs] {
+      auto pool = std::make_unique<bounded_pool>();
+      runs.set_value();
+      return pool.release();
+    };
+    thread_ = std::thread{[this] { http_.listen_after_bind(); }};
+    runs.get_future().wait();
+  }
+
+  steering& run_;
+  std::string title_;
+  std::string host_;
+  int port_ = -1;
+  live_access access_;
+  std::string nonce_ = random_token();
+  live_feed feed_;
+  httplib::Server http_;
+  std::thread thread_;
+};
+
+live_page::live_page(steering& run, const std::filesystem::path& folder, const live_address& where)
+    : server_{std::make_unique<server>(run, folder, where)} {}
+
+live_page::~live_page() = default;
+
+std::string live_page::url() const { return server_->url(); }
+
+}  // namespace hydra::apps
