@@ -104,7 +104,8 @@ function new_row(name) {
   cell.badge = make("span", state);
   cell.why = make("span", state, {className: "why"});
   cell.fill = make("div", make("div", make("td", row), {className: "track"}), {className: "fill"});
-  for (const key of ["steps", "loss", "validation"]) cell[key] = make("td", row, {className: "n"});
+  cell.steps = make("td", row);
+  for (const key of ["loss", "validation"]) cell[key] = make("td", row, {className: "n"});
   const buttons = make("td", row, {className: "buttons"});
   cell.pause = make("button", buttons, {onclick: () => pause_or_resume(name, row.dataset.state)});
   make("span", buttons, {textContent: " "});

@@ -23,6 +23,7 @@ constexpr const char* style = R"(
 .track .fill { position: absolute; inset: 0 auto 0 0; border-radius: 4px; background: #4e79a7; transition: width .4s; }
 .track .peak { position: absolute; top: 0; bottom: 0; width: 2px; background: var(--ink); }
 #now td { padding-top: 5px; padding-bottom: 5px; } #now .track { width: 110px; margin: 2px 0; }
+#now td:nth-child(3) { width: 110px; }
 #now .buttons { text-align: right; }
 .badge { display: inline-block; min-width: 62px; text-align: center; border-radius: 10px; padding: 0 9px; font-size: 13px;
          color: #fff; background: #7f8fa6; }
