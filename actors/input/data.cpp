@@ -62,7 +62,11 @@ class data_host final : public data_actor::base {
     send(memory_, std::move(answer));
   }
 
-  void on_model_joined(const model_joined& m) { readers_.try_emplace(m.model, m.model, m.entry, *services_.arena, orders_); }
+  /// What was there has no data: of a model that has waited for memory.
+  void on_model_joined(const model_joined& m) {
+    readers_.erase(m.model);
+    readers_.try_emplace(m.model, m.model, m.entry, *services_.arena, orders_);
+  }
 
   void on_model_released(const model_released& m) { readers_.erase(m.model); }
 

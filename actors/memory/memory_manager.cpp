@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -224,6 +225,9 @@ class memory_manager final : public memory_actor::base {
 
   void on_release_model(const release_model& m) {
     if (store_.has(m.model)) {
+      if (m.paused) {
+        paused_.insert(m.model);
+      }
       send(optimizer_, release_updates{m.model, store_.model(m.model), parameters_of(store_.homes(m.model)), m.finished,
                                        caf::actor_cast<memory_actor>(this)});
     }
@@ -248,7 +252,8 @@ class memory_manager final : public memory_actor::base {
   /// On return the memory is free, except for buffers with other owners.
   void remove(model_id model) {
     const auto homes = store_.remove_model(model);
-    if (services_.kept) {
+    const bool paused = paused_.erase(model) > 0;
+    if (services_.kept && !paused) {
       services_.kept->keep(model, parameters_of(homes));
     }
   }
@@ -288,6 +293,7 @@ class memory_manager final : public memory_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::map<model_id, bool> captures_;      ///< under way; true: of a halted run
   std::map<model_id, std::weak_ptr<model_memory>> captured_;   ///< being saved
+  std::set<model_id> paused_;              ///< being released: their parameters are no result
   std::map<model_id, std::string> removed_;   ///< report as released, with this digest, after it has been saved
   std::deque<lease_request> waiting_;
   std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches that did not fit

@@ -28,10 +28,11 @@ struct model_drained {
   model_id model;
 };
 
-/// `finished`: as planned, or by a controller; else its parameters are not a result.
+/// `finished`: as planned, or stopped; else its parameters are not a result.
 struct release_model {
   model_id model;
   bool finished = false;
+  bool paused = false;
 };
 
 /// Local only: carries memory, of which the OPTIMIZER takes the digest if the model is `finished`.

@@ -50,6 +50,8 @@ class admission_queue {
     abandoned_ = false;
     return std::exchange(preparing_, std::nullopt);
   }
+  /// Memory was given back since that one was prepared, or tried to be.
+  bool is_outdated(std::uint64_t releases) const noexcept { return tried_at_ != releases; }
   /// There was not enough memory for the one that was prepared: it waits again.
   void put_back(wanted_admission w) {
     found_too_large_ = w.place;

@@ -80,7 +80,7 @@ class model_phases {
     if (!left || !m.has_memory || !m.drained || std::exchange(m.releasing, true)) {
       return std::nullopt;
     }
-    return release_model{model, m.phase == model_phase::finished};
+    return release_model{model, m.phase == model_phase::finished, m.phase == model_phase::paused};
   }
 
   // -- facts -------------------------------------------------------------------------------------------------------

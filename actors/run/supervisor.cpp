@@ -59,8 +59,8 @@ void supervisor::on_add_model(const add_model& m) {
 
 void supervisor::on_model_prepared(const model_prepared& m) {
   auto wanted = queue_.prepared();
-  const bool waits = m.why.code == fault_code::out_of_memory && phases_.holds_memory();
-  if (wanted && waits) {
+  const bool more_comes = phases_.holds_memory() || queue_.is_outdated(phases_.releases());
+  if (wanted && m.why.code == fault_code::out_of_memory && more_comes) {
     queue_.put_back(*std::move(wanted));
   } else if (wanted) {
     try_to_join(*wanted, m);
