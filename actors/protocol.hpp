@@ -61,6 +61,10 @@
 //                     and its memory is released (12); pause_failed MODEL TASK -> SUPERVISOR if it could not be saved:
 //                     it has joined the schedule again. A model that is resumed is prepared from its checkpoint, as
 //                     one that joins (11), and keeps its id.
+// 14 trial_held       CONTROLLER -> SUPERVISOR      A trial of a search has been evaluated and waits, unacknowledged, until
+//                     the search has decided: it is paused (13) if another model needs its memory;
+//    trial_decided    CONTROLLER -> SUPERVISOR      it goes on or stops; if it was paused, it is resumed or ends as it is.
+//    trial_left       SUPERVISOR -> CONTROLLER      it has failed or was stopped: others do not wait for it.
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a run resumes in the middle of a step), batch_wanted (MODEL TASK -> DATA, ahead of need) and

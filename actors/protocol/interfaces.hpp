@@ -53,8 +53,8 @@ using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::react
 /// ADMISSION: prepares models that join the run, off the cooperative threads.
 using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
-/// CONTROLLER: the user's callbacks; every observed step and evaluation is acknowledged.
-using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<shut_down>>;
+/// CONTROLLER: the user's callbacks and the rule of a search; every observed step and evaluation is acknowledged.
+using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<trial_left>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
@@ -71,6 +71,7 @@ using supervisor_actor =
                      caf::reacts_to<device_given_up>,
                      caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>, caf::reacts_to<check_controller>,
                      caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>, caf::reacts_to<pause_failed>,
+                     caf::reacts_to<trial_held>, caf::reacts_to<trial_decided>,
                      caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
                      caf::reacts_to<run_stalled>>;
 

@@ -11,7 +11,7 @@
   X(model_saved) X(checkpoint_due) X(step_observed) X(step_acknowledged) \
   X(evaluation_observed) X(evaluation_acknowledged) X(step_completed) X(evaluation_completed) X(device_retired) \
   X(device_lost) X(interrupt_run) X(run_aborted) X(scheduler_retired) X(memory_retired) X(device_given_up) \
-  X(steer_model) X(stop_model) X(pause_model) X(pause_failed) X(model_drained) X(release_model) X(release_updates) X(updates_released) X(model_released) \
+  X(trial_held) X(trial_decided) X(trial_left) X(steer_model) X(stop_model) X(pause_model) X(pause_failed) X(model_drained) X(release_model) X(release_updates) X(updates_released) X(model_released) \
   X(callback_began) X(callback_ended) X(controller_failed) X(controller_lost) X(run_stalled) X(report_state) X(state_reported) X(check_progress) \
   X(check_devices) X(check_controller) X(check_policy) X(shut_down)
 

@@ -42,6 +42,20 @@ struct callback_ended {};
 /// Timer of the SUPERVISOR while the CONTROLLER is in a callback.
 struct check_controller {};
 
+/// A trial of a search waits for its decision: it needs no memory meanwhile.
+struct trial_held {
+  model_id model;
+};
+struct trial_decided {
+  model_id model;
+  bool stop = false;
+};
+
+/// To the CONTROLLER: a model has ended before its last step, failed or stopped.
+struct trial_left {
+  std::string name;
+};
+
 /// A callback has thrown. `why` says after which step of which model.
 struct controller_failed {
   std::string why;

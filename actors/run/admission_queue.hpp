@@ -45,6 +45,10 @@ class admission_queue {
     tried_at_ = releases;
     return &*preparing_;
   }
+  /// None is being prepared, because the first one was found too large.
+  bool first_is_too_large() const noexcept {
+    return !preparing_ && !abandoned_ && !waiting_.empty() && found_too_large_ == waiting_.front().place;
+  }
   /// The one that was being prepared; none if it was removed meanwhile.
   std::optional<wanted_admission> prepared() {
     abandoned_ = false;

@@ -3,6 +3,7 @@
 #include "actors/protocol/guarded.hpp"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ class callback_controller final : public controller_actor::base {
   callback_controller(caf::actor_config& config, run_services services, callback_set callbacks, supervisor_actor supervisor)
       : super(config),
         services_(std::move(services)),
+        trials_(std::move(callbacks.search)),
         callbacks_(std::move(callbacks)),
         supervisor_(std::move(supervisor)) {}
 
@@ -28,10 +30,12 @@ class callback_controller final : public controller_actor::base {
 
   behavior_type make_behavior() override {
     return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_evaluation_observed),
-            guarded(this, &callback_controller::on_shut_down)};
+            guarded(this, &callback_controller::on_trial_left), guarded(this, &callback_controller::on_shut_down)};
   }
 
   void on_exit() override {
+    trials_ = trial_gate({});
+    tasks_.clear();
     callbacks_ = {};
     supervisor_ = nullptr;
   }
@@ -50,8 +54,36 @@ class callback_controller final : public controller_actor::base {
 
   void on_evaluation_observed(const evaluation_observed& m) {
     began(step_of(m.what.steps, m.what.name));
-    send(m.task, evaluation_acknowledged{m.what.steps, tell(callbacks_.evaluations, m.what)});
+    const bool stop = tell(callbacks_.evaluations, m.what);
+    if (stop || !trials_.has(m.what.name)) {
+      send(m.task, evaluation_acknowledged{m.what.steps, stop});
+    } else {
+      hold(m);
+    }
     send(supervisor_, callback_ended{});
+  }
+
+  /// Until the rule of the search has decided.
+  void hold(const evaluation_observed& m) {
+    tasks_[m.what.name] = m.task;
+    answer(trials_.evaluated(m.what));
+    if (trials_.holds(m.what.name)) {
+      send(supervisor_, trial_held{m.what.model});
+    }
+  }
+
+  void answer(const std::vector<trial_answer>& answers) {
+    for (const auto& a : answers) {
+      send(tasks_.extract(a.trial).mapped(), evaluation_acknowledged{a.steps, a.stop});
+      send(supervisor_, trial_decided{a.model, a.stop});
+    }
+  }
+
+  void on_trial_left(const trial_left& m) {
+    if (trials_.has(m.name)) {
+      tasks_.erase(m.name);
+      answer(trials_.ended(m.name));
+    }
   }
 
   void began(std::string what) {
@@ -81,6 +113,8 @@ class callback_controller final : public controller_actor::base {
   void on_shut_down(const shut_down&) { quit(); }
 
   run_services services_;
+  trial_gate trials_;
+  std::map<std::string, task_actor> tasks_;   ///< of trials that wait
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;
@@ -91,7 +125,7 @@ class callback_controller final : public controller_actor::base {
 
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
                                   callback_set callbacks, const supervisor_actor& supervisor, bool detached) {
-  if (callbacks.steps.empty() && callbacks.evaluations.empty()) {
+  if (!callbacks.wanted().steps && !callbacks.wanted().evaluations) {
     return {};
   }
   if (detached) {

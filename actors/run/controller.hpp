@@ -1,9 +1,10 @@
 #pragma once
-// CONTROLLER: calls the user's callbacks.
+// CONTROLLER: calls the user's callbacks, and decides which trials of a search go on.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/run_services.hpp"
+#include "actors/run/trial_gate.hpp"
 
 #include <vector>
 
@@ -12,9 +13,10 @@ namespace hydra {
 struct callback_set {
   std::vector<step_callback> steps;
   std::vector<evaluation_callback> evaluations;
-  observations wanted() const { return {!steps.empty(), !evaluations.empty()}; }
+  search_setup search{};
+  observations wanted() const { return {!steps.empty(), !evaluations.empty() || search.rule}; }
 };
-/// Null without callbacks. `detached`: on a thread of its own, because users' callbacks may block.
+/// Null without callbacks and search. `detached`: on a thread of its own, because users' callbacks may block.
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
                                   callback_set callbacks, const supervisor_actor& supervisor, bool detached);
 

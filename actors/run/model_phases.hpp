@@ -100,6 +100,10 @@ class model_phases {
   bool holds_memory() const {
     return std::ranges::any_of(all_, &record::has_memory);
   }
+  /// Some model is about to give its memory back.
+  bool memory_is_coming_back() const {
+    return std::ranges::any_of(all_, [](const record& m) { return m.has_memory && m.phase != model_phase::training; });
+  }
   std::set<model_id> without_memory() const {
     std::set<model_id> all;
     for (const auto& m : all_) {

@@ -10,6 +10,7 @@
 #include "actors/protocol/model_entry.hpp"
 #include "actors/protocol/run_services.hpp"
 #include "actors/run/supervisor.hpp"
+#include "actors/run/trial_gate.hpp"
 #include "actors/schedule/scheduler.hpp"
 #include "runtime/base/bytes.hpp"
 
@@ -37,6 +38,7 @@ struct run_setup {
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
+  search_setup search{};
   model_maker make_model;                   ///< null: no model can join
   std::function<void()> halted;          ///< called when the run is being halted; must not block; may be null
   progress_printer* progress = nullptr;  ///< may be null

@@ -66,6 +66,7 @@ void supervisor::on_model_prepared(const model_prepared& m) {
     try_to_join(*wanted, m);
   }
   prepare_next();
+  make_room();
   end_if_over();
 }
 
@@ -76,6 +77,10 @@ void supervisor::on_model_ended(const model_ended& m) {
   }
   if (how != model_phase::paused) {
     descriptions_.erase(m.model);
+    held_.erase(m.model);
+    if ((m.why || m.stopped) && !halted_) {
+      send(actors_.controller, trial_left{phases_.name_of(m.model)});
+    }
     answer_steered(m.model, {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before it was paused"});
     wanted_back_.erase(m.model);
   }

@@ -47,7 +47,8 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_callback_began),
             guarded(this, &supervisor::on_callback_ended),  guarded(this, &supervisor::on_check_controller),
             guarded(this, &supervisor::on_controller_failed), guarded(this, &supervisor::on_steer_model),
-            guarded(this, &supervisor::on_pause_failed),
+            guarded(this, &supervisor::on_pause_failed), guarded(this, &supervisor::on_trial_held),
+            guarded(this, &supervisor::on_trial_decided),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
   }
@@ -91,6 +92,8 @@ class supervisor final : public supervisor_actor::base {
   void on_controller_failed(const controller_failed& m);
   void on_steer_model(const steer_model& m);
   void on_pause_failed(const pause_failed& m);
+  void on_trial_held(const trial_held& m);
+  void on_trial_decided(const trial_decided& m);
 
  private:
   template <class Message>
@@ -118,6 +121,8 @@ class supervisor final : public supervisor_actor::base {
   void stop(model_id model, const command_sink& sink);
   void pause(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);
+  /// If a model waits for memory that no other is about to give back, a trial that waits for its decision does.
+  void make_room();
   /// A paused model waits for memory again.
   void admit_again(model_id model);
   fault objection(model_id model, const char* wish) const;
@@ -155,6 +160,8 @@ class supervisor final : public supervisor_actor::base {
   admission_queue queue_;
   std::multimap<model_id, command_sink> steered_;   ///< who waits until a model is paused
   std::set<model_id> wanted_back_;          ///< resumed while they are being paused
+  std::set<model_id> held_;                 ///< trials that wait for their decision, with memory
+  std::set<model_id> parked_;               ///< and those that were paused for others
   callback_watch callback_;
   bool halted_ = false;
   bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once

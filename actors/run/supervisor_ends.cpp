@@ -165,6 +165,9 @@ void supervisor::lose_controller(const std::string& why) {
   send(actors_.controller, shut_down{});
   actors_.controller = nullptr;
   send_to_tasks(controller_lost{why});
+  for (const auto model : std::exchange(parked_, {})) {
+    resume(model, nullptr);
+  }
   end_reporter_if_alone();
 }
 

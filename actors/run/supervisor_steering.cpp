@@ -75,6 +75,8 @@ void supervisor::stop(model_id model, const command_sink& sink) {
     wanted_back_.erase(model);
     phases_.end(model, model_phase::finished);
     descriptions_.erase(model);
+    parked_.erase(model);
+    send(actors_.controller, trial_left{phases_.name_of(model)});
     send(actors_.reporter, model_ended{model, 0, true, {}, {}});
     release_if_over(model);
     prepare_next();
@@ -125,6 +127,40 @@ void supervisor::admit_again(model_id model) {
   queue_.add({.what = descriptions_.at(model), .known = model, .continues = true});
 }
 
+void supervisor::on_trial_held(const trial_held& m) {
+  if (phases_.of(m.model) == model_phase::training) {
+    held_.insert(m.model);
+    make_room();
+  }
+}
+
+void supervisor::on_trial_decided(const trial_decided& m) {
+  held_.erase(m.model);
+  if (parked_.erase(m.model) == 0) {
+    return;
+  }
+  if (phases_.of(m.model) == model_phase::paused || phases_.of(m.model) == model_phase::pausing) {
+    m.stop && phases_.of(m.model) == model_phase::paused ? stop(m.model, nullptr) : resume(m.model, nullptr);
+  }
+}
+
+void supervisor::make_room() {
+  if (halted_ || ending_ || !queue_.first_is_too_large() || phases_.memory_is_coming_back()) {
+    return;
+  }
+  for (const auto model : std::exchange(held_, {})) {
+    if (phases_.of(model) != model_phase::training) {
+      continue;
+    }
+    if (phases_.memory_is_coming_back()) {
+      held_.insert(model);
+    } else {
+      parked_.insert(model);
+      pause(model, nullptr);
+    }
+  }
+}
+
 fault supervisor::objection(model_id model, const char* wish) const {
   return {fault_code::refused, fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
 }
@@ -132,6 +168,7 @@ fault supervisor::objection(model_id model, const char* wish) const {
 void supervisor::on_pause_failed(const pause_failed& m) {
   phases_.continues(m.model);
   wanted_back_.erase(m.model);
+  parked_.erase(m.model);
   const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}", phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
   answer_steered(m.model, why);

@@ -12,6 +12,7 @@
 #include "actors/run/device_set.hpp"
 #include "actors/run/execute.hpp"
 #include "actors/run/run_requests.hpp"
+#include "actors/selection/search_rules.hpp"
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -66,6 +67,7 @@ struct session::state {
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
+  search_setup search;
   interrupt_flag interrupts;
   request_line requests;
 
@@ -98,6 +100,7 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   model_entry waiting_model(std::size_t i);
   void load_models();
+  void check_search() const;
   void make_joiner();
   pipeline_options pipeline() const;
   run_setup make_setup(trace* spans);
@@ -192,6 +195,30 @@ void session::steer(const std::string& model, model_command what) {
 
 void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
 void session::subscribe(evaluation_callback callback) { state_->evaluation_callbacks.push_back(std::move(callback)); }
+
+void session::use_search(const search_settings& settings, std::function<void(const search_record&)> record,
+                         std::span<const search_record> earlier) {
+  if (settings.kind == search_kind::pbt) {
+    throw fault_error(fault_code::bad_input, "search.kind: \"pbt\" starts trials from the state of others, which a run cannot do "
+                                             "yet; use \"asha\", \"hyperband\" or \"halving\"");
+  }
+  search_setup search{.rule = make_search_rule(settings), .metric = settings.metric, .record = std::move(record)};
+  if (!search.rule) {
+    return;
+  }
+  replay(*search.rule, earlier);
+  for (const auto& r : earlier) {
+    for (const auto& d : r.decisions) {
+      if (d.verdict == trial_verdict::stop) {
+        search.stopped.insert(d.trial);
+      }
+    }
+  }
+  for (const auto& t : settings.trials) {
+    search.trials.insert(t.name);
+  }
+  state_->search = std::move(search);
+}
 
 // -- the plan -------------------------------------------------------------------------------------------------------------
 
@@ -351,6 +378,14 @@ model_entry session::state::waiting_model(std::size_t i) {
   return entry;
 }
 
+void session::state::check_search() const {
+  if (search.rule && !planned->plan.waiting.empty() && !checkpoints) {
+    throw fault_error(fault_code::bad_input, "search: not all models fit into host memory, so trials that wait are paused, and for that "
+                                             "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise "
+                                             "[host] memory");
+  }
+}
+
 void session::state::make_joiner() {
   joiner = std::make_unique<model_joiner>(
       joining_setup{.options = options, .devices = device_entries, .machines = planned->machines, .plan = planned->plan,
@@ -383,6 +418,7 @@ run_setup session::state::make_setup(trace* spans) {
     r.what.parallel = r.what.parallel.or_one();
     return joiner->prepare(r);
   };
+  setup.search = search;
   setup.waiting = planned->plan.waiting;
   setup.descriptions = descriptions;
   setup.halted = [this] { joiner->cancel(); };
@@ -443,6 +479,7 @@ report session::run() {
   s.devices = std::make_unique<device_set>(s.device_entries, s.log, s.options.stop_limit);
   require_planned_memory(*s.planned, s.devices->infos());
   s.load_models();
+  s.check_search();
   s.make_joiner();
   s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
   const auto load = steady_clock::now() - start;

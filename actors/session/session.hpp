@@ -8,6 +8,8 @@
 #include "actors/protocol/steering.hpp"
 #include "actors/report/report.hpp"
 #include "actors/run/session_options.hpp"
+#include "actors/selection/search_record.hpp"
+#include "actors/selection/search_settings.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
@@ -19,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,6 +80,13 @@ class session {
   void on(std::function<void(const Event&, control&)> callback) {
     subscribe(std::move(callback));
   }
+
+  /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to models
+  /// that need it. `record` gets each event and its decisions before they are carried out, on a separate thread. A session
+  /// that resumes gives `earlier`, what was recorded before. Before run(). Throws fault_error: {damaged} if these are of
+  /// another search, {bad_input} for a kind that cannot be carried out.
+  void use_search(const search_settings& settings, std::function<void(const search_record&)> record = {},
+                  std::span<const search_record> earlier = {});
 
   /// Opens the data, runs the pilot pass, cuts every model and checks all budgets; allocates no host memory for models
   /// and starts no actor. Steps in parallel that are left to the planner (parallel_options) are then those of the plan.

@@ -221,6 +221,7 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.pipeline.labels = setup.records_spans;
   run.callbacks = std::move(setup.callbacks);
   run.evaluation_callbacks = std::move(setup.evaluation_callbacks);
+  run.search = std::move(setup.search);
   run.checkpoints = setup.checkpoints;
   run.callback_limit = setup.callback_limit;
   run.stall_limit = setup.stall_limit;

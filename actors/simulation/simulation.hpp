@@ -82,6 +82,7 @@ struct simulation_setup {
   byte_count host_memory{std::uint64_t{1} << 50};
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
+  search_setup search{};
   checkpoint_setup checkpoints{};
   std::vector<model_checkpoint> resumed{};   ///< in the order of `models`: where they continue; empty: at the start
   duration callback_limit{};         ///< zero: no limit

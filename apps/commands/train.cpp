@@ -7,6 +7,7 @@
 #include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/resume.hpp"
+#include "apps/commands/search_log.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/recorded_data.hpp"
@@ -147,6 +148,7 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   const auto sources = assemble(s, w);
+  add_search(s, w, o.resume);
   take_choices(w, plan_of(s, w, o), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !lock;

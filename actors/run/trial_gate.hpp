@@ -1,0 +1,87 @@
+#pragma once
+// A search in a run: trials that have been evaluated wait here until its rule has decided about them. Pure.
+
+#include "actors/protocol/events.hpp"
+#include "actors/selection/search_record.hpp"
+#include "actors/selection/search_rule.hpp"
+#include "actors/selection/search_settings.hpp"
+#include "runtime/base/ids.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+struct search_setup {
+  std::shared_ptr<search_rule> rule;     ///< null: no search
+  search_metric metric = search_metric::validation;
+  std::set<std::string> trials{};
+  std::set<std::string> stopped{};       ///< trials that an earlier part of the run has decided to stop
+  /// Called with each event and its decisions before they are carried out; may throw.
+  std::function<void(const search_record&)> record{};
+};
+
+/// What follows for a trial that has waited.
+struct trial_answer {
+  std::string trial;
+  model_id model;
+  std::uint32_t steps = 0;
+  bool stop = false;
+};
+
+class trial_gate {
+ public:
+  explicit trial_gate(search_setup setup) : setup_(std::move(setup)) {}
+
+  bool has(const std::string& model) const { return setup_.rule && setup_.trials.contains(model); }
+  /// The trial has no answer yet.
+  bool holds(const std::string& trial) const { return held_.contains(trial); }
+
+  /// A trial has been evaluated, perhaps again after a pause or a resume.
+  std::vector<trial_answer> evaluated(const evaluation_completed& e) {
+    held_[e.name] = {e.name, e.model, e.steps, false};
+    return answers(decide(*setup_.rule, trial_result{e.name, e.steps, score_of(e)}));
+  }
+  /// A trial has ended, and the rule may not know why.
+  std::vector<trial_answer> ended(const std::string& trial) {
+    held_.erase(trial);
+    return setup_.stopped.contains(trial) ? std::vector<trial_answer>{} : answers(decide(*setup_.rule, trial_ended{trial}));
+  }
+
+ private:
+  /// Lower is better.
+  double score_of(const evaluation_completed& e) const {
+    return setup_.metric == search_metric::accuracy ? -e.accuracy.value_or(0) : e.loss;
+  }
+
+  std::vector<trial_answer> answers(const search_record& r) {
+    if (setup_.record) {
+      setup_.record(r);
+    }
+    std::vector<trial_answer> all;
+    for (const auto& d : r.decisions) {
+      const auto waiting = held_.find(d.trial);
+      if (d.verdict == trial_verdict::wait || waiting == held_.end()) {
+        continue;
+      }
+      waiting->second.stop = d.verdict == trial_verdict::stop;
+      if (waiting->second.stop) {
+        setup_.stopped.insert(d.trial);
+      }
+      all.push_back(std::move(waiting->second));
+      held_.erase(waiting);
+    }
+    return all;
+  }
+
+  search_setup setup_;
+  std::map<std::string, trial_answer> held_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,14 @@
+#pragma once
+// The decisions of a search, in the run folder.
+
+#include "actors/session/session.hpp"
+#include "apps/workload/workload.hpp"
+
+namespace hydra::apps {
+
+/// Its decisions are written to search.jsonl before they are carried out; a run that is resumed takes over those of before.
+/// Nothing without [search]. Throws fault_error{bad_input} naming the line of a search that cannot be carried out, {damaged}
+/// for a file that is not of this search, {io}.
+void add_search(session& into, const workload& w, bool resumes);
+
+}  // namespace hydra::apps

@@ -1,0 +1,122 @@
+// A search whose trials do not all fit into memory, message by message, under virtual time.
+
+#include "actors/selection/search_rules.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/small_run.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint32_t steps = 9;
+
+/// All have the same losses: the first ones of the workload win.
+std::vector<simulated_model> trials() {
+  std::vector<simulated_model> all;
+  for (int i = 0; i < 9; ++i) {
+    auto m = even_model(fmt::format("t{}", i), 1 + i % 2, steps, 2ms, 1ms);
+    m.evaluation = {.every = 1, .range = {.micro_batches = 1, .round = 1}};
+    all.push_back(std::move(m));
+  }
+  return all;
+}
+
+/// Halving after 1 and 3 of 9 steps; memory for `admitted` of them.
+simulation_setup search_run(memory_store& store, std::size_t admitted, std::size_t devices, search_kind kind) {
+  auto setup = even_run(trials(), devices);
+  std::vector<model_plan> plans;
+  search_settings settings{.kind = kind, .steps = steps, .first = 1, .factor = 3};
+  for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
+    settings.trials.push_back({setup.models[i].name});
+    setup.search.trials.insert(setup.models[i].name);
+    if (i < admitted) {
+      plans.push_back(make_simulated_model(setup.models[i % 2 == 0 ? i + 1 : i])->plan);   // those of two shards
+    } else {
+      setup.waiting.insert(model_id{i});
+    }
+  }
+  setup.planned_memory = host_demand(plans, devices);
+  setup.search.rule = make_search_rule(settings);
+  setup.checkpoints = {.store = &store, .every_steps = 0, .every = {}};
+  setup.saved = [&store](const std::string& model) -> std::optional<model_checkpoint> {
+    const auto& all = store.of(model);
+    return all.empty() ? std::nullopt : std::optional(all.back());
+  };
+  return setup;
+}
+
+std::vector<std::uint32_t> steps_of(const simulation& s) {
+  std::vector<std::uint32_t> all;
+  for (const auto& m : s.record()->models) {
+    all.push_back(m.steps);
+  }
+  return all;
+}
+
+const std::vector<std::uint32_t> expected{9, 3, 3, 1, 1, 1, 1, 1, 1};
+
+/// Random order of messages. Empty, or what went wrong.
+std::string search_at_random(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  memory_store store;
+  simulation s(search_run(store, 1 + seed % 4, 1 + seed % 2, search_kind::halving));
+  for (int n = 0; n < 200'000 && s.step(random()); ++n) {
+  }
+  if (!s.record()) {
+    return fmt::format("seed {}: the run hangs", seed);
+  }
+  const auto seen = steps_of(s);
+  const auto leftovers = s.record()->leftovers;
+  return seen == expected && leftovers.empty() ? "" : fmt::format("seed {}: {} {}", seed, fmt::join(seen, " "), leftovers);
+}
+
+}  // namespace
+
+TEST_CASE("trials that wait for their rung give their memory to those that have not reached it", "[search]") {
+  for (std::size_t admitted = 1; admitted <= 9; ++admitted) {
+    INFO(admitted << " of 9 trials have memory at the start");
+    memory_store store;
+    const auto s = finished(search_run(store, admitted, 2, search_kind::halving));
+    CHECK(steps_of(*s) == expected);
+    CHECK(s->record()->models[0].stopped == false);
+    CHECK(s->record()->models[8].stopped);
+    CHECK(s->record()->leftovers == "");
+  }
+}
+
+TEST_CASE("a failed or stopped trial is not waited for", "[search]") {
+  memory_store store;
+  simulation s(search_run(store, 9, 1, search_kind::halving));
+  for (int i = 0; i < 30; ++i) {
+    s.step();
+  }
+  s.steer("t0", model_command::stop);
+  s.run();
+  REQUIRE(s.record());
+  CHECK(s.record()->models[0].steps <= 1);
+  CHECK(s.record()->models[1].steps + s.record()->models[2].steps >= 12);
+}
+
+TEST_CASE("an asynchronous search ends, whatever memory it has", "[search]") {
+  for (const std::size_t admitted : {1, 2, 5, 9}) {
+    memory_store store;
+    const auto s = finished(search_run(store, admitted, 2, search_kind::asha));
+    CHECK(std::ranges::max(steps_of(*s)) == steps);
+  }
+}
+
+TEST_CASE("whatever the order of messages, a search decides the same and no trial is left waiting", "[search][fuzz]") {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    REQUIRE(search_at_random(seed) == "");
+  }
+}
