@@ -46,6 +46,7 @@ live_mailbox::frame event(const char* name, const std::string& data) {
 
 void live_mailbox::put(kind k, frame f) {
   const std::lock_guard lock{mutex_};
+  if (std::exchange(newest_[k], f) == f) return;
   frames_[k] = std::move(f);
   changed_.notify_all();
 }
@@ -77,7 +78,6 @@ std::string live_feed::content() { return rendered(false)->content; }
 
 std::shared_ptr<live_mailbox> live_feed::subscribe() {
   auto box = std::make_shared<live_mailbox>();
-  box->put(live_mailbox::parts, rendered(false)->frame);
   const std::lock_guard lock{mutex_};
   std::erase_if(viewers_, [](const auto& v) { return v.expired(); });
   if (ended_ || viewers_.size() >= most_viewers) return nullptr;
@@ -124,10 +124,9 @@ void live_feed::send_all(bool last) {
   if (all.empty()) return;
   const auto status = event("status", json_text(answer(run_, {.name = "status"})));
   const auto parts = rendered(last)->frame;
-  const bool is_new = std::exchange(sent_, parts) != parts;
   const auto end = last ? event("end", "{}") : nullptr;
   for (const auto& box : all) {
-    if (is_new) box->put(live_mailbox::parts, parts);
+    box->put(live_mailbox::parts, parts);
     box->put(live_mailbox::status, status);
     if (end) box->put(live_mailbox::end, end);
   }

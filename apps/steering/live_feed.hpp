@@ -16,7 +16,8 @@
 
 namespace hydra::apps {
 
-/// Frames for one viewer. Of each kind only the newest is kept: who takes them slowly misses some. Thread-safe.
+/// Frames for one viewer. Of each kind only the newest is kept: who takes them slowly misses some. Nobody gets the same
+/// frame twice. Thread-safe.
 class live_mailbox {
  public:
   enum kind : std::size_t { parts, status, end, kinds };
@@ -31,7 +32,8 @@ class live_mailbox {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::array<frame, kinds> frames_;
+  std::array<frame, kinds> frames_;  ///< not taken yet
+  std::array<frame, kinds> newest_;
   bool ended_ = false;  ///< its frame was taken
 };
 
@@ -77,7 +79,6 @@ class live_feed {
   std::shared_ptr<const rendered_parts> parts_;
   std::string signature_;  ///< of the run folder when they were rendered
   std::chrono::steady_clock::time_point next_render_{};
-  live_mailbox::frame sent_;  ///< the newest parts that all viewers were sent
 
   std::mutex mutex_;  ///< of all below
   std::condition_variable changed_;
