@@ -97,8 +97,13 @@ void task_tracker::acknowledged(step_index step) { acknowledged_ = std::max(ackn
 void task_tracker::release_evaluation(std::uint32_t steps) noexcept { released_ = std::max(released_, steps); }
 
 void task_tracker::stop_after(std::uint32_t steps) {
+  const auto last = std::min(steps, units().steps());
+  const bool planned = units().evaluates_after(last);
   for (auto& lane : lanes_) {
-    lane.units.truncate(std::min(steps, lane.units.steps()));
+    lane.units.truncate(last);
+  }
+  if (!planned && units().evaluates_after(last)) {
+    next_round_ = {last, 0};  // it may have been passed over, because no evaluation was due there
   }
 }
 
@@ -110,7 +115,7 @@ void task_tracker::continue_announcing() {
 }
 
 std::uint32_t task_tracker::begun_steps() const {
-  std::uint32_t begun = 0;
+  std::uint32_t begun = evaluation_read_;
   for (const auto& lane : lanes_) {
     const bool announced = lane.announced && lane.announced->way != direction::evaluate;
     const bool inside = announced || lane.units.training_unit(lane.next) > 0;
@@ -243,6 +248,7 @@ std::optional<batch_range> task_tracker::wanted_round() {
       return std::nullopt;
     }
     ++rounds_open_;
+    evaluation_read_ = next_round_.step;
     const auto first = next_round_.index++ * range.round;
     return batch_range{.pass = pass_kind::evaluation, .step = step_index{next_round_.step},
                        .first = micro_batch_index{first}, .micro_batches = range.size_of(first)};

@@ -90,7 +90,8 @@ class task_tracker {
   /// All shards have the same version, as after a step: the version with which the next step starts.
   std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }
-  /// With the one that has begun: a training unit of it has been announced.
+  /// With the one that has begun: a training unit of it has been announced, or data of the evaluation after it have been
+  /// fetched (host_demand() has no room for those of another one).
   std::uint32_t begun_steps() const;
   std::vector<cursor> lanes() const;
   /// Of the first lane; of the lane of `u`.
@@ -136,6 +137,7 @@ class task_tracker {
     std::uint32_t index = 0;
   } next_round_;                             ///< of an evaluation, to be fetched next
   std::uint32_t rounds_open_ = 0;            ///< fetched, not complete
+  std::uint32_t evaluation_read_ = 0;        ///< steps before the evaluation whose data were fetched last
   std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
   bool holds_evaluations_ = false;
   bool steps_on_device_ = false;

@@ -379,6 +379,10 @@ model_entry session::state::waiting_model(std::size_t i) {
 }
 
 void session::state::check_search() const {
+  if (search.rule && (!options.ablation.sharp || chosen.make()->name() == "whole-model")) {
+    throw fault_error(fault_code::bad_input, "search: a device that trains one model to its end (policy whole-model, ablation sharp = "
+                                             "false) would wait for ever at a rung for models that it does not train; use another policy");
+  }
   if (search.rule && !planned->plan.waiting.empty() && !checkpoints) {
     throw fault_error(fault_code::bad_input, "search: not all models fit into host memory, so trials that wait are paused, and for that "
                                              "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise "

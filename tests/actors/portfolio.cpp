@@ -255,8 +255,9 @@ TEST_CASE("a model that cannot be saved is not paused and loses nothing", "[port
   }
 }
 
-TEST_CASE("a model that is stopped from outside ends with the step that has begun", "[portfolio]") {
-  const std::vector models{small("first", 8), small("second", 4)};
+TEST_CASE("a model that is stopped from outside ends with the step that has begun, and is evaluated there", "[portfolio]") {
+  std::vector models{small("first", 8), small("second", 4)};
+  models[0].evaluation = {.every = 3, .range = {.micro_batches = 2, .round = 1}};
   for (int at = 0; at < 300; at += 9) {
     INFO("stopped after " << at << " messages");
     simulation s(even_run(models, 1));
@@ -269,6 +270,7 @@ TEST_CASE("a model that is stopped from outside ends with the step that has begu
     CHECK(!first.why);
     CHECK(first.stopped == (first.steps < 8));
     CHECK(first.history.losses.size() == first.steps);
+    CHECK(first.history.evaluated_after(first.steps));
     CHECK(out_of_order(s, models) == "");
   }
 }

@@ -40,7 +40,7 @@ simulation_setup search_run(memory_store& store, std::size_t admitted, std::size
     settings.trials.push_back({setup.models[i].name});
     setup.search.trials.insert(setup.models[i].name);
     if (i < admitted) {
-      plans.push_back(make_simulated_model(setup.models[i % 2 == 0 ? i + 1 : i])->plan);   // those of two shards
+      plans.push_back(make_simulated_model(setup.models[1])->plan);   // of two shards, the larger ones
     } else {
       setup.waiting.insert(model_id{i});
     }

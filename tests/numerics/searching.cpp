@@ -59,7 +59,7 @@ searched search(search_kind kind, const schedule& how) {
   const temporary_folder folder;
   searched all;
   for (int part = 0;; ++part) {
-    session s{{.host_memory = how.host, .output = folder.path() / "run", .resume = part > 0, .log = verbosity::quiet}};
+    session s{{.host_memory = how.host, .output = folder.path() / "run", .log = verbosity::quiet, .resume = part > 0}};
     for (const auto& d : how.devices) s.add_devices(1, d);
     s.use_policy(how.policy);
     const auto models = trials();
@@ -102,7 +102,7 @@ std::vector<schedule> schedules() {
           {.devices = {roomy(), roomy()}},
           {.policy = "fifo"},
           {.devices = {roomy(), roomy()}, .policy = "round-robin"},
-          {.devices = {tiny(), roomy()}, .policy = "whole-model"},
+          {.devices = {tiny(), roomy()}, .policy = "lpt"},
           {.host = host},
           {.devices = {roomy(), roomy()}, .host = host},
           {.policy = "fifo", .host = host},
@@ -143,4 +143,13 @@ TEST_CASE("a resumed asynchronous search repeats its decisions", "[search]") {
   CHECK_NOTHROW(replay(*rule, whole.records));
   CHECK(other_losses(whole.summary) == "");
   CHECK(std::ranges::count(reached(whole.summary), steps) >= 1);
+}
+
+TEST_CASE("a search that would never end is refused", "[search]") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, roomy());
+  s.use_policy("whole-model");
+  s.add_model(describe(trials()[0], 0));
+  s.use_search(settings_of(search_kind::halving));
+  CHECK_THROWS_WITH(s.run(), Catch::Contains("whole-model") && Catch::Contains("use another policy"));
 }
