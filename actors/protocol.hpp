@@ -76,15 +76,15 @@
 // All messages are one-way; tickets and unit names match responses to requests. A name in the imperative is a command,
 // a past participle an event.
 
-#include "actors/protocol/interfaces.hpp"  // what each actor receives; then a header for each conversation
-#include "actors/protocol/scheduling.hpp"
-#include "actors/protocol/execution.hpp"
-#include "actors/protocol/update.hpp"
-#include "actors/protocol/input.hpp"
 #include "actors/protocol/checkpoint.hpp"
+#include "actors/protocol/execution.hpp"
+#include "actors/protocol/input.hpp"
+#include "actors/protocol/interfaces.hpp"  // what each actor receives; then a header for each conversation
 #include "actors/protocol/joining.hpp"
-#include "actors/protocol/steering.hpp"
-#include "actors/protocol/release.hpp"
-#include "actors/protocol/observation.hpp"
-#include "actors/protocol/run.hpp"
 #include "actors/protocol/message_carriers.hpp"  // CAF type information of the messages
+#include "actors/protocol/observation.hpp"
+#include "actors/protocol/release.hpp"
+#include "actors/protocol/run.hpp"
+#include "actors/protocol/scheduling.hpp"
+#include "actors/protocol/steering.hpp"
+#include "actors/protocol/update.hpp"

@@ -126,7 +126,8 @@ model_joiner::held_bases model_joiner::hold_bases() const {
 }
 
 /// A base that is not there any more is loaded again, under another name.
-void model_joiner::name_bases(model_plan& plan, model_id model, const std::vector<std::string>& base, const held_bases& held) {
+void model_joiner::name_bases(model_plan& plan, model_id model, const std::vector<std::string>& base,
+                              const held_bases& held) {
   auto& known = setup_.plan.bases;
   std::erase_if(known, [&](const auto& entry) { return !held.contains(entry.second); });
   hydra::name_bases(plan, base, model, known);
@@ -137,7 +138,8 @@ void model_joiner::check_name(const admission_request& r) const {
   const auto& models = setup_.plan.models;
   const auto same = std::ranges::find(models, r.what.name, &model_plan::name);
   if (same != models.end() && same - models.begin() != r.model.value) {
-    throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", r.what.name));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}': name: another model of the run has it already", r.what.name));
   }
 }
 
@@ -272,9 +274,10 @@ void model_joiner::fit_host(model_plan& plan) const {
   const auto needed = host_needed(plan);
   if (needed > cap) {
     check_alone(plan);
-    throw fault_error(fault_code::out_of_memory,
-                      fmt::format("model '{}': with it the run needs {} ({} bytes) of host memory, but [host] memory allows {}",
-                                  plan.name, to_string(needed), needed.value(), to_string(cap)));
+    throw fault_error(
+        fault_code::out_of_memory,
+        fmt::format("model '{}': with it the run needs {} ({} bytes) of host memory, but [host] memory allows {}",
+                    plan.name, to_string(needed), needed.value(), to_string(cap)));
   }
   if (setup_.kept != nullptr) {
     setup_.kept->shrink_to(cap - needed);
@@ -286,10 +289,11 @@ void model_joiner::check_alone(const model_plan& plan) const {
   const auto cap = setup_.arena->budget().limit();
   const auto alone = host_demand({&plan, 1}, setup_.machines.size());
   if (alone > cap) {
-    throw fault_error(fault_code::does_not_fit,
-                      fmt::format("model '{}' cannot join: alone it needs {} ({} bytes) of host memory, but [host] memory allows {}; "
-                                  "raise it, or make the model smaller",
-                                  plan.name, to_string(alone), alone.value(), to_string(cap)));
+    throw fault_error(
+        fault_code::does_not_fit,
+        fmt::format("model '{}' cannot join: alone it needs {} ({} bytes) of host memory, but [host] memory allows {}; "
+                    "raise it, or make the model smaller",
+                    plan.name, to_string(alone), alone.value(), to_string(cap)));
   }
 }
 

@@ -80,8 +80,8 @@ class model_joiner {
   byte_count beside_pool(const model_plan& joining) const;
 
   joining_setup setup_;
-  std::set<model_id> pooled_;   ///< models whose transfers are counted in the pinned pool
-  std::map<model_id, cut_points> cuts_;   ///< that models of the run were planned with
+  std::set<model_id> pooled_;            ///< models whose transfers are counted in the pinned pool
+  std::map<model_id, cut_points> cuts_;  ///< that models of the run were planned with
   std::vector<std::string> notes_;
   std::atomic<bool> cancelled_{false};
 };

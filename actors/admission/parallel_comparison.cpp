@@ -59,9 +59,13 @@ std::vector<forecast> predict(const planned_workload& planned, const planning_se
   const auto all = setup_of(planned, from, how);
   std::vector<forecast> forecasts;
   for (auto& p : policies) {
-    forecasts.push_back(predict({.devices = all.devices, .models = all.models, .waiting = all.waiting,
-                                 .host_memory = all.host_memory, .chosen = std::move(p),
-                                 .pipeline = all.pipeline, .optimizer_workers = all.optimizer_workers}));
+    forecasts.push_back(predict({.devices = all.devices,
+                                 .models = all.models,
+                                 .waiting = all.waiting,
+                                 .host_memory = all.host_memory,
+                                 .chosen = std::move(p),
+                                 .pipeline = all.pipeline,
+                                 .optimizer_workers = all.optimizer_workers}));
   }
   return forecasts;
 }

@@ -45,16 +45,25 @@ class model_task final : public task_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &model_task::on_begin_run), guarded(this, &model_task::on_model_arrived),
-            guarded(this, &model_task::on_unit_placed), guarded(this, &model_task::on_unit_lost),
-            guarded(this, &model_task::on_shard_completed), guarded(this, &model_task::on_shard_updated),
-            guarded(this, &model_task::on_batch_ready), guarded(this, &model_task::on_step_acknowledged),
-            guarded(this, &model_task::on_evaluation_acknowledged), guarded(this, &model_task::on_controller_lost),
-            guarded(this, &model_task::on_checkpoint_due), guarded(this, &model_task::on_model_captured),
-            guarded(this, &model_task::on_model_saved), guarded(this, &model_task::on_stop_model),
-            guarded(this, &model_task::on_pause_model), guarded(this, &model_task::on_model_drained),
+    return {guarded(this, &model_task::on_begin_run),
+            guarded(this, &model_task::on_model_arrived),
+            guarded(this, &model_task::on_unit_placed),
+            guarded(this, &model_task::on_unit_lost),
+            guarded(this, &model_task::on_shard_completed),
+            guarded(this, &model_task::on_shard_updated),
+            guarded(this, &model_task::on_batch_ready),
+            guarded(this, &model_task::on_step_acknowledged),
+            guarded(this, &model_task::on_evaluation_acknowledged),
+            guarded(this, &model_task::on_controller_lost),
+            guarded(this, &model_task::on_checkpoint_due),
+            guarded(this, &model_task::on_model_captured),
+            guarded(this, &model_task::on_model_saved),
+            guarded(this, &model_task::on_stop_model),
+            guarded(this, &model_task::on_pause_model),
+            guarded(this, &model_task::on_model_drained),
             guarded(this, &model_task::on_run_aborted),
-            guarded(this, &model_task::on_report_state), guarded(this, &model_task::on_shut_down)};
+            guarded(this, &model_task::on_report_state),
+            guarded(this, &model_task::on_shut_down)};
   }
 
   void on_exit() override {
@@ -381,7 +390,7 @@ class model_task final : public task_actor::base {
     }
     const auto action = saves_.next(here(), tracker_.drained() && (drained_ || !pausing_));
     if (action == save_tracker::action::end) {
-      pausing_ && saves_.unsaved() ? stay() : end(saves_.reason(), pausing_);
+      pausing_&& saves_.unsaved() ? stay() : end(saves_.reason(), pausing_);
       return;
     }
     if (action == save_tracker::action::capture) {
@@ -437,7 +446,7 @@ class model_task final : public task_actor::base {
   bool begun_ = false;                         ///< it has arrived, or was halted before
   bool observe_again_ = false;
   std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits for its release
-  bool captures_boundaries_ = false;           ///< the capture that is under way, or was the last one
+  bool captures_boundaries_ = false;               ///< the capture that is under way, or was the last one
   bool left_ = false;                          ///< has left the schedule
   bool pausing_ = false;                       ///< and will end as paused when it is saved
   bool drained_ = false;                       ///< has left, and none of its units is on any device

@@ -25,7 +25,7 @@ struct task_setup {
   sharded_model_ptr what;
   model_standing standing;         ///< the position from which it continues
   std::vector<version_index> versions;   ///< per shard; empty: from the start
-  std::uint32_t first_attempt = 0; ///< of its units: those of an earlier task of the model, before a pause, had others
+  std::uint32_t first_attempt = 0;  ///< of its units: those of an earlier task of the model, before a pause, had others
   checkpoint_times checkpoints;
   scheduler_actor scheduler;
   memory_actor memory;

@@ -14,12 +14,14 @@ using device_actor = caf::typed_actor<
     caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
-using task_actor = caf::typed_actor<
-    caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>,
-    caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
-    caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
-    caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<stop_model>, caf::reacts_to<pause_model>,
-    caf::reacts_to<model_drained>, caf::reacts_to<run_aborted>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
+using task_actor =
+    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>,
+                     caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>,
+                     caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
+                     caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>,
+                     caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
+                     caf::reacts_to<stop_model>, caf::reacts_to<pause_model>, caf::reacts_to<model_drained>,
+                     caf::reacts_to<run_aborted>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: host buffers of blocks, leases, versions; decides alone when a unit is complete.
 using memory_actor = caf::typed_actor<
@@ -54,7 +56,8 @@ using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::react
 using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
 /// CONTROLLER: the user's callbacks and the rule of a search; every observed step and evaluation is acknowledged.
-using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<trial_left>, caf::reacts_to<shut_down>>;
+using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>,
+                                          caf::reacts_to<trial_left>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
@@ -68,11 +71,9 @@ using reporter_actor = caf::typed_actor<
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<actors_spawned>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
                      caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
-                     caf::reacts_to<device_given_up>,
-                     caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>, caf::reacts_to<check_controller>,
-                     caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>, caf::reacts_to<pause_failed>,
-                     caf::reacts_to<trial_held>, caf::reacts_to<trial_decided>,
-                     caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
-                     caf::reacts_to<run_stalled>>;
+                     caf::reacts_to<device_given_up>, caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>,
+                     caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
+                     caf::reacts_to<pause_failed>, caf::reacts_to<trial_held>, caf::reacts_to<trial_decided>,
+                     caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
 
 }  // namespace hydra

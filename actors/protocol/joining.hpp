@@ -48,10 +48,10 @@ struct add_model {
 /// A model that is to have memory in a run under way.
 struct admission_request {
   model_description what;
-  model_id model;                        ///< its id, if it is admitted
-  std::size_t models = 0;                ///< of the run
-  bool continues = false;                ///< from its newest checkpoint in this run
-  std::set<model_id> without_memory{};   ///< models of the run
+  model_id model;                       ///< its id, if it is admitted
+  std::size_t models = 0;               ///< of the run
+  bool continues = false;               ///< from its newest checkpoint in this run
+  std::set<model_id> without_memory{};  ///< models of the run
 };
 
 /// Prepares a model for a run that is under way; called by one thread at a time. Throws fault_error: {out_of_memory} if it

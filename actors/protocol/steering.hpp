@@ -13,9 +13,9 @@
 namespace hydra {
 
 enum class model_command : std::uint8_t {
-  stop,     ///< it ends with the step that has begun
-  pause,    ///< it is saved where it is, and gives its memory back
-  resume,   ///< a paused model continues where it was saved, when there is memory for it
+  stop,    ///< it ends with the step that has begun
+  pause,   ///< it is saved where it is, and gives its memory back
+  resume,  ///< a paused model continues where it was saved, when there is memory for it
 };
 
 /// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; the others:
@@ -25,7 +25,7 @@ using command_sink = std::function<void(const fault&)>;
 struct steer_model {
   std::string name;
   model_command what = model_command::stop;
-  command_sink answer;             ///< may be null
+  command_sink answer;  ///< may be null
 };
 
 /// To the MODEL TASK, as the next one.

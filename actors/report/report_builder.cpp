@@ -140,7 +140,9 @@ void add_models(report& r, const finished_run& run) {
       m.digest = digest_of(run, i);  // the memory of other models depends on when they ended
     }
   }
-  const auto goes_on = [](const model_report& m) { return m.status == model_status::interrupted || m.status == model_status::paused; };
+  const auto goes_on = [](const model_report& m) {
+    return m.status == model_status::interrupted || m.status == model_status::paused;
+  };
   r.interrupted = std::ranges::any_of(r.models, goes_on);
 }
 

@@ -144,7 +144,8 @@ class reader {
 
 /// A report of another version may have another status.
 void set_status(model_report& m, const std::string& text) {
-  for (const auto s : {model_status::finished, model_status::failed, model_status::stopped, model_status::interrupted, model_status::paused}) {
+  for (const auto s : {model_status::finished, model_status::failed, model_status::stopped, model_status::interrupted,
+                       model_status::paused}) {
     for (const bool unsaved : {false, true}) {
       m.status = s;
       m.unsaved = unsaved;

@@ -329,7 +329,8 @@ class reporter final : public reporter_actor::base {
   /// A model takes part since at least the stall limit, and has not ended.
   bool somebody_should_work() const {
     const auto since = clock().now() - setup_.stall_limit - record_.began;
-    return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && !m.waits && m.arrival <= since; });
+    return std::ranges::any_of(record_.models,
+                               [&](const auto& m) { return !m.ended && !m.waits && m.arrival <= since; });
   }
 
   void on_shut_down(const shut_down&) {

@@ -24,7 +24,7 @@ using record_sink = std::function<void(run_record)>;
 struct reporter_setup {
   std::vector<sharded_model_ptr> models;
   std::vector<model_standing> standing_before;   ///< of each model
-  std::set<model_id> waiting;      ///< models that wait for memory
+  std::set<model_id> waiting;                    ///< models that wait for memory
   std::size_t devices = 0;
   progress_printer* progress = nullptr;
   run_metrics* metrics = nullptr;

@@ -24,8 +24,8 @@ struct model_outcome {
   std::uint32_t steps = 0;
   bool ended = false;
   bool stopped = false;
-  bool paused = false;                   ///< and not resumed
-  bool waits = false;                    ///< for memory, since the start of the run
+  bool paused = false;  ///< and not resumed
+  bool waits = false;   ///< for memory, since the start of the run
   fault why;
   fault unsaved;
   std::string digest;                    ///< of a finished model that was released
@@ -53,8 +53,8 @@ struct refused_model {
 
 struct run_record {
   std::vector<model_outcome> models;     ///< models that have joined come last
-  std::map<model_id, model_entry> joined;   ///< during the run; without data if the model was released and, unless
-                                            ///< parameters are kept, without chain and shards
+  std::map<model_id, model_entry> joined;  ///< during the run; without data if the model was released and, unless
+                                           ///< parameters are kept, without chain and shards
   std::map<model_id, std::vector<shard_home>> homes;   ///< at the end, of models not released; empty if the MEMORY
                                                        ///< MANAGER has died
   std::vector<refused_model> refused;

@@ -20,10 +20,10 @@ namespace hydra {
 
 struct wanted_admission {
   model_description what;
-  std::optional<model_id> known{};   ///< it is a model of the run already
-  bool continues = false;            ///< from its newest checkpoint
-  join_sink answer{};                ///< may be null
-  std::uint64_t place = 0;           ///< set by the queue: in the order of requests
+  std::optional<model_id> known{};  ///< it is a model of the run already
+  bool continues = false;           ///< from its newest checkpoint
+  join_sink answer{};               ///< may be null
+  std::uint64_t place = 0;          ///< set by the queue: in the order of requests
 };
 
 class admission_queue {
@@ -37,7 +37,8 @@ class admission_queue {
   /// The one to be prepared now; null if one is being prepared, or if the first one was found too large and no memory has
   /// been given back since. `releases`: how often memory was given back.
   const wanted_admission* begin(std::uint64_t releases) {
-    if (waiting_.empty() || preparing_ || abandoned_ || (found_too_large_ == waiting_.front().place && tried_at_ == releases)) {
+    if (waiting_.empty() || preparing_ || abandoned_ ||
+        (found_too_large_ == waiting_.front().place && tried_at_ == releases)) {
       return nullptr;
     }
     preparing_ = std::move(waiting_.front());
@@ -96,10 +97,10 @@ class admission_queue {
 
   std::deque<wanted_admission> waiting_;
   std::optional<wanted_admission> preparing_;
-  bool abandoned_ = false;           ///< the model that is being prepared was removed
+  bool abandoned_ = false;  ///< the model that is being prepared was removed
   std::uint64_t places_ = 0;
   std::uint64_t tried_at_ = 0;
-  std::uint64_t found_too_large_ = 0;   ///< place of the model
+  std::uint64_t found_too_large_ = 0;  ///< place of the model
 };
 
 }  // namespace hydra

@@ -18,7 +18,8 @@ class callback_controller final : public controller_actor::base {
  public:
   using super = controller_actor::base;
 
-  callback_controller(caf::actor_config& config, run_services services, callback_set callbacks, supervisor_actor supervisor)
+  callback_controller(caf::actor_config& config, run_services services, callback_set callbacks,
+                      supervisor_actor supervisor)
       : super(config),
         services_(std::move(services)),
         trials_(std::move(callbacks.search)),
@@ -29,7 +30,8 @@ class callback_controller final : public controller_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_evaluation_observed),
+    return {guarded(this, &callback_controller::on_step_observed),
+            guarded(this, &callback_controller::on_evaluation_observed),
             guarded(this, &callback_controller::on_trial_left), guarded(this, &callback_controller::on_shut_down)};
   }
 
@@ -114,7 +116,7 @@ class callback_controller final : public controller_actor::base {
 
   run_services services_;
   trial_gate trials_;
-  std::map<std::string, task_actor> tasks_;   ///< of trials that wait
+  std::map<std::string, task_actor> tasks_;  ///< of trials that wait
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;

@@ -16,12 +16,12 @@
 namespace hydra {
 
 enum class model_phase : std::uint8_t {
-  waiting,    ///< for memory
+  waiting,  ///< for memory
   training,
-  pausing,    ///< it is being saved
-  paused,     ///< saved; it continues when it is resumed
-  finished,   ///< as planned, or stopped
-  failed,     ///< or its run was halted: its parameters are not a result
+  pausing,   ///< it is being saved
+  paused,    ///< saved; it continues when it is resumed
+  finished,  ///< as planned, or stopped
+  failed,    ///< or its run was halted: its parameters are not a result
 };
 
 class model_phases {
@@ -29,7 +29,9 @@ class model_phases {
   /// Their ids are their places.
   model_id add(std::string name, model_phase phase) {
     const model_id id{static_cast<std::uint32_t>(all_.size())};
-    all_.push_back({.name = std::move(name), .phase = phase, .has_memory = phase == model_phase::training,
+    all_.push_back({.name = std::move(name),
+                    .phase = phase,
+                    .has_memory = phase == model_phase::training,
                     .admissions = phase == model_phase::training ? 1u : 0u});
     return id;
   }
@@ -97,9 +99,7 @@ class model_phases {
     return count([](const record& m) { return over(m.phase); });
   }
   /// Some model has memory that it may give back.
-  bool holds_memory() const {
-    return std::ranges::any_of(all_, &record::has_memory);
-  }
+  bool holds_memory() const { return std::ranges::any_of(all_, &record::has_memory); }
   /// Some model is about to give its memory back.
   bool memory_is_coming_back() const {
     return std::ranges::any_of(all_, [](const record& m) { return m.has_memory && m.phase != model_phase::training; });
@@ -123,7 +123,7 @@ class model_phases {
     model_phase phase = model_phase::waiting;
     bool has_memory = false;
     bool drained = false;
-    bool releasing = false;   ///< the command was given
+    bool releasing = false;  ///< the command was given
     std::uint32_t admissions = 0;
   };
   static bool over(model_phase s) noexcept { return s == model_phase::finished || s == model_phase::failed; }

@@ -50,7 +50,8 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
 void supervisor::on_add_model(const add_model& m) {
   wanted_admission wanted{.what = m.what, .answer = m.answer};
   if (!actors_.admission || halted_ || ending_) {
-    refuse(wanted, {fault_code::refused, "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
+    refuse(wanted, {fault_code::refused,
+                    "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
     return;
   }
   queue_.add(std::move(wanted));
@@ -81,7 +82,8 @@ void supervisor::on_model_ended(const model_ended& m) {
     if ((m.why || m.stopped) && !halted_) {
       send(actors_.controller, trial_left{phases_.name_of(m.model)});
     }
-    answer_steered(m.model, {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before it was paused"});
+    answer_steered(m.model,
+                   {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before it was paused"});
     wanted_back_.erase(m.model);
   }
   end_if_over();

@@ -24,10 +24,7 @@ class supervisor final : public supervisor_actor::base {
   using super = supervisor_actor::base;
 
   supervisor(caf::actor_config& config, run_services services, supervisor_setup setup)
-      : super(config),
-        services_(std::move(services)),
-        setup_(std::move(setup)),
-        callback_(setup_.callback_limit) {
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), callback_(setup_.callback_limit) {
     for (auto& m : setup_.models) {
       const model_id id{static_cast<std::uint32_t>(phases_.size())};
       phases_.add(m.name, setup_.waiting.contains(id) ? model_phase::waiting : model_phase::training);
@@ -41,16 +38,15 @@ class supervisor final : public supervisor_actor::base {
 
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
-    return {guarded(this, &supervisor::on_actors_spawned), guarded(this, &supervisor::on_add_model),
-            guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
-            guarded(this, &supervisor::on_model_drained), guarded(this, &supervisor::on_model_released),
-            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_callback_began),
-            guarded(this, &supervisor::on_callback_ended),  guarded(this, &supervisor::on_check_controller),
+    return {guarded(this, &supervisor::on_actors_spawned),    guarded(this, &supervisor::on_add_model),
+            guarded(this, &supervisor::on_model_prepared),    guarded(this, &supervisor::on_model_ended),
+            guarded(this, &supervisor::on_model_drained),     guarded(this, &supervisor::on_model_released),
+            guarded(this, &supervisor::on_device_given_up),   guarded(this, &supervisor::on_callback_began),
+            guarded(this, &supervisor::on_callback_ended),    guarded(this, &supervisor::on_check_controller),
             guarded(this, &supervisor::on_controller_failed), guarded(this, &supervisor::on_steer_model),
-            guarded(this, &supervisor::on_pause_failed), guarded(this, &supervisor::on_trial_held),
-            guarded(this, &supervisor::on_trial_decided),
-            guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
-            guarded(this, &supervisor::on_run_stalled)};
+            guarded(this, &supervisor::on_pause_failed),      guarded(this, &supervisor::on_trial_held),
+            guarded(this, &supervisor::on_trial_decided),     guarded(this, &supervisor::on_interrupt_run),
+            guarded(this, &supervisor::on_run_aborted),       guarded(this, &supervisor::on_run_stalled)};
   }
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
@@ -156,12 +152,12 @@ class supervisor final : public supervisor_actor::base {
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive
   model_phases phases_;
-  std::map<model_id, model_description> descriptions_;   ///< of those that have not ended
+  std::map<model_id, model_description> descriptions_;  ///< of those that have not ended
   admission_queue queue_;
-  std::multimap<model_id, command_sink> steered_;   ///< who waits until a model is paused
-  std::set<model_id> wanted_back_;          ///< resumed while they are being paused
-  std::set<model_id> held_;                 ///< trials that wait for their decision, with memory
-  std::set<model_id> parked_;               ///< and those that were paused for others
+  std::multimap<model_id, command_sink> steered_;  ///< who waits until a model is paused
+  std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
+  std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
+  std::set<model_id> parked_;                      ///< and those that were paused for others
   callback_watch callback_;
   bool halted_ = false;
   bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once

@@ -19,12 +19,18 @@ void answer(const command_sink& sink, const fault& why) {
 
 const char* text_of(model_phase s) {
   switch (s) {
-    case model_phase::waiting: return "waits for memory";
-    case model_phase::training: return "is being trained";
-    case model_phase::pausing: return "is being paused";
-    case model_phase::paused: return "is paused";
-    case model_phase::finished: return "has finished";
-    case model_phase::failed: return "has failed";
+    case model_phase::waiting:
+      return "waits for memory";
+    case model_phase::training:
+      return "is being trained";
+    case model_phase::pausing:
+      return "is being paused";
+    case model_phase::paused:
+      return "is paused";
+    case model_phase::finished:
+      return "has finished";
+    case model_phase::failed:
+      return "has failed";
   }
   return "";
 }
@@ -53,7 +59,8 @@ void supervisor::on_steer_model(const steer_model& m) {
 void supervisor::steer_new(const steer_model& m) {
   if (m.what == model_command::stop) {
     if (const auto wanted = queue_.remove(m.name)) {
-      refuse(*wanted, {fault_code::refused, fmt::format("model '{}': it was stopped before there was memory for it", m.name)});
+      refuse(*wanted,
+             {fault_code::refused, fmt::format("model '{}': it was stopped before there was memory for it", m.name)});
       end_if_over();
       return answer(m.answer, {});
     }
@@ -62,8 +69,8 @@ void supervisor::steer_new(const steer_model& m) {
   for (const auto& [id, what] : descriptions_) {
     known.push_back(what.name);
   }
-  answer(m.answer, {fault_code::bad_input, fmt::format("there is no model \"{}\" that this could be done with{}", m.name,
-                                                      known_instead(m.name, known))});
+  answer(m.answer, {fault_code::bad_input, fmt::format("there is no model \"{}\" that this could be done with{}",
+                                                       m.name, known_instead(m.name, known))});
 }
 
 void supervisor::stop(model_id model, const command_sink& sink) {
@@ -90,8 +97,10 @@ void supervisor::stop(model_id model, const command_sink& sink) {
 void supervisor::pause(model_id model, const command_sink& sink) {
   const auto state = phases_.of(model);
   if (setup_.checkpoints.store == nullptr) {
-    return answer(sink, {fault_code::refused, fmt::format("model '{}' cannot be paused: this run saves nothing (checkpoint.keep = 0, "
-                                                          "or it has no folder)", phases_.name_of(model))});
+    return answer(sink, {fault_code::refused,
+                         fmt::format("model '{}' cannot be paused: this run saves nothing (checkpoint.keep = 0, "
+                                     "or it has no folder)",
+                                     phases_.name_of(model))});
   }
   if (state == model_phase::training) {
     phases_.pauses(model);
@@ -140,7 +149,7 @@ void supervisor::on_trial_decided(const trial_decided& m) {
     return;
   }
   if (phases_.of(m.model) == model_phase::paused || phases_.of(m.model) == model_phase::pausing) {
-    m.stop && phases_.of(m.model) == model_phase::paused ? stop(m.model, nullptr) : resume(m.model, nullptr);
+    m.stop&& phases_.of(m.model) == model_phase::paused ? stop(m.model, nullptr) : resume(m.model, nullptr);
   }
 }
 
@@ -162,14 +171,16 @@ void supervisor::make_room() {
 }
 
 fault supervisor::objection(model_id model, const char* wish) const {
-  return {fault_code::refused, fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
+  return {fault_code::refused,
+          fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
 }
 
 void supervisor::on_pause_failed(const pause_failed& m) {
   phases_.continues(m.model);
   wanted_back_.erase(m.model);
   parked_.erase(m.model);
-  const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}", phases_.name_of(m.model), m.why.text)};
+  const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}",
+                                          phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
   answer_steered(m.model, why);
 }

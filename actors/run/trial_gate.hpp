@@ -19,10 +19,10 @@
 namespace hydra {
 
 struct search_setup {
-  std::shared_ptr<search_rule> rule;     ///< null: no search
+  std::shared_ptr<search_rule> rule;  ///< null: no search
   search_metric metric = search_metric::validation;
   std::set<std::string> trials{};
-  std::set<std::string> stopped{};       ///< trials that an earlier part of the run has decided to stop
+  std::set<std::string> stopped{};  ///< trials that an earlier part of the run has decided to stop
   /// Called with each event and its decisions before they are carried out; may throw.
   std::function<void(const search_record&)> record{};
 };
@@ -51,7 +51,8 @@ class trial_gate {
   /// A trial has ended, and the rule may not know why.
   std::vector<trial_answer> ended(const std::string& trial) {
     held_.erase(trial);
-    return setup_.stopped.contains(trial) ? std::vector<trial_answer>{} : answers(decide(*setup_.rule, trial_ended{trial}));
+    return setup_.stopped.contains(trial) ? std::vector<trial_answer>{}
+                                          : answers(decide(*setup_.rule, trial_ended{trial}));
   }
 
  private:

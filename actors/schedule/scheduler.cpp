@@ -366,8 +366,8 @@ class scheduler final : public scheduler_actor::base {
   supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
-  std::map<model_id, std::set<std::pair<device_id, unit>>> held_;   ///< placed, and neither completed nor failed
-  std::set<model_id> leaving_;       ///< have left, but still have units on devices
+  std::map<model_id, std::set<std::pair<device_id, unit>>> held_;  ///< placed, and neither completed nor failed
+  std::set<model_id> leaving_;                                     ///< have left, but still have units on devices
   duration_histogram decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;

@@ -153,7 +153,8 @@ model_id session::add_model(model_description model) {
   auto answer = std::make_shared<std::promise<model_id>>();
   auto joined = answer->get_future();
   std::optional<model_id> before;
-  const auto line = state_->requests.offer(hydra::add_model{model, sink_of(std::move(answer))}, [&] { before = state_->add(model); });
+  const auto line =
+      state_->requests.offer(hydra::add_model{model, sink_of(std::move(answer))}, [&] { before = state_->add(model); });
   if (before) {
     return *before;
   }
@@ -199,8 +200,9 @@ void session::subscribe(evaluation_callback callback) { state_->evaluation_callb
 void session::use_search(const search_settings& settings, std::function<void(const search_record&)> record,
                          std::span<const search_record> earlier) {
   if (settings.kind == search_kind::pbt) {
-    throw fault_error(fault_code::bad_input, "search.kind: \"pbt\" starts trials from the state of others, which a run cannot do "
-                                             "yet; use \"asha\", \"hyperband\" or \"halving\"");
+    throw fault_error(fault_code::bad_input,
+                      "search.kind: \"pbt\" starts trials from the state of others, which a run cannot do "
+                      "yet; use \"asha\", \"hyperband\" or \"halving\"");
   }
   search_setup search{.rule = make_search_rule(settings), .metric = settings.metric, .record = std::move(record)};
   if (!search.rule) {
@@ -370,7 +372,11 @@ void session::state::load_models() {
 /// It has no memory yet; its data are opened again when it has.
 model_entry session::state::waiting_model(std::size_t i) {
   const auto* saved = planned->begins.of(i);
-  model_entry entry{.what = cut_model(i), .memory = {}, .standing = {}, .data = {}, .facts = planned_facts(*planned->prepared[i].model)};
+  model_entry entry{.what = cut_model(i),
+                    .memory = {},
+                    .standing = {},
+                    .data = {},
+                    .facts = planned_facts(*planned->prepared[i].model)};
   if (saved) {
     entry.standing = saved->begins(entry.what->plan);
   }
@@ -380,21 +386,30 @@ model_entry session::state::waiting_model(std::size_t i) {
 
 void session::state::check_search() const {
   if (search.rule && (!options.ablation.sharp || chosen.make()->name() == "whole-model")) {
-    throw fault_error(fault_code::bad_input, "search: a device that trains one model to its end (policy whole-model, ablation sharp = "
-                                             "false) would wait for ever at a rung for models that it does not train; use another policy");
+    throw fault_error(fault_code::bad_input,
+                      "search: a device that trains one model to its end (policy whole-model, ablation sharp = "
+                      "false) would wait for ever at a rung for models that it does not train; use another policy");
   }
   if (search.rule && !planned->plan.waiting.empty() && !checkpoints) {
-    throw fault_error(fault_code::bad_input, "search: not all models fit into host memory, so trials that wait are paused, and for that "
-                                             "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise "
-                                             "[host] memory");
+    throw fault_error(fault_code::bad_input,
+                      "search: not all models fit into host memory, so trials that wait are paused, and for that "
+                      "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise "
+                      "[host] memory");
   }
 }
 
 void session::state::make_joiner() {
-  joiner = std::make_unique<model_joiner>(
-      joining_setup{.options = options, .devices = device_entries, .machines = planned->machines, .plan = planned->plan,
-                    .waiting = planned->plan.waiting, .setting = planned->setting, .device_updates = planned->device_updates, .arena = arena.get(),
-                    .bases = bases, .kept = &kept, .log = log});
+  joiner = std::make_unique<model_joiner>(joining_setup{.options = options,
+                                                        .devices = device_entries,
+                                                        .machines = planned->machines,
+                                                        .plan = planned->plan,
+                                                        .waiting = planned->plan.waiting,
+                                                        .setting = planned->setting,
+                                                        .device_updates = planned->device_updates,
+                                                        .arena = arena.get(),
+                                                        .bases = bases,
+                                                        .kept = &kept,
+                                                        .log = log});
 }
 
 pipeline_options session::state::pipeline() const {
@@ -488,10 +503,13 @@ report session::run() {
   s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
-  const auto run = execute(s.make_setup(spans.get()),
-                           {.devices = *s.devices, .arena = *s.arena, .interrupts = s.interrupts, .requests = s.requests,
-                            .optimizer_threads = optimizer_threads(s.options), .stop_limit = s.options.stop_limit,
-                            .progress = s.options.progress});
+  const auto run = execute(s.make_setup(spans.get()), {.devices = *s.devices,
+                                                       .arena = *s.arena,
+                                                       .interrupts = s.interrupts,
+                                                       .requests = s.requests,
+                                                       .optimizer_threads = optimizer_threads(s.options),
+                                                       .stop_limit = s.options.stop_limit,
+                                                       .progress = s.options.progress});
   s.files.end_metrics();
   s.keep_models(run.record);
   s.log_unlocked();

@@ -71,8 +71,12 @@ void begin_at(model_entry& m, const model_checkpoint& begins, host_arena& arena)
 class simulated_maker {
  public:
   simulated_maker(const simulation_setup& setup, std::vector<sharded_model_ptr> models, host_arena& arena)
-      : joiners_(setup.joiners), saved_(setup.saved), models_(std::move(models)), cap_(setup.planned_memory),
-        devices_(setup.devices.size()), arena_(&arena) {}
+      : joiners_(setup.joiners),
+        saved_(setup.saved),
+        models_(std::move(models)),
+        cap_(setup.planned_memory),
+        devices_(setup.devices.size()),
+        arena_(&arena) {}
 
   /// Throws fault_error{does_not_fit} for a name that is not known.
   model_entry operator()(const admission_request& r) {
@@ -110,7 +114,7 @@ class simulated_maker {
 
   std::vector<simulated_model> joiners_;
   std::function<std::optional<model_checkpoint>(const std::string&)> saved_;
-  std::vector<sharded_model_ptr> models_;   ///< by id
+  std::vector<sharded_model_ptr> models_;  ///< by id
   byte_count cap_;
   std::size_t devices_;
   host_arena* arena_;

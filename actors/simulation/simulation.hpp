@@ -71,10 +71,10 @@ struct simulation_setup {
   std::vector<simulated_model> models;
   std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not used
   std::vector<simulated_model> joiners{};   ///< models that may be added, by name; if empty, none can join
-  std::set<model_id> waiting{};   ///< models that wait for memory
-  byte_count planned_memory{std::uint64_t{1} << 50};   ///< they are admitted while host_demand() is within it
-  std::function<std::optional<model_checkpoint>(const std::string& model)> saved{};   ///< where paused models continue;
-                                                                                      ///< null: at the start
+  std::set<model_id> waiting{};             ///< models that wait for memory
+  byte_count planned_memory{std::uint64_t{1} << 50};  ///< they are admitted while host_demand() is within it
+  std::function<std::optional<model_checkpoint>(const std::string& model)> saved{};  ///< where paused models continue;
+                                                                                     ///< null: at the start
   std::unique_ptr<policy> chosen;
   policy_actor_setup advice{};           ///< of a policy actor that `chosen` asks
   pipeline_options pipeline;

@@ -161,6 +161,13 @@ std::string sharing_text(const workload_plan& plan) {
   return fmt::format("  frozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
 }
 
+std::string waiting_text(const workload_plan& plan) {
+  const std::size_t all = plan.models.size(), waiting = plan.waiting.size();
+  return waiting == 0
+             ? ""
+             : fmt::format(" for {} of {} models; the others wait until models have ended", all - waiting, all);
+}
+
 }  // namespace
 
 std::string to_table(const workload_plan& plan, std::span<const device_info> devices) {
@@ -170,9 +177,9 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
     if (std::find_if(plan.models.begin(), m, before) == m) text += model_text(plan, *m);
   }
   return text + device_table(devices) +
-         fmt::format("\nstaging bytes {}  computing bytes {}  smallest sufficient memory {} ({} bytes)\nhost {}{}\n",
+         fmt::format("\nstaging bytes {}  computing bytes {}  smallest sufficient memory {} ({} bytes)\nhost {}{}{}\n",
                      to_string(plan.staging_bytes), to_string(plan.computing_bytes), to_string(plan.sufficient),
-                     plan.sufficient.value(), to_string(plan.host_needed), sharing_text(plan));
+                     plan.sufficient.value(), to_string(plan.host_needed), waiting_text(plan), sharing_text(plan));
 }
 
 std::string to_lines(const forecast& f) {

@@ -43,7 +43,8 @@ void add_search(session& into, const workload& w, bool resumes) {
   if (!w.search) return;
   const fs::path file = w.options.output / search_file;
   const auto earlier = resumes ? recorded(file) : std::vector<search_record>{};
-  into.use_search(*w.search, [file](const search_record& r) { append(file, r); }, earlier);
+  into.use_search(
+      *w.search, [file](const search_record& r) { append(file, r); }, earlier);
 }
 
 }  // namespace hydra::apps

@@ -12,9 +12,9 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -160,8 +160,9 @@ struct workload_plan {
   byte_count host_needed;        ///< parameters, moments, batches, write-back buffers of boundaries and gradients
   known_bases bases;             ///< that models share, or may share
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
-  std::set<model_id> waiting{};  ///< models that are admitted when others have given their host memory back; the bytes above
-                                 ///< are those of the others
+  std::set<model_id>
+      waiting{};  ///< models that are admitted when others have given their host memory back; the bytes above
+                  ///< are those of the others
 };
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the

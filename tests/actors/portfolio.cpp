@@ -6,8 +6,8 @@
 #include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -72,8 +72,8 @@ void step_until(simulation& s, Condition holds) {
 }
 
 struct admissions {
-  std::vector<std::uint32_t> order;   ///< of those that have waited
-  std::size_t most = 0;               ///< with memory at a time
+  std::vector<std::uint32_t> order;  ///< of those that have waited
+  std::size_t most = 0;              ///< with memory at a time
 };
 
 /// Runs to the end.
@@ -105,7 +105,8 @@ std::vector<simulated_model> many(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("models wait for memory, are admitted in their order when others have ended, and all are trained", "[portfolio]") {
+TEST_CASE("models wait for memory, are admitted in their order when others have ended, and all are trained",
+          "[portfolio]") {
   const auto models = many(24);
   simulation s(scarce_run(models, 3, 2));
   const auto seen = observe(s, 3);
@@ -136,7 +137,8 @@ TEST_CASE("a model that joins waits for memory, too, as long as others may give 
   s.add_model("late");
   s.run();
   REQUIRE(s.joins().size() == 2);
-  CHECK_THAT(s.joins()[0].why.text, Contains("'huge' does not fit"));   // nobody has memory any more, and it still does not
+  CHECK_THAT(s.joins()[0].why.text,
+             Contains("'huge' does not fit"));  // nobody has memory any more, and it still does not
   CHECK(!s.joins()[1].why);
   CHECK(unfinished(s, models) == "");
 }
@@ -188,7 +190,7 @@ TEST_CASE("after a pause at most what computes is completed before the memory is
     step(s, at);
     s.steer("first", model_command::pause);
     int completed = 0;
-    bool told = false;   // the task of the pause
+    bool told = false;  // the task of the pause
     while (s.answers().empty()) {
       const auto m = overhear(s);
       told = told || (m && m->get<pause_model>());
@@ -196,7 +198,7 @@ TEST_CASE("after a pause at most what computes is completed before the memory is
       completed += told && done && done->what.model == model_id{0} ? 1 : 0;
       REQUIRE(s.step());
     }
-    CHECK(completed <= 2);   // one that computes, and one that was being written back
+    CHECK(completed <= 2);  // one that computes, and one that was being written back
   }
 }
 
@@ -255,7 +257,8 @@ TEST_CASE("a model that cannot be saved is not paused and loses nothing", "[port
   }
 }
 
-TEST_CASE("a model that is stopped from outside ends with the step that has begun, and is evaluated there", "[portfolio]") {
+TEST_CASE("a model that is stopped from outside ends with the step that has begun, and is evaluated there",
+          "[portfolio]") {
   std::vector models{small("first", 8), small("second", 4)};
   models[0].evaluation = {.every = 3, .range = {.micro_batches = 2, .round = 1}};
   for (int at = 0; at < 300; at += 9) {
@@ -288,9 +291,12 @@ TEST_CASE("commands that cannot be followed say why", "[portfolio]") {
     CHECK(unfinished(s, models) == "");
     return why.text;
   };
-  CHECK_THAT(answer(scarce_run(models, 2), "m1", model_command::pause), Contains("'m1' cannot be paused") && Contains("saves nothing"));
-  CHECK_THAT(answer(steered_run(models, store), "m1", model_command::resume), Contains("cannot be resumed: it is being trained"));
-  CHECK_THAT(answer(steered_run(models, store), "n1", model_command::stop), Contains("no model \"n1\"") && Contains("did you mean \"m1\""));
+  CHECK_THAT(answer(scarce_run(models, 2), "m1", model_command::pause),
+             Contains("'m1' cannot be paused") && Contains("saves nothing"));
+  CHECK_THAT(answer(steered_run(models, store), "m1", model_command::resume),
+             Contains("cannot be resumed: it is being trained"));
+  CHECK_THAT(answer(steered_run(models, store), "n1", model_command::stop),
+             Contains("no model \"n1\"") && Contains("did you mean \"m1\""));
 }
 
 namespace {

@@ -4,8 +4,8 @@
 #include "tests/support/memory_store.hpp"
 #include "tests/support/small_run.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <memory>
 #include <random>
@@ -40,7 +40,7 @@ simulation_setup search_run(memory_store& store, std::size_t admitted, std::size
     settings.trials.push_back({setup.models[i].name});
     setup.search.trials.insert(setup.models[i].name);
     if (i < admitted) {
-      plans.push_back(make_simulated_model(setup.models[1])->plan);   // of two shards, the larger ones
+      plans.push_back(make_simulated_model(setup.models[1])->plan);  // of two shards, the larger ones
     } else {
       setup.waiting.insert(model_id{i});
     }
@@ -77,7 +77,8 @@ std::string search_at_random(std::uint32_t seed) {
   }
   const auto seen = steps_of(s);
   const auto leftovers = s.record()->leftovers;
-  return seen == expected && leftovers.empty() ? "" : fmt::format("seed {}: {} {}", seed, fmt::join(seen, " "), leftovers);
+  return seen == expected && leftovers.empty() ? ""
+                                               : fmt::format("seed {}: {} {}", seed, fmt::join(seen, " "), leftovers);
 }
 
 }  // namespace

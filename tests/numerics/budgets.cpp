@@ -81,7 +81,7 @@ TEST_CASE("the host memory that the plan asks for is enough to the byte, and its
   }
   const auto alone = std::max(planned_host_memory({two_models()[0]}, {.devices = devices}),
                               planned_host_memory({two_models()[1]}, {.devices = devices}));
-  for (const auto memory : {needed - 1_B, alone}) {   // one after the other
+  for (const auto memory : {needed - 1_B, alone}) {  // one after the other
     const auto spilled = train_spilled(two_models(), {.devices = devices, .host_memory = memory});
     REQUIRE(spilled.summary.host_peak <= memory);
     REQUIRE(difference(train_plain(two_models()), spilled) == "");

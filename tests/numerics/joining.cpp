@@ -92,7 +92,8 @@ TEST_CASE("a model that does not fit next to the run is refused with numbers, an
   CHECK_THAT(result.summary.notes.back(), Contains("not added: model 'model-2' cannot join"));
 }
 
-TEST_CASE("a model for which there is no host memory waits for that of the others; one that never fits is refused", "[joining]") {
+TEST_CASE("a model for which there is no host memory waits for that of the others; one that never fits is refused",
+          "[joining]") {
   run_options options{.devices = {roomy()}};
   options.host_memory = planned_host_memory(first_two(), options);
   auto huge = tiny_gpt(0.0, false);
@@ -106,7 +107,8 @@ TEST_CASE("a model for which there is no host memory waits for that of the other
   }};
   const auto result = train_spilled(first_two(), options);
   CHECK(result.summary.models.size() == 3);
-  CHECK_THAT(result.summary.notes.back(), Contains("'model-7' cannot join: alone it needs") && Contains("bytes) of host memory"));
+  CHECK_THAT(result.summary.notes.back(),
+             Contains("'model-7' cannot join: alone it needs") && Contains("bytes) of host memory"));
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(result.summary.models[i].loss == plain_results()[i].losses);
     CHECK(result.summary.models[i].status == model_status::finished);

@@ -3,8 +3,8 @@
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <string>
@@ -41,7 +41,9 @@ std::string other_bits(const std::vector<exact_case>& models, const report& r) {
       return fmt::format("model {} alone: {}", i, wrong);
     }
     const auto& [is, shall] = std::tie(r.models[i], alone.summary.models[0]);
-    const auto same_loss = [](const validation_report& a, const validation_report& b) { return a.step == b.step && a.loss == b.loss; };
+    const auto same_loss = [](const validation_report& a, const validation_report& b) {
+      return a.step == b.step && a.loss == b.loss;
+    };
     if (is.digest.empty() || is.digest != shall.digest || is.loss != shall.loss || is.grad_norm != shall.grad_norm ||
         !std::ranges::equal(is.validation, shall.validation, same_loss)) {
       return fmt::format("model {} differs: {} {}", i, to_string(is.status), is.digest);
@@ -78,14 +80,16 @@ TEST_CASE("a model that never fits is refused before anything is trained, with i
   models[1].chain = gpt2({.layers = 64, .width = 16, .heads = 2, .context = 6});
   run_options options{.devices = {roomy()}};
   options.host_memory = planned_host_memory({models[0], models[2]}, options);
-  CHECK_THROWS_WITH(plan_of(models, options), Contains("model 'model-1' alone: the run needs") && Contains("bytes) of host memory"));
+  CHECK_THROWS_WITH(plan_of(models, options),
+                    Contains("model 'model-1' alone: the run needs") && Contains("bytes) of host memory"));
 }
 
 TEST_CASE("a portfolio that is interrupted continues with those that had waited", "[portfolio]") {
   const temporary_folder folder;
   const auto models = many(12);
   const run_options options{.devices = {roomy()}};
-  session_options part{.host_memory = planned_host_memory(many(3), options), .output = folder.path() / "run", .log = verbosity::quiet};
+  session_options part{
+      .host_memory = planned_host_memory(many(3), options), .output = folder.path() / "run", .log = verbosity::quiet};
   report last;
   int parts = 0;
   do {
@@ -100,7 +104,8 @@ TEST_CASE("a portfolio that is interrupted continues with those that had waited"
   CHECK(other_bits(models, last) == "");
 }
 
-TEST_CASE("models that are paused and resumed while they are trained have the bits of undisturbed ones", "[portfolio]") {
+TEST_CASE("models that are paused and resumed while they are trained have the bits of undisturbed ones",
+          "[portfolio]") {
   auto models = mixed_workload();
   for (auto& m : models) {
     m.steps += 6;

@@ -4,8 +4,8 @@
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <cmath>
 #include <mutex>
@@ -46,7 +46,7 @@ struct schedule {
   std::vector<cpu_device> devices{roomy()};
   std::string policy = "sharded-lrtf";
   byte_count host{};
-  int interruptions = 0;      ///< each after some steps of the run
+  int interruptions = 0;  ///< each after some steps of the run
 };
 
 struct searched {
@@ -65,7 +65,8 @@ searched search(search_kind kind, const schedule& how) {
     const auto models = trials();
     for (std::size_t i = 0; i < models.size(); ++i) s.add_model(describe(models[i], i));
     const auto earlier = all.records;
-    s.use_search(settings_of(kind), [&](const search_record& r) { all.records.push_back(r); }, earlier);
+    s.use_search(
+        settings_of(kind), [&](const search_record& r) { all.records.push_back(r); }, earlier);
     if (part < how.interruptions) {
       s.on<step_completed>([&, count = 0](const step_completed&, control&) mutable {
         if (++count == 6) s.interrupt();
@@ -112,7 +113,8 @@ std::vector<schedule> schedules() {
 
 }  // namespace
 
-TEST_CASE("halving and hyperband decide the same under every schedule, with little memory and after interruptions", "[search]") {
+TEST_CASE("halving and hyperband decide the same under every schedule, with little memory and after interruptions",
+          "[search]") {
   for (const auto kind : {search_kind::halving, search_kind::hyperband}) {
     const auto first = reached(search(kind, {}).summary);
     CHECK(std::ranges::count(first, steps) >= 1);
@@ -133,7 +135,8 @@ TEST_CASE("the winner of halving is the best of all, for less work", "[search]")
   std::uint32_t work = 0;
   for (const auto n : reached(result.summary)) work += n;
   CHECK(work * 2 <= steps * 9);
-  const auto best = std::ranges::min_element(plain, {}, [](const auto& p) { return p.evaluations.back().loss; }) - plain.begin();
+  const auto best =
+      std::ranges::min_element(plain, {}, [](const auto& p) { return p.evaluations.back().loss; }) - plain.begin();
   CHECK(result.summary.models[static_cast<std::size_t>(best)].steps == steps);
 }
 

@@ -88,7 +88,7 @@ struct bench {
 
   session_options options{.log = verbosity::quiet};
   workload_plan plan;
-  std::size_t models = 1;   ///< of the run
+  std::size_t models = 1;  ///< of the run
   int devices_made = 0;
   std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
   std::unique_ptr<host_arena> arena;
@@ -122,7 +122,7 @@ TEST_CASE("the remaining time of a model that joins is a wall time, as for the r
 
 TEST_CASE("the memory of a released model is free for others, its name is not", "[joining]") {
   bench b(host_for_two());
-  b.prepare(wide("second"));   // its memory is freed at once
+  b.prepare(wide("second"));  // its memory is freed at once
   CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);
   CHECK_NOTHROW(b.prepare(wide("third"), {model_id{1}}));
   CHECK(refusal(b, wide("second")) == fault_code::bad_input);
@@ -143,7 +143,7 @@ TEST_CASE("a model of the run that is prepared again keeps its name, its id and 
   const auto first = b.joiner->prepare({wide("first"), model_id{0}, 1, false, {model_id{0}}});
   CHECK(first.what->plan.cuts() == b.plan.models.front().cuts());
   CHECK_NOTHROW(b.prepare(wide("second")));
-  CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);   // the first one counts once
+  CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);  // the first one counts once
 }
 
 TEST_CASE("a model that was prepared, but has not joined, is forgotten", "[joining]") {
@@ -175,7 +175,7 @@ TEST_CASE("a layer that cannot be measured while the run's devices hold their me
   wider.chain = mlp({.layers = 2, .width = 48});
   CHECK(refusal(b, wider) == fault_code::does_not_fit);
   CHECK_THROWS_WITH(b.prepare(wider), Catch::Contains("model 'late' cannot join: ") &&
-                                                      Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
+                                          Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
 }
 
 TEST_CASE("a lack of host memory, or a fault of a data source, is reported as such", "[joining]") {
