@@ -176,6 +176,9 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
 void supervisor::end_without_task(model_id model, const fault& why) {
   if (phases_.end(model, model_phase::failed)) {
     send(actors_.reporter, model_ended{model, 0, false, why, {}});
+    if (!halted_) {
+      send(actors_.controller, trial_left{phases_.name_of(model)});
+    }
   }
 }
 

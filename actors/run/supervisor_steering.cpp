@@ -183,6 +183,7 @@ void supervisor::on_pause_failed(const pause_failed& m) {
                                           phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
   answer_steered(m.model, why);
+  make_room();
 }
 
 void supervisor::answer_steered(model_id model, const fault& why) {
