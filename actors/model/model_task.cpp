@@ -390,7 +390,11 @@ class model_task final : public task_actor::base {
     }
     const auto action = saves_.next(here(), tracker_.drained() && (drained_ || !pausing_));
     if (action == save_tracker::action::end) {
-      pausing_&& saves_.unsaved() ? stay() : end(saves_.reason(), pausing_);
+      if (pausing_ && saves_.unsaved()) {
+        stay();
+      } else {
+        end(saves_.reason(), pausing_);
+      }
       return;
     }
     if (action == save_tracker::action::capture) {

@@ -95,9 +95,6 @@ class model_phases {
   std::size_t paused() const {
     return count([](const record& m) { return m.phase == model_phase::paused; });
   }
-  std::size_t ended() const {
-    return count([](const record& m) { return over(m.phase); });
-  }
   /// Some model has memory that it may give back.
   bool holds_memory() const { return std::ranges::any_of(all_, &record::has_memory); }
   /// Some model is about to give its memory back.

@@ -143,13 +143,17 @@ void supervisor::on_trial_held(const trial_held& m) {
   }
 }
 
+/// One that is still being paused is resumed, and then asks again whether it stops.
 void supervisor::on_trial_decided(const trial_decided& m) {
   held_.erase(m.model);
   if (parked_.erase(m.model) == 0) {
     return;
   }
-  if (phases_.of(m.model) == model_phase::paused || phases_.of(m.model) == model_phase::pausing) {
-    m.stop&& phases_.of(m.model) == model_phase::paused ? stop(m.model, nullptr) : resume(m.model, nullptr);
+  const auto phase = phases_.of(m.model);
+  if (phase == model_phase::paused && m.stop) {
+    stop(m.model, nullptr);
+  } else if (phase == model_phase::paused || phase == model_phase::pausing) {
+    resume(m.model, nullptr);
   }
 }
 
