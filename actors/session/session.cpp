@@ -100,6 +100,7 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   model_entry waiting_model(std::size_t i);
   void load_models();
+  bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
   void check_search() const;
   void make_joiner();
   pipeline_options pipeline() const;
@@ -357,7 +358,7 @@ void session::state::load_models() {
     models.push_back(planned->plan.waiting.contains(model_id{i}) ? waiting_model(i) : load_model(i));
     add_bases(bases, models.back());
   }
-  if (files.wanted() && options.checkpoint.keep > 0) {
+  if (saves()) {
     const auto root = options.output / "checkpoints";
     checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), root, options.checkpoint.keep);
     for (std::size_t i = 0; i < descriptions.size(); ++i) {
@@ -390,7 +391,7 @@ void session::state::check_search() const {
                       "search: a device that trains one model to its end (policy whole-model, ablation sharp = "
                       "false) would wait for ever at a rung for models that it does not train; use another policy");
   }
-  if (search.rule && !planned->plan.waiting.empty() && !checkpoints) {
+  if (search.rule && !planned->plan.waiting.empty() && !saves()) {
     throw fault_error(fault_code::bad_input,
                       "search: not all models fit into host memory, so trials that wait are paused, and for that "
                       "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise "
@@ -493,12 +494,12 @@ report session::run() {
   if (std::exchange(s.has_run, true)) {
     throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
   }
+  s.check_search();
   s.files.make_folder();
   const auto start = steady_clock::now();
   s.devices = std::make_unique<device_set>(s.device_entries, s.log, s.options.stop_limit);
   require_planned_memory(*s.planned, s.devices->infos());
   s.load_models();
-  s.check_search();
   s.make_joiner();
   s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
   const auto load = steady_clock::now() - start;
