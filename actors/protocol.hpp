@@ -55,8 +55,9 @@
 //    release_updates  MEMORY MANAGER -> OPTIMIZER -> updates_released: none of its jobs runs or will run;
 //    model_released   MEMORY MANAGER -> SUPERVISOR, REPORTER: its host memory is free. SUPERVISOR -> DEVICES, DATA:
 //                     drop what is held of it. Its MODEL TASK is ended (shut_down).
-// 13 steer_model      CONTROLLER, or a session's thread -> SUPERVISOR: stop, pause or resume a model;
+// 13 steer_model      CONTROLLER, or a session's thread -> SUPERVISOR: stop, save, pause or resume a model;
 //    stop_model       SUPERVISOR -> MODEL TASK     it ends with the step that has begun;
+//    keep_model       SUPERVISOR -> MODEL TASK     it is saved between two steps (10) -> model_kept, and continues;
 //    pause_model      SUPERVISOR -> MODEL TASK     it leaves the schedule, is captured and saved (10), ends as paused,
 //                     and its memory is released (12); pause_failed MODEL TASK -> SUPERVISOR if it could not be saved:
 //                     it has joined the schedule again. A model that is resumed is prepared from its checkpoint, as
@@ -65,6 +66,7 @@
 //                     the search has decided: it is paused (13) if another model needs its memory;
 //    trial_decided    CONTROLLER -> SUPERVISOR      it goes on or stops; if it was paused, it is resumed or ends as it is.
 //    trial_left       SUPERVISOR -> CONTROLLER      it has failed or was stopped: others do not wait for it.
+// 15 read_status      A session's thread -> SUPERVISOR -> REPORTER: what the models and devices do now.
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a run resumes in the middle of a step), batch_wanted (MODEL TASK -> DATA, ahead of need) and
@@ -85,6 +87,7 @@
 #include "actors/protocol/observation.hpp"
 #include "actors/protocol/release.hpp"
 #include "actors/protocol/run.hpp"
+#include "actors/protocol/run_status.hpp"
 #include "actors/protocol/scheduling.hpp"
 #include "actors/protocol/steering.hpp"
 #include "actors/protocol/update.hpp"

@@ -1,5 +1,6 @@
 #include "actors/admission/identity.hpp"
 
+#include "actors/admission/beginning.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/profile/pilot.hpp"
 #include "runtime/storage/sha256.hpp"
@@ -144,7 +145,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          (m.parallel.replicas == 1 ? "" : fmt::format("replicas: {}\n", m.parallel.replicas)) +
          fmt::format("validation: every {} steps, {} micro-batches\n",
                      m.validate.value_or(validation_options{}).every_steps, p.evaluation) +
-         text_of(m.optimizer);
+         text_of(m.optimizer) + line_unless_empty("begins", m.begins.empty() ? "" : checkpoint_digest(m.begins));
 }
 
 std::vector<std::string> base_contents(const chain& model, std::uint64_t seed) {

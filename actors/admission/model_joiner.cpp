@@ -94,10 +94,11 @@ model_entry model_joiner::prepare(const admission_request& r) {
 
 resumption model_joiner::checkpoint_of(const admission_request& r, const prepared_model& p) const {
   resumption begins;
-  if (setup_.options.resume || r.continues) {
-    const auto root = setup_.options.output / "checkpoints";
+  const bool resumes = setup_.options.resume || r.continues;
+  if (resumes || !r.what.begins.empty()) {
+    const auto root = resumes ? setup_.options.output / "checkpoints" : "";
     begins = resumption(root, {resumed(r.what, p)});
-    if (!begins.of(0)) {
+    if (resumes && !begins.of(0)) {
       forget_best(posix_file_system(), checkpoints_of(root, r.what.name));
     }
   }

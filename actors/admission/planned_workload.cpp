@@ -151,14 +151,16 @@ class planner {
   }
 
   void find_checkpoints() {
-    if (!setup_.options.resume) {
+    const bool resumes = setup_.options.resume;
+    const auto begins = [](const model_description& m) { return !m.begins.empty(); };
+    if (!resumes && std::ranges::none_of(setup_.models, begins)) {
       return;
     }
     std::vector<resumed_model> all;
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       all.push_back(resumed(setup_.models[i], made_.prepared[i]));
     }
-    made_.begins = resumption(setup_.options.output / "checkpoints", std::move(all));
+    made_.begins = resumption(resumes ? setup_.options.output / "checkpoints" : "", std::move(all));
   }
 
   workload_plan plan_with(stepping_space space) const {

@@ -210,6 +210,9 @@ void validate(const model_description& m) {
     refuse(m, m.evaluate_only ? "evaluate_only: a model that is only evaluated has neither epochs nor steps"
                               : "give exactly one of epochs and steps, at least 1");
   }
+  if (m.evaluate_only && !m.begins.empty()) {
+    refuse(m, "begins: a model that is only evaluated does not start from a checkpoint; hydra evaluate evaluates one");
+  }
   validate_terms(m);
   within(m, "optimizer", [&] { validate(m.optimizer); });
   within(m, "schedule", [&] { validate(m.optimizer.schedule); });

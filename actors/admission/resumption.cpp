@@ -1,5 +1,6 @@
 #include "actors/admission/resumption.hpp"
 
+#include "actors/admission/beginning.hpp"
 #include "actors/admission/identity.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
@@ -49,20 +50,6 @@ void check_steps(const saved_model& m, const resumed_model& now) {
   }
 }
 
-/// With the new number of steps the model would not have been evaluated at the old end. A kept best state is not
-/// removed.
-void forget_old_end(saved_model& m, const resumed_model& now) {
-  auto& reported = m.standing.history;
-  if (now.steps == m.steps || !reported.evaluated_after(m.steps)) {
-    return;
-  }
-  const auto every = now.validate.every_steps;
-  const bool in_turn = every > 0 && m.steps % every == 0;
-  if (!in_turn && !(now.validate.keep_best && reported.last_is_best())) {
-    reported.evaluations.pop_back();
-  }
-}
-
 void check_identity(const saved_model& m, const resumed_model& now) {
   if (m.steps != now.steps) {
     check_steps(m, now);
@@ -89,9 +76,28 @@ bool has_damaged_checkpoints(const std::filesystem::path& of_model) {
 
 }  // namespace
 
+void forget_old_end(saved_model& m, const resumed_model& now) {
+  auto& reported = m.standing.history;
+  if (now.steps == m.steps || !reported.evaluated_after(m.steps)) {
+    return;
+  }
+  const auto every = now.validate.every_steps;
+  const bool in_turn = every > 0 && m.steps % every == 0;
+  if (!in_turn && !(now.validate.keep_best && reported.last_is_best())) {
+    reported.evaluations.pop_back();
+  }
+}
+
 resumed_model resumed(const model_description& m, const prepared_model& p) {
-  return {.name = m.name, .identity = p.identity, .cuts = p.cuts, .steps = p.steps, .schedule = m.optimizer.schedule,
-          .validate = m.validate.value_or(validation_options{})};
+  return {.name = m.name,
+          .identity = p.identity,
+          .cuts = p.cuts,
+          .steps = p.steps,
+          .schedule = m.optimizer.schedule,
+          .validate = m.validate.value_or(validation_options{}),
+          .begins = m.begins,
+          .has_frozen = p.model->frozen_count() > 0,
+          .clips = m.optimizer.clip_norm > 0};
 }
 
 resumption::resumption(std::filesystem::path root, std::vector<resumed_model> models)
@@ -146,6 +152,16 @@ bool resumption::give_up_cuts() {
 }
 
 void resumption::find(std::size_t model, checkpoint_use use) {
+  const auto& now = models_[model];
+  if (!root_.empty()) {
+    find_own(model, use);
+  }
+  if (!saved_[model] && !now.begins.empty()) {
+    saved_[model] = beginning(now);
+  }
+}
+
+void resumption::find_own(std::size_t model, checkpoint_use use) {
   const auto& now = models_[model];
   const auto reported = notes_.size();
   auto found = newest_checkpoint(checkpoints_of(root_, now.name), use, notes_);

@@ -24,6 +24,9 @@ struct resumed_model {
   std::uint32_t steps = 0;
   learning_schedule schedule{};
   validation_options validate{};
+  std::filesystem::path begins{};  ///< model_description::begins
+  bool has_frozen = false;
+  bool clips = false;
 };
 
 resumed_model resumed(const model_description& m, const prepared_model& p);
@@ -33,7 +36,8 @@ class resumption {
  public:
   /// Without checkpoints.
   resumption() = default;
-  /// Reads the folders below `root`. The number of steps may differ from before if that does not change the steps that
+  /// Reads the folders below `root`, if one is given. A model that has no checkpoint there has that which it begins from, if
+  /// it begins from one. The number of steps may differ from before if that does not change the steps that
   /// are done. Throws fault_error{bad_input} if a checkpoint belongs to another training.
   resumption(std::filesystem::path root, std::vector<resumed_model> models);
 
@@ -53,6 +57,7 @@ class resumption {
  private:
   bool keeps_cuts(std::size_t model) const;
   void find(std::size_t model, checkpoint_use use);
+  void find_own(std::size_t model, checkpoint_use use);
   void tell_beginners();
 
   std::filesystem::path root_;
@@ -74,6 +79,9 @@ auto plan_resumed(resumption& begins, const Plan& plan) {
   }
   return plan();
 }
+
+/// With the new number of steps the model would not have been evaluated at the old end. A kept best state is not removed.
+void forget_old_end(saved_model& m, const resumed_model& now);
 
 /// True if the checkpoint is of the model's end: nothing is left to compute, nothing to step.
 bool is_at_end(const saved_model& saved, const sharded_model& m);

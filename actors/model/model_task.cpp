@@ -60,6 +60,7 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_model_saved),
             guarded(this, &model_task::on_stop_model),
             guarded(this, &model_task::on_pause_model),
+            guarded(this, &model_task::on_keep_model),
             guarded(this, &model_task::on_model_drained),
             guarded(this, &model_task::on_run_aborted),
             guarded(this, &model_task::on_report_state),
@@ -212,6 +213,22 @@ class model_task final : public task_actor::base {
     leave({fault_code::interrupted, "it was paused"});
   }
 
+  /// If it stands between two steps, perhaps because the controller has not answered, at once.
+  void on_keep_model(const keep_model&) {
+    if (ended_) {
+      return;
+    }
+    keeping_ = true;
+    const bool between = tracker_.drained() && tracker_.completed_steps() > 0 &&
+                         tracker_.saved_position().begins_step() &&
+                         tracker_.whole_version() == tracker_.completed_steps();
+    if (!between) {
+      saves_.is_due();
+    } else if (saves_.between_steps(true)) {
+      capture();
+    }
+  }
+
   /// The scheduler has sent everything about its units: it may join again, or be continued elsewhere.
   void on_model_drained(const model_drained&) {
     drained_ = true;
@@ -266,6 +283,9 @@ class model_task final : public task_actor::base {
   }
 
   void on_model_saved(const model_saved& m) {
+    if (!saves_.saving_best()) {
+      answer_kept(m.why);
+    }
     saves_.saved(m.why);
     advance();
   }
@@ -408,6 +428,12 @@ class model_task final : public task_actor::base {
     }
   }
 
+  void answer_kept(const fault& why) {
+    if (std::exchange(keeping_, false)) {
+      send(setup_.supervisor, model_kept{setup_.id, why});
+    }
+  }
+
   void report_step() {
     if (const auto step = results_.take_step()) {
       send(setup_.reporter, *step);
@@ -431,6 +457,7 @@ class model_task final : public task_actor::base {
       return;
     }
     tracker_.give_up();
+    answer_kept(paused ? fault{} : why ? why : saves_.unsaved());
     const model_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved(), paused};
     leave_schedule();
     send(setup_.reporter, message);
@@ -453,6 +480,7 @@ class model_task final : public task_actor::base {
   bool captures_boundaries_ = false;               ///< the capture that is under way, or was the last one
   bool left_ = false;                          ///< has left the schedule
   bool pausing_ = false;                       ///< and will end as paused when it is saved
+  bool keeping_ = false;                       ///< the supervisor waits until it is saved
   bool drained_ = false;                       ///< has left, and none of its units is on any device
   bool ended_ = false;
 };

@@ -14,14 +14,13 @@ using device_actor = caf::typed_actor<
     caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
-using task_actor =
-    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>,
-                     caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>,
-                     caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
-                     caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>,
-                     caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
-                     caf::reacts_to<stop_model>, caf::reacts_to<pause_model>, caf::reacts_to<model_drained>,
-                     caf::reacts_to<run_aborted>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
+using task_actor = caf::typed_actor<
+    caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>,
+    caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>,
+    caf::reacts_to<step_acknowledged>, caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>,
+    caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
+    caf::reacts_to<stop_model>, caf::reacts_to<pause_model>, caf::reacts_to<keep_model>, caf::reacts_to<model_drained>,
+    caf::reacts_to<run_aborted>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: host buffers of blocks, leases, versions; decides alone when a unit is complete.
 using memory_actor = caf::typed_actor<
@@ -60,11 +59,14 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
                                           caf::reacts_to<trial_left>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
-using reporter_actor = caf::typed_actor<
-    caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
-    caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
-    caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>,
-    caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_reported>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+using reporter_actor =
+    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>,
+                     caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>,
+                     caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>,
+                     caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
+                     caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
+                     caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_reported>,
+                     caf::reacts_to<read_status>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, monitors it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer,
 /// memory.
@@ -73,7 +75,8 @@ using supervisor_actor =
                      caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
                      caf::reacts_to<device_given_up>, caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>,
                      caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
-                     caf::reacts_to<pause_failed>, caf::reacts_to<trial_held>, caf::reacts_to<trial_decided>,
-                     caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
+                     caf::reacts_to<pause_failed>, caf::reacts_to<model_kept>, caf::reacts_to<trial_held>,
+                     caf::reacts_to<trial_decided>, caf::reacts_to<read_status>, caf::reacts_to<interrupt_run>,
+                     caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
 
 }  // namespace hydra

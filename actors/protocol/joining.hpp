@@ -30,14 +30,16 @@ struct register_model {
   task_actor task;
 };
 
-/// `why` is none if the model has joined.
+/// `why` is none if the model has joined, or waits for memory.
 struct join_result {
-  model_id model;
-  task_actor task;
-  fault why;
+  model_id model{};
+  task_actor task{};
+  fault why{};
+  bool waits = false;
 };
 
-/// Called once, or destroyed with the message if the run is over.
+/// Called when the model has to wait for memory, if it has to, and when it has joined or is refused; or destroyed if the run
+/// ends before.
 using join_sink = std::function<void(const join_result&)>;
 
 struct add_model {

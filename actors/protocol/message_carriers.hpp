@@ -10,6 +10,7 @@
 #include "actors/protocol/observation.hpp"
 #include "actors/protocol/release.hpp"
 #include "actors/protocol/run.hpp"
+#include "actors/protocol/run_status.hpp"
 #include "actors/protocol/scheduling.hpp"
 #include "actors/protocol/steering.hpp"
 #include "actors/protocol/update.hpp"

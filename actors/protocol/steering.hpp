@@ -16,9 +16,10 @@ enum class model_command : std::uint8_t {
   stop,    ///< it ends with the step that has begun
   pause,   ///< it is saved where it is, and gives its memory back
   resume,  ///< a paused model continues where it was saved, when there is memory for it
+  save,    ///< between two steps, the next time that it is there, if it is being trained
 };
 
-/// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; the others:
+/// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; stop and resume:
 /// when accepted). Destroyed uncalled if the run ends before.
 using command_sink = std::function<void(const fault&)>;
 
@@ -31,6 +32,13 @@ struct steer_model {
 /// To the MODEL TASK, as the next one.
 struct stop_model {};
 struct pause_model {};
+
+/// To the MODEL TASK: save it between two steps, and continue.
+struct keep_model {};
+struct model_kept {
+  model_id model;
+  fault why;
+};
 
 /// The model could not be saved and continues.
 struct pause_failed {

@@ -4,7 +4,9 @@
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "partition/plan/shared_bases.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/device/executor.hpp"
+#include "runtime/memory/host_arena.hpp"
 #include "runtime/trace/trace.hpp"
 
 #include <algorithm>
@@ -78,12 +80,12 @@ class reporter final : public reporter_actor::base {
   using super = reporter_actor::base;
 
   reporter(caf::actor_config& config, run_services services, reporter_setup setup)
-      : super(config), services_(std::move(services)), setup_(std::move(setup)), breakdown_(setup_.devices) {
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), breakdown_(setup_.devices.size()) {
     for (std::uint32_t i = 0; i < setup_.models.size(); ++i) {
       record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
       record_.models.back().waits = setup_.waiting.contains(model_id{i});
     }
-    record_.devices.resize(setup_.devices);
+    record_.devices.resize(setup_.devices.size());
     record_.optimizer_workers = services_.update_executor->workers();
   }
 
@@ -96,17 +98,26 @@ class reporter final : public reporter_actor::base {
     if (setup_.stall_limit > duration{}) {
       delayed_send(this, setup_.stall_limit, check_progress{0});
     }
-    return {guarded(this, &reporter::on_begin_run),            guarded(this, &reporter::on_model_joined),
-            guarded(this, &reporter::on_model_refused),        guarded(this, &reporter::on_step_completed),
-            guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),
+    return {guarded(this, &reporter::on_begin_run),
+            guarded(this, &reporter::on_model_joined),
+            guarded(this, &reporter::on_model_refused),
+            guarded(this, &reporter::on_step_completed),
+            guarded(this, &reporter::on_evaluation_completed),
+            guarded(this, &reporter::on_shard_completed),
             guarded(this, &reporter::on_shard_updated),
-            guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_model_released),
+            guarded(this, &reporter::on_model_ended),
+            guarded(this, &reporter::on_model_released),
             guarded(this, &reporter::on_device_retired),
-            guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
-            guarded(this, &reporter::on_controller_lost),      guarded(this, &reporter::on_device_lost),
+            guarded(this, &reporter::on_scheduler_retired),
+            guarded(this, &reporter::on_memory_retired),
+            guarded(this, &reporter::on_controller_lost),
+            guarded(this, &reporter::on_device_lost),
             guarded(this, &reporter::on_state_reported),
-            guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
-            guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
+            guarded(this, &reporter::on_read_status),
+            guarded(this, &reporter::on_shard_saved),
+            guarded(this, &reporter::on_model_saved),
+            guarded(this, &reporter::on_check_progress),
+            guarded(this, &reporter::on_shut_down)};
   }
 
   void on_exit() override {
@@ -263,6 +274,7 @@ class reporter final : public reporter_actor::base {
       rest->name = entry.what->name;
       rest->plan = entry.what->plan;
       rest->terms = entry.what->terms;
+      rest->steps = entry.what->steps;
       entry.what = setup_.models[model.value] = std::move(rest);
     }
   }
@@ -314,6 +326,44 @@ class reporter final : public reporter_actor::base {
     if (!m.what.empty()) {
       services_.log->error("{}:\n{}", m.who, m.what);
       record_.stuck += m.who + "\n" + m.what + "\n";
+    }
+  }
+
+  void on_read_status(const read_status& m) {
+    auto s = m.status;
+    const auto now = clock().now();
+    s.elapsed = now - record_.began;
+    for (std::size_t i = 0; i < record_.models.size() && i < s.models.size(); ++i) {
+      describe(s.models[i], record_.models[i], *setup_.models[i], s.elapsed);
+    }
+    for (const auto& r : record_.refused) {
+      s.models.push_back({.name = r.name, .phase = model_phase::failed, .note = r.why.text});
+    }
+    for (std::uint32_t i = 0; i < setup_.devices.size(); ++i) {
+      const auto busy = breakdown_.of(device_id{i}, record_.began, now).compute;
+      s.devices.push_back({.name = setup_.devices[i]->info().name,
+                           .busy = s.elapsed > duration{} ? seconds(busy) / seconds(s.elapsed) : 0,
+                           .memory = setup_.devices[i]->memory()});
+    }
+    const auto& host = services_.arena->budget();
+    s.host = {host.used(), host.peak(), host.limit()};
+    m.answer(std::move(s));
+  }
+
+  static void describe(model_now& now, const model_outcome& out, const sharded_model& m, duration elapsed) {
+    now.steps = static_cast<std::uint32_t>(out.history.losses.size());
+    now.of = m.steps;
+    if (!out.history.losses.empty()) {
+      now.loss = out.history.losses.back();
+    }
+    if (!out.history.evaluations.empty()) {
+      now.validation = out.history.evaluations.back().loss;
+    }
+    if (now.phase == model_phase::failed) {
+      now.note = out.why.text;
+    }
+    if (now.phase == model_phase::training && !out.first_completion && out.arrival > elapsed) {
+      now.note = "arrives " + to_string(out.arrival) + " after the start";
     }
   }
 

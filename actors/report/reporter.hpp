@@ -8,13 +8,13 @@
 #include "partition/execute/sharded_model.hpp"
 #include "runtime/base/bytes.hpp"
 
-#include <cstddef>
 #include <functional>
 #include <set>
 #include <vector>
 
 namespace hydra {
 
+class device;
 class progress_printer;
 class run_metrics;
 
@@ -25,7 +25,7 @@ struct reporter_setup {
   std::vector<sharded_model_ptr> models;
   std::vector<model_standing> standing_before;   ///< of each model
   std::set<model_id> waiting;                    ///< models that wait for memory
-  std::size_t devices = 0;
+  std::vector<const device*> devices;            ///< of the run; read only
   progress_printer* progress = nullptr;
   run_metrics* metrics = nullptr;
   duration stall_limit{};

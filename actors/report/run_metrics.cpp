@@ -90,23 +90,25 @@ std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream
   return last;
 }
 
-void tell_missing(std::ostream& out, const model_entry& m, reported_so_far last) {
+/// What the model has reported after `last`.
+std::vector<json> missing_lines(const model_entry& m, reported_so_far last) {
   const auto& h = m.standing.history;
+  std::vector<json> all;
   auto evaluation = h.evaluations.begin();
   trained_tokens tokens(m.facts.tokens);
   for (std::uint32_t i = 0; i < h.losses.size(); ++i) {
     if (i >= last.step) {
       const auto norm = i < h.grad_norms.size() ? h.grad_norms[i] : 0.0F;
-      out << text_of(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what,
-                             tokens.after(i + 1, *m.what)))
-          << '\n';
+      all.push_back(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what,
+                            tokens.after(i + 1, *m.what)));
     }
     for (; evaluation != h.evaluations.end() && evaluation->steps <= i + 1; ++evaluation) {
       if (evaluation->steps > last.evaluated) {
-        out << text_of(line_of(m.what->name, *evaluation)) << '\n';
+        all.push_back(line_of(m.what->name, *evaluation));
       }
     }
   }
+  return all;
 }
 
 void go_on_behind(const std::filesystem::path& file, const std::vector<model_entry>& models) {
@@ -118,7 +120,9 @@ void go_on_behind(const std::filesystem::path& file, const std::vector<model_ent
   write_atomically(file, [&](std::ostream& out) {
     auto last = copy_lines(in, out, reported);
     for (const auto& m : models) {
-      tell_missing(out, m, last[m.what->name]);
+      for (const auto& line : missing_lines(m, last[m.what->name])) {
+        out << text_of(line) << '\n';
+      }
     }
   });
 }
@@ -137,9 +141,12 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
                          run_metrics_options options, std::shared_ptr<spdlog::logger> log)
     : file_(folder / metrics_file), log_(std::move(log)) {
   for (std::uint32_t i = 0; i < models.size(); ++i) {
-    joined(model_id{i}, models[i]);
+    tokens_.emplace(model_id{i}, trained_tokens(models[i].facts.tokens));
   }
-  options.goes_on ? go_on_behind(file_, models) : remove_old(file_);
+  if (!options.goes_on) {
+    remove_old(file_);
+  }
+  go_on_behind(file_, models);
   if (options.tensorboard) {
     std::ifstream earlier(file_);
     board_.emplace(folder, earlier, log_);
@@ -147,7 +154,10 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
 }
 
 void run_metrics::joined(model_id model, const model_entry& m) {
-  tokens_.insert_or_assign(model, trained_tokens(m.facts.tokens));
+  const bool is_new = tokens_.insert_or_assign(model, trained_tokens(m.facts.tokens)).second;
+  for (const auto& line : is_new ? missing_lines(m, {}) : std::vector<json>{}) {
+    write(line);
+  }
 }
 
 void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now) {
@@ -168,6 +178,10 @@ void run_metrics::evaluation(const evaluation_completed& e) { append(line_of(e.n
 
 void run_metrics::append(json line) {
   line["time"] = seconds_since_1970();
+  write(line);
+}
+
+void run_metrics::write(const json& line) {
   log_.append(file_, text_of(line) + "\n");
   if (board_) {
     board_->add(line);

@@ -44,7 +44,8 @@ class run_metrics {
   run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, run_metrics_options options,
               std::shared_ptr<spdlog::logger> log);
 
-  /// A model joins the run, or has its memory again.
+  /// A model joins the run, or has its memory again. Lines of steps that a model has done before it joined, as part of another
+  /// one, are written without a time.
   void joined(model_id model, const model_entry& m);
   /// The pace is known from a model's second step on.
   void step(const step_completed& e, const sharded_model& m, time_point now);
@@ -55,6 +56,7 @@ class run_metrics {
 
  private:
   void append(nlohmann::ordered_json line);
+  void write(const nlohmann::ordered_json& line);
 
   std::filesystem::path file_;
   append_log log_;

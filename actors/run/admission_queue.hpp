@@ -15,6 +15,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -24,6 +25,7 @@ struct wanted_admission {
   bool continues = false;           ///< from its newest checkpoint
   join_sink answer{};               ///< may be null
   std::uint64_t place = 0;          ///< set by the queue: in the order of requests
+  bool knows_it_waits = false;      ///< set by the queue
 };
 
 class admission_queue {
@@ -31,6 +33,10 @@ class admission_queue {
   void add(wanted_admission w) {
     w.place = ++places_;
     insert(std::move(w));
+  }
+  bool has(const std::string& name) const {
+    const auto same = [&](const wanted_admission* w) { return w->what.name == name; };
+    return std::ranges::any_of(in_order(), same);
   }
   bool empty() const noexcept { return waiting_.empty() && !preparing_; }
 
@@ -61,6 +67,28 @@ class admission_queue {
   void put_back(wanted_admission w) {
     found_too_large_ = w.place;
     insert(std::move(w));
+  }
+  /// Who has to wait because the first one was found too large, each once.
+  std::vector<join_sink> newly_waiting() {
+    std::vector<join_sink> all;
+    for (auto& w : waiting_) {
+      if (first_is_too_large() && !std::exchange(w.knows_it_waits, true) && w.answer) {
+        all.push_back(w.answer);
+      }
+    }
+    return all;
+  }
+
+  /// All, the one that is being prepared first.
+  std::vector<const wanted_admission*> in_order() const {
+    std::vector<const wanted_admission*> all;
+    if (preparing_) {
+      all.push_back(&*preparing_);
+    }
+    for (const auto& w : waiting_) {
+      all.push_back(&w);
+    }
+    return all;
   }
 
   /// What is being prepared for one that is removed is of no use: the next one is prepared after that.

@@ -32,7 +32,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
     r.standing_before.push_back(m.standing);
   }
   r.waiting = setup.waiting;
-  r.devices = setup.devices.size();
+  r.devices.assign(setup.devices.begin(), setup.devices.end());
   r.progress = setup.progress;
   r.metrics = setup.metrics;
   r.stall_limit = setup.stall_limit;

@@ -2,6 +2,7 @@
 // The models of a run as the SUPERVISOR sees them: which wait for memory, which have it, and when it may be given back.
 
 #include "actors/protocol/release.hpp"
+#include "actors/protocol/run_status.hpp"
 #include "runtime/base/ids.hpp"
 
 #include <algorithm>
@@ -14,15 +15,6 @@
 #include <vector>
 
 namespace hydra {
-
-enum class model_phase : std::uint8_t {
-  waiting,  ///< for memory
-  training,
-  pausing,   ///< it is being saved
-  paused,    ///< saved; it continues when it is resumed
-  finished,  ///< as planned, or stopped
-  failed,    ///< or its run was halted: its parameters are not a result
-};
 
 class model_phases {
  public:
@@ -59,7 +51,7 @@ class model_phases {
   }
   /// It waits for memory again.
   void waits(model_id model) { at(model).phase = model_phase::waiting; }
-  /// It has no task any more: paused, finished or failed. False if it had ended before.
+  /// It has no task any more: paused, finished, stopped or failed. False if it had ended before.
   bool end(model_id model, model_phase how) {
     if (over(of(model))) {
       return false;
@@ -82,7 +74,7 @@ class model_phases {
     if (!left || !m.has_memory || !m.drained || std::exchange(m.releasing, true)) {
       return std::nullopt;
     }
-    return release_model{model, m.phase == model_phase::finished, m.phase == model_phase::paused};
+    return release_model{model, m.phase != model_phase::failed && over(m.phase), m.phase == model_phase::paused};
   }
 
   // -- facts -------------------------------------------------------------------------------------------------------
@@ -123,7 +115,7 @@ class model_phases {
     bool releasing = false;  ///< the command was given
     std::uint32_t admissions = 0;
   };
-  static bool over(model_phase s) noexcept { return s == model_phase::finished || s == model_phase::failed; }
+  static bool over(model_phase s) noexcept { return s >= model_phase::finished; }
   template <class Property>
   std::size_t count(Property has) const {
     return static_cast<std::size_t>(std::ranges::count_if(all_, has));

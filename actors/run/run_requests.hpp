@@ -2,6 +2,7 @@
 // What other threads want of a run that is under way.
 
 #include "actors/protocol/joining.hpp"
+#include "actors/protocol/run_status.hpp"
 #include "actors/protocol/steering.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
@@ -16,7 +17,7 @@
 namespace hydra {
 
 /// To the SUPERVISOR.
-using run_request = std::variant<add_model, steer_model>;
+using run_request = std::variant<add_model, steer_model, read_status>;
 using request_line = request_queue<run_request>;
 
 /// A sink that sets the promise, which is broken if the run ends first.
@@ -24,7 +25,7 @@ inline join_sink sink_of(std::shared_ptr<std::promise<model_id>> answer) {
   return [answer = std::move(answer)](const join_result& result) {
     if (result.why) {
       answer->set_exception(std::make_exception_ptr(fault_error(result.why)));
-    } else {
+    } else if (!result.waits) {
       answer->set_value(result.model);
     }
   };
@@ -35,6 +36,14 @@ inline command_sink sink_of(std::shared_ptr<std::promise<void>> answer) {
       answer->set_exception(std::make_exception_ptr(fault_error(why)));
     } else {
       answer->set_value();
+    }
+  };
+}
+/// Set already when the model waits for memory.
+inline join_sink early_sink_of(std::shared_ptr<std::promise<void>> answer) {
+  return [answer = std::move(answer)](const join_result& result) mutable {
+    if (const auto first = std::exchange(answer, nullptr)) {
+      sink_of(first)(result.why);
     }
   };
 }

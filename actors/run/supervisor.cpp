@@ -55,6 +55,7 @@ void supervisor::on_add_model(const add_model& m) {
     return;
   }
   queue_.add(std::move(wanted));
+  notify_waiting();
   prepare_next();
 }
 
@@ -63,6 +64,7 @@ void supervisor::on_model_prepared(const model_prepared& m) {
   const bool more_comes = phases_.holds_memory() || queue_.is_outdated(phases_.releases());
   if (wanted && m.why.code == fault_code::out_of_memory && more_comes) {
     queue_.put_back(*std::move(wanted));
+    notify_waiting();
   } else if (wanted) {
     try_to_join(*wanted, m);
   }
@@ -72,18 +74,22 @@ void supervisor::on_model_prepared(const model_prepared& m) {
 }
 
 void supervisor::on_model_ended(const model_ended& m) {
-  const auto how = m.paused ? model_phase::paused : m.why ? model_phase::failed : model_phase::finished;
+  const auto how = m.paused    ? model_phase::paused
+                   : m.why     ? model_phase::failed
+                   : m.stopped ? model_phase::stopped
+                               : model_phase::finished;
   if (!phases_.end(m.model, how)) {
     return;
   }
+  answer_all(kept_, m.model, m.paused ? fault{} : m.why);
   if (how != model_phase::paused) {
     descriptions_.erase(m.model);
     held_.erase(m.model);
     if ((m.why || m.stopped) && !halted_) {
       send(actors_.controller, trial_left{phases_.name_of(m.model)});
     }
-    answer_steered(m.model,
-                   {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before it was paused"});
+    answer_all(steered_, m.model,
+               {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before that was done"});
     wanted_back_.erase(m.model);
   }
   end_if_over();
@@ -100,7 +106,7 @@ void supervisor::on_model_released(const model_released& m) {
   send_to_devices(m);
   send(actors_.data, m);
   send(std::exchange(actors_.tasks.at(m.model.value), nullptr), shut_down{});
-  answer_steered(m.model, {});
+  answer_all(steered_, m.model, {});
   if (wanted_back_.erase(m.model) > 0) {
     admit_again(m.model);
   }
@@ -145,7 +151,7 @@ void supervisor::join(const wanted_admission& wanted, model_entry entry) {
   send(task, begin_run{began_});
   services_.log->info("model {} {}", entry.what->name, wanted.known ? "has its memory" : "joins the run");
   if (wanted.answer) {
-    wanted.answer({id, task, {}});
+    wanted.answer({.model = id, .task = task});
   }
 }
 
@@ -169,7 +175,13 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
     send(actors_.reporter, model_refused{wanted.what.name, why});
   }
   if (wanted.answer) {
-    wanted.answer({{}, {}, why});
+    wanted.answer({.why = why});
+  }
+}
+
+void supervisor::notify_waiting() {
+  for (const auto& sink : queue_.newly_waiting()) {
+    sink({.waits = true});
   }
 }
 

@@ -46,7 +46,8 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_controller_failed), guarded(this, &supervisor::on_steer_model),
             guarded(this, &supervisor::on_pause_failed),      guarded(this, &supervisor::on_trial_held),
             guarded(this, &supervisor::on_trial_decided),     guarded(this, &supervisor::on_interrupt_run),
-            guarded(this, &supervisor::on_run_aborted),       guarded(this, &supervisor::on_run_stalled)};
+            guarded(this, &supervisor::on_run_aborted),       guarded(this, &supervisor::on_run_stalled),
+            guarded(this, &supervisor::on_read_status),       guarded(this, &supervisor::on_model_kept)};
   }
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
@@ -60,6 +61,7 @@ class supervisor final : public supervisor_actor::base {
     actors_ = {};
     queue_ = {};  // who waits for an answer learns by this that there will be none
     steered_.clear();
+    kept_.clear();
   }
 
   void on_fault(const fault& why) {
@@ -90,6 +92,8 @@ class supervisor final : public supervisor_actor::base {
   void on_pause_failed(const pause_failed& m);
   void on_trial_held(const trial_held& m);
   void on_trial_decided(const trial_decided& m);
+  void on_read_status(const read_status& m);
+  void on_model_kept(const model_kept& m);
 
  private:
   template <class Message>
@@ -111,18 +115,25 @@ class supervisor final : public supervisor_actor::base {
   void join(const wanted_admission& wanted, model_entry entry);
   task_actor spawn_task(model_id id, const model_entry& entry);
   void refuse(const wanted_admission& wanted, const fault& why);
+  /// Who was added learns that its model has to wait.
+  void notify_waiting();
   /// A model of the run that has no task ends.
   void end_without_task(model_id model, const fault& why);
   void steer_new(const steer_model& m);
   void stop(model_id model, const command_sink& sink);
   void pause(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);
+  void keep(model_id model, const command_sink& sink);
+  fault cannot_save(model_id model, const char* wish) const;
   /// If a model waits for memory that no other is about to give back, a trial that waits for its decision does.
   void make_room();
   /// A paused model waits for memory again.
   void admit_again(model_id model);
+  /// Models that wait for memory; those that were added and have no id yet come last.
+  void note_queue(std::vector<model_now>& models) const;
   fault objection(model_id model, const char* wish) const;
-  void answer_steered(model_id model, const fault& why);
+  using waiting_sinks = std::multimap<model_id, command_sink>;
+  static void answer_all(waiting_sinks& sinks, model_id model, const fault& why);
   /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: this is logged.
   void refuse_all(const fault& why);
   /// Models that end with the run keep their memory until then.
@@ -154,7 +165,8 @@ class supervisor final : public supervisor_actor::base {
   model_phases phases_;
   std::map<model_id, model_description> descriptions_;  ///< of those that have not ended
   admission_queue queue_;
-  std::multimap<model_id, command_sink> steered_;  ///< who waits until a model is paused
+  waiting_sinks steered_;                          ///< who waits until a model is paused
+  waiting_sinks kept_;                             ///< who waits until a model is saved
   std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
   std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
   std::set<model_id> parked_;                      ///< and those that were paused for others

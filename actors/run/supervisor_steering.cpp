@@ -29,6 +29,8 @@ const char* text_of(model_phase s) {
       return "is paused";
     case model_phase::finished:
       return "has finished";
+    case model_phase::stopped:
+      return "was stopped";
     case model_phase::failed:
       return "has failed";
   }
@@ -52,6 +54,8 @@ void supervisor::on_steer_model(const steer_model& m) {
       return pause(*model, m.answer);
     case model_command::resume:
       return resume(*model, m.answer);
+    case model_command::save:
+      return keep(*model, m.answer);
   }
 }
 
@@ -66,11 +70,12 @@ void supervisor::steer_new(const steer_model& m) {
     }
   }
   std::vector<std::string> known;
-  for (const auto& [id, what] : descriptions_) {
-    known.push_back(what.name);
+  for (std::uint32_t i = 0; i < phases_.size(); ++i) {
+    known.push_back(phases_.name_of(model_id{i}));
   }
-  answer(m.answer, {fault_code::bad_input, fmt::format("there is no model \"{}\" that this could be done with{}",
-                                                       m.name, known_instead(m.name, known))});
+  const auto why = queue_.has(m.name) ? fmt::format("model \"{}\" has not joined the run yet", m.name)
+                                      : fmt::format("there is no model \"{}\"{}", m.name, known_instead(m.name, known));
+  answer(m.answer, {fault_code::bad_input, why});
 }
 
 void supervisor::stop(model_id model, const command_sink& sink) {
@@ -80,7 +85,7 @@ void supervisor::stop(model_id model, const command_sink& sink) {
   } else if (state == model_phase::waiting || state == model_phase::paused) {
     queue_.remove(phases_.name_of(model));
     wanted_back_.erase(model);
-    phases_.end(model, model_phase::finished);
+    phases_.end(model, model_phase::stopped);
     descriptions_.erase(model);
     parked_.erase(model);
     send(actors_.controller, trial_left{phases_.name_of(model)});
@@ -97,10 +102,7 @@ void supervisor::stop(model_id model, const command_sink& sink) {
 void supervisor::pause(model_id model, const command_sink& sink) {
   const auto state = phases_.of(model);
   if (setup_.checkpoints.store == nullptr) {
-    return answer(sink, {fault_code::refused,
-                         fmt::format("model '{}' cannot be paused: this run saves nothing (checkpoint.keep = 0, "
-                                     "or it has no folder)",
-                                     phases_.name_of(model))});
+    return answer(sink, cannot_save(model, "paused"));
   }
   if (state == model_phase::training) {
     phases_.pauses(model);
@@ -129,6 +131,29 @@ void supervisor::resume(model_id model, const command_sink& sink) {
     prepare_next();
   }
   answer(sink, {});
+}
+
+/// One that is not being trained has been saved when it left.
+void supervisor::keep(model_id model, const command_sink& sink) {
+  const auto state = phases_.of(model);
+  if (setup_.checkpoints.store == nullptr) {
+    return answer(sink, cannot_save(model, "saved"));
+  }
+  if (state == model_phase::training || state == model_phase::pausing) {
+    kept_.emplace(model, sink);
+    send(actors_.tasks.at(model.value), keep_model{});
+  } else {
+    answer(sink, {});
+  }
+}
+
+void supervisor::on_model_kept(const model_kept& m) { answer_all(kept_, m.model, m.why); }
+
+fault supervisor::cannot_save(model_id model, const char* wish) const {
+  return {fault_code::refused,
+          fmt::format("model '{}' cannot be {}: this run saves nothing (checkpoint.keep = 0, or it has "
+                      "no folder)",
+                      phases_.name_of(model), wish)};
 }
 
 void supervisor::admit_again(model_id model) {
@@ -174,6 +199,30 @@ void supervisor::make_room() {
   }
 }
 
+void supervisor::on_read_status(const read_status& m) {
+  read_status answer = m;
+  for (std::uint32_t i = 0; i < phases_.size(); ++i) {
+    const model_id model{i};
+    answer.status.models.push_back({.name = phases_.name_of(model), .phase = phases_.of(model)});
+    if (held_.contains(model) || parked_.contains(model)) {
+      answer.status.models.back().note = "until the search has decided";
+    }
+  }
+  note_queue(answer.status.models);
+  send(actors_.reporter, answer);
+}
+
+void supervisor::note_queue(std::vector<model_now>& models) const {
+  const auto line = queue_.in_order();
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!line[i]->known) {
+      models.push_back({.name = line[i]->what.name});
+    }
+    auto& m = line[i]->known ? models.at(line[i]->known->value) : models.back();
+    m.note = fmt::format("for host memory: {} of {}", i + 1, line.size());
+  }
+}
+
 fault supervisor::objection(model_id model, const char* wish) const {
   return {fault_code::refused,
           fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
@@ -186,12 +235,12 @@ void supervisor::on_pause_failed(const pause_failed& m) {
   const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}",
                                           phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
-  answer_steered(m.model, why);
+  answer_all(steered_, m.model, why);
   make_room();
 }
 
-void supervisor::answer_steered(model_id model, const fault& why) {
-  for (auto waiting = steered_.extract(model); waiting; waiting = steered_.extract(model)) {
+void supervisor::answer_all(waiting_sinks& sinks, model_id model, const fault& why) {
+  for (auto waiting = sinks.extract(model); waiting; waiting = sinks.extract(model)) {
     answer(waiting.mapped(), why);
   }
 }

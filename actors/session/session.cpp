@@ -16,6 +16,7 @@
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/kept_checkpoint.hpp"
 #include "runtime/base/interrupt_flag.hpp"
 #include "runtime/memory/host_memory.hpp"
 #include "runtime/storage/atomic_file.hpp"
@@ -41,8 +42,21 @@ void check_count(int count) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
-[[noreturn]] void refuse_steering(const std::string& model) {
-  throw fault_error(fault_code::refused, fmt::format("model '{}': no run is under way", model));
+[[noreturn]] void refuse_no_run() {
+  throw fault_error(fault_code::refused, "no run is under way: it has not begun yet, or it has ended");
+}
+
+/// What the run answers; refuses if it ends before, or has not begun.
+template <class Answer>
+Answer awaited(std::future<Answer>& answer, line_state line) {
+  if (line != line_state::open) {
+    refuse_no_run();
+  }
+  try {
+    return answer.get();
+  } catch (const std::future_error&) {
+    refuse_no_run();
+  }
 }
 
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
@@ -182,17 +196,33 @@ void session::stop(const std::string& model) { steer(model, model_command::stop)
 void session::pause(const std::string& model) { steer(model, model_command::pause); }
 void session::resume(const std::string& model) { steer(model, model_command::resume); }
 
+std::filesystem::path session::keep(const std::string& model) {
+  steer(model, model_command::save);
+  return keep_checkpoint(checkpoints_of(state_->options.output / "checkpoints", model));
+}
+
 void session::steer(const std::string& model, model_command what) {
   auto answer = std::make_shared<std::promise<void>>();
   auto done = answer->get_future();
-  if (state_->requests.offer(steer_model{model, what, sink_of(std::move(answer))}) != line_state::open) {
-    refuse_steering(model);
-  }
-  try {
-    done.get();
-  } catch (const std::future_error&) {
-    refuse_steering(model);
-  }
+  const auto line = state_->requests.offer(steer_model{model, what, sink_of(std::move(answer))});
+  awaited(done, line);
+}
+
+void session::queue_model(model_description model) {
+  validate(model);
+  check_keep_best(model, state_->options.checkpoint.keep);
+  auto answer = std::make_shared<std::promise<void>>();
+  auto queued = answer->get_future();
+  const auto line = state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(std::move(answer))});
+  awaited(queued, line);
+}
+
+run_status session::status() {
+  auto answer = std::make_shared<std::promise<run_status>>();
+  auto known = answer->get_future();
+  const auto line = state_->requests.offer(
+      read_status{[answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); }});
+  return awaited(known, line);
 }
 
 void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }

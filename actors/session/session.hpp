@@ -5,6 +5,7 @@
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_description.hpp"
+#include "actors/protocol/run_status.hpp"
 #include "actors/protocol/steering.hpp"
 #include "actors/report/report.hpp"
 #include "actors/run/session_options.hpp"
@@ -30,7 +31,7 @@ namespace hydra {
 struct policy_actor_source;
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
-/// add_model(), stop(), pause() and resume(). run() may be called once.
+/// add_model(), queue_model(), stop(), pause(), resume(), keep() and status(). run() may be called once.
 class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
@@ -73,6 +74,10 @@ class session {
   /// Throws fault_error{bad_input}, {does_not_fit}, {io} without effect on the run; {refused} if the run has ended or
   /// is being halted.
   model_id add_model(model_description model);
+
+  /// The same, only while run() is under way; returns already when the model has to wait for memory. If it is refused after
+  /// that, status() and the report say so.
+  void queue_model(model_description model);
 
   /// Subscribes a callback; Event is step_completed or evaluation_completed. Called on a separate thread, one event at
   /// a time.
@@ -123,6 +128,15 @@ class session {
   void pause(const std::string& model);
   /// The same: a paused model continues where it was, with the same results as undisturbed, when there is memory for it.
   void resume(const std::string& model);
+
+  /// The same: saves the model between two steps, the next time that it is there, and returns the folder of that checkpoint
+  /// under a name that later ones do not replace: another model may begin from it (model_description::begins). Also throws
+  /// {refused} if the model has done no step.
+  std::filesystem::path keep(const std::string& model);
+
+  /// While run() is under way, from any thread but not in a callback: what its models and devices do now. Cheap. Throws
+  /// fault_error{refused} if no run is under way.
+  run_status status();
 
   /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its
   /// report says `interrupted`. Called before run(), it takes effect when run() is called. After a second call run()

@@ -24,7 +24,7 @@ const std::vector<command>& commands() {
       {"simulate", "runs policies on a workload, an instance or a recorded run in virtual time", declare_simulate},
       {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},
       {"evaluate", "evaluates models of a run, or of a workload before training, on validation data", declare_evaluate},
-      {"control", "shows and steers a run that is under way; no run opens its socket yet", declare_control},
+      {"control", "shows and steers a run that is under way", declare_control},
       {"report", "shows the results of a run, as tables and as a page of HTML", declare_report},
       {"export", "writes a model of a run as a Hugging Face checkpoint", declare_export},
       {"generate", "continues a text, by a model of a run or a Hugging Face checkpoint", declare_generate},

@@ -60,6 +60,11 @@ declared_option& declared_option::within(int least, int most) {
   return *this;
 }
 
+declared_option& declared_option::optional(const std::string& value, const std::string& otherwise) {
+  is_->expected(0, 1)->default_str(otherwise)->type_name(value);
+  return *this;
+}
+
 declared_option& declared_option::shows_default() {
   is_->capture_default_str();
   return *this;

@@ -21,6 +21,8 @@ class declared_option {
   declared_option& repeated();
   declared_option& repeated(const std::string& value);
   declared_option& within(int least, int most);
+  /// Its value may be left out, and is `otherwise` then; the help calls it `value`.
+  declared_option& optional(const std::string& value, const std::string& otherwise);
   /// The help shows the value that the variable has now.
   declared_option& shows_default();
   declared_option& needs(const declared_option& other);

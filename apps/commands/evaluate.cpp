@@ -66,6 +66,7 @@ void select(workload& w, const std::vector<std::string>& wanted) {
 /// One evaluation without training, and so without optimizer state.
 void only_evaluate(model_description& d) {
   d.evaluate_only = true;
+  d.begins.clear();
   d.parallel = d.parallel.or_one();
   d.epochs = d.steps = 0;
   d.optimizer = sgd({});

@@ -81,7 +81,8 @@ int plan(const plan_options& o) {
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
-  const auto sources = assemble(s, w);
+  model_opener opener{w};
+  const auto sources = assemble(s, w, opener);
   const plan_inputs inputs{fill_of(w, sources), shares_of(w, sources)};
   const workload_plan& made = s.plan();
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });

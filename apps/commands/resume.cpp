@@ -1,5 +1,6 @@
 #include "apps/commands/resume.hpp"
 
+#include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/recorded_run.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/check.hpp"
@@ -99,9 +100,24 @@ void check_same_arithmetic(const value_table& recorded, const workload& w) {
                      fmt::join(before, " and "), fmt::join(now, " and ")));
 }
 
+std::string name_in(const value& model) {
+  const value* const name = std::get<value_table>(model.content).find("name");
+  return name && name->as<std::string>() ? *name->as<std::string>() : "";
+}
+
+/// A run that was killed while a model was added may have recorded it in added.toml only.
+void complete_added(value_table& recorded, const fs::path& run) {
+  auto& models = std::get<value_list>(recorded.find("model")->content);
+  for (const value& added : read_added(run)) {
+    const auto same = [&](const value& m) { return name_in(m) == name_in(added); };
+    if (std::ranges::none_of(models, same)) models.push_back(added);
+  }
+}
+
 void check_same_workload(const workload& w) {
   const fs::path file = w.options.output / workload_file;
-  const value_table recorded = read_recorded(w, file);
+  value_table recorded = read_recorded(w, file);
+  complete_added(recorded, w.options.output);
   const place top{std::make_shared<std::string>(file.string()), 1};
   check_same_arithmetic(recorded, w);
   refuse_changes(forbidden_changes({recorded, top, ""}, {w.as_run, w.file, ""}));

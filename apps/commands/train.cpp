@@ -9,10 +9,14 @@
 #include "apps/commands/resume.hpp"
 #include "apps/commands/search_log.hpp"
 #include "apps/commands/set_option.hpp"
+#include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
+#include "apps/steering/control_server.hpp"
+#include "apps/steering/live_page.hpp"
+#include "apps/steering/session_steering.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/workload.hpp"
@@ -30,7 +34,11 @@ namespace hydra::apps {
 
 namespace {
 
-using data_by_model = std::map<std::string, std::shared_ptr<const data_source>>;
+/// What the models of a workload read, for them and for those that are added.
+struct opened_workload {
+  model_opener& opener;
+  std::map<std::string, std::shared_ptr<const data_source>> sources;
+};
 
 struct train_options {
   std::string file;
@@ -38,6 +46,7 @@ struct train_options {
   std::optional<std::string> policy;
   std::vector<std::string> plugins;
   std::vector<std::string> set;
+  std::optional<std::string> serve;
   bool resume = false;
   bool quiet = false;
 };
@@ -111,11 +120,36 @@ void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
   lock.emplace(w.output_place, w.options.output);
 }
 
+/// What leads to a run that is under way: the socket of its folder, and a page if one is to be served.
+class entrances {
+ public:
+  entrances(steering& run, const workload& w, const std::optional<live_address>& page) {
+    const std::filesystem::path& folder = w.options.output;
+    try {
+      socket_.emplace(run, folder);
+    } catch (const fault_error& e) {
+      fmt::print(stderr, "hydra control will not reach this run: {}\n", e.what_happened().text);
+    }
+    if (!page) return;
+    page_.emplace(run, folder, *page);
+    fmt::print(stderr, "the run is shown at {}\n", page_->url());
+  }
+
+ private:
+  std::optional<control_server> socket_;
+  std::optional<live_page> page_;
+};
+
 /// Removes the folder of a run that cannot start: otherwise the same command would be refused.
-report run_in_folder(session& s, const workload& w, const data_by_model& sources, bool is_new) try {
+report run_in_folder(session& s, const workload& w, const opened_workload& opened, const train_options& o,
+                     bool is_new) try {
   record_workload(w.options.output, w.expanded);
-  record_data(w.options.output, sources, data_files(w));
-  return s.run();
+  record_data(w.options.output, opened.sources, data_files(w));
+  session_steering steered{s, w, opened.opener};
+  const entrances both{steered, w, o.serve ? std::optional{parse_live_address(*o.serve)} : std::nullopt};
+  report r = s.run();
+  steered.ended(r);
+  return r;
 } catch (...) {
   if (is_new) remove_unused(w.options.output);
   throw;
@@ -147,13 +181,14 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   check_folders(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
-  const auto sources = assemble(s, w);
+  model_opener opener{w};
+  const opened_workload opened{opener, assemble(s, w, opener)};
   add_search(s, w, o.resume);
   take_choices(w, plan_of(s, w, o), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
-  const report r = run_in_folder(s, w, sources, is_new);
+  const report r = run_in_folder(s, w, opened, o, is_new);
   tell(r, w, o);
   return status_of(r);
 }
@@ -162,7 +197,11 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
 int train_or_tell(const train_options& o) {
   const blocked_signals blocked;  // before any thread is created
   workload w = read_workload(o.file, overrides(o));
-  if (o.resume) keep_choices(w);
+  if (o.serve) parse_live_address(*o.serve);
+  if (o.resume) {
+    w = with_added(w);
+    keep_choices(w);
+  }
   try {
     return train(w, o, blocked);
   } catch (const fault_error& e) {
@@ -189,6 +228,11 @@ command_action declare_train(command_line& line) {
       "ablation, tensorboard, output, under a constant schedule steps and epochs, and of devices all but kind, "
       "threads, precision, "
       "gradients and tf32 may have changed");
+  line.add_option(
+          "--serve", o->serve,
+          "shows the run on a page, from which it can also be steered, and prints its URL (default: 127.0.0.1 and a "
+          "free port; see docs/control.md)")
+      .optional("[ADDRESS:PORT]", "127.0.0.1:0");
   line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");
   return [o] { return train_or_tell(*o); };
 }

@@ -28,10 +28,10 @@ using source_ptr = std::shared_ptr<const data_source>;
 /// Sources by the name of the data and the sample request: equal requests share one source.
 class opened_data {
  public:
-  explicit opened_data(const workload& w) : workload_{w} {}
+  explicit opened_data(std::map<std::string, data_entry> all) : all_{std::move(all)} {}
 
   data_description open(const model_entry& m) {
-    const data_entry& entry = workload_.data.at(m.data);
+    const data_entry& entry = all_.at(m.data);
     const sample_request wants = m.description.chain.wants();
     source_ptr& source = sources_[{m.data, wants.context, wants.form, wants.image, wants.checkpoint}];
     if (!source) source = located(entry.where, "data." + m.data, [&] { return open_data(entry.description, wants); });
@@ -39,7 +39,7 @@ class opened_data {
   }
 
  private:
-  const workload& workload_;
+  std::map<std::string, data_entry> all_;
   std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>, std::filesystem::path>,
            source_ptr>
       sources_;
@@ -59,15 +59,6 @@ class opened_plans {
 
  private:
   std::map<std::filesystem::path, saved_plan> plans_;
-};
-
-/// What several models of a workload read.
-struct opened_files {
-  explicit opened_files(const workload& w) : models{w.models}, search{w.search}, data{w} {}
-  const std::vector<model_entry>& models;
-  const std::optional<search_settings>& search;
-  opened_data data;
-  opened_plans plans;
 };
 
 bool same_table(const model_entry& a, const model_entry& b) {
@@ -130,8 +121,26 @@ void check_metric(const model_entry& m, const loss& objective, const data_source
                      m.description.name, objective.name(), source.describe()));
 }
 
-/// Chain, precision, data and cuts must be compatible.
-void check_chain(const model_entry& m, const model_description& d, precision numbers, opened_files& files) {
+}  // namespace
+
+struct model_opener::opened_files {
+  opened_data data;
+  precision numbers;
+  opened_plans plans;
+};
+
+namespace {
+
+/// Cuts must be possible for so many layers.
+void check_cuts(const model_entry& m, const model_description& d, std::size_t layers, opened_plans& plans) {
+  if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
+    located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
+  if (const auto* saved = std::get_if<saved_cuts>(&d.cuts))
+    located(part(m, "cuts"), "model.cuts", [&] { cuts_for(plans.open(saved->file), d.name, layers); });
+}
+
+/// Chain, precision and data must be compatible.
+chain built_chain(const model_entry& m, const model_description& d, precision numbers) {
   const auto& source = *std::get<source_ptr>(d.data.what);
   const chain built = located(part(m, "chain"), "model.chain", [&] {
     chain c = d.chain.build(source);
@@ -145,13 +154,7 @@ void check_chain(const model_entry& m, const model_description& d, precision num
   located(part(m, "base"), "model.base", [&] { chain{built}.chunk_loss(0).validate(); });
   located(part(m, "loss_chunk"), "model.loss_chunk", [&] { built.validate(); });
   check_loss(m, built.objective().name(), source);
-  check_metric(m, built.objective(), source, files.search);
-  const std::size_t layers = built.size();
-  if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
-    located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
-  if (const auto* saved = std::get_if<saved_cuts>(&d.cuts))
-    located(part(m, "cuts"), "model.cuts", [&] { cuts_for(files.plans.open(saved->file), d.name, layers); });
-  check_recipe(m, built, source, files.models);
+  return built;
 }
 
 void check_batch(const model_entry& m, const model_description& d) {
@@ -162,30 +165,44 @@ void check_batch(const model_entry& m, const model_description& d) {
                      source.samples(split::train), d.batch_size));
 }
 
-source_ptr add_model(session& into, const model_entry& m, precision numbers, opened_files& files) {
-  model_description d = m.description;
-  d.data = files.data.open(m);
-  check_batch(m, d);
-  check_chain(m, d, numbers, files);
-  located(part(m, "validate"), "model", [&] { evaluation_micro_batches(d, *std::get<source_ptr>(d.data.what)); });
-  const source_ptr source = std::get<source_ptr>(d.data.what);
-  located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
-  return source;
-}
-
 }  // namespace
 
-std::map<std::string, source_ptr> assemble(session& into, const workload& from) {
+model_opener::model_opener(const workload& w)
+    : files_{std::make_unique<opened_files>(opened_data{w.data}, common_formats(w.devices).numbers)} {}
+model_opener::~model_opener() = default;
+
+model_description model_opener::open(const model_entry& m, const std::vector<model_entry>& written,
+                                     const std::optional<search_settings>& search) {
+  model_description d = m.description;
+  d.data = files_->data.open(m);
+  const auto& source = *std::get<source_ptr>(d.data.what);
+  check_batch(m, d);
+  const chain built = built_chain(m, d, files_->numbers);
+  check_metric(m, built.objective(), source, search);
+  check_cuts(m, d, built.size(), files_->plans);
+  check_recipe(m, built, source, written);
+  located(part(m, "validate"), "model", [&] { evaluation_micro_batches(d, source); });
+  return d;
+}
+
+std::map<std::string, source_ptr> assemble(session& into, const workload& from, model_opener& opener) {
   for (const plugin_file& p : from.plugins) located(p.where, "run.plugins", [&] { into.load_plugin(p.file); });
-  const precision numbers = common_formats(from.devices).numbers;
   for (const device_entry& d : from.devices)
     located(d.keys.where, "device", [&] { d.kind.add(into, d.count, d.keys); });
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
-  opened_files files{from};
   std::map<std::string, source_ptr> sources;
-  for (const model_entry& m : from.models) sources[m.description.name] = add_model(into, m, numbers, files);
+  for (const model_entry& m : from.models) {
+    model_description d = opener.open(m, from.models, from.search);
+    sources[d.name] = std::get<source_ptr>(d.data.what);
+    located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
+  }
   for (const value& c : from.controllers) add_controller(into, c, from.models);
   return sources;
+}
+
+void assemble(session& into, const workload& from) {
+  model_opener opener{from};
+  assemble(into, from, opener);
 }
 
 }  // namespace hydra::apps

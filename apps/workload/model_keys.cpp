@@ -172,6 +172,7 @@ void read_numbers(const value_table& table, model_description& m) {
   assign(table, "arrival", m.arrival);
   if (const value* const deadline = table.find("deadline")) m.deadline = to<duration>(*deadline);
   if (const value* const seed = table.find("seed")) m.seed = to<std::uint64_t>(*seed);
+  assign(table, "begins", m.begins);
 }
 
 }  // namespace
@@ -217,6 +218,12 @@ table_rules model_rules() {
            .help = "of initial values, dropout and data order",
            .fallback = "the run's",
            .range = {.least = 0}},
+          {.name = "begins",
+           .kind = value_kind::folder,
+           .help = "checkpoint of a model with the same parameters, saved between two steps: its parameters, optimizer "
+                   "state, "
+                   "history and step are the start, rates, schedule, data, batches and steps may be others",
+           .fallback = "none"},
           {.name = "on_nan",
            .help = "stop: the model fails, the others continue",
            .fallback = "stop",

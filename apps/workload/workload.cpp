@@ -199,10 +199,42 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   return build(root, file, b);
 }
 
+value_list parse_models(std::string_view text, const std::string& name) {
+  value_table root = parse_toml(text, name);
+  for (const table_entry& e : root.entries)
+    if (e.key != "model")
+      refuse(e.where, e.key,
+             "only [[model]] tables can be added to a run; what else they name is that of its workload");
+  expand_grids(root, model_rules());
+  const value* const models = root.find("model");
+  const auto* list = models ? models->as<value_list>() : nullptr;
+  if (!list || list->empty()) refuse(place{std::make_shared<std::string>(name), 1}, "model", "at least one is needed");
+  return *list;
+}
+
+workload with_models(const workload& w, const value_list& models) {
+  value_table root = w.as_run;
+  auto& all = std::get<value_list>(root.find("model")->content);
+  all.insert(all.end(), models.begin(), models.end());
+  const brought b = load_plugins(root);
+  check_table({root, w.file, ""}, workload_rules(b.kinds));
+  expand_all_patterns(root);
+  value_table without_search = root;
+  without_search.erase("search");
+  workload more = build(without_search, w.file, b);
+  more.options = w.options;
+  more.output_place = w.output_place;
+  more.search = w.search;
+  more.as_run = std::move(root);
+  more.expanded = to_toml(more.as_run);
+  return more;
+}
+
 workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in) {
   value_table root = parse_toml(read_text(file), file.string());
   expand_search(root, model_rules());
   expand_grids(root, model_rules());
+  root.erase("search");
   leave_out_devices(root);
   table_rules rules = rules_without_devices();
   if (!began_in.empty()) {

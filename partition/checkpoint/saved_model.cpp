@@ -249,7 +249,7 @@ bool saved_model::any_cuts() const noexcept {
          standing.history.losses.size() == version.value;
 }
 
-std::string saved_model::identity_line(std::string_view key) const {
+std::string identity_line(const std::string& identity, std::string_view key) {
   std::istringstream lines(identity);
   const auto begin = fmt::format("{}: ", key);
   for (std::string line; std::getline(lines, line);) {
@@ -261,7 +261,7 @@ std::string saved_model::identity_line(std::string_view key) const {
 }
 
 bool saved_model::fits(const model_plan& plan) const {
-  return plan.cuts() == cuts && plan.shape().lanes() == lanes();
+  return !starts_step && plan.cuts() == cuts && plan.shape().lanes() == lanes();
 }
 
 model_standing saved_model::begins(const model_plan& plan) const {

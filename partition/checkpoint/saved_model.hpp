@@ -13,6 +13,9 @@
 
 namespace hydra {
 
+/// What an identity (sharded_model::identity) says after "KEY: "; empty if it has no such line.
+std::string identity_line(const std::string& identity, std::string_view key);
+
 /// A checkpoint without its memory.
 struct saved_model {
   std::filesystem::path folder;
@@ -24,13 +27,13 @@ struct saved_model {
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
-  /// What the identity says after "KEY: "; empty if it has no such line.
-  std::string identity_line(std::string_view key) const;
+  bool starts_step = false;  ///< what has been computed of its step is left out, whatever the plan
+  std::string identity_line(std::string_view key) const { return hydra::identity_line(identity, key); }
   /// All shards have the parameters of the same step.
   bool whole_step() const noexcept;
   /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
-  /// The plan has the checkpoint's cuts and waves: the model continues inside its step.
+  /// The model continues inside its step: the plan has the checkpoint's cuts and waves, and its step is not to start afresh.
   bool fits(const model_plan& plan) const;
   std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(standing.next.units.size()); }
   /// The position from which the model continues with that plan.

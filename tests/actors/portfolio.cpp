@@ -136,10 +136,11 @@ TEST_CASE("a model that joins waits for memory, too, as long as others may give 
   s.add_model("huge");
   s.add_model("late");
   s.run();
-  REQUIRE(s.joins().size() == 2);
-  CHECK_THAT(s.joins()[0].why.text,
+  REQUIRE(s.joins().size() == 4);
+  CHECK((s.joins()[0].waits && s.joins()[1].waits));
+  CHECK_THAT(s.joins()[2].why.text,
              Contains("'huge' does not fit"));  // nobody has memory any more, and it still does not
-  CHECK(!s.joins()[1].why);
+  CHECK((!s.joins()[3].why && s.joins()[3].task));
   CHECK(unfinished(s, models) == "");
 }
 
@@ -199,6 +200,26 @@ TEST_CASE("after a pause at most what computes is completed before the memory is
       REQUIRE(s.step());
     }
     CHECK(completed <= 2);  // one that computes, and one that was being written back
+  }
+}
+
+TEST_CASE("a model that is saved by a command is saved between two steps, and loses nothing", "[portfolio]") {
+  const std::vector models{small("first", 6), small("second", 8)};
+  for (int at = 0; at < 300; at += 7) {
+    INFO("after " << at << " messages");
+    memory_store store;
+    simulation s(steered_run(models, store, 2));
+    step(s, at);
+    s.steer("first", model_command::save);
+    step_until(s, [&] { return !s.answers().empty(); });
+    REQUIRE(s.answers().size() == 1);
+    REQUIRE(!s.answers()[0]);
+    const auto& saved = store.of("first").back();
+    CHECK((saved.memory.at_step_begin() && saved.memory.step() > 0 && saved.memory.boundaries.empty()));
+    s.run();
+    REQUIRE(unfinished(s, models) == "");
+    REQUIRE(out_of_order(s, models) == "");
+    CHECK(s.record()->leftovers == "");
   }
 }
 
@@ -328,7 +349,8 @@ std::string steer_at_random(std::uint32_t seed) {
     }
     if (n < 3000 && random() % 60 == 0) {
       const auto& name = models[random() % models.size()].name;
-      s.steer(name, random() % 2 == 0 ? model_command::pause : model_command::resume);
+      const std::vector commands{model_command::pause, model_command::resume, model_command::save};
+      s.steer(name, commands[random() % commands.size()]);
     } else if (n >= 3000 && n % 50 == 0) {
       for (const auto& m : models) {
         s.steer(m.name, model_command::resume);

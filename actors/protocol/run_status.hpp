@@ -1,0 +1,58 @@
+#pragma once
+// What a run that is under way does now (15 of the story in protocol.hpp).
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/device.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+enum class model_phase : std::uint8_t {
+  waiting,  ///< for memory
+  training,
+  pausing,   ///< it is being saved
+  paused,    ///< saved; it continues when it is resumed
+  finished,  ///< as planned
+  stopped,   ///< before its last step
+  failed,    ///< or its run was halted: its parameters are not a result
+};
+
+struct model_now {
+  std::string name;
+  model_phase phase = model_phase::waiting;
+  std::uint32_t steps = 0;             ///< complete
+  std::optional<std::uint32_t> of{};   ///< none before the model has joined
+  std::optional<float> loss{};         ///< of the last step
+  std::optional<double> validation{};  ///< loss of the last evaluation
+  std::string note{};                  ///< what a model waits for, why it failed
+};
+
+struct device_now {
+  std::string name;
+  double busy = 0;  ///< computing: share of the time since the start
+  memory_usage memory;
+};
+
+struct run_status {
+  std::vector<model_now> models{};  ///< in the order of the workload, then of joining; then those that have not joined
+  std::vector<device_now> devices{};
+  memory_usage host{};
+  duration elapsed{};  ///< since the start
+};
+
+/// Called once, or destroyed with the message if the run is over.
+using status_sink = std::function<void(run_status)>;
+
+/// To the SUPERVISOR, which fills in the models with their phases and passes it to the REPORTER, which fills in the rest and
+/// answers.
+struct read_status {
+  status_sink answer;
+  run_status status{};
+};
+
+}  // namespace hydra

@@ -1,0 +1,138 @@
+#include "apps/steering/session_steering.hpp"
+
+#include "apps/run_folder/added_models.hpp"
+#include "apps/run_folder/run_folder.hpp"
+#include "apps/steering/status_json.hpp"
+#include "apps/workload/override.hpp"
+#include "runtime/base/nearest.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+bool has_name(const model_entry& m, const std::string& name) { return m.description.name == name; }
+
+/// "gpt-a" of "gpt-a.2".
+std::string without_number(const std::string& name) {
+  const auto dot = name.rfind('.');
+  const bool numbered = dot != std::string::npos && dot > 0 && dot + 1 < name.size() &&
+                        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(),
+                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+  return numbered ? name.substr(0, dot) : name;
+}
+
+/// The steps that it is trained for would be chosen by the planner, and before a run only.
+void check_parallel(const model_entry& m) {
+  if (m.description.parallel.chosen()) return;
+  refuse(m.keys.where, "model.parallel", "\"auto\" is for models that a run starts with; give numbers");
+}
+
+}  // namespace
+
+session_steering::session_steering(session& s, workload w, model_opener& opener)
+    : session_{s}, opener_{opener}, workload_{std::move(w)}, added_{read_added(workload_.options.output)} {}
+
+void session_steering::ended(const report& r) {
+  const std::lock_guard lock{ending_};
+  last_ = last_status(r);
+}
+
+nlohmann::ordered_json session_steering::status() {
+  {
+    const std::lock_guard lock{ending_};
+    if (last_) return to_json(*last_);
+  }
+  return to_json(session_.status());
+}
+
+void session_steering::quit() {
+  if (!quitting_.exchange(true)) session_.interrupt();  // a second one would end the run without saving
+}
+
+std::vector<std::string> session_steering::add(const std::string& toml) {
+  const value_list models = parse_models(toml, "the text");
+  const std::lock_guard lock{joining_};
+  return join(models);
+}
+
+std::string session_steering::clone(const std::string& model, const std::vector<std::string>& changes) {
+  const std::lock_guard lock{joining_};
+  value_table root;
+  root.set("model", {.where = {}, .written = {}, .content = value_list{copy_of(model)}});
+  auto& keys = std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content);
+  const place where = keys.find("name")->where;
+  keys.set("name", text_value(free_name(model), where));
+  std::vector<key_override> overrides;
+  for (const std::string& change : changes) {
+    overrides.push_back(parse_override(change));
+    overrides.back().path = "model." + overrides.back().path;
+    move_to(overrides.back().is, {std::make_shared<std::string>(change), 0});
+  }
+  apply_overrides(root, overrides);
+  with_models(workload_, std::get<value_list>(root.find("model")->content));  // wrong changes are refused before anything is saved
+  std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content)
+      .set("begins", text_value(session_.keep(model).string(), where));
+  return join(std::get<value_list>(root.find("model")->content)).front();
+}
+
+value session_steering::copy_of(const std::string& model) const {
+  const auto found = std::ranges::find_if(workload_.models, [&](const auto& m) { return has_name(m, model); });
+  if (found != workload_.models.end()) return found->keys;
+  std::vector<std::string> known;
+  for (const model_entry& m : workload_.models) known.push_back(m.description.name);
+  throw fault_error{fault_code::bad_input, fmt::format("there is no model \"{}\"{}", model, known_instead(model, known))};
+}
+
+std::string session_steering::free_name(const std::string& like) const {
+  const std::string stem = without_number(like);
+  for (int n = 2;; ++n) {
+    std::string name = fmt::format("{}.{}", stem, n);
+    if (std::ranges::none_of(workload_.models, [&](const auto& m) { return has_name(m, name); })) return name;
+  }
+}
+
+/// All are checked before the first one joins. One that the run refuses is removed from the record again, with those behind it.
+std::vector<std::string> session_steering::join(const value_list& models) {
+  const auto known = static_cast<std::ptrdiff_t>(workload_.models.size());
+  const workload more = with_models(workload_, models);
+  const std::vector<model_entry> written(more.models.begin() + known, more.models.end());
+  std::vector<model_description> descriptions;
+  for (const model_entry& m : written) {
+    check_parallel(m);
+    descriptions.push_back(opener_.open(m, written));
+  }
+  session_.status();  // refuses if no run is under way
+  value_list added = added_;
+  added.insert(added.end(), models.begin(), models.end());
+  record_added(more.options.output, added);  // first: what is recorded there is expected in the other
+  record_workload(more.options.output, more.expanded);
+  std::vector<std::string> names;
+  try {
+    for (model_description& d : descriptions) {
+      const std::string name = d.name;
+      session_.queue_model(std::move(d));
+      names.push_back(name);
+    }
+  } catch (...) {
+    const auto refused = static_cast<std::ptrdiff_t>(descriptions.size() - names.size());
+    added.erase(added.end() - refused, added.end());
+    workload_ = names.empty() ? workload_ : with_models(workload_, value_list(models.begin(), models.end() - refused));
+    added_ = added;
+    record_workload(workload_.options.output, workload_.expanded);
+    record_added(workload_.options.output, added_);
+    throw;
+  }
+  workload_ = more;
+  added_ = std::move(added);
+  return names;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,48 @@
+#pragma once
+// Steers a run of `hydra train`.
+
+#include "apps/steering/steering.hpp"
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/workload.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+namespace hydra::apps {
+
+/// Models that are added are recorded in the run folder, workload.toml and added.toml, before they join: what continues the run
+/// has them, too.
+class session_steering final : public steering {
+ public:
+  /// `session` and `opener`, which has opened the workload's models, outlive it. `w`: as the run folder has it.
+  session_steering(session& s, workload w, model_opener& opener);
+
+  /// The run has ended; its last status is that of the report.
+  void ended(const report& r);
+
+  nlohmann::ordered_json status() override;
+  void stop(const std::string& model) override { session_.stop(model); }
+  void pause(const std::string& model) override { session_.pause(model); }
+  void resume(const std::string& model) override { session_.resume(model); }
+  std::string clone(const std::string& model, const std::vector<std::string>& changes) override;
+  std::vector<std::string> add(const std::string& toml) override;
+  void quit() override;
+
+ private:
+  std::vector<std::string> join(const value_list& models);
+  value copy_of(const std::string& model) const;
+  std::string free_name(const std::string& like) const;
+
+  session& session_;
+  model_opener& opener_;
+  std::mutex joining_;  ///< of the next two
+  workload workload_;
+  value_list added_;
+
+  std::mutex ending_;  ///< of the next one
+  std::optional<run_status> last_;
+  std::atomic<bool> quitting_ = false;
+};
+
+}  // namespace hydra::apps
