@@ -64,7 +64,7 @@ void supervisor::steer_new(const steer_model& m) {
   if (m.what == model_command::stop) {
     if (const auto wanted = queue_.remove(m.name)) {
       refuse(*wanted,
-             {fault_code::refused, fmt::format("model '{}': it was stopped before there was memory for it", m.name)});
+             {fault_code::cancelled, fmt::format("model '{}': it was stopped before there was memory for it", m.name)});
       end_if_over();
       return answer(m.answer, {});
     }

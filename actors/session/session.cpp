@@ -208,16 +208,20 @@ void session::steer(const std::string& model, model_command what) {
   awaited(done, line);
 }
 
-void session::queue_model(model_description model) {
+void session::queue_model(model_description model, std::function<void(const fault&)> refused) {
   validate(model);
   check_keep_best(model, state_->options.checkpoint.keep);
   auto answer = std::make_shared<std::promise<void>>();
   auto queued = answer->get_future();
-  const auto line = state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(std::move(answer))});
+  const auto line =
+      state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(std::move(answer), std::move(refused))});
   awaited(queued, line);
 }
 
 run_status session::status() {
+  if (!state_->requests.has_listener()) {
+    refuse_no_run();  // it would be answered when the models are loaded
+  }
   auto answer = std::make_shared<std::promise<run_status>>();
   auto known = answer->get_future();
   const auto line = state_->requests.offer(

@@ -76,8 +76,8 @@ class session {
   model_id add_model(model_description model);
 
   /// The same, only while run() is under way; returns already when the model has to wait for memory. If it is refused after
-  /// that, status() and the report say so.
-  void queue_model(model_description model);
+  /// that, status() and the report say so, and `refused` is called, on a thread of the run: it must return at once.
+  void queue_model(model_description model, std::function<void(const fault&)> refused = {});
 
   /// Subscribes a callback; Event is step_completed or evaluation_completed. Called on a separate thread, one event at
   /// a time.
@@ -129,9 +129,10 @@ class session {
   /// The same: a paused model continues where it was, with the same results as undisturbed, when there is memory for it.
   void resume(const std::string& model);
 
-  /// The same: saves the model between two steps, the next time that it is there, and returns the folder of that checkpoint
-  /// under a name that later ones do not replace: another model may begin from it (model_description::begins). Also throws
-  /// {refused} if the model has done no step.
+  /// The same, but a callback may call it: saves the model between two steps, the next time that it is there, and returns the
+  /// folder of that checkpoint under a name that later ones do not replace: another model may begin from it
+  /// (model_description::begins). One that is not being trained has been saved already; of a paused one it is the last
+  /// checkpoint between two steps. Also throws {refused} if the model has done no step.
   std::filesystem::path keep(const std::string& model);
 
   /// While run() is under way, from any thread but not in a callback: what its models and devices do now. Cheap. Throws

@@ -76,7 +76,7 @@ std::string session_steering::clone(const std::string& model, const std::vector<
     overrides.back().path = "model." + overrides.back().path;
     move_to(overrides.back().is, {std::make_shared<std::string>(change), 0});
   }
-  apply_overrides(root, overrides);
+  apply_to_members(root, apply_overrides(root, overrides));
   with_models(workload_, std::get<value_list>(root.find("model")->content));  // wrong changes are refused before anything is saved
   std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content)
       .set("begins", text_value(session_.keep(model).string(), where));

@@ -60,6 +60,11 @@ class request_queue {
     }
   }
 
+  bool has_listener() {
+    const std::lock_guard lock(mutex_);
+    return listener_ != nullptr;
+  }
+
   /// When this returns, the listener has been destroyed and is not called any more. A queue that never had a listener
   /// may be opened again.
   void close() {

@@ -1,6 +1,7 @@
 // Models for which there is no memory at the start, and models that are stopped, paused and resumed from outside, message by
 // message, under virtual time.
 
+#include "actors/run/run_requests.hpp"
 #include "tests/support/fuzzer.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
@@ -10,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <random>
 #include <string>
@@ -142,6 +144,45 @@ TEST_CASE("a model that joins waits for memory, too, as long as others may give 
              Contains("'huge' does not fit"));  // nobody has memory any more, and it still does not
   CHECK((!s.joins()[3].why && s.joins()[3].task));
   CHECK(unfinished(s, models) == "");
+}
+
+TEST_CASE("who is answered when its model has to wait is answered once, whatever becomes of the model", "[portfolio]") {
+  const std::vector models{small("first", 8), small("late", 3)};
+  auto setup = scarce_run({models[0]}, 1);
+  setup.joiners = {models[1]};
+  simulation s(std::move(setup));
+  step(s, 100);
+  auto answer = std::make_shared<std::promise<void>>();
+  auto answered = answer->get_future();
+  std::vector<std::string> refusals;
+  model_description late;
+  late.name = "late";
+  post(s.actors().supervisor,
+       add_model{late, early_sink_of(answer, [&](const fault& why) { refusals.push_back(why.text); })});
+  answer.reset();
+  step_until(s, [&] { return answered.wait_for(0s) == std::future_status::ready; });
+  REQUIRE(!s.record());
+  SECTION("it joins") {
+    s.run();
+    CHECK(s.record()->models.size() == 2);
+    CHECK(refusals.empty());
+  }
+  SECTION("it is stopped") {
+    s.steer("late", model_command::stop);
+    s.run();
+    REQUIRE(s.answers().size() == 1);
+    CHECK(!s.answers()[0]);
+    REQUIRE(refusals.size() == 1);
+    CHECK_THAT(refusals[0], Contains("stopped before there was memory"));
+    CHECK(!s.record()->models[0].why);
+  }
+  SECTION("the run is interrupted") {
+    post(s.actors().supervisor, interrupt_run{});
+    s.run();
+    REQUIRE(s.record());
+    CHECK(s.record()->models[0].why.code == fault_code::interrupted);
+    CHECK(refusals.size() == 1);
+  }
 }
 
 TEST_CASE("a run that is interrupted ends without the models that wait", "[portfolio]") {
