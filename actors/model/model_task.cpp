@@ -82,19 +82,14 @@ class model_task final : public task_actor::base {
 
   void on_begin_run(const begin_run& m) {
     run_began_ = m.at;
-    const bool resumed = !setup_.versions.empty();  // it had arrived when it was saved
-    const auto arrives = m.at + (resumed ? duration{} : setup_.what->terms.arrival);
-    if (const auto now = clock().now(); arrives > now) {
-      delayed_send(this, arrives - now, model_arrived{});
-    } else {
-      on_model_arrived({});
-    }
+    await_arrival();
   }
 
   void on_model_arrived(const model_arrived&) {
     if (std::exchange(begun_, true)) {
       return;  // it was halted before
     }
+    arrived_ = true;
     join_schedule();
     if (setup_.checkpointer && setup_.checkpoints.every > duration{}) {
       delayed_send(this, setup_.checkpoints.first, checkpoint_due{});
@@ -291,6 +286,16 @@ class model_task final : public task_actor::base {
   }
 
  private:
+  void await_arrival() {
+    const bool resumed = !setup_.versions.empty() && setup_.first_attempt == 0;  // with its run: it had arrived
+    const auto arrives = run_began_ + (resumed ? duration{} : setup_.what->terms.arrival);
+    if (const auto now = clock().now(); arrives > now) {
+      delayed_send(this, arrives - now, model_arrived{});
+    } else {
+      on_model_arrived({});
+    }
+  }
+
   task_actor self_handle() { return caf::actor_cast<task_actor>(this); }
 
   void join_schedule() {
@@ -378,9 +383,11 @@ class model_task final : public task_actor::base {
     advance();
   }
 
-  /// The scheduler does not know a model that has not started, but still answers that none of its units is on a device.
+  /// The scheduler does not know a model that has not arrived, and answers only the SUPERVISOR that none of its units is on a
+  /// device.
   void leave_schedule() {
     begun_ = true;
+    drained_ = drained_ || !arrived_;
     if (!std::exchange(left_, true)) {
       send(setup_.scheduler, model_left{setup_.id});
     }
@@ -447,6 +454,11 @@ class model_task final : public task_actor::base {
     pausing_ = drained_ = left_ = false;
     saves_.stay();
     tracker_.continue_announcing();
+    if (!arrived_) {
+      begun_ = false;
+      await_arrival();
+      return;
+    }
     join_schedule();
     advance();
   }
@@ -475,6 +487,7 @@ class model_task final : public task_actor::base {
   save_tracker saves_;
   time_point run_began_{};
   bool begun_ = false;                         ///< it has arrived, or was halted before
+  bool arrived_ = false;
   bool observe_again_ = false;
   std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits for its release
   bool captures_boundaries_ = false;               ///< the capture that is under way, or was the last one

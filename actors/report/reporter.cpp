@@ -322,7 +322,12 @@ class reporter final : public reporter_actor::base {
     }
   }
 
+  /// Asked for by the SUPERVISOR: it halts the run, which does not wait for a command.
   void on_state_reported(const state_reported& m) {
+    if (!record_.aborted) {
+      record_.aborted = stall();
+      services_.log->error("{}", record_.aborted.text);
+    }
     if (!m.what.empty()) {
       services_.log->error("{}:\n{}", m.who, m.what);
       record_.stuck += m.who + "\n" + m.what + "\n";
@@ -369,11 +374,13 @@ class reporter final : public reporter_actor::base {
 
   void on_check_progress(const check_progress& m) {
     if (m.last_seen == events_ && somebody_should_work()) {
-      record_.aborted = {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
-      services_.log->error("{}", record_.aborted.text);
-      send(setup_.supervisor, run_stalled{record_.aborted, caf::actor_cast<reporter_actor>(this)});
+      send(setup_.supervisor, run_stalled{stall(), caf::actor_cast<reporter_actor>(this)});
     }
     delayed_send(this, setup_.stall_limit, check_progress{events_});
+  }
+
+  fault stall() const {
+    return {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
   }
 
   /// A model takes part since at least the stall limit, and has not ended.

@@ -127,6 +127,8 @@ class supervisor final : public supervisor_actor::base {
   fault cannot_save(model_id model, const char* wish) const;
   /// If a model waits for memory that no other is about to give back, a trial that waits for its decision does.
   void make_room();
+  /// Models are paused by command, and all others that have memory are trials that wait for a decision about these.
+  bool waits_for_command() const;
   /// A paused model waits for memory again.
   void admit_again(model_id model);
   /// Models that wait for memory; those that were added and have no id yet come last.
@@ -170,6 +172,7 @@ class supervisor final : public supervisor_actor::base {
   std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
   std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
   std::set<model_id> parked_;                      ///< and those that were paused for others
+  bool commanded_ = false;                         ///< since the last time that there was no progress: that counts as some
   callback_watch callback_;
   bool halted_ = false;
   bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once

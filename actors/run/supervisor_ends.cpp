@@ -29,6 +29,9 @@ void supervisor::on_run_aborted(const run_aborted& m) {
 }
 
 void supervisor::on_run_stalled(const run_stalled& m) {
+  if (waits_for_command() || std::exchange(commanded_, false)) {
+    return;
+  }
   const report_state question{m.reporter};
   send_to_tasks(question);
   send_to_devices(question);

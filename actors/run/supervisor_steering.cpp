@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -43,6 +46,7 @@ void supervisor::on_steer_model(const steer_model& m) {
   if (halted_ || ending_) {
     return answer(m.answer, {fault_code::refused, halted_ ? "the run is being halted" : "the run has ended"});
   }
+  commanded_ = true;
   const auto model = phases_.find(m.name);
   if (!model) {
     return steer_new(m);
@@ -221,6 +225,15 @@ void supervisor::note_queue(std::vector<model_now>& models) const {
     auto& m = line[i]->known ? models.at(line[i]->known->value) : models.back();
     m.note = fmt::format("for host memory: {} of {}", i + 1, line.size());
   }
+}
+
+bool supervisor::waits_for_command() const {
+  const auto count = [this](const std::set<model_id>& models, model_phase phase) {
+    return std::ranges::count(models, phase, [this](model_id m) { return phases_.of(m); });
+  };
+  const auto held = static_cast<std::size_t>(count(held_, model_phase::training));
+  const auto parked = static_cast<std::size_t>(count(parked_, model_phase::paused));
+  return !halted_ && queue_.empty() && phases_.running() == held && phases_.paused() > parked;
 }
 
 fault supervisor::objection(model_id model, const char* wish) const {

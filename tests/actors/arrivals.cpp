@@ -6,9 +6,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -107,6 +109,57 @@ TEST_CASE("a run that only waits for a model to arrive does not count as stalled
   const auto s = finished(std::move(setup));
   CHECK(s->record()->aborted.text == "");
   CHECK(s->record()->models[1].steps == 2);
+}
+
+namespace {
+
+/// Its late model is paused at once, and resumed.
+std::unique_ptr<simulation> paused_before_arrival(const std::vector<simulated_model>& models, checkpoint_store& store,
+                                                  memory_store& saved) {
+  auto setup = even_run(models, 2);
+  setup.checkpoints = {.store = &store, .every_steps = 0, .every = {}};
+  setup.saved = [&saved](const std::string& model) { return std::optional(saved.of(model).back()); };
+  auto s = std::make_unique<simulation>(std::move(setup));
+  for (int i = 0; i < 20; ++i) {
+    s->step();
+  }
+  s->steer("late", model_command::pause);
+  while (s->answers().empty() && s->step()) {
+  }
+  s->steer("late", model_command::resume);
+  s->run();
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("a model that is paused before it arrives takes part from its arrival on, not from when it is resumed",
+          "[arrivals]") {
+  const std::vector models{arriving("early", 0ms, 20), arriving("late", 31ms)};
+  memory_store store;
+  const auto s = paused_before_arrival(models, store, store);
+  REQUIRE(s->answers().size() == 2);
+  REQUIRE(s->answers()[0].text == "");
+  REQUIRE(s->answers()[1].text == "");
+  REQUIRE(store.of("late").size() == 2);  // paused, and at its end
+  CHECK(store.of("late")[0].standing.next.step == 0);
+  CHECK(unfinished(*s, models) == "");
+  CHECK(first_begin(*s, "late") == s->record()->began + 32ms);
+}
+
+TEST_CASE("so does one that could not be saved to be paused", "[arrivals]") {
+  struct full_disk final : checkpoint_store {
+    void save(const model_checkpoint&, const std::function<void(shard_index)>&) override {
+      throw fault_error(fault_code::io, "no space left");
+    }
+  };
+  const std::vector models{arriving("early", 0ms, 20), arriving("late", 31ms)};
+  full_disk disk;
+  memory_store none;
+  const auto s = paused_before_arrival(models, disk, none);
+  REQUIRE(s->answers().front().text.find("no space left") != std::string::npos);
+  CHECK(unfinished(*s, models) == "");
+  CHECK(first_begin(*s, "late") == s->record()->began + 32ms);
 }
 
 TEST_CASE("a run that is interrupted before a model arrives ends, and the model is saved in its initial state",

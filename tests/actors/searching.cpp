@@ -108,6 +108,62 @@ TEST_CASE("a failed or stopped trial is not waited for", "[search]") {
   CHECK(s.record()->models[1].steps + s.record()->models[2].steps >= 12);
 }
 
+namespace {
+
+/// Without a record after an hour: it waits.
+void let_an_hour_pass(simulation& s) {
+  const auto later = s.now() + 1h;
+  while (!s.record() && s.now() < later && s.step()) {
+  }
+}
+
+/// Decides nothing.
+struct undecided final : search_rule {
+  std::string describe() const override { return "undecided"; }
+  std::uint32_t next_rung(const std::string&, std::uint32_t s) const override { return s + 1; }
+  std::vector<trial_decision> result(const trial_result& r) override { return {{r.trial, r.steps}}; }
+  std::vector<trial_decision> ended(const std::string&) override { return {}; }
+};
+
+}  // namespace
+
+TEST_CASE("a run whose trials all wait for a paused one waits for a command", "[search]") {
+  const std::size_t admitted = GENERATE(9, 3);
+  INFO(admitted << " of 9 trials have memory at the start");
+  memory_store store;
+  auto setup = search_run(store, admitted, 2, search_kind::halving);
+  setup.stall_limit = 1s;
+  simulation s(std::move(setup));
+  s.step();
+  s.steer("t1", model_command::pause);
+  let_an_hour_pass(s);
+  REQUIRE(!s.record());
+  SECTION("to resume it") {
+    s.steer("t1", model_command::resume);
+    s.run();
+    REQUIRE(s.record());
+    CHECK(steps_of(s) == expected);
+  }
+  SECTION("to stop it") {
+    s.steer("t1", model_command::stop);
+    s.run();
+    REQUIRE(s.record());
+    CHECK(steps_of(s)[0] == steps);
+  }
+  CHECK(s.record()->aborted.text == "");
+}
+
+TEST_CASE("trials that wait for a decision that never comes are a stall", "[search]") {
+  for (const std::size_t admitted : {9, 3}) {
+    memory_store store;
+    auto setup = search_run(store, admitted, 2, search_kind::halving);
+    setup.search.rule = std::make_shared<undecided>();
+    setup.stall_limit = 1s;
+    const auto s = finished(std::move(setup));
+    CHECK_THAT(s->record()->aborted.text, Catch::Contains("no progress for 1.000 s"));
+  }
+}
+
 TEST_CASE("an asynchronous search ends, whatever memory it has", "[search]") {
   for (const std::size_t admitted : {1, 2, 5, 9}) {
     memory_store store;
