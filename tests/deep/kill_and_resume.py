@@ -2,7 +2,10 @@
 """Ends runs at random moments, resumes them on other devices, and compares the results with those of an
 undisturbed run: every loss, gradient norm, validation and digest, bit for bit.
 
-    tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--seed 0] [--folder KEPT]
+    tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--search halving] [--seed 0] [--folder KEPT]
+
+With --search the models are trials of which the search stops most. halving and hyperband decide the same in every run;
+asha may not, but each of its trials has the same bits as far as it gets, and what was decided before a kill stays decided.
 
 One line for each round; exit status 1 with the first difference, whose run folder is kept. A round is determined by
 the seed except for the moments, which scale with the time that the undisturbed run took on this machine."""
@@ -12,6 +15,7 @@ PATIENCE_S = 300       # a process that takes longer hangs
 SAVING_S = 10          # an interrupted one saves and stops within this
 LOADING_S = 2          # a signal that comes earlier may meet a program that is still being loaded
 POLICIES = ["sharded-lrtf", "fifo", "round-robin", "random", "whole-model"]
+POLICIES_OF_SEARCHES = [p for p in POLICIES if p != "whole-model"]  # it trains none beyond one that waits
 CRASHES = ["terminate called", "Traceback", "Sanitizer", "Assertion", "what():"]
 
 HEAD = """
@@ -57,7 +61,30 @@ steps = 160
 optimizer = { learning_rate = 1e-3 }
 validate = { every_steps = 8, batches = 4 }
 """
-STEPS = 120 + 120 + 160
+TRIALS = """
+[host]
+memory = "9MiB"  # about four of the nine at a time
+
+[data.language]
+kind = "synthetic-language"
+symbols = 24
+
+[[model]]
+name = "gpt"
+chain = { family = "gpt2", layers = 3, width = 48, heads = 3, context = 32, dropout = 0.1 }
+data = "language"
+batch_size = 8
+steps = 81
+validate = { batches = 4 }
+
+[search]
+samples = 9
+first = 9
+factor = 3
+
+[search.space]
+"optimizer.learning_rate" = { log_uniform = [1e-4, 1e-1] }
+"""
 
 
 class Failure(Exception):
@@ -67,6 +94,22 @@ class Failure(Exception):
 def devices(count, memory="2MiB", link="200MiB/s", latency="50us", speed=1.0):
     return (f'\n[[device]]\nkind = "cpu"\ncount = {count}\nmemory = "{memory}"\nlink = "{link}"\nlatency = "{latency}"\n'
             f"speed = {speed}\n")
+
+
+class Workload:
+    """`search`: the kind of search, or None."""
+
+    def __init__(self, search):
+        self.search = search
+        self.policies = POLICIES_OF_SEARCHES if search else POLICIES
+        self.decides_the_same = search != "asha"
+
+    def text(self, devices):
+        models = TRIALS.replace("[search]", f'[search]\nkind = "{self.search}"') if self.search else MODELS
+        return HEAD + devices + models
+
+    def check(self, report, reference, whose):
+        (check_equal if self.decides_the_same else check_common_steps)(report, reference, whose)
 
 
 # -- one process -------------------------------------------------------------------------------------------------------
@@ -149,7 +192,7 @@ class Process:
 
 
 def is_finished(report):
-    return not report.get("interrupted") and all(m["status"] == "finished" for m in report["models"])
+    return not report.get("interrupted") and all(m["status"] in ["finished", "stopped"] for m in report["models"])
 
 
 def difference(key, is_, should):
@@ -167,6 +210,8 @@ def differences(report, reference):
     for should in reference["models"]:
         is_ = models.get(should["name"], {})
         for key in ["status", "steps", "tokens", "digest", "loss", "grad_norm", "validation"]:
+            if key == "digest" and should["status"] == "stopped":
+                continue  # none of a trial that was paused for others when it was stopped
             if is_.get(key) != should.get(key):
                 found.append(should["name"] + " " + difference(key, is_.get(key), should.get(key)))
     return found
@@ -191,11 +236,24 @@ def check_equal(report, reference, whose):
         raise Failure("\n  ".join([f"{whose} differs:"] + found))
 
 
-def check_claims(process, reference):
+def check_common_steps(report, reference, whose):
+    for is_, should in zip(report["models"], reference["models"], strict=True):
+        both = min(is_["steps"], should["steps"])
+        if is_["loss"][:both] != should["loss"][:both] or len(is_["loss"]) != is_["steps"]:
+            raise Failure(f"{whose}: {is_['name']} has other losses")
+
+
+def decisions(run_folder):
+    """Complete lines: results of trials, and what was decided."""
+    file = run_folder / "search.jsonl"
+    return file.read_text().split("\n")[:-1] if file.exists() else []
+
+
+def check_claims(process, reference, workload):
     """A run that was killed left a report only if an earlier process wrote it, or if it was complete already."""
     report = process.report()
     if report and is_finished(report):
-        check_equal(report, reference, "the report that a killed run left")
+        workload.check(report, reference, "the report that a killed run left")
 
 
 # -- one round ---------------------------------------------------------------------------------------------------------
@@ -206,39 +264,44 @@ def other_device(rng, count):
                 latency=f"{rng.choice([0, 50, 200])}us", speed=rng.choice([0.6, 0.8, 1.0]))
 
 
-def other_machine(rng, folder):
+def other_machine(rng, folder, workload):
     """Options that resume on other devices, sometimes with another policy or other cuts; and their description."""
     count = rng.randint(1, 3)
     if rng.random() < 0.5:
         text = "".join(devices(**other_device(rng, 1)) for _ in range(count))
-        (folder / "other.toml").write_text(HEAD + text + MODELS)
+        (folder / "other.toml").write_text(workload.text(text))
         options = ["other.toml"]
     else:
         options = ["w.toml"]
         for key, value in other_device(rng, count).items():
             options += ["--set", f"device.{key}={value}"]
-    policy = rng.choice(POLICIES) if rng.random() < 0.4 else POLICIES[0]
+    policy = rng.choice(workload.policies) if rng.random() < 0.4 else workload.policies[0]
     cuts = ["--set", "model.cuts=greedy"] if rng.random() < 0.3 else []
     return options + ["--policy", policy] + cuts, f"{count} devices, {policy}{', greedy' if cuts else ''}"
 
 
 def ended(process, after):
     if process.signalled is None or process.status == 0:
-        return f"finished, {process.steps_trained()} of {STEPS} steps"
+        return f"finished, {process.steps_trained()} of {steps_of(process.report())} steps"
     return f"{signal.Signals(process.signalled).name} after {after:.2f} s"
+
+
+def steps_of(report):
+    return sum(m["steps"] for m in report["models"])
 
 
 def check_saved(process, interrupted):
     """What an interrupted run has saved is not trained again, unless its cuts do not fit the current devices: a note says so."""
-    saved = sum(m["steps"] for m in interrupted["models"])
+    saved, steps = steps_of(interrupted), steps_of(process.report())
     passed_over = any("with cuts that differ from the current ones" in note for note in process.report()["notes"])
-    if process.steps_trained() != STEPS - saved and not passed_over:
-        raise Failure(f"{saved} of {STEPS} steps were saved, but {process.steps_trained()} were trained after that")
+    if process.steps_trained() != steps - saved and not passed_over:
+        raise Failure(f"{saved} of {steps} steps were saved, but {process.steps_trained()} were trained after that")
 
 
-def play(hydra, folder, rng, reference, span, story):
+def play(hydra, folder, rng, workload, calm, story):
     """Starts, kills and resumes one run until it is finished; adds to its story what happens."""
-    (folder / "w.toml").write_text(HEAD + devices(2) + MODELS)
+    reference, span = calm.report(), calm.seconds
+    (folder / "w.toml").write_text(workload.text(devices(2)))
     after = rng.uniform(0, span)
     process = Process(hydra, folder, ["w.toml"], signal.SIGKILL, after)
     story.append(ended(process, after))
@@ -246,23 +309,26 @@ def play(hydra, folder, rng, reference, span, story):
     for end_by in endings:
         if process.status == 0:
             break
-        check_claims(process, reference)
+        check_claims(process, reference, workload)
+        decided = decisions(process.run_folder)
         interrupted = process.report() if process.status == 130 and not process.before_training else None
-        options, machine = other_machine(rng, folder)
+        options, machine = other_machine(rng, folder, workload)
         after = rng.uniform(0, span)
         story.append(f"on {machine}: ")
         process = Process(hydra, folder, options + ["--resume"], end_by, after)
         story[-1] += ended(process, after)
         if interrupted and process.status == 0:
             check_saved(process, interrupted)
-    check_equal(process.report(), reference, "the resumed run")
+        if decisions(process.run_folder)[:len(decided)] != decided:
+            raise Failure("search.jsonl has lost or changed a line")
+    workload.check(process.report(), reference, "the resumed run")
     check_metrics(process.run_folder, process.report())
     story.append("equal")
 
 
-def undisturbed(hydra, folder):
+def undisturbed(hydra, folder, workload):
     folder.mkdir()
-    (folder / "w.toml").write_text(HEAD + devices(2) + MODELS)
+    (folder / "w.toml").write_text(workload.text(devices(2)))
     process = Process(hydra, folder, ["w.toml"])
     if not is_finished(process.report()):
         raise Failure("the undisturbed run has not finished")
@@ -273,6 +339,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hydra", help="the built program")
     parser.add_argument("--kills", type=int, default=50, help="rounds")
+    parser.add_argument("--search", choices=["halving", "hyperband", "asha"], help="over nine trials")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=pathlib.Path, help="must not exist, is kept (default: a temporary one)")
     o = parser.parse_args()
@@ -280,15 +347,16 @@ def main():
         o.folder.mkdir(parents=True)
     base = (o.folder or pathlib.Path(tempfile.mkdtemp(prefix="kill-and-resume-"))).resolve()
     hydra = str(pathlib.Path(o.hydra).resolve())
+    workload = Workload(o.search)
     equal, story = 0, []
     try:
-        calm = undisturbed(hydra, base / "undisturbed")
+        calm = undisturbed(hydra, base / "undisturbed", workload)
         print(f"undisturbed: {calm.seconds:.2f} s", flush=True)
         for i in range(1, o.kills + 1):
             folder = base / f"round-{i}"
             folder.mkdir()
             story = [f"round {i}"]
-            play(hydra, folder, random.Random(f"{o.seed}/{i}"), calm.report(), calm.seconds, story)
+            play(hydra, folder, random.Random(f"{o.seed}/{i}"), workload, calm, story)
             print("; ".join(story), flush=True)
             equal += 1
             if not o.folder:

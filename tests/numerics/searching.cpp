@@ -3,13 +3,20 @@
 #include "actors/selection/search_rules.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/watched_device.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <mutex>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -46,37 +53,54 @@ struct schedule {
   std::vector<cpu_device> devices{roomy()};
   std::string policy = "sharded-lrtf";
   byte_count host{};
-  int interruptions = 0;  ///< each after some steps of the run
+  std::optional<std::size_t> last_dies_at{};  ///< operation at which the last device dies
+  std::size_t interruptions = 0;              ///< at moments of the seed
+  std::uint32_t seed = 0;
 };
 
 struct searched {
   report summary;
   std::vector<search_record> records;
+  std::size_t parts = 0;
+  std::size_t devices_lost = 0;
 };
 
-/// In as many parts as it is interrupted.
+void add_devices(session& s, const schedule& how) {
+  for (std::size_t i = 0; i < how.devices.size(); ++i) {
+    const bool mortal = how.last_dies_at && i + 1 == how.devices.size();
+    const auto before = mortal ? dies(*how.last_dies_at) : [](std::size_t) {};
+    s.add_device("cpu", [before, of = how.devices[i]](const std::string& name) {
+      return std::make_unique<watched_device>(make_cpu_device(name, of), before);
+    });
+  }
+}
+
+/// In as many parts as it is interrupted; the devices of each part are those of the schedule.
 searched search(search_kind kind, const schedule& how) {
   const temporary_folder folder;
+  std::mt19937 random(how.seed);
   searched all;
-  for (int part = 0;; ++part) {
-    session s{{.host_memory = how.host, .output = folder.path() / "run", .log = verbosity::quiet, .resume = part > 0}};
-    for (const auto& d : how.devices) s.add_devices(1, d);
+  while (true) {
+    const bool resumes = all.parts++ > 0;
+    session s{{.host_memory = how.host, .output = folder.path() / "run", .log = verbosity::quiet, .resume = resumes}};
+    add_devices(s, how);
     s.use_policy(how.policy);
     const auto models = trials();
     for (std::size_t i = 0; i < models.size(); ++i) s.add_model(describe(models[i], i));
     const auto earlier = all.records;
     s.use_search(
         settings_of(kind), [&](const search_record& r) { all.records.push_back(r); }, earlier);
-    if (part < how.interruptions) {
-      s.on<step_completed>([&, count = 0](const step_completed&, control&) mutable {
-        if (++count == 6) s.interrupt();
+    if (all.parts <= how.interruptions) {
+      s.on<step_completed>([&, left = 1 + random() % 8](const step_completed&, control&) mutable {
+        if (--left == 0) s.interrupt();
       });
     }
     all.summary = s.run();
+    all.devices_lost += all.summary.devices.back().lost;
     if (!all.summary.interrupted) {
       return all;
     }
-    REQUIRE(part < 20);
+    REQUIRE(all.parts < 20);
   }
 }
 
@@ -84,6 +108,15 @@ searched search(search_kind kind, const schedule& how) {
 std::vector<std::uint32_t> reached(const report& r) {
   std::vector<std::uint32_t> all;
   for (const auto& m : r.models) all.push_back(m.steps);
+  return all;
+}
+
+/// What was decided about which trial after how many steps, and its rank.
+std::map<std::pair<std::string, std::uint32_t>, std::pair<trial_verdict, std::uint32_t>> decided(const searched& s) {
+  std::map<std::pair<std::string, std::uint32_t>, std::pair<trial_verdict, std::uint32_t>> all;
+  for (const auto& r : s.records)
+    for (const auto& d : r.decisions)
+      if (d.verdict != trial_verdict::wait) all[{d.trial, d.steps}] = {d.verdict, d.rank};
   return all;
 }
 
@@ -97,35 +130,41 @@ std::string other_losses(const report& r) {
   return {};
 }
 
-std::vector<schedule> schedules() {
-  const auto host = planned_host_memory({trials()[0], trials()[1], trials()[2]}, {.devices = {roomy(), roomy()}});
-  return {{},
-          {.devices = {roomy(), roomy()}},
-          {.policy = "fifo"},
-          {.devices = {roomy(), roomy()}, .policy = "round-robin"},
-          {.devices = {tiny(), roomy()}, .policy = "lpt"},
-          {.host = host},
-          {.devices = {roomy(), roomy()}, .host = host},
-          {.policy = "fifo", .host = host},
-          {.interruptions = 3},
-          {.devices = {roomy(), roomy()}, .host = host, .interruptions = 4}};
+/// Of every policy that can end a search, with one to three devices.
+schedule some_schedule(std::uint32_t seed) {
+  static const std::vector<std::string> policies{"sharded-lrtf", "stay-pace", "fifo", "round-robin", "lpt"};
+  static const auto scarce =
+      planned_host_memory({trials()[0], trials()[1], trials()[2]}, {.devices = {roomy(), roomy(), roomy()}});
+  std::mt19937 random(seed);
+  schedule how{.policy = policies[seed % policies.size()], .interruptions = random() % 4, .seed = seed};
+  while (how.devices.size() < 1 + seed % 3) how.devices.push_back(random() % 2 == 0 ? tiny() : roomy());
+  if (random() % 2 == 0) how.host = scarce;
+  if (how.devices.size() > 1 && random() % 3 > 0) how.last_dies_at = random() % 200;
+  return how;
 }
 
 }  // namespace
 
-TEST_CASE("halving and hyperband decide the same under every schedule, with little memory and after interruptions",
+TEST_CASE("halving and hyperband decide the same under every schedule, with little memory, after the death of a device "
+          "and after interruptions",
           "[search]") {
   for (const auto kind : {search_kind::halving, search_kind::hyperband}) {
-    const auto first = reached(search(kind, {}).summary);
-    CHECK(std::ranges::count(first, steps) >= 1);
-    CHECK(std::ranges::count(first, steps) < 9);
-    int n = 0;
-    for (const auto& how : schedules()) {
-      INFO(to_string(kind) << ", schedule " << n++);
-      const auto result = search(kind, how);
-      CHECK(reached(result.summary) == first);
+    const auto first = search(kind, {});
+    CHECK(std::ranges::count(reached(first.summary), steps) >= 1);
+    CHECK(std::ranges::count(reached(first.summary), steps) < 9);
+    std::size_t lost = 0;
+    std::size_t parts = 0;
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+      INFO(to_string(kind) << ", schedule " << seed);
+      const auto result = search(kind, some_schedule(seed));
+      CHECK(decided(result) == decided(first));
+      CHECK(reached(result.summary) == reached(first.summary));
       CHECK(other_losses(result.summary) == "");
+      lost += result.devices_lost;
+      parts += result.parts;
     }
+    CHECK(lost >= 5);
+    CHECK(parts >= 40);
   }
 }
 
