@@ -1,5 +1,6 @@
 #include "actors/admission/beginning.hpp"
 
+#include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/sha256.hpp"
 #include "runtime/storage/verify_folder.hpp"
@@ -45,7 +46,12 @@ void check_line(const resumed_model& now, const saved_model& from, std::string_v
 
 void check_form(const resumed_model& now, const saved_model& from) {
   check_line(now, from, "parameters", "names and shapes of its parameters");
-  if (now.has_frozen) {
+  const checkpoint_tensors saved(now.begins, from.cuts.size());
+  const auto is_saved = [&](const std::string& name) { return saved.has("parameter." + name); };
+  if (!std::ranges::all_of(now.trained, is_saved) || std::ranges::any_of(now.frozen, is_saved)) {
+    refuse(now, "the same parameters must be frozen, and an adapter must be the same, as in the model that was saved");
+  }
+  if (!now.frozen.empty()) {
     check_line(now, from, "weights", "the weights of its frozen parameters");
     check_line(now, from, "base", "the formats of its frozen parameters");
     check_line(now, from, "seed", "the values of its frozen parameters, and for that its seed,");
@@ -91,7 +97,7 @@ saved_model beginning(const resumed_model& now) {
   if (done >= now.steps) {
     refuse(now, fmt::format("it has {} steps already, and of {} none would be left; give more steps", done, now.steps));
   }
-  forget_old_end(m, now);
+  m.standing.history.evaluations.clear();  // they judge another model: for its best state and for early-stop
   fit_norms(m.standing.history, now.clips);
   m.name = now.name;
   m.identity = now.identity;

@@ -2,6 +2,7 @@
 
 #include "actors/admission/beginning.hpp"
 #include "actors/admission/identity.hpp"
+#include "models/parameter_layout.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -50,6 +51,20 @@ void check_steps(const saved_model& m, const resumed_model& now) {
   }
 }
 
+/// With the new number of steps the model would not have been evaluated at the old end. A kept best state is not
+/// removed.
+void forget_old_end(saved_model& m, const resumed_model& now) {
+  auto& reported = m.standing.history;
+  if (now.steps == m.steps || !reported.evaluated_after(m.steps)) {
+    return;
+  }
+  const auto every = now.validate.every_steps;
+  const bool in_turn = every > 0 && m.steps % every == 0;
+  if (!in_turn && !(now.validate.keep_best && reported.last_is_best())) {
+    reported.evaluations.pop_back();
+  }
+}
+
 void check_identity(const saved_model& m, const resumed_model& now) {
   if (m.steps != now.steps) {
     check_steps(m, now);
@@ -76,28 +91,22 @@ bool has_damaged_checkpoints(const std::filesystem::path& of_model) {
 
 }  // namespace
 
-void forget_old_end(saved_model& m, const resumed_model& now) {
-  auto& reported = m.standing.history;
-  if (now.steps == m.steps || !reported.evaluated_after(m.steps)) {
-    return;
-  }
-  const auto every = now.validate.every_steps;
-  const bool in_turn = every > 0 && m.steps % every == 0;
-  if (!in_turn && !(now.validate.keep_best && reported.last_is_best())) {
-    reported.evaluations.pop_back();
-  }
-}
-
 resumed_model resumed(const model_description& m, const prepared_model& p) {
-  return {.name = m.name,
-          .identity = p.identity,
-          .cuts = p.cuts,
-          .steps = p.steps,
-          .schedule = m.optimizer.schedule,
-          .validate = m.validate.value_or(validation_options{}),
-          .begins = m.begins,
-          .has_frozen = p.model->frozen_count() > 0,
-          .clips = m.optimizer.clip_norm > 0};
+  resumed_model r{.name = m.name,
+                  .identity = p.identity,
+                  .cuts = p.cuts,
+                  .steps = p.steps,
+                  .schedule = m.optimizer.schedule,
+                  .validate = m.validate.value_or(validation_options{}),
+                  .begins = m.begins,
+                  .clips = m.optimizer.clip_norm > 0};
+  const parameter_layout layout(*p.model, 0, p.model->size());
+  for (const auto& each : layout.parameters()) {
+    if (each.tied_to.empty()) {
+      (each.frozen ? r.frozen : r.trained).push_back(each.name);
+    }
+  }
+  return r;
 }
 
 resumption::resumption(std::filesystem::path root, std::vector<resumed_model> models)
@@ -113,7 +122,7 @@ resumption::resumption(std::filesystem::path root, std::vector<resumed_model> mo
 
 /// If no model has a checkpoint there is nothing to report: all models are new.
 void resumption::tell_beginners() {
-  if (std::ranges::none_of(saved_, [](const auto& m) { return m.has_value(); })) {
+  if (root_.empty() || std::ranges::none_of(saved_, [](const auto& m) { return m.has_value(); })) {
     return;
   }
   for (std::size_t i = 0; i < models_.size(); ++i) {

@@ -25,7 +25,7 @@ struct resumed_model {
   learning_schedule schedule{};
   validation_options validate{};
   std::filesystem::path begins{};  ///< model_description::begins
-  bool has_frozen = false;
+  std::vector<std::string> trained{}, frozen{};  ///< names of its parameters, without tied copies
   bool clips = false;
 };
 
@@ -79,9 +79,6 @@ auto plan_resumed(resumption& begins, const Plan& plan) {
   }
   return plan();
 }
-
-/// With the new number of steps the model would not have been evaluated at the old end. A kept best state is not removed.
-void forget_old_end(saved_model& m, const resumed_model& now);
 
 /// True if the checkpoint is of the model's end: nothing is left to compute, nothing to step.
 bool is_at_end(const saved_model& saved, const sharded_model& m);

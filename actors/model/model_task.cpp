@@ -214,8 +214,11 @@ class model_task final : public task_actor::base {
       return;
     }
     keeping_ = true;
-    const bool between = tracker_.drained() && tracker_.completed_steps() > 0 &&
-                         tracker_.saved_position().begins_step() &&
+    if (tracker_.completed_steps() == 0) {
+      answer_kept({fault_code::refused, "model '" + setup_.what->name + "' has done no step yet"});
+      return;
+    }
+    const bool between = tracker_.drained() && tracker_.saved_position().begins_step() &&
                          tracker_.whole_version() == tracker_.completed_steps();
     if (!between) {
       saves_.is_due();
@@ -278,10 +281,13 @@ class model_task final : public task_actor::base {
   }
 
   void on_model_saved(const model_saved& m) {
-    if (!saves_.saving_best()) {
-      answer_kept(m.why);
-    }
+    const bool best = saves_.saving_best();
     saves_.saved(m.why);
+    if (!best) {
+      answer_kept(m.why);
+    } else if (keeping_) {
+      on_keep_model({});
+    }
     advance();
   }
 

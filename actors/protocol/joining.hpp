@@ -81,6 +81,7 @@ struct model_joined {
 struct model_refused {
   std::string name;
   fault why;
+  bool answered = false;  ///< who has added it learns of this by an answer
 };
 
 }  // namespace hydra

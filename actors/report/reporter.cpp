@@ -173,7 +173,7 @@ class reporter final : public reporter_actor::base {
 
   void on_model_refused(const model_refused& m) {
     ++events_;
-    record_.refused.push_back({m.name, m.why});
+    record_.refused.push_back({m.name, m.why, m.answered});
   }
 
   void on_step_completed(const step_completed& m) {
@@ -342,7 +342,9 @@ class reporter final : public reporter_actor::base {
       describe(s.models[i], record_.models[i], *setup_.models[i], s.elapsed);
     }
     for (const auto& r : record_.refused) {
-      s.models.push_back({.name = r.name, .phase = model_phase::failed, .note = r.why.text});
+      if (!r.answered) {
+        s.models.push_back({.name = r.name, .phase = model_phase::failed, .note = r.why.text});
+      }
     }
     for (std::uint32_t i = 0; i < setup_.devices.size(); ++i) {
       const auto busy = breakdown_.of(device_id{i}, record_.began, now).compute;

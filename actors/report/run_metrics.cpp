@@ -44,12 +44,6 @@ json line_of(const std::string& model, const evaluation_record& e) {
 
 std::string text_of(const json& line) { return json_text(line); }
 
-/// The last step and evaluation that a model has reported.
-struct reported_so_far {
-  std::uint32_t step = 0;
-  std::uint32_t evaluated = 0;   ///< after so many steps
-};
-
 struct reported_line {
   std::string model;
   std::uint32_t step = 0;
@@ -90,8 +84,8 @@ std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream
   return last;
 }
 
-/// What the model has reported after `last`.
-std::vector<json> missing_lines(const model_entry& m, reported_so_far last) {
+/// What the model has reported after `last`. `shared`: as a part of another one, with rates that are not known.
+std::vector<json> missing_lines(const model_entry& m, reported_so_far last, bool shared) {
   const auto& h = m.standing.history;
   std::vector<json> all;
   auto evaluation = h.evaluations.begin();
@@ -101,6 +95,9 @@ std::vector<json> missing_lines(const model_entry& m, reported_so_far last) {
       const auto norm = i < h.grad_norms.size() ? h.grad_norms[i] : 0.0F;
       all.push_back(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what,
                             tokens.after(i + 1, *m.what)));
+      if (shared) {
+        all.back().erase("learning_rate");
+      }
     }
     for (; evaluation != h.evaluations.end() && evaluation->steps <= i + 1; ++evaluation) {
       if (evaluation->steps > last.evaluated) {
@@ -109,22 +106,6 @@ std::vector<json> missing_lines(const model_entry& m, reported_so_far last) {
     }
   }
   return all;
-}
-
-void go_on_behind(const std::filesystem::path& file, const std::vector<model_entry>& models) {
-  std::ifstream in(file);
-  const auto reported = reported_by(models);
-  if (!in && std::ranges::all_of(models, [](const model_entry& m) { return m.standing.history.losses.empty(); })) {
-    return;
-  }
-  write_atomically(file, [&](std::ostream& out) {
-    auto last = copy_lines(in, out, reported);
-    for (const auto& m : models) {
-      for (const auto& line : missing_lines(m, last[m.what->name])) {
-        out << text_of(line) << '\n';
-      }
-    }
-  });
 }
 
 void remove_old(const std::filesystem::path& file) {
@@ -146,16 +127,31 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
   if (!options.goes_on) {
     remove_old(file_);
   }
-  go_on_behind(file_, models);
+  go_on_behind(models, options.goes_on);
   if (options.tensorboard) {
     std::ifstream earlier(file_);
     board_.emplace(folder, earlier, log_);
   }
 }
 
+void run_metrics::go_on_behind(const std::vector<model_entry>& models, bool goes_on) {
+  std::ifstream in(file_);
+  if (!in && std::ranges::all_of(models, [](const model_entry& m) { return m.standing.history.losses.empty(); })) {
+    return;
+  }
+  write_atomically(file_, [&](std::ostream& out) {
+    earlier_ = copy_lines(in, out, reported_by(models));
+    for (const auto& m : models) {
+      for (const auto& line : missing_lines(m, earlier_[m.what->name], !goes_on)) {
+        out << text_of(line) << '\n';
+      }
+    }
+  });
+}
+
 void run_metrics::joined(model_id model, const model_entry& m) {
   const bool is_new = tokens_.insert_or_assign(model, trained_tokens(m.facts.tokens)).second;
-  for (const auto& line : is_new ? missing_lines(m, {}) : std::vector<json>{}) {
+  for (const auto& line : is_new ? missing_lines(m, earlier_[m.what->name], true) : std::vector<json>{}) {
     write(line);
   }
 }

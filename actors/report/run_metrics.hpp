@@ -35,6 +35,12 @@ class trained_tokens {
   std::optional<token_counter> counter_;
 };
 
+/// The last step and evaluation of a model of which there are lines.
+struct reported_so_far {
+  std::uint32_t step = 0;
+  std::uint32_t evaluated = 0;  ///< after so many steps
+};
+
 /// Lines of one run. For one thread.
 class run_metrics {
  public:
@@ -57,11 +63,13 @@ class run_metrics {
  private:
   void append(nlohmann::ordered_json line);
   void write(const nlohmann::ordered_json& line);
+  void go_on_behind(const std::vector<model_entry>& models, bool goes_on);
 
   std::filesystem::path file_;
   append_log log_;
   std::optional<tensorboard_files> board_;
   std::map<model_id, time_point> last_step_;
+  std::map<std::string, reported_so_far> earlier_;  ///< lines of an earlier part of the run
   std::map<model_id, trained_tokens> tokens_;
 };
 

@@ -49,6 +49,7 @@ struct device_outcome {
 struct refused_model {
   std::string name;
   fault why;
+  bool answered = false;  ///< as in model_refused
 };
 
 struct run_record {

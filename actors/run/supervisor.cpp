@@ -172,7 +172,7 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
     end_without_task(*wanted.known, why);
   } else {
     services_.log->warn("not added: {}", why.text);
-    send(actors_.reporter, model_refused{wanted.what.name, why});
+    send(actors_.reporter, model_refused{wanted.what.name, why, wanted.answer && !wanted.knows_it_waits});
   }
   if (wanted.answer) {
     wanted.answer({.why = why});

@@ -12,11 +12,36 @@ namespace hydra::apps {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// With another path of the checkpoint that each begins from, if it begins from one.
+template <class Change>
+value_list with_beginnings(value_list models, const Change& change) {
+  for (value& m : models) {
+    value* const begins = std::get<value_table>(m.content).find("begins");
+    auto* const path = begins ? begins->as<std::string>() : nullptr;
+    if (path) *path = change(fs::path{*path}).string();
+  }
+  return models;
+}
+
+bool is_inside(const fs::path& relative) { return !relative.empty() && *relative.begin() != ".."; }
+
+/// Relative to the run folder, which may be moved, if it is in it; else absolute.
+fs::path recorded_path(const fs::path& run, const fs::path& begins) {
+  const fs::path inside =
+      fs::absolute(begins).lexically_normal().lexically_relative(fs::absolute(run).lexically_normal());
+  return is_inside(inside) ? inside : fs::absolute(begins).lexically_normal();
+}
+
+}  // namespace
+
 value_list read_added(const fs::path& run) {
   const fs::path file = run / added_file;
   std::error_code none;
   if (!fs::exists(file, none)) return {};
-  return parse_models(read_text(file), file.string());
+  return with_beginnings(parse_models(read_text(file), file.string()),
+                         [&](const fs::path& begins) { return run / begins; });
 }
 
 workload with_added(const workload& w) {
@@ -27,7 +52,9 @@ workload with_added(const workload& w) {
 void record_added(const fs::path& run, const value_list& models) {
   if (models.empty()) return posix_file_system().remove_all(run / added_file);
   value_table root;
-  root.set("model", {.where = {}, .written = {}, .content = models});
+  root.set("model", {.where = {}, .written = {}, .content = with_beginnings(models, [&](const fs::path& begins) {
+                                                   return recorded_path(run, begins);
+                                                 })});
   const std::string text = to_toml(root);
   write_atomically(run / added_file, [&](std::ostream& out) { out << text; });
 }

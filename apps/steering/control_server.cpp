@@ -46,7 +46,8 @@ void serve(client& c, const pollfd& found) {
   if (found.revents & (POLLHUP | POLLERR)) c.gone = true;
 }
 
-bool is_quick(const read_command& c) { return !c.error.empty() || c.name == "status"; }
+/// It is executed at once, whatever others wait for.
+bool is_quick(const read_command& c) { return !c.error.empty() || c.name == "status" || c.name == "quit"; }
 
 }  // namespace
 

@@ -123,7 +123,7 @@ function show_model(model) {
   write(cell.badge, model.state);
   write(cell.why, model.note || "");
   cell.fill.style.width = (model.of ? 100 * model.steps / model.of : 0) + "%";
-  write(cell.steps, `${model.steps} / ${model.of}`);
+  write(cell.steps, `${model.steps} / ${model.of ?? "-"}`);
   write(cell.loss, fixed(model.loss));
   write(cell.validation, fixed(model.validation));
   write(cell.pause, model.state === "paused" ? "Resume" : "Pause");

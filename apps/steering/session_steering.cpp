@@ -7,10 +7,12 @@
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -41,8 +43,13 @@ session_steering::session_steering(session& s, workload w, model_opener& opener)
     : session_{s}, opener_{opener}, workload_{std::move(w)}, added_{read_added(workload_.options.output)} {}
 
 void session_steering::ended(const report& r) {
-  const std::lock_guard lock{ending_};
+  const std::scoped_lock lock{joining_, ending_};
   last_ = last_status(r);
+  for (model_now& m : last_->models) {
+    const auto known = std::ranges::find_if(workload_.models, [&](const auto& w) { return has_name(w, m.name); });
+    const std::uint32_t steps = known == workload_.models.end() ? 0 : known->description.steps;
+    if (steps > 0 || m.phase == model_phase::finished) m.of = steps > 0 ? steps : m.steps;
+  }
 }
 
 nlohmann::ordered_json session_steering::status() {
@@ -85,7 +92,9 @@ std::string session_steering::clone(const std::string& model, const std::vector<
 
 value session_steering::copy_of(const std::string& model) const {
   const auto found = std::ranges::find_if(workload_.models, [&](const auto& m) { return has_name(m, model); });
-  if (found != workload_.models.end()) return found->keys;
+  const auto& all =
+      std::get<value_list>(workload_.as_run.find("model")->content);  // in the same order, with what was chosen
+  if (found != workload_.models.end()) return all.at(static_cast<std::size_t>(found - workload_.models.begin()));
   std::vector<std::string> known;
   for (const model_entry& m : workload_.models) known.push_back(m.description.name);
   throw fault_error{fault_code::bad_input, fmt::format("there is no model \"{}\"{}", model, known_instead(model, known))};
@@ -112,10 +121,10 @@ std::vector<std::string> session_steering::join(const value_list& models) {
   session_.status();  // refuses if no run is under way
   value_list added = added_;
   added.insert(added.end(), models.begin(), models.end());
-  record_added(more.options.output, added);  // first: what is recorded there is expected in the other
-  record_workload(more.options.output, more.expanded);
   std::vector<std::string> names;
   try {
+    record_added(more.options.output, added);  // first: what is recorded there is expected in the other
+    record_workload(more.options.output, more.expanded);
     for (model_description& d : descriptions) {
       const std::string name = d.name;
       session_.queue_model(std::move(d));
@@ -128,7 +137,9 @@ std::vector<std::string> session_steering::join(const value_list& models) {
     added_ = added;
     record_workload(workload_.options.output, workload_.expanded);
     record_added(workload_.options.output, added_);
-    throw;
+    if (names.empty()) throw;
+    const fault why = to_fault(std::current_exception());
+    throw fault_error{why.code, fmt::format("{} added, but not the next one: {}", fmt::join(names, ", "), why.text)};
   }
   workload_ = more;
   added_ = std::move(added);

@@ -222,8 +222,9 @@ table_rules model_rules() {
            .kind = value_kind::folder,
            .help = "checkpoint of a model with the same parameters, saved between two steps: its parameters, optimizer "
                    "state, "
-                   "history and step are the start, rates, schedule, data, batches and steps may be others",
-           .fallback = "none"},
+                   "losses and step are the start, rates, schedule, data, batches and steps may be others",
+           .fallback = "none",
+           .may_change = true},
           {.name = "on_nan",
            .help = "stop: the model fails, the others continue",
            .fallback = "stop",

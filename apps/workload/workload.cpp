@@ -235,6 +235,7 @@ workload read_models(const std::filesystem::path& file, const std::filesystem::p
   expand_search(root, model_rules());
   expand_grids(root, model_rules());
   root.erase("search");
+  erase_in_tables(root.find("model"), "begins");
   leave_out_devices(root);
   table_rules rules = rules_without_devices();
   if (!began_in.empty()) {

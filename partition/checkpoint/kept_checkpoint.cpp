@@ -6,11 +6,16 @@
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/file_system.hpp"
+#include "runtime/storage/leftovers.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -35,10 +40,21 @@ bool link_files(const fs::path& from, const fs::path& to) try {
   link_or_copy(from / checksum_file, to / checksum_file);
   return true;
 } catch (const fs::filesystem_error& e) {
-  if (!fs::exists(from / checksum_file)) {
+  if (std::error_code none; !fs::exists(e.path1(), none)) {
     return false;
   }
   throw fault_error(fault_code::io, fmt::format("cannot write {}: {}", to.string(), e.code().message()));
+}
+
+/// `name`, or with a number where another training has left that: the name of the same checkpoint, or a free one.
+fs::path place_for(const fs::path& checkpoint, const std::string& name) {
+  const auto of_model = checkpoint.parent_path();
+  const auto sums = read_text(checkpoint / checksum_file);
+  auto place = of_model / name;
+  for (int n = 2; fs::exists(place) && read_text(place / checksum_file) != sums; ++n) {
+    place = of_model / fmt::format("{}-{}", name, n);
+  }
+  return place;
 }
 
 /// None if it was dropped, is damaged, or was saved inside a step.
@@ -47,9 +63,8 @@ std::optional<fs::path> kept(const fs::path& checkpoint) try {
   if (!saved.any_cuts()) {
     return std::nullopt;
   }
-  const auto of_model = checkpoint.parent_path();
-  const auto name = fmt::format("kept-step-{}", saved.versions.front().value);
-  const auto place = of_model / name, temporary = of_model / fmt::format(".{}.tmp", name);
+  const auto place = place_for(checkpoint, fmt::format("kept-step-{}", saved.versions.front().value));
+  const auto temporary = temporary_path(place, ::getpid());
   auto& files = posix_file_system();
   if (fs::exists(place)) {
     return place;
@@ -59,8 +74,9 @@ std::optional<fs::path> kept(const fs::path& checkpoint) try {
     files.remove_all(temporary);
     return std::nullopt;
   }
+  files.sync_folder(temporary);
   files.rename(temporary, place);
-  files.sync_folder(of_model);
+  files.sync_folder(place.parent_path());
   return place;
 } catch (const fault_error& e) {
   if (e.what_happened().code == fault_code::damaged || !fs::exists(checkpoint / checksum_file)) {
@@ -72,15 +88,20 @@ std::optional<fs::path> kept(const fs::path& checkpoint) try {
 }  // namespace
 
 std::filesystem::path keep_checkpoint(const fs::path& of_model) {
-  for (const auto& checkpoint : list_checkpoints(of_model)) {
-    if (auto place = kept(checkpoint)) {
-      return *place;
+  std::vector<fs::path> before;
+  for (auto all = list_checkpoints(of_model); all != before;
+       all = list_checkpoints(of_model)) {  // newer ones drop these
+    for (const auto& checkpoint : all) {
+      if (auto place = kept(checkpoint)) {
+        return *place;
+      }
     }
+    before = std::move(all);
   }
   throw fault_error(
       fault_code::refused,
-      fmt::format("{} has no checkpoint from between two steps yet: the model has done no step, or was saved "
-                  "inside one",
+      fmt::format("{} has no checkpoint from between two steps: the model has done no step, or is paused inside "
+                  "one (resume it first)",
                   of_model.string()));
 }
 

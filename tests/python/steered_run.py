@@ -198,7 +198,9 @@ def check_socket(hydra, folder):
     require(not (run.folder / "control.sock").exists(), "the socket is removed")
     answer = run.control("status")
     require(answer.returncode == 2 and "no run is under way" in answer.stderr, "no run is under way")
-    resumed = Run(hydra, folder, "steered", (folder / "steered.toml").read_text(), "--resume")
+    run.folder.rename(folder / "runs" / "moved")
+    resumed = Run(hydra, folder, "moved", (folder / "steered.toml").read_text(), "--resume", "--set", "run.name=steered", "--output",
+                  "runs/moved")
     for name in ("short.2", "added"):
         resumed.wait_for_state(name, "finished")
     require(resumed.control("stop", "long-a").returncode == 0, "the last model is stopped")
