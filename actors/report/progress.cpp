@@ -32,6 +32,7 @@ void progress_printer::step(const std::string& name, step_index step, std::uint3
   auto& m = models_.try_emplace(name, stranger).first->second;
   m.done = step.value + 1;
   m.steps = steps;
+  m.ended_early = false;
   m.loss = loss;
   if (due(now)) {
     options_.live ? draw_lines(now) : draw_line(name, now);
@@ -46,7 +47,7 @@ void progress_printer::evaluated(const std::string& name, double loss) {
 
 void progress_printer::left(const std::string& name) {
   if (const auto found = models_.find(name); found != models_.end()) {
-    found->second.steps = found->second.done;
+    found->second.ended_early = true;
   }
 }
 
@@ -71,7 +72,7 @@ double progress_printer::fraction() const {
   double all = 0;
   for (const auto& [name, m] : models_) {
     done += m.weight * m.done;
-    all += m.weight * m.steps;
+    all += m.weight * expected_steps(m);
   }
   return all > 0 ? done / all : 0;
 }
@@ -81,7 +82,7 @@ double progress_printer::fraction_of_run() const {
   double all = 0;
   for (const auto& [name, m] : models_) {
     done += m.weight * (m.done - m.before);
-    all += m.weight * (m.steps - m.before);
+    all += m.weight * (expected_steps(m) - m.before);
   }
   return all > 0 ? done / all : 0;
 }
@@ -93,9 +94,15 @@ std::optional<duration> progress_printer::remaining(time_point now) const {
 
 /// At its pace so far; at most that of the whole run.
 model_progress progress_printer::progress_of(const std::string& name, const model& m, time_point now) const {
-  model_progress p{.name = name, .done = m.done, .steps = m.steps, .loss = m.loss, .validation = m.validation, .left = {}};
+  model_progress p{.name = name,
+                   .done = m.done,
+                   .steps = m.steps,
+                   .loss = m.loss,
+                   .validation = m.validation,
+                   .left = {},
+                   .ended_early = m.ended_early};
   if (m.done > m.before) {
-    const auto own = from_seconds(seconds(now - start_) * (m.steps - m.done) / (m.done - m.before));
+    const auto own = from_seconds(seconds(now - start_) * (expected_steps(m) - m.done) / (m.done - m.before));
     p.left = std::min(own, remaining(now).value_or(own));
   }
   return p;

@@ -57,10 +57,12 @@ class progress_printer {
     std::uint32_t before = 0;   ///< steps that this run has not done
     std::uint32_t done = 0;
     std::uint32_t steps = 0;
+    bool ended_early = false;
     double weight = 1;          ///< seconds per step
     std::optional<float> loss;
     std::optional<double> validation;
   };
+  static std::uint32_t expected_steps(const model& m) { return m.ended_early ? m.done : m.steps; }
   model_progress progress_of(const std::string& name, const model& m, time_point now) const;
   progress_state state(time_point now) const;
   /// Of this run's part of the work.

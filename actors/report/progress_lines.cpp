@@ -38,7 +38,7 @@ std::string loss_of(const model_progress& m) {
   return (m.loss ? fmt::format("loss {:.4f}", *m.loss) : "") + (m.validation ? fmt::format(" validation {:.4f}", *m.validation) : "");
 }
 
-bool ended(const model_progress& m) { return m.done >= m.steps; }
+bool ended(const model_progress& m) { return m.ended_early || m.done >= m.steps; }
 
 /// Positions of the models to show.
 std::vector<std::size_t> longest_to_go(const std::vector<model_progress>& models, std::size_t most) {
@@ -56,7 +56,7 @@ std::vector<std::size_t> longest_to_go(const std::vector<model_progress>& models
 
 std::string left_of(const model_progress& m) {
   if (ended(m)) {
-    return "done";
+    return m.ended_early ? "ended" : "done";
   }
   return m.left ? coarse_time(*m.left) + " left" : "";
 }

@@ -18,6 +18,7 @@ struct model_progress {
   std::optional<float> loss;      ///< of the last completed step
   std::optional<double> validation{};   ///< loss of the last evaluation
   std::optional<duration> left;   ///< none before its first step
+  bool ended_early = false;       ///< stopped or failed
 };
 
 /// The state of a run that the lines show.

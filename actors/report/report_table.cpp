@@ -1,6 +1,7 @@
 #include "actors/report/report_table.hpp"
 
 #include "actors/report/objectives.hpp"
+#include "actors/report/search_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "runtime/base/counted.hpp"
 
@@ -27,11 +28,6 @@ std::string loss_course(const model_report& m) {
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
-}
-
-std::string outcome(const model_report& m) {
-  const auto status = status_text(m);
-  return m.error && m.status == model_status::failed ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
 }
 
 /// "-" if there is no such number.
@@ -74,7 +70,7 @@ std::vector<std::string> validation_cells(const model_report& m) {
           v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
 }
 
-std::string model_table(const report& r) {
+std::string model_table(const report& r, const std::vector<const model_report*>& models) {
   const bool validated = std::ranges::any_of(r.models, [](const model_report& m) { return !m.validation.empty(); });
   std::vector<table_column> columns{{"model"}, {"shards", alignment::right}};
   std::ranges::copy(parallel_columns(r), std::back_inserter(columns));
@@ -87,7 +83,7 @@ std::string model_table(const report& r) {
   columns.push_back({"tokens/s", alignment::right});
   columns.push_back({"status"});
   text_table t{std::move(columns)};
-  for (const auto* m : ranked(r)) {
+  for (const auto* m : models) {
     std::vector<std::string> row{m->name, std::to_string(m->cuts.size())};
     std::ranges::copy(parallel_cells(r, *m), std::back_inserter(row));
     row.insert(row.end(), {std::to_string(m->steps), loss_course(*m)});
@@ -99,6 +95,18 @@ std::string model_table(const report& r) {
     t.add(std::move(row));
   }
   return t.to_string();
+}
+
+/// Models that have joined a search are none of its trials: they have a table of their own.
+std::string models_part(const report& r, const search_ranking& s) {
+  auto others = ranked(r);
+  if (s.trials.empty()) {
+    return model_table(r, others);
+  }
+  std::erase_if(others, [&s](const model_report* m) {
+    return std::ranges::any_of(s.trials, [m](const ranked_trial& t) { return t.is.name == m->name; });
+  });
+  return ranking_table(r, s) + (others.empty() ? "" : "\n" + model_table(r, others));
 }
 
 /// With a precision, unless all have computed in fp32.
@@ -181,6 +189,13 @@ std::string tokens_per_second(const model_report& m) {
   return m.elapsed > duration::zero() ? fmt::format("{:.0f}", here * static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
 }
 
+std::string outcome(const model_report& m) {
+  const auto status = status_text(m);
+  return m.error && m.status == model_status::failed
+             ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text))
+             : status;
+}
+
 std::string hit_rate(const device_report& d) {
   const auto visits = d.cache_hits + d.cache_misses;
   return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
@@ -194,8 +209,10 @@ std::string to_line(const bounds& limits) {
   return text + "\n";
 }
 
-std::string to_table(const report& r) {
-  return model_table(r) + "\n" + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
+std::string to_table(const report& r) { return to_table(r, {}); }
+
+std::string to_table(const report& r, const search_ranking& s) {
+  return models_part(r, s) + "\n" + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
 }
 
 }  // namespace hydra

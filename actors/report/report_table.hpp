@@ -2,6 +2,7 @@
 // The table at the end of a run, and cells that other tables share.
 
 #include "actors/report/report.hpp"
+#include "actors/selection/search_ranking.hpp"
 
 #include <string>
 
@@ -9,10 +10,14 @@ namespace hydra {
 
 /// Models (loss, status), devices (utilisation, bytes), makespan next to its bounds.
 std::string to_table(const report& r);
+/// The same with the ranking of a search instead of its trials' losses; without trials it is no search.
+std::string to_table(const report& r, const search_ranking& s);
 
 /// Cells of tables; "-" if there was nothing to measure.
 std::string tokens_per_second(const model_report& m);
 std::string hit_rate(const device_report& d);
+/// "finished", "failed: out of memory: ..." in one line.
+std::string outcome(const model_report& m);
 /// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.
 std::string to_line(const bounds& limits);
 

@@ -253,7 +253,7 @@ class reporter final : public reporter_actor::base {
     out.smallest.steps = complete > out.steps_before ? complete - out.steps_before : 0;
     out.smallest.evaluated_last = !m.why && out.smallest.evaluations > 0 && out.history.evaluated_after(m.steps);
     record_.saved = clock().now();
-    if (setup_.progress && (m.stopped || m.why)) {
+    if (setup_.progress && (m.stopped || m.why) && !m.paused) {
       setup_.progress->left(setup_.models[m.model.value]->name);
     }
   }

@@ -2,7 +2,8 @@
 // actors/selection/ answers: which trial of a search goes on? Pure classes without CAF, Torch, clocks or files.
 //
 // Read in this order: search_rule (the interface), rungs (where trials are compared), halving, hyperband, asha, pbt,
-// search_record (decisions that depend on the order of results, and their replay), search_space (what is drawn).
+// search_record (decisions that depend on the order of results, and their replay), search_ranking (who is best, and why
+// the others have stopped), search_space (what is drawn).
 
 namespace hydra {
 

@@ -1,11 +1,13 @@
 #include "apps/commands/report.hpp"
 
 #include "actors/report/report_table.hpp"
+#include "actors/report/search_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/report/page.hpp"
 #include "apps/run_folder/metrics_record.hpp"
+#include "apps/run_folder/recorded_search.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +35,7 @@ std::string last_validation(const model_report& m) {
 
 /// The table of a run that has not ended.
 std::string table_so_far(const recorded_run& run) {
+  if (!run.search.trials.empty()) return ranking_table(run.summary, run.search) + "\n" + run.unfinished + "\n";
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"shards", right}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};
   for (const model_report& m : run.summary.models) {
@@ -47,12 +50,13 @@ std::string table_so_far(const recorded_run& run) {
 
 int show(const report_options& o) {
   if (o.html) check_written_file("--html", *o.html, pages);
-  const recorded_run run = latest_record(o.run);
+  recorded_run run = latest_record(o.run);
+  run.search = read_ranking(o.run, run.summary);
   if (o.html) {
     const std::string page = to_page(run, timeline_of(run, o.run));
     write_atomically(*o.html, [&](std::ostream& out) { out << page; });
   }
-  fmt::print("{}", run.unfinished.empty() ? to_table(run.summary) : table_so_far(run));
+  fmt::print("{}", run.unfinished.empty() ? to_table(run.summary, run.search) : table_so_far(run));
   tell_notes(run.summary);
   return 0;
 }

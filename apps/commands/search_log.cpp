@@ -1,6 +1,6 @@
 #include "apps/commands/search_log.hpp"
 
-#include "actors/selection/search_record.hpp"
+#include "apps/run_folder/recorded_search.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -16,19 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* search_file = "search.jsonl";
-
 /// Half a line, which a killed run has left, is removed: the next one begins a line.
-std::vector<search_record> recorded(const fs::path& file) {
+std::vector<search_record> take_over(const fs::path& run) {
+  const fs::path file = run / search_file;
   std::error_code none;
-  if (!fs::is_regular_file(file, none)) return {};
-  const std::string text = read_text(file);
-  fs::resize_file(file, text.rfind('\n') + 1);
-  try {
-    return parse_search_records(text);
-  } catch (const fault_error& e) {
-    throw fault_error{e.what_happened().code, fmt::format("{}: {}", file.string(), e.what_happened().text)};
-  }
+  if (fs::is_regular_file(file, none)) fs::resize_file(file, read_text(file).rfind('\n') + 1);
+  return read_decisions(run);
 }
 
 void append(const fs::path& file, const search_record& r) {
@@ -42,7 +35,7 @@ void append(const fs::path& file, const search_record& r) {
 void add_search(session& into, const workload& w, bool resumes) {
   if (!w.search) return;
   const fs::path file = w.options.output / search_file;
-  const auto earlier = resumes ? recorded(file) : std::vector<search_record>{};
+  const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
   into.use_search(
       *w.search, [file](const search_record& r) { append(file, r); }, earlier);
 }

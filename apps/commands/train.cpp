@@ -12,6 +12,7 @@
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/recorded_data.hpp"
+#include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
 #include "apps/steering/control_server.hpp"
@@ -96,8 +97,8 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
     fmt::print(stderr, "{}; to continue: {}\n", why, command_that_resumes(o));
 }
 
-void tell(const report& r, const workload& w, const train_options& o) {
-  fmt::print("{}", to_table(r));
+void tell(report r, const workload& w, const train_options& o) {
+  fmt::print("{}", to_table(r, read_ranking(w.options.output, r)));
   tell_notes(r);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
     fmt::print(stderr, "exit status {}: {}\n", static_cast<int>(status), failures_of(r));

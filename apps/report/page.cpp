@@ -1,6 +1,7 @@
 #include "apps/report/page.hpp"
 
 #include "actors/report/report_table.hpp"
+#include "actors/report/search_table.hpp"
 #include "apps/report/device_charts.hpp"
 #include "apps/report/loss_chart.hpp"
 #include "apps/report/markup.hpp"
@@ -40,8 +41,17 @@ const validation_report* last_validation(const recorded_run& run, std::size_t mo
 
 double last_loss(const model_report& m) { return m.loss.empty() ? std::nan("") : static_cast<double>(m.loss.back()); }
 
-/// Smaller is better; validated models come before others.
+/// Of a search; null for a model that is none.
+const ranked_trial* trial_of(const recorded_run& run, std::size_t model) {
+  const auto& all = run.search.trials;
+  const auto found =
+      std::ranges::find(all, run.summary.models[model].name, [](const ranked_trial& t) { return t.is.name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Smaller is better; validated models come before others, the trials of a search in its order before all.
 std::pair<int, double> rank_of(const recorded_run& run, std::size_t model) {
+  if (const auto* trial = trial_of(run, model)) return {-1, static_cast<double>(trial - run.search.trials.data())};
   const auto* validated = last_validation(run, model);
   const double loss = validated ? validated->loss : last_loss(run.summary.models[model]);
   if (!std::isfinite(loss)) return {2, 0};
@@ -60,7 +70,8 @@ std::string validation_cell(const validation_report* v) {
   return escaped(number(v->loss) + floor);
 }
 
-std::string status_of(const model_report& m) {
+std::string status_of(const model_report& m, const ranked_trial* trial) {
+  if (trial && m.status != model_status::failed) return escaped(outcome(m, *trial));
   const std::string status = status_text(m);
   if (!m.error) return escaped(status);
   const std::string text = fmt::format("{}: {}: {}", status, to_string(m.error.code), m.error.text);
@@ -81,20 +92,43 @@ std::string parameters_cell(const model_report& m) {
   return m.frozen_parameters == 0 ? all : fmt::format("{} of {}", count(m.parameters - m.frozen_parameters), all);
 }
 
+std::vector<column> model_columns(const search_ranking& s) {
+  std::vector<column> columns{{"model"}};
+  for (const std::string& key : key_titles(s)) columns.push_back({key, true});
+  columns.insert(columns.end(), {{"family"},
+                                 {"parameters", true},
+                                 {"shards", true},
+                                 {"steps", true},
+                                 {"loss", true},
+                                 {"validation", true},
+                                 {"quality"},
+                                 {"tokens/s", true},
+                                 {"status"}});
+  return columns;
+}
+
+std::string order_note(const recorded_run& run) {
+  if (run.search.trials.empty()) return "Best first, by validation loss if there is one.";
+  return "Best first, by the last rung and then by the score there. " + run.search.rule + "; " +
+         search_cost(run.summary, run.search) + ".";
+}
+
 std::string models_section(const recorded_run& run) {
-  const std::vector<column> columns{{"model"},          {"family"},     {"parameters", true}, {"shards", true},
-                                    {"steps", true},    {"loss", true}, {"validation", true}, {"quality"},
-                                    {"tokens/s", true}, {"status"}};
+  const std::vector<column> columns = model_columns(run.search);
   std::string rows;
   for (const std::size_t i : best_first(run)) {
     const model_report& m = run.summary.models[i];
     const auto* v = last_validation(run, i);
-    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), parameters_cell(m), shards_cell(m),
-                             std::to_string(m.steps), number(last_loss(m)), validation_cell(v),
-                             v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m)});
+    const ranked_trial* const trial = trial_of(run, i);
+    std::vector<std::string> cells{swatch(i) + escaped(m.name)};
+    for (const std::string& value : value_cells(run.search, trial ? *trial : ranked_trial{}))
+      cells.push_back(escaped(value));
+    cells.insert(cells.end(),
+                 {escaped(m.family), parameters_cell(m), shards_cell(m), std::to_string(m.steps), number(last_loss(m)),
+                  validation_cell(v), v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m, trial)});
+    rows += row_of(columns, cells);
   }
-  return rows.empty() ? ""
-                      : section("Models", table_of(columns, rows), "Best first, by validation loss if there is one.");
+  return rows.empty() ? "" : section("Models", table_of(columns, rows), order_note(run));
 }
 
 // -- curves ------------------------------------------------------------------------------------------------------------

@@ -44,6 +44,15 @@ value_list read_added(const fs::path& run) {
                          [&](const fs::path& begins) { return run / begins; });
 }
 
+std::vector<std::string> names_of_added(const fs::path& run) {
+  std::vector<std::string> names;
+  for (const value& m : read_added(run)) {
+    const value* const name = std::get<value_table>(m.content).find("name");
+    if (name && name->as<std::string>()) names.push_back(*name->as<std::string>());
+  }
+  return names;
+}
+
 workload with_added(const workload& w) {
   const value_list added = read_added(w.options.output);
   return added.empty() ? w : with_models(w, added);

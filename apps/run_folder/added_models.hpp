@@ -4,6 +4,8 @@
 #include "apps/workload/workload.hpp"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -12,6 +14,8 @@ inline constexpr const char* added_file = "added.toml";
 
 /// None if no model was added. Throws fault_error{bad_input} for a file that cannot be read.
 value_list read_added(const std::filesystem::path& run);
+
+std::vector<std::string> names_of_added(const std::filesystem::path& run);
 
 /// Removes the file if there are none. Throws fault_error{io}.
 void record_added(const std::filesystem::path& run, const value_list& models);

@@ -3,6 +3,7 @@
 // its default: an older run, or one without validation, has less to show.
 
 #include "actors/report/report.hpp"
+#include "actors/selection/search_ranking.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +22,7 @@ struct named_seconds {
 
 struct recorded_run {
   report summary;  ///< the content of the tables after a run
+  search_ranking search;  ///< without trials: it is not known (read_ranking()), or there is no search
   std::string version;
   std::string bound;  ///< name of the largest bound
   double bound_seconds = 0;

@@ -1,5 +1,6 @@
 #include "apps/run_folder/saved_run.hpp"
 
+#include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "runtime/base/fault.hpp"
@@ -21,7 +22,7 @@ workload read_run(const std::filesystem::path& run) {
   if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
   const auto data = read_recorded_data(run);
-  return read_models(file, data ? data->began_in : std::filesystem::path{});
+  return read_models(file, data ? data->began_in : std::filesystem::path{}, names_of_added(run));
 }
 
 const model_entry& find_model(const workload& w, const std::string& name) {

@@ -62,6 +62,11 @@ live_mailbox::frame live_mailbox::take() {
   return std::exchange(*first, nullptr);
 }
 
+bool live_mailbox::over() {
+  const std::lock_guard lock{mutex_};
+  return ended_;
+}
+
 void live_mailbox::wait_for_end(clock::time_point until) {
   std::unique_lock lock{mutex_};
   changed_.wait_until(lock, until, [&] { return ended_; });

@@ -26,7 +26,9 @@ class live_mailbox {
   void put(kind k, frame f);
   /// Waits for a frame; null after that of the end.
   frame take();
-  /// Waits until the frame of the end was taken.
+  /// The frame of the end was taken.
+  bool over();
+  /// Waits until it was.
   void wait_for_end(std::chrono::steady_clock::time_point until);
 
  private:

@@ -2,6 +2,7 @@
 
 #include "apps/report/page.hpp"
 #include "apps/run_folder/metrics_record.hpp"
+#include "apps/run_folder/recorded_search.hpp"
 #include "apps/steering/answer.hpp"
 #include "apps/steering/live_feed.hpp"
 #include "apps/steering/live_view.hpp"
@@ -52,7 +53,8 @@ void set_options(socket_t socket) {
 }
 
 std::string rendered(const std::filesystem::path& folder) {
-  const recorded_run run = latest_record(folder);
+  recorded_run run = latest_record(folder);
+  run.search = read_ranking(folder, run.summary);
   return to_content(run, timeline_of(run, folder));
 }
 
@@ -136,7 +138,9 @@ class live_page::server {
     response.set_chunked_content_provider("text/event-stream", [box](std::size_t, httplib::DataSink& sink) {
       const auto frame = box->take();
       if (!frame) return sink.done(), true;
-      return sink.write(frame->data(), frame->size());
+      const bool written = sink.write(frame->data(), frame->size());
+      if (box->over()) sink.done();  // in this call: the server is stopped once the last frame is taken
+      return written;
     });
   }
 

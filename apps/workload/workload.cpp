@@ -154,7 +154,9 @@ void expand_all_patterns(value_table& root) {
   for (table_entry& e : root.find("data")->as<value_table>()->entries) expand_patterns(*e.is.as<value_table>());
 }
 
-workload build(const value_table& root, const place& file, const brought& b) {
+/// `no_trials`: names of models that the search does not have.
+workload build(const value_table& root, const place& file, const brought& b,
+               const std::vector<std::string>& no_trials = {}) {
   for (const char* key : {"data", "model"}) check_some(root, key);
   workload w;
   w.file = file;
@@ -168,7 +170,9 @@ workload build(const value_table& root, const place& file, const brought& b) {
   w.models = read_models(root, w.data);
   check_kept(w);
   w.controllers = sub_tables(root, "controller");
-  w.search = read_search(root, w.models);
+  std::vector<model_entry> trials = w.models;
+  std::erase_if(trials, [&](const model_entry& m) { return std::ranges::count(no_trials, m.description.name) > 0; });
+  w.search = read_search(root, trials);
   w.as_run = with_name(root, w.options, file);
   check_utf8(w.as_run);
   w.expanded = to_toml(w.as_run);
@@ -230,11 +234,11 @@ workload with_models(const workload& w, const value_list& models) {
   return more;
 }
 
-workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in) {
+workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in,
+                     const std::vector<std::string>& no_trials) {
   value_table root = parse_toml(read_text(file), file.string());
   expand_search(root, model_rules());
   expand_grids(root, model_rules());
-  root.erase("search");
   erase_in_tables(root.find("model"), "begins");
   leave_out_devices(root);
   table_rules rules = rules_without_devices();
@@ -245,7 +249,7 @@ workload read_models(const std::filesystem::path& file, const std::filesystem::p
   const place top{std::make_shared<std::string>(file.string()), 1};
   check_table({root, top, ""}, rules);
   expand_all_patterns(root);
-  return build(root, top, {{}, make_plugin_set(), {}});
+  return build(root, top, {{}, make_plugin_set(), {}}, no_trials);
 }
 
 }  // namespace hydra::apps

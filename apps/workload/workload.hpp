@@ -61,8 +61,10 @@ value_list parse_models(std::string_view text, const std::string& name);
 /// The workload with more models, which come last and are no trials of its search. Throws fault_error{bad_input}.
 workload with_models(const workload& w, const value_list& models);
 
-/// Only its data and models: devices, policy, search and what models begin from are left out, and with them the plug-ins, which only they may need. If
-/// `began_in` is given, relative paths start there, and the files that the data are read from are left out, too.
-workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in = {});
+/// Only its data, search and models, of which `no_trials` names those that the search does not have: devices, policy and what
+/// models begin from are left out, and with them the plug-ins, which only they may need. If `began_in` is given, relative
+/// paths start there, and the files that the data are read from are left out, too.
+workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in = {},
+                     const std::vector<std::string>& no_trials = {});
 
 }  // namespace hydra::apps

@@ -176,7 +176,7 @@ def check_garbage(run):
         client.sendall(b'{"command": "sta')  # half a line, then gone
     with raw(run) as client:
         client.sendall(b'{"command": "status"}\n' * 1000)  # reads no answer
-    require(run.models()["long-a"]["state"] == "training", "the run goes on")
+    run.wait_for_state("long-a", "training")  # after the last resume of check_two_shells, too
 
 
 def check_socket(hydra, folder):

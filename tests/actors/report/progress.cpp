@@ -79,6 +79,8 @@ TEST_CASE("the remaining steps of a model that ended early do not count", "[prog
   p.printer.left("a");
   p.printer.left("stranger");
   CHECK(p.printer.fraction() == Approx(5.0 / 15.0));
+  p.printer.step("b", step_index{9}, 10, 1.0F, after(20s));
+  CHECK_THAT(p.text(), Contains("100 %  b 10/10"));
 }
 
 TEST_CASE("there is no estimate before the first step", "[progress]") {

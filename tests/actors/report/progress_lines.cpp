@@ -78,6 +78,13 @@ TEST_CASE("a model that has not started goes before others, one that is done beh
   CHECK_THAT(progress_lines(s, 80, 3)[1], Contains("50/50") && Contains("done"));
 }
 
+TEST_CASE("a model that was stopped goes behind others, and shows how far it came", "[progress]") {
+  auto s = half_done();
+  s.models[0].ended_early = true;
+  CHECK_THAT(progress_lines(s, 80, 1)[1], Catch::StartsWith("c "));
+  CHECK(progress_lines(s, 80, 3)[1] == "gpt-a   5/50  loss 2.5000  ended");
+}
+
 TEST_CASE("no line is wider than the terminal, whatever the names", "[progress]") {
   auto s = half_done();
   s.models[0].name = std::string(200, 'x');

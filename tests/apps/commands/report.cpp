@@ -29,6 +29,13 @@ void write_run(const temporary_folder& folder, const std::string& report) {
   folder.write("run/report.json", report);
 }
 
+/// Four models, of which successive halving trains 2 further after step 1, and 1 after step 2.
+const std::string searching = example +
+                              "[search]\nkind = \"halving\"\nsamples = 4\nfirst = 1\nfactor = 2\n"
+                              "space.learning_rate = { log_uniform = [1e-5, 1e-3] }\n";
+
+std::string lines_until(const std::string& text, const std::string& end) { return text.substr(0, text.find(end)); }
+
 }  // namespace
 
 TEST_CASE("hydra report prints the tables that the run has printed, and writes a page") {
@@ -60,6 +67,54 @@ TEST_CASE("a run without its report, as one that was killed, is shown from its m
   CHECK_THAT(folder.read("page.html"), Contains("<td class=\"n\">2</td>"));
   std::filesystem::remove(folder.path() / "runs/w/plan.json");
   CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("gpt         -    3/3  "));
+}
+
+TEST_CASE("hydra report ranks the trials of a search as the run did, also from its metrics and on the page") {
+  const temporary_folder folder;
+  folder.write("w.toml", searching);
+  const outcome run = run_hydra(folder, "train w.toml --quiet");
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, StartsWith("model  steps  validation  learning_rate  outcome\n") && Contains("  finished\n") &&
+                          Contains("  stopped at rung 2: 2nd of 2, 1 continues\n") &&
+                          Contains("  stopped at rung 1: 3rd of 4, 2 continue\n") &&
+                          Contains("  stopped at rung 1: 4th of 4, 2 continue\nhalving: 4 trials; 1 of 2 goes on after "
+                                   "1 and 2 of 3 steps; 7 of 12 steps trained (58 %)\n"));
+  CHECK(run_hydra(folder, "report runs/w --html page.html").out == run.out);
+  const std::string page = folder.read("page.html");
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("<th class=\"n\">learning_rate</th>") && Contains("7 of 12 steps trained (58 %)") &&
+                       Contains("<td>stopped at rung 1: 3rd of 4, 2 continue</td>"));
+  CHECK(page.find("<td>finished</td>") < page.find("<td>stopped at rung 2"));
+  std::filesystem::remove(folder.path() / "runs/w/report.json");
+  const std::string so_far = run_hydra(folder, "report runs/w").out;
+  CHECK_THAT(so_far, StartsWith(lines_until(run.out, "finished")) && Contains("stopped at rung 2: 2nd of 2") &&
+                         Contains("7 of 12 steps trained (58 %)\n\nended without a report"));
+}
+
+TEST_CASE("a search that stops no trial ranks them by their last evaluation") {
+  const temporary_folder folder;
+  std::string text = searching;
+  text.replace(text.find("halving"), 7, "random");
+  text.erase(text.find("first = 1\nfactor = 2\n"), 21);
+  folder.write("w.toml", text);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  CHECK_THAT(run_hydra(folder, "report runs/w").out, StartsWith("model  shards"));
+  const outcome run = run_hydra(folder, "train w.toml --quiet --output v --set model.validate.every_steps=3");
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, StartsWith("model  steps  validation  learning_rate  outcome\n") &&
+                          Contains("\nrandom: 4 trials; 12 steps trained\n"));
+}
+
+TEST_CASE("a ranking that cannot be read is a note, and the models are shown without") {
+  const temporary_folder folder;
+  folder.write("w.toml", searching);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  folder.write("runs/w/search.jsonl", "{}\n");
+  const outcome o = run_hydra(folder, "report runs/w");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, StartsWith("model  shards  steps"));
+  CHECK_THAT(o.err,
+             StartsWith("note: the ranking of the search is not shown: runs/w/search.jsonl: line 1 is no decision"));
 }
 
 TEST_CASE("a run before its first step, which has no metrics yet, is shown with its models") {

@@ -44,6 +44,19 @@ TEST_CASE("models are listed best first, by validation if there is one, undefine
   CHECK(best_first(with_models({{2, 0}, {2, 0}})) == std::vector<std::size_t>{0, 1});
 }
 
+TEST_CASE("trials of a search are listed by its ranking, other models after them") {
+  recorded_run run = with_models({{1, 1}, {1, 2}, {1, 3}, {1, 0.5}});
+  for (std::size_t i = 0; i < 4; ++i) run.summary.models[i].name = "m" + std::to_string(i);
+  run.search.trials = {{.is = {"m2", {{"batch_size", "<8>"}}}}, {.is = {"m0"}}, {.is = {"m1"}}};
+  run.search.trials[1].verdict = trial_verdict::stop;
+  run.search.trials[1].reason = "stopped at rung 1: 2nd of 3, 1 continues";
+  CHECK(best_first(run) == std::vector<std::size_t>{2, 0, 1, 3});
+  const std::string page = to_page(run, {});
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("<th class=\"n\">batch_size</th>") && Contains("<td class=\"n\">&lt;8&gt;</td>") &&
+                       Contains("<td>stopped at rung 1: 2nd of 3, 1 continues</td>"));
+}
+
 TEST_CASE("a model says how its steps were divided, and what the pipeline cost") {
   recorded_run run = with_models({{1, 0}});
   model_report& m = run.summary.models[0];

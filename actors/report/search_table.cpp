@@ -1,0 +1,115 @@
+#include "actors/report/search_table.hpp"
+
+#include "actors/report/report_table.hpp"
+#include "actors/report/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hydra {
+
+namespace {
+
+constexpr std::size_t widest_value = 16;
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+std::string shortened(const std::string& value) {
+  return text_width(value) <= widest_value ? value : std::string{clip(value, widest_value - 3)} + "...";
+}
+
+/// As the evaluation gave it: a largest accuracy is a smallest score.
+std::string score_cell(const ranked_trial& t, search_metric metric) {
+  if (!t.score || !std::isfinite(*t.score)) {
+    return "-";
+  }
+  return metric == search_metric::accuracy ? fmt::format("{:.1f} %", -*t.score * 100) : fmt::format("{:.4f}", *t.score);
+}
+
+/// Paths, in the order of the trials' keys.
+std::vector<std::string> varied_keys(const search_ranking& s) {
+  std::vector<std::string> keys;
+  for (const auto& t : s.trials) {
+    for (const auto& k : t.is.keys) {
+      if (std::ranges::count(keys, k.key) == 0) {
+        keys.push_back(k.key);
+      }
+    }
+  }
+  return keys;
+}
+
+const model_report* find_model(const report& r, const ranked_trial& t) {
+  const auto found = std::ranges::find(r.models, t.is.name, &model_report::name);
+  return found == r.models.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> row_of(const ranked_trial& t, const model_report* m, const search_ranking& s) {
+  std::vector<std::string> row{t.is.name, std::to_string(m ? m->steps : 0), score_cell(t, s.metric)};
+  for (auto& value : value_cells(s, t)) {
+    row.push_back(shortened(value));
+  }
+  row.push_back(m ? outcome(*m, t) : t.reason);
+  return row;
+}
+
+}  // namespace
+
+std::vector<std::string> key_titles(const search_ranking& s) {
+  const auto keys = varied_keys(s);
+  std::vector<std::string> titles;
+  for (const auto& key : keys) {
+    titles.push_back(std::ranges::count(keys, last_part(key), last_part) > 1 ? key : last_part(key));
+  }
+  return titles;
+}
+
+std::vector<std::string> value_cells(const search_ranking& s, const ranked_trial& t) {
+  std::vector<std::string> cells;
+  for (const auto& key : varied_keys(s)) {
+    const auto found = std::ranges::find(t.is.keys, key, &key_value::key);
+    cells.push_back(found == t.is.keys.end() ? "-" : found->value);
+  }
+  return cells;
+}
+
+std::string outcome(const model_report& m, const ranked_trial& t) {
+  if (m.status == model_status::failed || t.verdict == trial_verdict::go_on) {
+    return outcome(m);
+  }
+  if (t.verdict == trial_verdict::stop) {
+    return t.reason + (m.unsaved ? ", not saved" : "");
+  }
+  return m.status == model_status::under_way ? t.reason : outcome(m) + ", " + t.reason;
+}
+
+std::string search_cost(const report& r, const search_ranking& s) {
+  std::uint64_t trained = 0;
+  for (const auto& t : s.trials) {
+    const auto* m = find_model(r, t);
+    trained += m ? m->steps : 0;
+  }
+  if (s.steps == 0) {
+    return fmt::format("{} steps trained", trained);
+  }
+  const auto all = std::uint64_t{s.steps} * s.trials.size();
+  return fmt::format("{} of {} steps trained ({:.0f} %)", trained, all,
+                     static_cast<double>(trained) / static_cast<double>(all) * 100);
+}
+
+std::string ranking_table(const report& r, const search_ranking& s) {
+  std::vector<table_column> columns{{"model"}, {"steps", alignment::right}, {to_string(s.metric), alignment::right}};
+  for (auto& title : key_titles(s)) {
+    columns.push_back({std::move(title), alignment::right});
+  }
+  columns.push_back({"outcome"});
+  text_table table{std::move(columns)};
+  for (const auto& t : s.trials) {
+    table.add(row_of(t, find_model(r, t), s));
+  }
+  return table.to_string() + s.rule + "; " + search_cost(r, s) + "\n";
+}
+
+}  // namespace hydra

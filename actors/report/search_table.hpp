@@ -1,0 +1,27 @@
+#pragma once
+// The trials of a search as a table, and its parts that a page shows too.
+
+#include "actors/report/report.hpp"
+#include "actors/selection/search_ranking.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// Trials best first: what was varied, steps, score at the last rung, what became of them and why; then what they cost.
+/// A trial that the report lacks has no steps.
+std::string ranking_table(const report& r, const search_ranking& s);
+
+/// What the search varies: the last part of each key's path, the path itself if two keys have the same.
+std::vector<std::string> key_titles(const search_ranking& s);
+/// Their values, as TOML; "-" if the trial does not have it.
+std::vector<std::string> value_cells(const search_ranking& s, const ranked_trial& t);
+
+/// "finished", "stopped at rung 2: 9th of 16, 8 continue", "interrupted, waits at rung 2", "failed: io: ...".
+std::string outcome(const model_report& m, const ranked_trial& t);
+
+/// "800 of 2560 steps trained (31 %)".
+std::string search_cost(const report& r, const search_ranking& s);
+
+}  // namespace hydra

@@ -1,0 +1,111 @@
+#include "actors/selection/search_ranking.hpp"
+
+#include "actors/selection/rungs.hpp"
+#include "actors/selection/search_rules.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace hydra {
+
+namespace {
+
+std::string ordinal(std::uint32_t n) {
+  const bool teen = n % 100 / 10 == 1;
+  const char* const end = teen ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+  return std::to_string(n) + end;
+}
+
+class ranking {
+ public:
+  explicit ranking(const search_settings& s) : as_results_arrive_{decides_as_results_arrive(s.kind)} {
+    if (s.first > 0) rungs_ = rung_steps(s.first, s.factor, s.steps);
+    for (const search_trial& trial : s.trials) trials_.push_back({trial});
+  }
+
+  void add(const search_record& record) {
+    if (const auto* const result = std::get_if<trial_result>(&record.event)) {
+      add(*result);
+    } else if (ranked_trial* const t = find(std::get<trial_ended>(record.event).trial)) {
+      if (t->verdict == trial_verdict::wait) decide(*t, trial_verdict::go_on, "");
+    }
+    for (const trial_decision& d : record.decisions) add(d, record);
+  }
+
+  std::vector<ranked_trial> best_first() && {
+    std::ranges::stable_sort(trials_, [this](const ranked_trial& a, const ranked_trial& b) {
+      return has_rungs() && a.steps != b.steps ? a.steps > b.steps : is_better({score(a), 0}, {score(b), 0});
+    });
+    return std::move(trials_);
+  }
+
+ private:
+  bool has_rungs() const { return !rungs_.empty(); }
+
+  static double score(const ranked_trial& t) { return t.score.value_or(std::numeric_limits<double>::quiet_NaN()); }
+
+  /// Null for a trial that the search does not have.
+  ranked_trial* find(const std::string& name) {
+    const auto found = std::ranges::find(trials_, name, [](const ranked_trial& t) { return t.is.name; });
+    return found == trials_.end() ? nullptr : &*found;
+  }
+
+  static void decide(ranked_trial& t, trial_verdict verdict, std::string reason) {
+    t.verdict = verdict;
+    t.reason = std::move(reason);
+  }
+
+  void add(const trial_result& r) {
+    ranked_trial* const t = find(r.trial);
+    const bool compared = !has_rungs() || std::ranges::count(rungs_, r.steps) > 0;
+    if (!t || !compared || r.steps < t->steps) return;
+    t->steps = r.steps;
+    t->score = r.score;
+  }
+
+  /// A stop is final: what is decided about the trial later repeats it.
+  void add(const trial_decision& d, const search_record& record) {
+    ranked_trial* const t = find(d.trial);
+    if (!t || t->verdict == trial_verdict::stop) return;
+    switch (d.verdict) {
+      case trial_verdict::wait:
+        return decide(*t, d.verdict, "waits " + place(d.steps));
+      case trial_verdict::go_on:
+        return decide(*t, d.verdict, "");
+      case trial_verdict::stop:
+        return decide(*t, d.verdict, "stopped " + place(d.steps) + ": " + comparison(d, record));
+    }
+  }
+
+  std::string place(std::uint32_t steps) const {
+    const auto rung = rung_at(rungs_, steps);
+    return rung ? "at rung " + std::to_string(*rung + 1) : "after " + std::to_string(steps) + " steps";
+  }
+
+  std::string comparison(const trial_decision& d, const search_record& record) const {
+    if (d.rank == 0) return "it had ended before";
+    if (as_results_arrive_) return ordinal(d.rank) + " of the first " + std::to_string(d.ranked);
+    const auto continues = std::ranges::count_if(record.decisions, [&d](const trial_decision& other) {
+      return other.steps == d.steps && other.verdict == trial_verdict::go_on;
+    });
+    return ordinal(d.rank) + " of " + std::to_string(d.ranked) + ", " + std::to_string(continues) +
+           (continues == 1 ? " continues" : " continue");
+  }
+
+  bool as_results_arrive_;
+  std::vector<std::uint32_t> rungs_;  ///< and the end; empty: there are none
+  std::vector<ranked_trial> trials_;
+};
+
+}  // namespace
+
+search_ranking rank_trials(const search_settings& settings, std::span<const search_record> records) {
+  const auto rule = make_search_rule(settings);
+  ranking r{settings};
+  for (const search_record& record : records) r.add(record);
+  return {
+      rule ? rule->describe() : to_string(settings.kind) + ": " + std::to_string(settings.trials.size()) + " trials",
+      settings.metric, settings.steps, std::move(r).best_first()};
+}
+
+}  // namespace hydra

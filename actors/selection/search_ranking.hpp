@@ -1,0 +1,35 @@
+#pragma once
+// The ranking of the trials of a search, from what it has decided. Standard library only.
+
+#include "actors/selection/search_record.hpp"
+#include "actors/selection/search_settings.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct ranked_trial {
+  search_trial is{};
+  std::uint32_t steps = 0;        ///< to the last rung, or the end, of which it has a result
+  std::optional<double> score{};  ///< there; lower is better
+  trial_verdict verdict = trial_verdict::go_on;
+  std::string reason{};  ///< "stopped at rung 2: 9th of 16, 8 continue", "waits at rung 2"; of go_on empty
+};
+
+struct search_ranking {
+  std::string rule;  ///< "halving: 32 trials; 1 of 2 goes on after 10 and 20 of 80 steps"
+  search_metric metric = search_metric::validation;
+  std::uint32_t steps = 0;             ///< of a trial that is not stopped; 0: not known
+  std::vector<ranked_trial> trials{};  ///< best first
+};
+
+/// Scores after different numbers of steps do not compare: trials are ranked by the last rung of which they have a
+/// result, then by their score there; those of a search without rungs by their last score. Records of other trials and,
+/// as after a resume, repeated ones do not count. Throws fault_error{bad_input} for impossible settings.
+search_ranking rank_trials(const search_settings& settings, std::span<const search_record> records);
+
+}  // namespace hydra

@@ -1,0 +1,62 @@
+#include "apps/run_folder/recorded_search.hpp"
+
+#include "actors/selection/search_rules.hpp"
+#include "apps/run_folder/run_folder.hpp"
+#include "apps/run_folder/saved_run.hpp"
+#include "apps/workload/parse.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run without search must not depend on what its workload needs to be read, such as tokenizers.
+bool has_search(const fs::path& run) {
+  const fs::path file = run / workload_file;
+  return kind_of(file) == fs::file_type::regular && parse_toml(read_text(file), file.string()).find("search");
+}
+
+/// The last evaluation of each model as a result, for a search that has decided nothing.
+std::vector<search_record> last_results(const report& r, search_metric metric) {
+  std::vector<search_record> results;
+  for (const model_report& m : r.models) {
+    if (m.validation.empty()) continue;
+    const validation_report& v = m.validation.back();
+    const double score = metric == search_metric::accuracy ? -v.accuracy.value_or(0) : v.loss;
+    results.push_back({trial_result{m.name, v.step, score}, {}});
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<search_record> read_decisions(const fs::path& run) {
+  const fs::path file = run / search_file;
+  if (kind_of(file) == fs::file_type::not_found) return {};
+  try {
+    return parse_search_records(read_text(file));
+  } catch (const fault_error& e) {
+    throw fault_error{e.what_happened().code, fmt::format("{}: {}", file.string(), e.what_happened().text)};
+  }
+}
+
+search_ranking read_ranking(const fs::path& run, report& r) try {
+  if (!has_search(run)) return {};
+  const search_settings search = read_run(run).search.value();
+  const bool decides = evaluation_interval(search) > 0;
+  const auto records = decides ? read_decisions(run) : last_results(r, search.metric);
+  return records.empty() ? search_ranking{} : rank_trials(search, records);
+} catch (const fault_error& e) {
+  r.notes.push_back(fmt::format("the ranking of the search is not shown: {}", e.what_happened().text));
+  return {};
+}
+
+}  // namespace hydra::apps
