@@ -4,6 +4,7 @@
 file(GLOB _messages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/actors/protocol/*.hpp")
 set(_interfaces ${_messages}
   actors/plugin/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
+  actors/selection/search_rule.hpp actors/selection/search_settings.hpp actors/selection/search_space.hpp
   actors/plugin/policy_actor.hpp models/layer.hpp models/tensor_spec.hpp models/optimizer/tensor_update.hpp
   runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/device/cuda/cuda_options.hpp runtime/base/fault.hpp
   runtime/base/ids.hpp runtime/base/option.hpp runtime/device/kernels/host_device.hpp runtime/device/kernels/keyed_random.hpp

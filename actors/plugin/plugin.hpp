@@ -1,9 +1,11 @@
 #pragma once
-// The header of plug-ins, <hydra/plugin.hpp>: the table that a plug-in exports, its policies and devices. Headers only:
+// The header of plug-ins, <hydra/plugin.hpp>: the table that a plug-in exports, its policies, devices and search rules. Headers only:
 // a plug-in links no library of Hydra. Other functions of Hydra are resolved in the program that loads it.
 
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_options.hpp"
+#include "actors/selection/search_rule.hpp"
+#include "actors/selection/search_settings.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
 #include "runtime/plugin/plugin_abi.hpp"
@@ -31,6 +33,18 @@ plugin_item offer_policy(std::string name, std::string help, std::vector<option>
     return made;
   };
   return {plugin_kind::policy, std::move(name), std::move(help), make,
+          std::make_shared<const std::vector<option>>(std::move(options))};
+}
+
+/// `Rule` is constructed from search_settings, whose `options` are complete. plugin_item::make returns a search_rule*, its
+/// options are search_settings, and `about` is a std::vector<option> of numbers. `name`: the `rule` of [search].
+template <std::derived_from<search_rule> Rule>
+plugin_item offer_search_rule(std::string name, std::string help, std::vector<option> options = {}) {
+  const auto make = [](const void* settings) -> void* {
+    search_rule* made = new Rule(*static_cast<const search_settings*>(settings));
+    return made;
+  };
+  return {plugin_kind::search_rule, std::move(name), std::move(help), make,
           std::make_shared<const std::vector<option>>(std::move(options))};
 }
 

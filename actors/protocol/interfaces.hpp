@@ -56,7 +56,8 @@ using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::rea
 
 /// CONTROLLER: the user's callbacks and the rule of a search; every observed step and evaluation is acknowledged.
 using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>,
-                                          caf::reacts_to<trial_left>, caf::reacts_to<shut_down>>;
+                                          caf::reacts_to<trial_left>, caf::reacts_to<trial_copied>,
+                                          caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor =

@@ -51,6 +51,13 @@ struct trial_decided {
   bool stop = false;
 };
 
+/// To the CONTROLLER, from whoever begins copies of trials: one of `of` has joined the run, or cannot.
+struct trial_copied {
+  std::string name;
+  std::string of;
+  bool joined = true;
+};
+
 /// To the CONTROLLER: a model has ended before its last step, failed or stopped.
 struct trial_left {
   std::string name;

@@ -32,7 +32,8 @@ class callback_controller final : public controller_actor::base {
   behavior_type make_behavior() override {
     return {guarded(this, &callback_controller::on_step_observed),
             guarded(this, &callback_controller::on_evaluation_observed),
-            guarded(this, &callback_controller::on_trial_left), guarded(this, &callback_controller::on_shut_down)};
+            guarded(this, &callback_controller::on_trial_left), guarded(this, &callback_controller::on_trial_copied),
+            guarded(this, &callback_controller::on_shut_down)};
   }
 
   void on_exit() override {
@@ -76,14 +77,59 @@ class callback_controller final : public controller_actor::base {
 
   void answer(const std::vector<trial_answer>& answers) {
     for (const auto& a : answers) {
-      send(tasks_.extract(a.trial).mapped(), evaluation_acknowledged{a.steps, a.stop});
+      if (a.copies.empty()) {
+        answer(a);
+      } else {
+        begin_copies(a);
+      }
+    }
+  }
+
+  void answer(const trial_answer& a) {
+    if (const auto task = tasks_.extract(a.trial)) {
+      send(task.mapped(), evaluation_acknowledged{a.steps, a.stop});
       send(supervisor_, trial_decided{a.model, a.stop});
+    }
+  }
+
+  /// The trial keeps its state until they have begun: a run that is resumed before that asks again.
+  void begin_copies(const trial_answer& a) {
+    if (tasks_.contains(a.trial)) {
+      copied_.insert_or_assign(a.trial, copied_trial{a, {}});
+      send(supervisor_, trial_held{a.model});
+    }
+    for (const auto& c : a.copies) {
+      if (tasks_.contains(a.trial)) {
+        copied_.at(a.trial).to_begin.insert(c.trial);
+      }
+      const auto self = caf::actor_cast<caf::weak_actor_ptr>(this);
+      trials_.hooks().copy(c, [self, c](bool joined) {
+        if (const auto there = self.lock()) {
+          post(caf::actor_cast<controller_actor>(there), trial_copied{c.trial, c.of, joined});
+        }
+      });
+    }
+  }
+
+  void on_trial_copied(const trial_copied& m) {
+    trials_.begun(m.name);
+    if (!m.joined) {
+      answer(trials_.ended(m.name));
+    }
+    const auto of = copied_.find(m.of);
+    if (of == copied_.end()) {
+      return;
+    }
+    of->second.to_begin.erase(m.name);
+    if (of->second.to_begin.empty()) {
+      answer(copied_.extract(of).mapped().answer);
     }
   }
 
   void on_trial_left(const trial_left& m) {
     if (trials_.has(m.name)) {
       tasks_.erase(m.name);
+      copied_.erase(m.name);
       answer(trials_.ended(m.name));
     }
   }
@@ -116,7 +162,12 @@ class callback_controller final : public controller_actor::base {
 
   run_services services_;
   trial_gate trials_;
-  std::map<std::string, task_actor> tasks_;  ///< of trials that wait
+  std::map<std::string, task_actor> tasks_;        ///< of trials that wait
+  struct copied_trial {
+    trial_answer answer;
+    std::set<std::string> to_begin;
+  };
+  std::map<std::string, copied_trial> copied_;     ///< trials that wait until copies of them have begun
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;

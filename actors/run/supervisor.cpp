@@ -173,6 +173,9 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
   } else {
     services_.log->warn("not added: {}", why.text);
     send(actors_.reporter, model_refused{wanted.what.name, why, wanted.answer && !wanted.knows_it_waits});
+    if (wanted.knows_it_waits && !halted_) {
+      send(actors_.controller, trial_left{wanted.what.name});  // a run that is resumed has it
+    }
   }
   if (wanted.answer) {
     wanted.answer({.why = why});

@@ -169,6 +169,7 @@ class supervisor final : public supervisor_actor::base {
   admission_queue queue_;
   waiting_sinks steered_;                          ///< who waits until a model is paused
   waiting_sinks kept_;                             ///< who waits until a model is saved
+  std::set<model_id> stopping_;                    ///< by command
   std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
   std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
   std::set<model_id> parked_;                      ///< and those that were paused for others

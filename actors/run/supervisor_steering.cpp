@@ -85,6 +85,7 @@ void supervisor::steer_new(const steer_model& m) {
 void supervisor::stop(model_id model, const command_sink& sink) {
   const auto state = phases_.of(model);
   if (state == model_phase::training) {
+    stopping_.insert(model);
     send(actors_.tasks.at(model.value), stop_model{});
   } else if (state == model_phase::waiting || state == model_phase::paused) {
     queue_.remove(phases_.name_of(model));
@@ -108,7 +109,10 @@ void supervisor::pause(model_id model, const command_sink& sink) {
   if (setup_.checkpoints.store == nullptr) {
     return answer(sink, cannot_save(model, "paused"));
   }
-  if (state == model_phase::training) {
+  if (state == model_phase::training && stopping_.contains(model)) {
+    answer(sink, {fault_code::refused,
+                  fmt::format("model '{}' cannot be paused: it is being stopped", phases_.name_of(model))});
+  } else if (state == model_phase::training) {
     phases_.pauses(model);
     steered_.emplace(model, sink);
     send(actors_.tasks.at(model.value), pause_model{});
@@ -210,6 +214,8 @@ void supervisor::on_read_status(const read_status& m) {
     answer.status.models.push_back({.name = phases_.name_of(model), .phase = phases_.of(model)});
     if (held_.contains(model) || parked_.contains(model)) {
       answer.status.models.back().note = "until the search has decided";
+    } else if (phases_.of(model) == model_phase::training && stopping_.contains(model)) {
+      answer.status.models.back().note = "until it stops, with the step that has begun";
     }
   }
   note_queue(answer.status.models);

@@ -2,13 +2,13 @@
 // A search in a run: trials that have been evaluated wait here until its rule has decided about them. Pure.
 
 #include "actors/protocol/events.hpp"
+#include "actors/selection/search_hooks.hpp"
 #include "actors/selection/search_record.hpp"
 #include "actors/selection/search_rule.hpp"
 #include "actors/selection/search_settings.hpp"
 #include "runtime/base/ids.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,34 +23,47 @@ struct search_setup {
   search_metric metric = search_metric::validation;
   std::set<std::string> trials{};
   std::set<std::string> stopped{};  ///< trials that an earlier part of the run has decided to stop
-  /// Called with each event and its decisions before they are carried out; may throw.
-  std::function<void(const search_record&)> record{};
+  std::vector<trial_copy> copies{};  ///< that it has decided to begin
+  search_hooks hooks{};
 };
 
-/// What follows for a trial that has waited.
+/// What follows for a trial that has waited; without a name if nobody waits for the copies.
 struct trial_answer {
-  std::string trial;
-  model_id model;
+  std::string trial{};
+  model_id model{};
   std::uint32_t steps = 0;
   bool stop = false;
+  std::vector<trial_copy> copies{};  ///< of it, which begin before it goes on
 };
 
 class trial_gate {
  public:
-  explicit trial_gate(search_setup setup) : setup_(std::move(setup)) {}
+  explicit trial_gate(search_setup setup) : setup_(std::move(setup)) {
+    for (const auto& c : setup_.copies) {
+      expect(c);
+    }
+  }
 
+  const search_hooks& hooks() const { return setup_.hooks; }
   bool has(const std::string& model) const { return setup_.rule && setup_.trials.contains(model); }
   /// The trial has no answer yet.
   bool holds(const std::string& trial) const { return held_.contains(trial); }
 
   /// A trial has been evaluated, perhaps again after a pause or a resume.
   std::vector<trial_answer> evaluated(const evaluation_completed& e) {
-    held_[e.name] = {e.name, e.model, e.steps, false};
+    held_[e.name] = {.trial = e.name, .model = e.model, .steps = e.steps};
     return answers(decide(*setup_.rule, trial_result{e.name, e.steps, score_of(e)}));
+  }
+  /// A copy has joined, or cannot: nobody waits for it any more.
+  void begun(const std::string& copy) {
+    for (auto& [of, copies] : copies_) {
+      std::erase_if(copies, [&copy](const trial_copy& c) { return c.trial == copy; });
+    }
   }
   /// A trial has ended, and the rule may not know why.
   std::vector<trial_answer> ended(const std::string& trial) {
     held_.erase(trial);
+    gone_.insert(trial);
     return setup_.stopped.contains(trial) ? std::vector<trial_answer>{}
                                           : answers(decide(*setup_.rule, trial_ended{trial}));
   }
@@ -62,10 +75,15 @@ class trial_gate {
   }
 
   std::vector<trial_answer> answers(const search_record& r) {
-    if (setup_.record) {
-      setup_.record(r);
+    if (setup_.hooks.record) {
+      setup_.hooks.record(r);
     }
     std::vector<trial_answer> all;
+    for (const auto& d : r.decisions) {
+      if (d.copy && expect(*d.copy) && gone_.contains(d.copy->of)) {
+        all.push_back({.copies = {*d.copy}});
+      }
+    }
     for (const auto& d : r.decisions) {
       const auto waiting = held_.find(d.trial);
       if (d.verdict == trial_verdict::wait || waiting == held_.end()) {
@@ -75,13 +93,27 @@ class trial_gate {
       if (waiting->second.stop) {
         setup_.stopped.insert(d.trial);
       }
+      if (const auto copies = copies_.find({d.trial, d.steps}); copies != copies_.end()) {
+        waiting->second.copies = copies->second;
+      }
       all.push_back(std::move(waiting->second));
       held_.erase(waiting);
     }
     return all;
   }
 
+  /// False if it is known already.
+  bool expect(const trial_copy& c) {
+    const bool is_new = setup_.trials.insert(c.trial).second;
+    if (is_new) {
+      copies_[{c.of, c.steps}].push_back(c);
+    }
+    return is_new;
+  }
+
   search_setup setup_;
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<trial_copy>> copies_;  ///< by whose state they begin with
+  std::set<std::string> gone_;                                                       ///< trials that have ended
   std::map<std::string, trial_answer> held_;
 };
 

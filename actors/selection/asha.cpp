@@ -17,8 +17,6 @@ std::string asha::describe() const {
   return "asha: " + std::to_string(trials_.size()) + " trials; as they arrive, " + describe_rungs(rungs_, factor_);
 }
 
-std::uint32_t asha::next_rung(const std::string&, std::uint32_t steps) const { return rung_after(rungs_, steps); }
-
 std::vector<trial_decision> asha::result(const trial_result& arrived) {
   const std::size_t trial = place_of_trial(trials_, arrived.trial);
   const auto rung = rung_at(rungs_, arrived.steps);

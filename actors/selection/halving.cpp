@@ -20,8 +20,6 @@ std::string halving::describe() const { return "halving: " + std::to_string(tria
 
 std::string halving::rule() const { return describe_rungs(rungs_, factor_); }
 
-std::uint32_t halving::next_rung(const std::string&, std::uint32_t steps) const { return rung_after(rungs_, steps); }
-
 std::vector<trial_decision> halving::result(const trial_result& arrived) {
   const std::size_t trial = place_of_trial(trials_, arrived.trial);
   const auto rung = rung_at(rungs_, arrived.steps);
@@ -30,14 +28,7 @@ std::vector<trial_decision> halving::result(const trial_result& arrived) {
   if (const auto before = decided_.find(at); before != decided_.end()) return {before->second};
   if (ended_[trial] || has_stopped(trial)) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
   scores_.emplace(at, arrived.score);
-  std::vector<trial_decision> made = decide();
-  const auto own = std::ranges::find_if(
-      made, [&](const trial_decision& d) { return d.trial == arrived.trial && d.steps == arrived.steps; });
-  if (own == made.end())
-    made.insert(made.begin(), {arrived.trial, arrived.steps, trial_verdict::wait});
-  else
-    std::rotate(made.begin(), own, own + 1);
-  return made;
+  return with_own_first(decide(), arrived);
 }
 
 std::vector<trial_decision> halving::ended(const std::string& trial) {

@@ -22,7 +22,6 @@ class halving final : public search_rule {
   halving(std::vector<std::string> trials, std::vector<std::uint32_t> rungs, std::uint32_t factor);
 
   std::string describe() const override;
-  std::uint32_t next_rung(const std::string& trial, std::uint32_t steps) const override;
   std::vector<trial_decision> result(const trial_result& arrived) override;
   std::vector<trial_decision> ended(const std::string& trial) override;
 

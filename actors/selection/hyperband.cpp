@@ -61,10 +61,6 @@ std::string hyperband::describe() const {
   return text;
 }
 
-std::uint32_t hyperband::next_rung(const std::string& trial, std::uint32_t steps) const {
-  return brackets_[bracket_of(trial)].next_rung(trial, steps);
-}
-
 std::vector<trial_decision> hyperband::result(const trial_result& arrived) {
   return brackets_[bracket_of(arrived.trial)].result(arrived);
 }

@@ -9,8 +9,6 @@ namespace hydra {
 
 namespace {
 
-constexpr std::size_t quarter = 4;
-
 const std::string* value_of(const search_trial& trial, const std::string& key) {
   const auto found = std::ranges::find(trial.keys, key, &key_value::key);
   return found == trial.keys.end() ? nullptr : &found->value;
@@ -18,9 +16,12 @@ const std::string* value_of(const search_trial& trial, const std::string& key) {
 
 }  // namespace
 
-pbt::pbt(search_settings settings) : settings_{std::move(settings)} {
+pbt::pbt(search_settings settings) : settings_{std::move(settings)}, at_{settings_.every} {
   if (settings_.every == 0) refuse("pbt: every: must be at least 1, got 0");
-  for (const search_trial& trial : settings_.trials) population_.push_back({trial, population_.size()});
+  for (const search_trial& trial : settings_.trials) {
+    population_.push_back(all_.size());
+    all_.push_back({trial, all_.size()});
+  }
 }
 
 std::string pbt::describe() const {
@@ -28,76 +29,88 @@ std::string pbt::describe() const {
          " of " + std::to_string(settings_.steps) + " steps the worst quarter begins again from the best";
 }
 
-std::uint32_t pbt::next_rung(const std::string&, std::uint32_t steps) const {
-  const std::uint64_t next = (std::uint64_t{steps} / settings_.every + 1) * settings_.every;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(next, settings_.steps));
-}
-
 std::vector<trial_decision> pbt::result(const trial_result& arrived) {
   const std::size_t trial = place(arrived.trial);
-  trial_decision decision{arrived.trial, arrived.steps, trial_verdict::go_on};
-  if (arrived.steps % settings_.every != 0 || arrived.steps >= settings_.steps) return {decision};
-  auto& there = arrivals_[arrived.steps];
-  if (const auto before = std::ranges::find(there, trial, &arrival::trial); before != there.end())
-    return {before->decision};
-  if (population_[trial].out) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
-  population_[trial].newest = std::max(population_[trial].newest, arrived.steps);
-  const arrival added{arrived.score, trial, {}};
-  const auto better = [](const arrival& a, const arrival& b) {
-    return is_better({a.score, a.trial}, {b.score, b.trial});
-  };
-  const auto at = there.insert(std::ranges::upper_bound(there, added, better), added);
-  const auto rank = static_cast<std::size_t>(at - there.begin());
-  decision.rank = static_cast<std::uint32_t>(rank + 1);
-  decision.ranked = static_cast<std::uint32_t>(there.size());
-  const std::vector<std::size_t> from = sources(there);
-  if (rank >= there.size() - there.size() / quarter && !from.empty()) {
-    decision.verdict = trial_verdict::stop;
-    decision.copy = copy_for(trial, arrived.steps, from);
-  }
-  at->decision = decision;
-  return {decision};
+  if (arrived.steps % settings_.every != 0 || arrived.steps >= settings_.steps)
+    return {{arrived.trial, arrived.steps, trial_verdict::go_on}};
+  const trial_at_steps at{trial, arrived.steps};
+  if (const auto before = decided_.find(at); before != decided_.end()) return {before->second};
+  if (all_[trial].out) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
+  scores_.emplace(at, arrived.score);
+  return with_own_first(decide(), arrived);
 }
 
 std::vector<trial_decision> pbt::ended(const std::string& trial) {
-  population_[place(trial)].out = true;
-  return {};
+  all_[place(trial)].out = true;
+  return decide();
 }
 
 std::size_t pbt::place(const std::string& trial) const {
-  const auto found = std::ranges::find(population_, trial, [](const member& m) { return m.is.name; });
-  if (found == population_.end()) refuse("the search has no trial \"" + trial + "\"");
-  return static_cast<std::size_t>(found - population_.begin());
+  const auto found = std::ranges::find(all_, trial, [](const member& m) { return m.is.name; });
+  if (found == all_.end()) refuse("the search has no trial \"" + trial + "\"");
+  return static_cast<std::size_t>(found - all_.begin());
 }
 
-std::vector<std::size_t> pbt::sources(const std::vector<arrival>& best_first) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < best_first.size() / quarter; ++i)
-    if (!population_[best_first[i].trial].out) found.push_back(best_first[i].trial);
-  return found;
+bool pbt::is_complete() const {
+  return std::ranges::all_of(population_, [this](std::size_t trial) {
+    return all_[trial].out || scores_.contains({trial, at_});
+  });
 }
 
-trial_copy pbt::copy_for(std::size_t trial, std::uint32_t steps, const std::vector<std::size_t>& sources) {
-  member& replaced = population_[trial];
+std::vector<trial_decision> pbt::decide() {
+  std::vector<trial_decision> made;
+  for (; !population_.empty() && at_ < settings_.steps && is_complete(); at_ += settings_.every) compare(made);
+  return made;
+}
+
+/// A result counts even if its trial ended later while it waited, but there may be nothing to copy of that one.
+void pbt::compare(std::vector<trial_decision>& made) {
+  std::vector<ranked_score> ranked;
+  for (const std::size_t trial : population_)
+    if (const auto score = scores_.find({trial, at_}); score != scores_.end()) ranked.push_back({score->second, trial});
+  std::ranges::sort(ranked, is_better);
+  const std::size_t quarter = ranked.size() / 4;
+  std::vector<std::size_t> best;
+  for (std::size_t i = 0; i < quarter; ++i) best.push_back(ranked[i].trial);
+  population_.clear();
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    const std::size_t trial = ranked[i].trial;
+    trial_decision d{all_[trial].is.name, at_, trial_verdict::go_on, static_cast<std::uint32_t>(i + 1),
+                     static_cast<std::uint32_t>(ranked.size())};
+    if (i + quarter < ranked.size()) {
+      population_.push_back(trial);
+    } else {
+      d.verdict = trial_verdict::stop;
+      d.copy = copy_for(trial, best);
+    }
+    decided_.emplace(trial_at_steps{trial, at_}, d);
+    made.push_back(std::move(d));
+  }
+  std::ranges::sort(population_);
+}
+
+trial_copy pbt::copy_for(std::size_t trial, const std::vector<std::size_t>& best) {
+  member& replaced = all_[trial];
   replaced.out = true;
-  portable_random random{seed_for(settings_.seed, replaced.is.name, steps)};
+  portable_random random{seed_for(settings_.seed, replaced.is.name, at_)};
   const auto chosen =
-      std::min(static_cast<std::size_t>(random.share() * static_cast<double>(sources.size())), sources.size() - 1);
-  const member& source = population_[sources[chosen]];
-  trial_copy copy{new_name(replaced.slot), source.is.name, source.newest, {}};
+      std::min(static_cast<std::size_t>(random.share() * static_cast<double>(best.size())), best.size() - 1);
+  const search_trial& source = all_[best[chosen]].is;
+  trial_copy copy{new_name(replaced.slot), source.name, at_, {}};
   for (const searched_key& key : settings_.space) {
-    const std::string* const value = value_of(source.is, key.key);
+    const std::string* const value = value_of(source, key.key);
     copy.keys.push_back({key.key, value ? explore(key, *value, random) : draw(key, random)});
   }
-  population_.push_back({{copy.trial, copy.keys}, replaced.slot, source.newest});
+  population_.push_back(all_.size());
+  all_.push_back({{copy.trial, copy.keys}, replaced.slot});
   return copy;
 }
 
-/// "gpt-07.2" is the second trial in the place of gpt-07.
+/// "gpt-07.pbt2" is the second trial in the place of gpt-07.
 std::string pbt::new_name(std::size_t slot) const {
   for (std::size_t n = 2;; ++n) {
-    std::string name = population_[slot].is.name + "." + std::to_string(n);
-    if (std::ranges::count(population_, name, [](const member& m) { return m.is.name; }) == 0) return name;
+    std::string name = all_[slot].is.name + ".pbt" + std::to_string(n);
+    if (std::ranges::count(all_, name, [](const member& m) { return m.is.name; }) == 0) return name;
   }
 }
 

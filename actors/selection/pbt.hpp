@@ -7,48 +7,48 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace hydra {
 
-/// Every `every` steps a result is compared with those that other trials had after as many steps and that have arrived
-/// before. If it is in the worst quarter, its trial stops, and a new one begins with the newest state of a trial of the
-/// best quarter that still trains ("truncation selection", section 4.1.1), and with its values explored. Random choices
-/// depend on the seed, the name of the trial and its steps only; decisions depend on the order of results:
-/// search_record keeps them.
+/// Every `every` steps, when all of the population that have not ended have a result, the trials of the worst quarter
+/// stop, and for each a copy begins there of a trial of the best quarter, with its values explored ("truncation
+/// selection", section 4.1.1). Unlike the paper's the population advances together: that makes it, as halving, a pure
+/// function of the trials' histories and the seed.
 class pbt final : public search_rule {
  public:
   /// Reads trials, steps, every, seed and space. Throws fault_error{bad_input} unless every >= 1.
   explicit pbt(search_settings settings);
 
   std::string describe() const override;
-  std::uint32_t next_rung(const std::string& trial, std::uint32_t steps) const override;
+  bool copies() const override { return true; }
   std::vector<trial_decision> result(const trial_result& arrived) override;
   std::vector<trial_decision> ended(const std::string& trial) override;
 
  private:
   struct member {
     search_trial is;
-    std::size_t slot = 0;      ///< place of the trial of the workload that it goes back to
-    std::uint32_t newest = 0;  ///< steps of its newest result
-    bool out = false;          ///< ended or stopped
+    std::size_t slot = 0;  ///< place of the trial of the workload that it goes back to
+    bool out = false;      ///< ended or stopped
   };
-  struct arrival {
-    double score = 0;
-    std::size_t trial = 0;
-    trial_decision decision;
-  };
+  using trial_at_steps = std::pair<std::size_t, std::uint32_t>;
 
   std::size_t place(const std::string& trial) const;
-  /// The best quarter of the arrivals that still train.
-  std::vector<std::size_t> sources(const std::vector<arrival>& best_first) const;
-  trial_copy copy_for(std::size_t trial, std::uint32_t steps, const std::vector<std::size_t>& sources);
+  bool is_complete() const;
+  /// Decides the comparisons that are complete.
+  std::vector<trial_decision> decide();
+  void compare(std::vector<trial_decision>& made);
+  /// `best`: places of trials, the best one first.
+  trial_copy copy_for(std::size_t trial, const std::vector<std::size_t>& best);
   std::string new_name(std::size_t slot) const;
 
   search_settings settings_;
-  std::vector<member> population_;                          ///< those of the workload, then the new ones
-  std::map<std::uint32_t, std::vector<arrival>> arrivals_;  ///< by steps, best first
+  std::vector<member> all_;              ///< those of the workload, then the copies
+  std::vector<std::size_t> population_;  ///< that the next comparison is about
+  std::uint32_t at_;                     ///< steps of that
+  std::map<trial_at_steps, double> scores_;
+  std::map<trial_at_steps, trial_decision> decided_;
 };
 
 }  // namespace hydra

@@ -23,11 +23,6 @@ std::optional<std::size_t> rung_at(const std::vector<std::uint32_t>& rungs, std:
   return static_cast<std::size_t>(found - rungs.begin());
 }
 
-std::uint32_t rung_after(const std::vector<std::uint32_t>& rungs, std::uint32_t steps) {
-  const auto next = std::ranges::upper_bound(rungs, steps);
-  return next == rungs.end() ? rungs.back() : *next;
-}
-
 bool is_better(const ranked_score& a, const ranked_score& b) {
   const bool a_bad = !std::isfinite(a.score), b_bad = !std::isfinite(b.score);
   return std::tuple(a_bad, a_bad ? 0 : a.score, a.trial) < std::tuple(b_bad, b_bad ? 0 : b.score, b.trial);
@@ -37,6 +32,16 @@ std::size_t place_of_trial(const std::vector<std::string>& trials, const std::st
   const auto found = std::ranges::find(trials, name);
   if (found == trials.end()) refuse("the search has no trial \"" + name + "\"");
   return static_cast<std::size_t>(found - trials.begin());
+}
+
+std::vector<trial_decision> with_own_first(std::vector<trial_decision> made, const trial_result& arrived) {
+  const auto own = std::ranges::find_if(
+      made, [&](const trial_decision& d) { return d.trial == arrived.trial && d.steps == arrived.steps; });
+  if (own == made.end())
+    made.insert(made.begin(), {arrived.trial, arrived.steps, trial_verdict::wait});
+  else
+    std::rotate(made.begin(), own, own + 1);
+  return made;
 }
 
 std::string describe_rungs(const std::vector<std::uint32_t>& rungs, std::uint32_t factor) {

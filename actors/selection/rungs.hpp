@@ -1,6 +1,8 @@
 #pragma once
 // Where the trials of a search are compared, and how. Standard library only.
 
+#include "actors/selection/search_rule.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,9 +18,6 @@ std::vector<std::uint32_t> rung_steps(std::uint32_t first, std::uint32_t factor,
 /// The place of the rung that decides after exactly so many steps; none for other steps and for the end.
 std::optional<std::size_t> rung_at(const std::vector<std::uint32_t>& rungs, std::uint32_t steps);
 
-/// The first rung after so many steps, the last one if there is none.
-std::uint32_t rung_after(const std::vector<std::uint32_t>& rungs, std::uint32_t steps);
-
 /// A score of the trial at a place of the workload.
 struct ranked_score {
   double score = 0;
@@ -31,6 +30,9 @@ bool is_better(const ranked_score& a, const ranked_score& b);
 
 /// The place of a name; throws fault_error{bad_input} if it is not there.
 std::size_t place_of_trial(const std::vector<std::string>& trials, const std::string& name);
+
+/// The decision about the trial of the result comes first; if none is made, it waits.
+std::vector<trial_decision> with_own_first(std::vector<trial_decision> made, const trial_result& arrived);
 
 /// "1 of 3 goes on after 50, 150 and 450 of 1000 steps", for descriptions of rules.
 std::string describe_rungs(const std::vector<std::uint32_t>& rungs, std::uint32_t factor);

@@ -16,10 +16,20 @@ std::string ordinal(std::uint32_t n) {
   return std::to_string(n) + end;
 }
 
+/// After how many steps trials are compared, and the end; empty: they are not.
+std::vector<std::uint32_t> comparisons(const search_settings& s) {
+  if (s.first > 0) return rung_steps(s.first, s.factor, s.steps);
+  std::vector<std::uint32_t> all;
+  for (std::uint64_t at = s.every; s.every > 0 && at < s.steps; at += s.every)
+    all.push_back(static_cast<std::uint32_t>(at));
+  if (s.every > 0) all.push_back(s.steps);
+  return all;
+}
+
 class ranking {
  public:
-  explicit ranking(const search_settings& s) : as_results_arrive_{decides_as_results_arrive(s.kind)} {
-    if (s.first > 0) rungs_ = rung_steps(s.first, s.factor, s.steps);
+  explicit ranking(const search_settings& s)
+      : as_results_arrive_{decides_as_results_arrive(s.kind)}, numbered_{s.first > 0}, rungs_{comparisons(s)} {
     for (const search_trial& trial : s.trials) trials_.push_back({trial});
   }
 
@@ -29,7 +39,10 @@ class ranking {
     } else if (ranked_trial* const t = find(std::get<trial_ended>(record.event).trial)) {
       if (t->verdict == trial_verdict::wait) decide(*t, trial_verdict::go_on, "");
     }
-    for (const trial_decision& d : record.decisions) add(d, record);
+    for (const trial_decision& d : record.decisions) {
+      add(d, record);
+      if (d.copy && !find(d.copy->trial)) trials_.push_back({{d.copy->trial, d.copy->keys}});
+    }
   }
 
   std::vector<ranked_trial> best_first() && {
@@ -73,13 +86,13 @@ class ranking {
       case trial_verdict::go_on:
         return decide(*t, d.verdict, "");
       case trial_verdict::stop:
-        return decide(*t, d.verdict, "stopped " + place(d.steps) + ": " + comparison(d, record));
+        return decide(*t, d.verdict, "stopped " + place(d.steps) + ": " + comparison(d, record) + successor(d));
     }
   }
 
   std::string place(std::uint32_t steps) const {
     const auto rung = rung_at(rungs_, steps);
-    return rung ? "at rung " + std::to_string(*rung + 1) : "after " + std::to_string(steps) + " steps";
+    return rung && numbered_ ? "at rung " + std::to_string(*rung + 1) : "after " + std::to_string(steps) + " steps";
   }
 
   std::string comparison(const trial_decision& d, const search_record& record) const {
@@ -92,7 +105,12 @@ class ranking {
            (continues == 1 ? " continues" : " continue");
   }
 
+  static std::string successor(const trial_decision& d) {
+    return d.copy ? "; " + d.copy->trial + ", from " + d.copy->of + ", took its place" : "";
+  }
+
   bool as_results_arrive_;
+  bool numbered_;                     ///< its rungs
   std::vector<std::uint32_t> rungs_;  ///< and the end; empty: there are none
   std::vector<ranked_trial> trials_;
 };
@@ -100,11 +118,11 @@ class ranking {
 }  // namespace
 
 search_ranking rank_trials(const search_settings& settings, std::span<const search_record> records) {
-  const auto rule = make_search_rule(settings);
+  const auto rule = settings.kind == search_kind::own && !settings.make ? nullptr : make_search_rule(settings);
   ranking r{settings};
   for (const search_record& record : records) r.add(record);
   return {
-      rule ? rule->describe() : to_string(settings.kind) + ": " + std::to_string(settings.trials.size()) + " trials",
+      rule ? rule->describe() : name_of(settings) + ": " + std::to_string(settings.trials.size()) + " trials",
       settings.metric, settings.steps, std::move(r).best_first()};
 }
 

@@ -17,7 +17,9 @@ struct ranked_trial {
   std::uint32_t steps = 0;        ///< to the last rung, or the end, of which it has a result
   std::optional<double> score{};  ///< there; lower is better
   trial_verdict verdict = trial_verdict::go_on;
-  std::string reason{};  ///< "stopped at rung 2: 9th of 16, 8 continue", "waits at rung 2"; of go_on empty
+  /// "stopped at rung 2: 9th of 16, 8 continue", "stopped after 20 steps: 4th of the first 4; gpt-3.pbt2, from gpt-1, took
+  /// its place", "waits at rung 2"; of go_on empty.
+  std::string reason{};
 };
 
 struct search_ranking {
@@ -28,7 +30,7 @@ struct search_ranking {
 };
 
 /// Scores after different numbers of steps do not compare: trials are ranked by the last rung of which they have a
-/// result, then by their score there; those of a search without rungs by their last score. Records of other trials and,
+/// result, then by their score there; those of a search without rungs by their last score. Copies of trials are trials. Records of other trials and,
 /// as after a resume, repeated ones do not count. Throws fault_error{bad_input} for impossible settings.
 search_ranking rank_trials(const search_settings& settings, std::span<const search_record> records);
 

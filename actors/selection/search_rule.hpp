@@ -35,7 +35,7 @@ struct key_value {
 /// A trial that begins with the state of another one.
 struct trial_copy {
   std::string trial;            ///< its name
-  std::string of;               ///< whose state
+  std::string of;               ///< whose state; that one goes on
   std::uint32_t steps = 0;      ///< after so many of its steps; those of the copy count from there
   std::vector<key_value> keys;  ///< all that the search varies
 
@@ -62,8 +62,8 @@ class search_rule {
   /// "halving: 32 trials; 1 of 3 goes on after 50, 150 and 450 of 1000 steps".
   virtual std::string describe() const = 0;
 
-  /// After how many steps, more than `steps`, the trial is compared next; its whole length after the last comparison.
-  virtual std::uint32_t next_rung(const std::string& trial, std::uint32_t steps) const = 0;
+  /// Whether trials may be stopped for copies of others. Then the run has to save its models.
+  virtual bool copies() const { return false; }
 
   /// The decision about the trial of the result comes first, then those about trials that have waited. Throws
   /// fault_error{bad_input} for a trial that the search does not have.

@@ -8,11 +8,14 @@
 
 namespace hydra {
 
-/// Null for grid and random: all trials run to their end. Throws fault_error{bad_input} for impossible settings.
+/// False for grid and random: all trials run to their end.
+bool has_rule(search_kind kind);
+
+/// Null without one. Throws fault_error{bad_input} for impossible settings.
 std::unique_ptr<search_rule> make_search_rule(const search_settings& settings);
 
 /// Steps after which a trial must be evaluated, for the rule to decide: a divisor of each of its rungs. 0: there is no
-/// rule.
+/// rule, or one's own, which decides whenever a trial is evaluated.
 std::uint32_t evaluation_interval(const search_settings& settings);
 
 /// Whether decisions depend on the order of results, so that they have to be recorded and replayed (search_record).

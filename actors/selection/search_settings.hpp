@@ -5,12 +5,15 @@
 #include "actors/selection/search_space.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace hydra {
 
-enum class search_kind : std::uint8_t { grid, random, halving, hyperband, asha, pbt };
+enum class search_kind : std::uint8_t { grid, random, halving, hyperband, asha, pbt, own };
 
 /// Which figure of an evaluation ranks trials.
 enum class search_metric : std::uint8_t {
@@ -20,8 +23,11 @@ enum class search_metric : std::uint8_t {
 
 struct search_trial {
   std::string name;
-  std::vector<key_value> keys{};  ///< that the search varies; only pbt reads them
+  std::vector<key_value> keys{};  ///< that the search varies
 };
+
+struct search_settings;
+using search_rule_maker = std::function<std::unique_ptr<search_rule>(const search_settings&)>;
 
 struct search_settings {
   search_kind kind = search_kind::random;
@@ -33,10 +39,15 @@ struct search_settings {
   std::uint32_t every = 0;             ///< steps between the comparisons of pbt
   std::uint64_t seed = 0;
   std::vector<searched_key> space{};  ///< empty: the trials were not drawn
+  std::string own{};                        ///< name of a rule that Hydra does not have itself, of kind `own`
+  search_rule_maker make{};                 ///< of that; null where only its results are read
+  std::map<std::string, double> options{};  ///< of that
 };
 
 /// "halving".
 std::string to_string(search_kind kind);
+/// The same, of kind `own` the rule's.
+std::string name_of(const search_settings& settings);
 std::string to_string(search_metric metric);
 
 }  // namespace hydra

@@ -1,10 +1,10 @@
 #include "actors/session/policy_registry.hpp"
 
+#include "actors/plugin/named_item.hpp"
 #include "actors/plugin/plugin.hpp"
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/policy/limited_policy.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -16,15 +16,7 @@ namespace hydra {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw fault_error(fault_code::bad_input, fmt::format("plug-in \"{}\": {}", file.string(), why));
-}
-
-bool is_policy(const plugin_item& item) {
-  return item.kind == plugin_kind::policy || item.kind == plugin_kind::policy_by_actor;
-}
+const sought_kind policies{{plugin_kind::policy, plugin_kind::policy_by_actor}, "policy", "policies"};
 
 /// Calls the item's factory.
 template <class Made>
@@ -46,19 +38,11 @@ std::shared_ptr<const policy_actor_source> make_source(const plugin_item& item, 
   return source;
 }
 
-/// A default of 1 is an integer.
-option as_number(option o) {
-  if (const auto* integer = std::get_if<std::int64_t>(&o.standard)) {
-    o.standard = static_cast<double>(*integer);
-  }
-  return o;
-}
-
 /// Policies of plug-ins run with time limits.
 known_policy known(const plugin& from, const plugin_item& item, const policy_limits& limits) {
   known_policy k{.entry = {item.name, item.help, {}, nullptr}, .plugin = from.file};
   if (const auto* options = static_cast<const std::vector<option>*>(item.about.get())) {
-    std::ranges::transform(*options, std::back_inserter(k.entry.options), as_number);
+    k.entry.options = *options;
   }
   if (item.kind == plugin_kind::policy_by_actor) {
     k.make_actor = [item](const policy_options& given) { return make_source(item, given); };
@@ -70,51 +54,12 @@ known_policy known(const plugin& from, const plugin_item& item, const policy_lim
   return k;
 }
 
-struct plugin_name {
-  std::string file;
-  std::string name;  ///< empty: the only one
-};
-
-plugin_name split(const std::string& which) {
-  const auto colon = which.rfind(".so:");
-  return colon == std::string::npos ? plugin_name{which, ""}
-                                    : plugin_name{which.substr(0, colon + 3), which.substr(colon + 4)};
-}
-
-/// `name` empty: the only one.
-known_policy find_in(const plugin& from, const std::string& name, const std::vector<known_policy>& all) {
-  std::vector<known_policy> offered;
-  std::vector<std::string> names;
-  for (const auto& p : all) {
-    if (p.plugin == from.file) {
-      offered.push_back(p);
-      names.push_back(p.entry.name);
-    }
-  }
-  if (offered.empty()) {
-    refuse(from.file, fmt::format("it offers no policy, but {}", from.describe()));
-  }
-  if (name.empty() && offered.size() == 1) {
-    return offered.front();
-  }
-  if (name.empty()) {
-    refuse(from.file, fmt::format("it offers several policies ({}); name one: \"{}:{}\"", fmt::join(names, ", "),
-                                  from.file.string(), names.front()));
-  }
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) {
-    refuse(from.file, fmt::format("it has no policy \"{}\"{}", name, known_instead(name, names)));
-  }
-  return offered[static_cast<std::size_t>(found - names.begin())];
-}
-
 }  // namespace
 
 known_policy policy_registry::find(const std::string& which) {
   if (names_plugin(which)) {
-    const auto [file, name] = split(which);
-    const auto from = plugins_->load(file);
-    return find_in(from, name, all());
+    const auto found = item_of_plugin(*plugins_, which, policies);
+    return known(found.from, found.item, limits_);
   }
   const auto known_ones = all();
   std::vector<policy_entry> entries;
@@ -128,18 +73,10 @@ std::vector<known_policy> policy_registry::all() const {
   for (const auto& entry : built_in_policies()) {
     found.push_back({.entry = entry});
   }
-  for (const auto& p : plugins_->all()) {
-    for (const auto& item : *p.items) {
-      if (is_policy(item)) {
-        found.push_back(known(p, item, limits_));
-      }
-    }
+  for (const auto& offered : offered_items(*plugins_, policies)) {
+    found.push_back(known(offered.from, offered.item, limits_));
   }
   return found;
-}
-
-bool names_plugin(const std::string& which) {
-  return which.ends_with(".so") || which.find(".so:") != std::string::npos || which.find('/') != std::string::npos;
 }
 
 }  // namespace hydra

@@ -44,7 +44,4 @@ class policy_registry {
   std::shared_ptr<plugin_set> plugins_;
 };
 
-/// True for "path/libx.so" and "path/libx.so:name", false for a name.
-bool names_plugin(const std::string& which);
-
 }  // namespace hydra

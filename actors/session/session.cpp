@@ -232,22 +232,25 @@ run_status session::status() {
 void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
 void session::subscribe(evaluation_callback callback) { state_->evaluation_callbacks.push_back(std::move(callback)); }
 
-void session::use_search(const search_settings& settings, std::function<void(const search_record&)> record,
-                         std::span<const search_record> earlier) {
-  if (settings.kind == search_kind::pbt) {
-    throw fault_error(fault_code::bad_input,
-                      "search.kind: \"pbt\" starts trials from the state of others, which a run cannot do "
-                      "yet; use \"asha\", \"hyperband\" or \"halving\"");
-  }
-  search_setup search{.rule = make_search_rule(settings), .metric = settings.metric, .record = std::move(record)};
+void session::use_search(const search_settings& settings, search_hooks hooks, std::span<const search_record> earlier) {
+  search_setup search{.rule = make_search_rule(settings), .metric = settings.metric, .hooks = std::move(hooks)};
   if (!search.rule) {
     return;
+  }
+  if (search.rule->copies() && !search.hooks.copy) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("{}: stopped trials are replaced by copies of others: give search_hooks::copy, which "
+                                  "begins them",
+                                  search.rule->describe()));
   }
   replay(*search.rule, earlier);
   for (const auto& r : earlier) {
     for (const auto& d : r.decisions) {
       if (d.verdict == trial_verdict::stop) {
         search.stopped.insert(d.trial);
+      }
+      if (d.copy) {
+        search.copies.push_back(*d.copy);
       }
     }
   }
@@ -424,6 +427,11 @@ void session::state::check_search() const {
     throw fault_error(fault_code::bad_input,
                       "search: a device that trains one model to its end (policy whole-model, ablation sharp = "
                       "false) would wait for ever at a rung for models that it does not train; use another policy");
+  }
+  if (search.rule && search.rule->copies() && !saves()) {
+    throw fault_error(fault_code::bad_input,
+                      "search: trials begin from the states of others, which are saved for that: give the run a folder "
+                      "and checkpoint.keep of 1 or more");
   }
   if (search.rule && !planned->plan.waiting.empty() && !saves()) {
     throw fault_error(fault_code::bad_input,

@@ -9,7 +9,7 @@
 #include "actors/protocol/steering.hpp"
 #include "actors/report/report.hpp"
 #include "actors/run/session_options.hpp"
-#include "actors/selection/search_record.hpp"
+#include "actors/selection/search_hooks.hpp"
 #include "actors/selection/search_settings.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan/plan.hpp"
@@ -29,6 +29,7 @@
 namespace hydra {
 
 struct policy_actor_source;
+
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
 /// add_model(), queue_model(), stop(), pause(), resume(), keep() and status(). run() may be called once.
@@ -87,11 +88,10 @@ class session {
   }
 
   /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to models
-  /// that need it. `record` gets each event and its decisions before they are carried out, on a separate thread. A session
-  /// that resumes gives `earlier`, what was recorded before. Before run(). Throws fault_error: {damaged} if these are of
-  /// another search, {bad_input} for a kind that cannot be carried out.
-  void use_search(const search_settings& settings, std::function<void(const search_record&)> record = {},
-                  std::span<const search_record> earlier = {});
+  /// that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and queue_model(). A session
+  /// that resumes gives `earlier`, what was recorded before. Before run(). Throws fault_error:
+  /// {damaged} if these are of another search, {bad_input} for one that copies trials without a hook for that.
+  void use_search(const search_settings& settings, search_hooks hooks = {}, std::span<const search_record> earlier = {});
 
   /// Opens the data, runs the pilot pass, cuts every model and checks all budgets; allocates no host memory for models
   /// and starts no actor. Steps in parallel that are left to the planner (parallel_options) are then those of the plan.

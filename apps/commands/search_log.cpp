@@ -1,6 +1,7 @@
 #include "apps/commands/search_log.hpp"
 
 #include "apps/run_folder/recorded_search.hpp"
+#include "apps/steering/trial_copies.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 namespace hydra::apps {
@@ -32,12 +34,15 @@ void append(const fs::path& file, const search_record& r) {
 
 }  // namespace
 
-void add_search(session& into, const workload& w, bool resumes) {
+void add_search(session& into, const workload& w, bool resumes, trial_copies& copies) {
   if (!w.search) return;
   const fs::path file = w.options.output / search_file;
   const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
   into.use_search(
-      *w.search, [file](const search_record& r) { append(file, r); }, earlier);
+      *w.search,
+      {.record = [file](const search_record& r) { append(file, r); },
+       .copy = [&copies](const trial_copy& c, auto begun) { copies.begin(c, std::move(begun)); }},
+      earlier);
 }
 
 }  // namespace hydra::apps

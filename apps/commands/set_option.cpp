@@ -1,7 +1,5 @@
 #include "apps/commands/set_option.hpp"
 
-#include <algorithm>
-#include <iterator>
 
 namespace hydra::apps {
 
@@ -14,7 +12,7 @@ void add_set_option(command_line& line, std::vector<std::string>& into) {
 
 std::vector<key_override> parse_overrides(const std::vector<std::string>& texts) {
   std::vector<key_override> all;
-  std::ranges::transform(texts, std::back_inserter(all), parse_override);
+  for (const std::string& text : texts) all.push_back(parse_override(text));
   return all;
 }
 

@@ -18,6 +18,7 @@
 #include "apps/steering/control_server.hpp"
 #include "apps/steering/live_page.hpp"
 #include "apps/steering/session_steering.hpp"
+#include "apps/steering/trial_copies.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/workload.hpp"
@@ -143,11 +144,12 @@ class entrances {
 
 /// Removes the folder of a run that cannot start: otherwise the same command would be refused.
 report run_in_folder(session& s, const workload& w, const opened_workload& opened, const train_options& o,
-                     bool is_new) try {
+                     trial_copies& copies, bool is_new) try {
   record_workload(w.options.output, w.expanded);
   record_data(w.options.output, opened.sources, data_files(w));
   session_steering steered{s, w, opened.opener};
   const entrances both{steered, w, o.serve ? std::optional{parse_live_address(*o.serve)} : std::nullopt};
+  const copying_thread copying{copies, steered};
   report r = s.run();
   steered.ended(r);
   return r;
@@ -180,16 +182,17 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
   check_folders(w, o);
+  trial_copies copies;
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   model_opener opener{w};
   const opened_workload opened{opener, assemble(s, w, opener)};
-  add_search(s, w, o.resume);
+  add_search(s, w, o.resume, copies);
   take_choices(w, plan_of(s, w, o), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
-  const report r = run_in_folder(s, w, opened, o, is_new);
+  const report r = run_in_folder(s, w, opened, o, copies, is_new);
   tell(r, w, o);
   return status_of(r);
 }
@@ -200,7 +203,7 @@ int train_or_tell(const train_options& o) {
   workload w = read_workload(o.file, overrides(o));
   if (o.serve) parse_live_address(*o.serve);
   if (o.resume) {
-    w = with_added(w);
+    w = with_added(w, overrides(o));
     keep_choices(w);
   }
   try {

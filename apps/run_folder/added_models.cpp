@@ -5,6 +5,7 @@
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/file_system.hpp"
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 
@@ -44,18 +45,29 @@ value_list read_added(const fs::path& run) {
                          [&](const fs::path& begins) { return run / begins; });
 }
 
-std::vector<std::string> names_of_added(const fs::path& run) {
+std::vector<std::string> names_of(const value_list& models) {
   std::vector<std::string> names;
-  for (const value& m : read_added(run)) {
+  for (const value& m : models) {
     const value* const name = std::get<value_table>(m.content).find("name");
     if (name && name->as<std::string>()) names.push_back(*name->as<std::string>());
   }
   return names;
 }
 
-workload with_added(const workload& w) {
-  const value_list added = read_added(w.options.output);
-  return added.empty() ? w : with_models(w, added);
+workload with_added(const workload& w, const std::vector<key_override>& overrides) {
+  value_list added = read_added(w.options.output);
+  const auto known = [&](const value& m) {
+    const std::vector<std::string> name = names_of({m});
+    return std::ranges::any_of(w.models, [&](const model_entry& e) { return name == std::vector{e.description.name}; });
+  };
+  std::erase_if(added, known);
+  if (added.empty()) return w;
+  value_table root;
+  root.set("model", {.where = {}, .written = {}, .content = std::move(added)});
+  std::vector<key_override> of_models = overrides;
+  std::erase_if(of_models, [](const key_override& o) { return !o.path.starts_with("model."); });
+  apply_overrides(root, of_models);
+  return with_models(w, std::get<value_list>(root.find("model")->content));
 }
 
 void record_added(const fs::path& run, const value_list& models) {

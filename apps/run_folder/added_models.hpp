@@ -15,12 +15,12 @@ inline constexpr const char* added_file = "added.toml";
 /// None if no model was added. Throws fault_error{bad_input} for a file that cannot be read.
 value_list read_added(const std::filesystem::path& run);
 
-std::vector<std::string> names_of_added(const std::filesystem::path& run);
+std::vector<std::string> names_of(const value_list& models);
 
 /// Removes the file if there are none. Throws fault_error{io}.
 void record_added(const std::filesystem::path& run, const value_list& models);
 
-/// The workload with those of its run folder.
-workload with_added(const workload& w);
+/// The workload with those of its run folder that it does not have itself, changed by what the command line says of all models.
+workload with_added(const workload& w, const std::vector<key_override>& overrides = {});
 
 }  // namespace hydra::apps

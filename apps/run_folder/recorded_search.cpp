@@ -51,7 +51,7 @@ std::vector<search_record> read_decisions(const fs::path& run) {
 search_ranking read_ranking(const fs::path& run, report& r) try {
   if (!has_search(run)) return {};
   const search_settings search = read_run(run).search.value();
-  const bool decides = evaluation_interval(search) > 0;
+  const bool decides = has_rule(search.kind);
   const auto records = decides ? read_decisions(run) : last_results(r, search.metric);
   return records.empty() ? search_ranking{} : rank_trials(search, records);
 } catch (const fault_error& e) {

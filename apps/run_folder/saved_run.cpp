@@ -22,7 +22,7 @@ workload read_run(const std::filesystem::path& run) {
   if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
   const auto data = read_recorded_data(run);
-  return read_models(file, data ? data->began_in : std::filesystem::path{}, names_of_added(run));
+  return read_models(file, data ? data->began_in : std::filesystem::path{}, names_of(read_added(run)));
 }
 
 const model_entry& find_model(const workload& w, const std::string& name) {

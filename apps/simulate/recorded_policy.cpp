@@ -1,5 +1,6 @@
 #include "apps/simulate/recorded_policy.hpp"
 
+#include "actors/plugin/named_item.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"

@@ -44,6 +44,7 @@ session_steering::session_steering(session& s, workload w, model_opener& opener)
 
 void session_steering::ended(const report& r) {
   const std::scoped_lock lock{joining_, ending_};
+  drop_refused();
   last_ = last_status(r);
   for (model_now& m : last_->models) {
     const auto known = std::ranges::find_if(workload_.models, [&](const auto& w) { return has_name(w, m.name); });
@@ -72,14 +73,28 @@ std::vector<std::string> session_steering::add(const std::string& toml) {
 
 std::string session_steering::clone(const std::string& model, const std::vector<std::string>& changes) {
   const std::lock_guard lock{joining_};
+  return clone_as(free_name(model), model, changes);
+}
+
+void session_steering::copy(const trial_copy& wanted) {
+  const std::lock_guard lock{joining_};
+  if (has(wanted.trial)) return;
+  std::vector<std::string> changes;
+  for (const key_value& k : wanted.keys) changes.push_back(fmt::format("{}={}", k.key, k.value));
+  clone_as(wanted.trial, wanted.of, changes);
+}
+
+/// Of the next checkpoint of `model`; throws before it is saved if the changes are wrong.
+std::string session_steering::clone_as(const std::string& name, const std::string& model,
+                                       const std::vector<std::string>& changes) {
   value_table root;
   root.set("model", {.where = {}, .written = {}, .content = value_list{copy_of(model)}});
   auto& keys = std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content);
   const place where = keys.find("name")->where;
-  keys.set("name", text_value(free_name(model), where));
+  keys.set("name", text_value(name, where));
   std::vector<key_override> overrides;
   for (const std::string& change : changes) {
-    overrides.push_back(parse_override(change));
+    overrides.push_back(parse_override(change, ""));
     overrides.back().path = "model." + overrides.back().path;
     move_to(overrides.back().is, {std::make_shared<std::string>(change), 0});
   }
@@ -104,12 +119,17 @@ std::string session_steering::free_name(const std::string& like) const {
   const std::string stem = without_number(like);
   for (int n = 2;; ++n) {
     std::string name = fmt::format("{}.{}", stem, n);
-    if (std::ranges::none_of(workload_.models, [&](const auto& m) { return has_name(m, name); })) return name;
+    if (!has(name)) return name;
   }
+}
+
+bool session_steering::has(const std::string& model) const {
+  return std::ranges::any_of(workload_.models, [&](const auto& m) { return has_name(m, model); });
 }
 
 /// All are checked before the first one joins. One that the run refuses is removed from the record again, with those behind it.
 std::vector<std::string> session_steering::join(const value_list& models) {
+  drop_refused();
   const auto known = static_cast<std::ptrdiff_t>(workload_.models.size());
   const workload more = with_models(workload_, models);
   const std::vector<model_entry> written(more.models.begin() + known, more.models.end());
@@ -127,7 +147,7 @@ std::vector<std::string> session_steering::join(const value_list& models) {
     record_workload(more.options.output, more.expanded);
     for (model_description& d : descriptions) {
       const std::string name = d.name;
-      session_.queue_model(std::move(d));
+      session_.queue_model(std::move(d), [this, name](const fault& why) { note_refused(name, why); });
       names.push_back(name);
     }
   } catch (...) {
@@ -144,6 +164,22 @@ std::vector<std::string> session_steering::join(const value_list& models) {
   workload_ = more;
   added_ = std::move(added);
   return names;
+}
+
+void session_steering::note_refused(const std::string& model, const fault& why) {
+  if (why.code == fault_code::refused) return;  // the run is being halted: one that continues has it
+  const std::lock_guard lock{refusing_};
+  refused_.push_back(model);
+}
+
+void session_steering::drop_refused() {
+  const std::lock_guard lock{refusing_};
+  if (refused_.empty()) return;
+  workload_ = without_models(workload_, refused_);
+  std::erase_if(added_, [this](const value& m) { return std::ranges::count(refused_, names_of({m}).at(0)) > 0; });
+  refused_.clear();
+  record_workload(workload_.options.output, workload_.expanded);
+  record_added(workload_.options.output, added_);
 }
 
 }  // namespace hydra::apps

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -29,16 +31,28 @@ class session_steering final : public steering {
   std::vector<std::string> add(const std::string& toml) override;
   void quit() override;
 
+  /// Lets a copy of a trial join; nothing if it is a model of the run. Throws fault_error.
+  void copy(const trial_copy& wanted);
+
  private:
   std::vector<std::string> join(const value_list& models);
+  std::string clone_as(const std::string& name, const std::string& model, const std::vector<std::string>& changes);
   value copy_of(const std::string& model) const;
+  bool has(const std::string& model) const;
   std::string free_name(const std::string& like) const;
+  /// One that was added and has waited cannot join.
+  void note_refused(const std::string& model, const fault& why);
+  /// Removes those from what the run folder records: a run that continues would be refused, too.
+  void drop_refused();
 
   session& session_;
   model_opener& opener_;
   std::mutex joining_;  ///< of the next two
   workload workload_;
   value_list added_;
+
+  std::mutex refusing_;  ///< of the next one
+  std::vector<std::string> refused_;
 
   std::mutex ending_;  ///< of the next one
   std::optional<run_status> last_;

@@ -195,8 +195,8 @@ bool apply(value_table& root, const key_override& o) {
 
 }  // namespace
 
-key_override parse_override(const std::string& text) {
-  const place where{std::make_shared<std::string>("--set " + text), 0};
+key_override parse_override(const std::string& text, const std::string& option) {
+  const place where{std::make_shared<std::string>(option + text), 0};
   const auto equals = text.find('=');
   if (equals == std::string::npos)
     throw fault_error{fault_code::bad_input, fmt::format("{}: there is no \"=\"; {}", to_string(where), form)};

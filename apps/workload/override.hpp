@@ -16,8 +16,8 @@ struct key_override {
 };
 
 /// "run.seed=3": the value is TOML, or a bare word that stands for itself as a text. Throws fault_error{bad_input}: no
-/// "=", an empty part of the key, a value that is neither.
-key_override parse_override(const std::string& text);
+/// "=", an empty part of the key, a value that is neither; it starts with `option` and the text.
+key_override parse_override(const std::string& text, const std::string& option = "--set ");
 
 /// Applies overrides in their order, before grids expand. `device.KEY` and `model.KEY` hold for every device and model,
 /// `model.NAME.KEY` for the model written with that name, all members of its grid included. Returns those whose NAME is

@@ -1,5 +1,6 @@
 #include "apps/workload/policy_keys.hpp"
 
+#include "actors/plugin/named_item.hpp"
 #include "actors/session/policy_registry.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/run_keys.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A path of a plug-in.
 void make_absolute(value& v) {
   auto* const path = v.as<std::string>();
   if (!path || path->empty()) return;
@@ -24,7 +26,14 @@ Content* content_of(Value* v) {
   return v ? v->template as<std::remove_const_t<Content>>() : nullptr;
 }
 
-void check(const policy_choice& c, const std::shared_ptr<plugin_set>& plugins) {
+/// A name or a plug-in, perhaps with options.
+void resolve_choice(value* choice) {
+  auto* const table = content_of<value_table>(choice);
+  value* const which = table ? table->find("name") : choice;
+  if (const auto* const text = content_of<std::string>(which); text && names_plugin(*text)) make_absolute(*which);
+}
+
+void check(const named_choice& c, const std::shared_ptr<plugin_set>& plugins) {
   policy_registry registry{{}, plugins};
   located(c.where, "run.policy", [&] {
     const policy_entry entry = registry.find(c.which).entry;
@@ -35,14 +44,12 @@ void check(const policy_choice& c, const std::shared_ptr<plugin_set>& plugins) {
 }  // namespace
 
 void resolve_plugins(value_table& root) {
+  if (auto* const search = content_of<value_table>(root.find("search"))) resolve_choice(search->find("rule"));
   auto* const run = content_of<value_table>(root.find("run"));
   if (!run) return;
   if (auto* const plugins = content_of<value_list>(run->find("plugins")))
     for (value& each : *plugins) make_absolute(each);
-  value* const policy = run->find("policy");
-  auto* const table = content_of<value_table>(policy);
-  value* const which = table ? table->find("name") : policy;
-  if (const auto* const text = content_of<std::string>(which); text && names_plugin(*text)) make_absolute(*which);
+  resolve_choice(run->find("policy"));
 }
 
 std::vector<plugin_file> read_plugins(const value_table& root) {
@@ -54,15 +61,17 @@ std::vector<plugin_file> read_plugins(const value_table& root) {
   return all;
 }
 
-policy_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins) {
-  policy_choice c{.which = run_rules().find("policy")->fallback};
-  if (const value* const v = sub_table(root, "run").find("policy")) {
-    c.where = v->where;
-    const auto* table = v->as<value_table>();
-    c.which = to<std::string>(table ? *table->find("name") : *v);
-    for (const table_entry& e : table ? table->entries : std::vector<table_entry>{})
-      if (e.key != "name") c.options[e.key] = real_from(e.is);
-  }
+named_choice read_choice(const value& v) {
+  const auto* const table = v.as<value_table>();
+  named_choice c{.which = to<std::string>(table ? *table->find("name") : v), .where = v.where};
+  for (const table_entry& e : table ? table->entries : std::vector<table_entry>{})
+    if (e.key != "name") c.options[e.key] = real_from(e.is);
+  return c;
+}
+
+named_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins) {
+  const value* const v = sub_table(root, "run").find("policy");
+  named_choice c = v ? read_choice(*v) : named_choice{.which = run_rules().find("policy")->fallback};
   check(c, plugins);
   return c;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// [run] policy and plugins.
+// [run] policy and plugins, and other things that plug-ins offer.
 
 #include "actors/plugin/known_plugins.hpp"
 #include "apps/workload/value.hpp"
@@ -12,8 +12,8 @@
 
 namespace hydra::apps {
 
-/// What session::use_policy takes.
-struct policy_choice {
+/// Of a policy or of the rule of a search.
+struct named_choice {
   std::string which;                        ///< a name, or a plug-in with an absolute path
   std::map<std::string, double> options{};
   place where{};
@@ -31,8 +31,11 @@ void resolve_plugins(value_table& root);
 /// Of a table that need not have been checked.
 std::vector<plugin_file> read_plugins(const value_table& root);
 
+/// A checked text, or table of a name and numbers.
+named_choice read_choice(const value& v);
+
 /// Checks that the policy and its options exist; a policy that is named by its plug-in is loaded into the set. Throws
 /// fault_error{bad_input} with the place.
-policy_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins);
+named_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins);
 
 }  // namespace hydra::apps

@@ -1,8 +1,10 @@
 #include "apps/workload/search_keys.hpp"
 
 #include "actors/selection/search_rules.hpp"
+#include "actors/session/search_rule_registry.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/model_keys.hpp"
+#include "apps/workload/policy_keys.hpp"
 #include "apps/workload/search_space.hpp"
 #include "apps/workload/to_toml.hpp"
 
@@ -17,7 +19,8 @@ namespace hydra::apps {
 namespace {
 
 constexpr std::array kinds{search_kind::grid,      search_kind::random, search_kind::halving,
-                           search_kind::hyperband, search_kind::asha,   search_kind::pbt};
+                           search_kind::hyperband, search_kind::asha,   search_kind::pbt,
+                           search_kind::own};
 constexpr number_range count{.least = 1, .most = 1e9};
 
 key_rule steps_rule(std::string name, std::string help) {
@@ -58,6 +61,11 @@ std::vector<key_rule> keys_of(search_kind kind) {
       return drawing_keys();
     case search_kind::pbt:
       return with({steps_rule("every", "steps between comparisons")});
+    case search_kind::own:
+      return with({{.name = "rule",
+                    .kind = value_kind::policy,
+                    .help = "of a plug-in, with its options; it decides whenever a model is evaluated",
+                    .required = true}});
     default:
       return rung_keys();
   }
@@ -99,6 +107,15 @@ std::uint32_t common_steps(const search_site& s) {
              fmt::format("{} of {} and {} of {}; {} compares models that train equally long", first.description.steps,
                          first.description.name, m.description.steps, m.description.name, to_string(s.kind)));
   return first.description.steps;
+}
+
+/// One's own rule decides whenever a model is evaluated.
+void check_evaluations(const search_site& s) {
+  for (const model_entry& m : s.models)
+    if (!m.description.validate || m.description.validate->every_steps == 0)
+      refuse(place_in(m, "validate"), "model.validate.every_steps",
+             fmt::format("{} is evaluated at its end only, when nothing is left to decide; say after how many steps",
+                         m.description.name));
 }
 
 void check_rungs(const search_site& s, const search_settings& settings) {
@@ -145,6 +162,18 @@ void read_numbers(const value_table& keys, search_settings& s) {
   if (metric == to_string(search_metric::accuracy)) s.metric = search_metric::accuracy;
 }
 
+void read_rule(const value& rule, plugin_set* plugins, search_settings& s) {
+  const named_choice choice = read_choice(rule);
+  s.own = choice.which;
+  if (!plugins) return;
+  located(choice.where, "search.rule", [&] {
+    const known_search_rule known = find_search_rule(*plugins, choice.which);
+    s.own = known.name;
+    s.make = known.make;
+    s.options = complete_numbers(fmt::format("rule \"{}\"", known.name), choice.options, known.options);
+  });
+}
+
 void read_axes(const search_site& site, search_settings& s) {
   const value* const space = site.keys.find("space");
   if (!space) return;
@@ -172,7 +201,8 @@ const value* evaluation_key(const value_table& search) {
   return first ? first : search.find("every");
 }
 
-std::optional<search_settings> read_search(const value_table& root, const std::vector<model_entry>& models) {
+std::optional<search_settings> read_search(const value_table& root, const std::vector<model_entry>& models,
+                                           plugin_set* plugins) {
   const value* const search = root.find("search");
   if (!search) return std::nullopt;
   const auto& keys = std::get<value_table>(search->content);
@@ -184,9 +214,14 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
   read_numbers(keys, s);
   read_axes(site, s);
   for (const model_entry& m : models) s.trials.push_back({m.description.name, drawn_keys(m, s.space)});
-  if (evaluation_interval(s) == 0) return s;
+  if (!has_rule(s.kind)) return s;
   s.steps = common_steps(site);
-  check_rungs(site, s);
+  if (const value* const rule = keys.find("rule")) {
+    read_rule(*rule, plugins, s);
+    check_evaluations(site);
+  } else {
+    check_rungs(site, s);
+  }
   return s;
 }
 

@@ -102,7 +102,7 @@ value_table with_name(value_table root, const session_options& options, const pl
 /// The plug-ins of a file and the device kinds that are known with them.
 struct brought {
   std::vector<plugin_file> files;
-  std::shared_ptr<plugin_set> plugins;
+  std::shared_ptr<plugin_set> plugins;  ///< null: the file's are not loaded
   std::vector<device_kind> kinds;  ///< and those that need none of them
 };
 
@@ -163,7 +163,7 @@ workload build(const value_table& root, const place& file, const brought& b,
   w.options = read_session_options(root, std::filesystem::path{*file.source}.stem().string());
   w.output_place = place_of(sub_table(root, "run"), "output", {file.source, 0});
   w.plugins = b.files;
-  w.policy = read_policy(root, b.plugins);
+  if (b.plugins) w.policy = read_policy(root, b.plugins);
   for (const value& v : sub_tables(root, "device")) w.devices.push_back(read_device(v, b.kinds));
   check_device_count(w.devices);
   w.data = read_all_data(root);
@@ -172,7 +172,7 @@ workload build(const value_table& root, const place& file, const brought& b,
   w.controllers = sub_tables(root, "controller");
   std::vector<model_entry> trials = w.models;
   std::erase_if(trials, [&](const model_entry& m) { return std::ranges::count(no_trials, m.description.name) > 0; });
-  w.search = read_search(root, trials);
+  w.search = read_search(root, trials, b.plugins.get());
   w.as_run = with_name(root, w.options, file);
   check_utf8(w.as_run);
   w.expanded = to_toml(w.as_run);
@@ -216,10 +216,12 @@ value_list parse_models(std::string_view text, const std::string& name) {
   return *list;
 }
 
-workload with_models(const workload& w, const value_list& models) {
+namespace {
+
+/// With other models; its search is the same.
+workload with_all_models(const workload& w, value_list models) {
   value_table root = w.as_run;
-  auto& all = std::get<value_list>(root.find("model")->content);
-  all.insert(all.end(), models.begin(), models.end());
+  root.find("model")->content = std::move(models);
   const brought b = load_plugins(root);
   check_table({root, w.file, ""}, workload_rules(b.kinds));
   expand_all_patterns(root);
@@ -232,6 +234,23 @@ workload with_models(const workload& w, const value_list& models) {
   more.as_run = std::move(root);
   more.expanded = to_toml(more.as_run);
   return more;
+}
+
+const value_list& models_of(const workload& w) { return std::get<value_list>(w.as_run.find("model")->content); }
+
+}  // namespace
+
+workload with_models(const workload& w, const value_list& models) {
+  value_list all = models_of(w);
+  all.insert(all.end(), models.begin(), models.end());
+  return with_all_models(w, std::move(all));
+}
+
+workload without_models(const workload& w, const std::vector<std::string>& names) {
+  value_list all;
+  for (std::size_t i = 0; i < w.models.size(); ++i)  // in the same order
+    if (std::ranges::count(names, w.models[i].description.name) == 0) all.push_back(models_of(w)[i]);
+  return with_all_models(w, std::move(all));
 }
 
 workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in,
@@ -249,7 +268,7 @@ workload read_models(const std::filesystem::path& file, const std::filesystem::p
   const place top{std::make_shared<std::string>(file.string()), 1};
   check_table({root, top, ""}, rules);
   expand_all_patterns(root);
-  return build(root, top, {{}, make_plugin_set(), {}}, no_trials);
+  return build(root, top, {}, no_trials);
 }
 
 }  // namespace hydra::apps

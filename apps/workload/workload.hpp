@@ -34,7 +34,7 @@ struct workload {
   session_options options;
   place output_place;  ///< what chose options.output
   std::vector<plugin_file> plugins;
-  policy_choice policy;
+  named_choice policy;
   std::vector<device_entry> devices;
   std::map<std::string, data_entry> data;
   std::vector<model_entry> models;
@@ -60,6 +60,9 @@ value_list parse_models(std::string_view text, const std::string& name);
 
 /// The workload with more models, which come last and are no trials of its search. Throws fault_error{bad_input}.
 workload with_models(const workload& w, const value_list& models);
+
+/// The workload without some that were added to it.
+workload without_models(const workload& w, const std::vector<std::string>& names);
 
 /// Only its data, search and models, of which `no_trials` names those that the search does not have: devices, policy and what
 /// models begin from are left out, and with them the plug-ins, which only they may need. If `began_in` is given, relative

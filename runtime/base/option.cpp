@@ -114,4 +114,18 @@ option_values complete(const std::string& owner, const option_values& given, con
   return values;
 }
 
+std::map<std::string, double> complete_numbers(const std::string& owner, const std::map<std::string, double>& given,
+                                               std::vector<option> known) {
+  for (auto& o : known) {
+    if (const auto* const integer = std::get_if<std::int64_t>(&o.standard)) {
+      o.standard = static_cast<double>(*integer);
+    }
+  }
+  std::map<std::string, double> all;
+  for (const auto& [name, value] : complete(owner, {given.begin(), given.end()}, known)) {
+    all.emplace(name, std::get<double>(value));
+  }
+  return all;
+}
+
 }  // namespace hydra

@@ -51,6 +51,10 @@ std::string one_of(const std::vector<std::string>& choices);
 /// `owner` and names the option: unknown (with the nearest name), of another type, not allowed, or missing.
 option_values complete(const std::string& owner, const option_values& given, const std::vector<option>& known);
 
+/// The same of options that are all numbers; integers may be their defaults.
+std::map<std::string, double> complete_numbers(const std::string& owner, const std::map<std::string, double>& given,
+                                               std::vector<option> known);
+
 /// Of a completed option. T is the option's type.
 template <class T>
 const T& get(const option_values& values, const std::string& name) {

@@ -142,8 +142,8 @@ std::string to_string(plugin_kind kind) {
       return "policy";
     case plugin_kind::policy_by_actor:
       return "policy actor";
-    case plugin_kind::controller:
-      return "controller";
+    case plugin_kind::search_rule:
+      return "search rule";
     case plugin_kind::device:
       return "device";
     case plugin_kind::layer:

@@ -9,7 +9,7 @@
 namespace hydra {
 
 /// What a plug-in can offer.
-enum class plugin_kind : std::uint32_t { policy = 1, policy_by_actor, controller, device, layer };
+enum class plugin_kind : std::uint32_t { policy = 1, policy_by_actor, search_rule, device, layer };
 
 /// One thing that a plug-in offers.
 struct plugin_item {

@@ -97,3 +97,18 @@ TEST_CASE("who asks a run that has ended gets no answer, and learns that there w
   s.run();
   CHECK(asks.expired());
 }
+
+TEST_CASE("a model that is being stopped says so, and cannot be paused any more", "[status]") {
+  memory_store store;
+  simulation s(crowded(store, 40));
+  for (int i = 0; i < 100; ++i) {
+    s.step();
+  }
+  s.steer("first", model_command::stop);
+  s.steer("first", model_command::pause);
+  const auto now = status_of(s);
+  REQUIRE(now);
+  CHECK_THAT(now->models[0].note, Catch::Contains("until it stops"));
+  REQUIRE(s.answers().size() == 2);
+  CHECK_THAT(s.answers()[1].text, Catch::Contains("it is being stopped"));
+}

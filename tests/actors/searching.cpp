@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -35,7 +37,7 @@ std::vector<simulated_model> trials() {
 simulation_setup search_run(memory_store& store, std::size_t admitted, std::size_t devices, search_kind kind) {
   auto setup = even_run(trials(), devices);
   std::vector<model_plan> plans;
-  search_settings settings{.kind = kind, .steps = steps, .first = 1, .factor = 3};
+  search_settings settings{.kind = kind, .steps = steps, .first = 1, .factor = 3, .every = 3};
   for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
     settings.trials.push_back({setup.models[i].name});
     setup.search.trials.insert(setup.models[i].name);
@@ -120,7 +122,6 @@ void let_an_hour_pass(simulation& s) {
 /// Decides nothing.
 struct undecided final : search_rule {
   std::string describe() const override { return "undecided"; }
-  std::uint32_t next_rung(const std::string&, std::uint32_t s) const override { return s + 1; }
   std::vector<trial_decision> result(const trial_result& r) override { return {{r.trial, r.steps}}; }
   std::vector<trial_decision> ended(const std::string&) override { return {}; }
 };
@@ -170,6 +171,28 @@ TEST_CASE("an asynchronous search ends, whatever memory it has", "[search]") {
     const auto s = finished(search_run(store, admitted, 2, search_kind::asha));
     CHECK(std::ranges::max(steps_of(*s)) == steps);
   }
+}
+
+TEST_CASE("a trial waits until the copies of it have begun", "[search]") {
+  const std::size_t admitted = GENERATE(9, 3);
+  INFO(admitted << " of 9 trials have memory at the start");
+  memory_store store;
+  auto setup = search_run(store, admitted, 2, search_kind::pbt);
+  std::map<std::string, std::function<void(bool)>> begun;  // a trial that was paused meanwhile asks again
+  setup.search.hooks.copy = [&begun](const trial_copy& c, std::function<void(bool)> b) { begun[c.trial] = std::move(b); };
+  simulation s(std::move(setup));
+  let_an_hour_pass(s);
+  REQUIRE(!s.record());
+  REQUIRE(begun.size() == 2);  // of nine
+  for (const auto& [copy, b] : begun) b(false);  // without the copies seven are left
+  let_an_hour_pass(s);
+  REQUIRE(!s.record());
+  REQUIRE(begun.size() == 3);
+  for (const auto& [copy, b] : begun) b(false);
+  s.run();
+  REQUIRE(s.record());
+  CHECK(std::ranges::count_if(s.record()->models, [](const auto& m) { return m.stopped; }) == 3);
+  CHECK(s.record()->leftovers == "");
 }
 
 TEST_CASE("whatever the order of messages, a search decides the same and no trial is left waiting", "[search][fuzz]") {

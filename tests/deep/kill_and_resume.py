@@ -5,7 +5,8 @@ undisturbed run: every loss, gradient norm, validation and digest, bit for bit.
     tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--search halving] [--seed 0] [--folder KEPT]
 
 With --search the models are trials of which the search stops most. halving and hyperband decide the same in every run;
-asha may not, but each of its trials has the same bits as far as it gets, and what was decided before a kill stays decided.
+asha and pbt may not, but each of their trials has the same bits as far as it gets, and what was decided before a kill stays
+decided. Copies of trials (pbt) have the bits that they have when each is trained alone from the checkpoint where it begins.
 
 One line for each round; exit status 1 with the first difference, whose run folder is kept. A round is determined by
 the seed except for the moments, which scale with the time that the undisturbed run took on this machine."""
@@ -102,11 +103,14 @@ class Workload:
     def __init__(self, search):
         self.search = search
         self.policies = POLICIES_OF_SEARCHES if search else POLICIES
-        self.decides_the_same = search != "asha"
+        self.decides_the_same = search not in ["asha", "pbt"]
 
     def text(self, devices):
-        models = TRIALS.replace("[search]", f'[search]\nkind = "{self.search}"') if self.search else MODELS
-        return HEAD + devices + models
+        return HEAD + devices + (self.trials() if self.search else MODELS)
+
+    def trials(self):
+        trials = TRIALS.replace("[search]", f'[search]\nkind = "{self.search}"')
+        return trials.replace("first = 9\nfactor = 3", "every = 9") if self.search == "pbt" else trials
 
     def check(self, report, reference, whose):
         (check_equal if self.decides_the_same else check_common_steps)(report, reference, whose)
@@ -237,10 +241,32 @@ def check_equal(report, reference, whose):
 
 
 def check_common_steps(report, reference, whose):
-    for is_, should in zip(report["models"], reference["models"], strict=True):
+    trials = {m["name"]: m for m in report["models"]}
+    for should in reference["models"]:
+        if ".pbt" in should["name"]:
+            continue  # a copy: another run may have others
+        is_ = trials[should["name"]]
         both = min(is_["steps"], should["steps"])
         if is_["loss"][:both] != should["loss"][:both] or len(is_["loss"]) != is_["steps"]:
             raise Failure(f"{whose}: {is_['name']} has other losses")
+
+
+def check_copies(hydra, folder, process):
+    """Each is trained alone from where it began; returns their number."""
+    added = process.run_folder / "added.toml"
+    tables = added.read_text().split("[[model]]")[1:] if added.exists() else []
+    data = TRIALS[TRIALS.index("[data"):TRIALS.index("[[model]]")]
+    models = {m["name"]: m for m in process.report()["models"]}
+    for i, table in enumerate(tables):
+        alone = folder / f"alone-{i}"
+        alone.mkdir()
+        whole = re.sub(r'begins = "(?!/)', f'begins = "{process.run_folder}/', table)
+        (alone / "w.toml").write_text(HEAD + devices(1, memory="8MiB") + data + "[[model]]" + whole)
+        should = Process(hydra, alone, ["w.toml"]).report()["models"][0]
+        is_ = models[should["name"]]
+        if is_["loss"] != should["loss"][:len(is_["loss"])] or (is_["status"] == "finished" and is_["digest"] != should["digest"]):
+            raise Failure(f"{should['name']} has other bits than alone")
+    return len(tables)
 
 
 def decisions(run_folder):
@@ -323,7 +349,8 @@ def play(hydra, folder, rng, workload, calm, story):
             raise Failure("search.jsonl has lost or changed a line")
     workload.check(process.report(), reference, "the resumed run")
     check_metrics(process.run_folder, process.report())
-    story.append("equal")
+    copies = check_copies(hydra, folder, process)
+    story.append(f"equal, {copies} copies" if copies else "equal")
 
 
 def undisturbed(hydra, folder, workload):
@@ -339,7 +366,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hydra", help="the built program")
     parser.add_argument("--kills", type=int, default=50, help="rounds")
-    parser.add_argument("--search", choices=["halving", "hyperband", "asha"], help="over nine trials")
+    parser.add_argument("--search", choices=["halving", "hyperband", "asha", "pbt"], help="over nine trials")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=pathlib.Path, help="must not exist, is kept (default: a temporary one)")
     o = parser.parse_args()

@@ -31,9 +31,6 @@ TEST_CASE("a rung decides after exactly its steps, and the end decides nothing",
   CHECK(rung_at(rungs, 30) == 1u);
   CHECK_FALSE(rung_at(rungs, 40));
   CHECK_FALSE(rung_at(rungs, 20));
-  CHECK(rung_after(rungs, 0) == 10);
-  CHECK(rung_after(rungs, 10) == 30);
-  CHECK(rung_after(rungs, 40) == 40);
 }
 
 TEST_CASE("a lower score is better, then a lower place; one that is not finite is worse than all others",

@@ -1,5 +1,5 @@
 # Installs Hydra into a folder of its own, builds the templates of plug-ins against it, trains and simulates under the policy
-# of one, trains on devices of the other. Needs BUILD, TEMPLATES, HYDRA, GENERATOR, COMPILER, FLAGS.
+# of one, trains on devices of another, searches by the rule of the third. Needs BUILD, TEMPLATES, HYDRA, GENERATOR, COMPILER, FLAGS.
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
@@ -13,7 +13,7 @@ endfunction()
 set(place "${BUILD}/plugin_template")
 file(REMOVE_RECURSE "${place}")
 run("" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${place}/hydra")
-foreach(template policy_plugin device_plugin)
+foreach(template policy_plugin device_plugin search_plugin)
   run("" ${CMAKE_COMMAND} -S "${TEMPLATES}/${template}" -B "${place}/${template}" -G "${GENERATOR}"
     "-DCMAKE_PREFIX_PATH=${place}/hydra" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
   run("" ${CMAKE_COMMAND} --build "${place}/${template}")
@@ -69,4 +69,21 @@ digests(run3 trained)
 if(NOT trained MATCHES "sha256:.*sha256:" OR NOT trained STREQUAL expected)
   message(FATAL_ERROR "on the plug-in's devices: ${trained}, on cpu: ${expected}")
 endif()
+
+# The rule of a plug-in stops trials.
+string(REPLACE "grid = { steps = [2, 4] }" "steps = 8\nvalidate = { every_steps = 2, batches = 1 }" trials "${work}")
+string(REPLACE "mlp-{steps}" "mlp" trials "${trials}")
+string(REPLACE "optimizer = { learning_rate = 1e-3 }" "" trials "${trials}")
+file(WRITE "${place}/s.toml" [=[
+[search]
+kind = "own"
+rule = { name = "search_plugin/libmedian.so", others = 2 }
+samples = 6
+[search.space]
+"optimizer.learning_rate" = { log_uniform = [1e-6, 1e-1] }
+[[device]]
+kind = "cpu"
+memory = "1MiB"
+]=] "${trials}")
+run("stopped after [246] steps" "${place}/hydra/bin/hydra" train "${place}/s.toml" --output "${place}/run4")
 file(REMOVE_RECURSE "${place}")

@@ -19,7 +19,7 @@ namespace {
 
 workload with(const std::vector<std::string>& sets, const std::string& text = example) {
   std::vector<key_override> overrides;
-  std::ranges::transform(sets, std::back_inserter(overrides), parse_override);
+  for (const std::string& set : sets) overrides.push_back(parse_override(set));
   return parse_workload(text, "w.toml", overrides);
 }
 

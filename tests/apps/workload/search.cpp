@@ -1,15 +1,18 @@
 // [search]: models that are drawn, and what the search needs of them.
 
+#include "actors/selection/search_rules.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/forbidden_changes.hpp"
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
+#include "tests/support/test_plugin.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace hydra::apps {
@@ -138,6 +141,21 @@ TEST_CASE("a workload tells what the search needs to decide") {
   CHECK(pbt.seed == 5);
   CHECK(pbt.trials.front().keys.at(0).key == "optimizer.learning_rate");
   CHECK_FALSE(parse_workload(example, "w.toml").search);
+}
+
+TEST_CASE("a search by a rule of a plug-in names it, and its models are evaluated on their way") {
+  const std::string file = hydra::test::test_plugin("median").string();
+  const auto with_rule = [&](const std::string& rule, const char* validate = "validate = { every_steps = 2, batches = 1 }\n") {
+    return bent("steps = 3\n", std::string{"steps = 9\n"} + validate) + "[search]\nkind = \"own\"\nsamples = 4\nrule = " +
+           rule + "\n" + of_rate;
+  };
+  const search_settings s = settings(with_rule("{ name = \"" + file + "\", others = 5 }"));
+  CHECK(s.own == "median");
+  CHECK(s.options == std::map<std::string, double>{{"others", 5}});
+  CHECK(make_search_rule(s)->describe() == "median: 4 trials");
+  CHECK_THROWS_WITH(settings(with_rule("\"median\"")), Contains("search.rule: there is no rule \"median\""));
+  CHECK_THROWS_WITH(settings(with_rule("{ name = \"" + file + "\", other = 5 }")), Contains("did you mean \"others\""));
+  CHECK_THROWS_WITH(settings(with_rule("\"" + file + "\"", "")), Contains("is evaluated at its end only"));
 }
 
 TEST_CASE("models are evaluated at the rungs of a search, if they say nothing else that suits") {

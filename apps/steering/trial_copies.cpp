@@ -1,0 +1,48 @@
+#include "apps/steering/trial_copies.hpp"
+
+#include "apps/steering/session_steering.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+template <class Action>
+fault failure_of(const Action& action) {
+  try {
+    action();
+    return {};
+  } catch (...) {
+    return to_fault(std::current_exception());
+  }
+}
+
+}  // namespace
+
+void trial_copies::begin(const trial_copy& copy, std::function<void(bool)> begun) { queue_.push({copy, std::move(begun)}); }
+
+copying_thread::copying_thread(trial_copies& copies, session_steering& run)
+    : copies_{copies}, thread_{[this, &run] { carry_out(run); }} {}
+
+copying_thread::~copying_thread() {
+  copies_.queue_.push({});
+  thread_.join();
+}
+
+void copying_thread::carry_out(session_steering& run) {
+  trial_copies::request next;
+  for (copies_.queue_.pop(next); next.begun; copies_.queue_.pop(next)) {
+    const fault why = failure_of([&] { run.copy(next.copy); });
+    if (why.code == fault_code::refused) continue;  // the run ends, and asks again when it is resumed
+    if (why) fmt::print(stderr, "{}, a copy of {}, does not begin: {}\n", next.copy.trial, next.copy.of, why.text);
+    next.begun(!why);
+  }
+}
+
+}  // namespace hydra::apps
