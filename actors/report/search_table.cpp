@@ -89,12 +89,12 @@ std::string search_cost(const report& r, const search_ranking& s) {
   std::uint64_t trained = 0;
   for (const auto& t : s.trials) {
     const auto* m = find_model(r, t);
-    trained += m ? m->steps : 0;
+    trained += m ? m->steps - std::min(m->steps, t.began) : 0;
   }
   if (s.steps == 0) {
     return fmt::format("{} steps trained", trained);
   }
-  const auto all = std::uint64_t{s.steps} * s.trials.size();
+  const auto all = std::uint64_t{s.steps} * s.drawn;
   return fmt::format("{} of {} steps trained ({:.0f} %)", trained, all,
                      static_cast<double>(trained) / static_cast<double>(all) * 100);
 }

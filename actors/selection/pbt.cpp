@@ -31,7 +31,8 @@ std::string pbt::describe() const {
 
 std::vector<trial_decision> pbt::result(const trial_result& arrived) {
   const std::size_t trial = place(arrived.trial);
-  if (arrived.steps % settings_.every != 0 || arrived.steps >= settings_.steps)
+  const bool compared = arrived.steps % settings_.every == 0 && arrived.steps < settings_.steps;
+  if (!compared || (arrived.steps < at_ && !decided_.contains({trial, arrived.steps})))  // a copy where it begins
     return {{arrived.trial, arrived.steps, trial_verdict::go_on}};
   const trial_at_steps at{trial, arrived.steps};
   if (const auto before = decided_.find(at); before != decided_.end()) return {before->second};

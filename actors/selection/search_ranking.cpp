@@ -41,7 +41,7 @@ class ranking {
     }
     for (const trial_decision& d : record.decisions) {
       add(d, record);
-      if (d.copy && !find(d.copy->trial)) trials_.push_back({{d.copy->trial, d.copy->keys}});
+      if (d.copy && !find(d.copy->trial)) trials_.push_back({{d.copy->trial, d.copy->keys}, d.copy->steps});
     }
   }
 
@@ -123,7 +123,7 @@ search_ranking rank_trials(const search_settings& settings, std::span<const sear
   for (const search_record& record : records) r.add(record);
   return {
       rule ? rule->describe() : name_of(settings) + ": " + std::to_string(settings.trials.size()) + " trials",
-      settings.metric, settings.steps, std::move(r).best_first()};
+      settings.metric, settings.steps, settings.trials.size(), std::move(r).best_first()};
 }
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include "actors/selection/search_record.hpp"
 #include "actors/selection/search_settings.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@ namespace hydra {
 
 struct ranked_trial {
   search_trial is{};
+  std::uint32_t began = 0;        ///< steps of the state that a copy began with
   std::uint32_t steps = 0;        ///< to the last rung, or the end, of which it has a result
   std::optional<double> score{};  ///< there; lower is better
   trial_verdict verdict = trial_verdict::go_on;
@@ -26,6 +28,7 @@ struct search_ranking {
   std::string rule;  ///< "halving: 32 trials; 1 of 2 goes on after 10 and 20 of 80 steps"
   search_metric metric = search_metric::validation;
   std::uint32_t steps = 0;             ///< of a trial that is not stopped; 0: not known
+  std::size_t drawn = 0;               ///< trials that are no copies
   std::vector<ranked_trial> trials{};  ///< best first
 };
 

@@ -144,7 +144,7 @@ TEST_CASE("trials of a population are replaced by copies of better ones, each wi
   const auto first = decided(population{0, {}});
   const auto scarce = planned_host_memory({trial_with(1), trial_with(1), trial_with(1)}, {.devices = {tiny(), tiny()}});
   for (const auto& [interruptions, host] : {std::pair{0, byte_count{}}, std::pair{0, scarce}, std::pair{4, byte_count{}}}) {
-    INFO(interruptions << " interruptions, host memory " << host.count());
+    INFO(interruptions << " interruptions, host memory " << to_string(host));
     const population p{static_cast<std::size_t>(interruptions), host};
     const auto copies = p.copies();
     CHECK(copies.size() >= 4);

@@ -22,7 +22,7 @@ model_report model(const char* name, std::uint32_t steps, model_status status) {
 }
 
 ranked_trial trial(const char* name, const char* rate, std::uint32_t steps, std::optional<double> score) {
-  return {{name, {{"optimizer.learning_rate", rate}, {"schedule.warmup", "3"}}}, steps, score};
+  return {{name, {{"optimizer.learning_rate", rate}, {"schedule.warmup", "3"}}}, 0, steps, score};
 }
 
 ranked_trial stopped(ranked_trial t) {
@@ -44,9 +44,17 @@ const search_ranking ranking{
     "halving: 3 trials; 1 of 2 goes on after 10 of 40 steps",
     search_metric::validation,
     40,
+    3,
     {trial("b", "1e-3", 40, 2.5), trial("c", "2e-3", 10, 2.75), stopped(trial("a", "4e-3", 10, 3))}};
 
 }  // namespace
+
+TEST_CASE("the steps before a copy began are those of another trial", "[report]") {
+  search_ranking with_copy = ranking;
+  with_copy.drawn = 2;
+  with_copy.trials[0].began = 10;
+  CHECK_THAT(ranking_table(three_models(), with_copy), Catch::Contains("52 of 80 steps trained (65 %)"));
+}
 
 TEST_CASE(
     "the table of a search has its trials in the order of the ranking, with what varied, why they stopped and the "

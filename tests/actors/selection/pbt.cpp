@@ -127,6 +127,7 @@ TEST_CASE("a population does not wait for a trial that has ended, and fewer than
 TEST_CASE("a copy is compared as the others, and may be replaced itself", "[selection]") {
   pbt rule{settings_of(4)};
   first_comparison(rule);
+  CHECK(only(rule.result({"t3.pbt2", 10, 2})).verdict == trial_verdict::go_on);  // as it begins
   CHECK(only(rule.result({"t3", 20, 0})).verdict == trial_verdict::stop);
   for (const char* t : {"t0", "t1", "t2"}) CHECK(only(rule.result({t, 20, 1})).verdict == trial_verdict::wait);
   CHECK(rule.result({"t3.pbt2", 20, 4}).front().copy->trial == "t3.pbt3");
