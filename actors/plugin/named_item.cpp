@@ -66,8 +66,8 @@ offered_item item_of_plugin(plugin_set& plugins, const std::string& which, const
     return offered.front();
   }
   if (name.empty()) {
-    refuse(from.file, fmt::format("it offers several {} ({}); name one: \"{}:{}\"", sought.several, fmt::join(names, ", "),
-                                  from.file.string(), names.front()));
+    refuse(from.file, fmt::format("it offers several {} ({}); name one: \"{}:{}\"", sought.several,
+                                  fmt::join(names, ", "), from.file.string(), names.front()));
   }
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {

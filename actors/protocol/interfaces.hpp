@@ -55,9 +55,9 @@ using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::react
 using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
 /// CONTROLLER: the user's callbacks and the rule of a search; every observed step and evaluation is acknowledged.
-using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>,
-                                          caf::reacts_to<trial_left>, caf::reacts_to<trial_copied>,
-                                          caf::reacts_to<shut_down>>;
+using controller_actor =
+    caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<trial_left>,
+                     caf::reacts_to<trial_copied>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor =

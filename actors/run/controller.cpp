@@ -162,12 +162,12 @@ class callback_controller final : public controller_actor::base {
 
   run_services services_;
   trial_gate trials_;
-  std::map<std::string, task_actor> tasks_;        ///< of trials that wait
+  std::map<std::string, task_actor> tasks_;  ///< of trials that wait
   struct copied_trial {
     trial_answer answer;
     std::set<std::string> to_begin;
   };
-  std::map<std::string, copied_trial> copied_;     ///< trials that wait until copies of them have begun
+  std::map<std::string, copied_trial> copied_;  ///< trials that wait until copies of them have begun
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;

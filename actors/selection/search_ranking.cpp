@@ -121,9 +121,8 @@ search_ranking rank_trials(const search_settings& settings, std::span<const sear
   const auto rule = settings.kind == search_kind::own && !settings.make ? nullptr : make_search_rule(settings);
   ranking r{settings};
   for (const search_record& record : records) r.add(record);
-  return {
-      rule ? rule->describe() : name_of(settings) + ": " + std::to_string(settings.trials.size()) + " trials",
-      settings.metric, settings.steps, settings.trials.size(), std::move(r).best_first()};
+  return {rule ? rule->describe() : name_of(settings) + ": " + std::to_string(settings.trials.size()) + " trials",
+          settings.metric, settings.steps, settings.trials.size(), std::move(r).best_first()};
 }
 
 }  // namespace hydra

@@ -39,8 +39,8 @@ struct search_settings {
   std::uint32_t every = 0;             ///< steps between the comparisons of pbt
   std::uint64_t seed = 0;
   std::vector<searched_key> space{};  ///< empty: the trials were not drawn
-  std::string own{};                        ///< name of a rule that Hydra does not have itself, of kind `own`
-  search_rule_maker make{};                 ///< of that; null where only its results are read
+  std::string own{};                  ///< name of a rule that Hydra does not have itself, of kind `own`
+  search_rule_maker make{};           ///< of that; null where only its results are read
   std::map<std::string, double> options{};  ///< of that
 };
 

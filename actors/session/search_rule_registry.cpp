@@ -46,10 +46,11 @@ known_search_rule find_search_rule(plugin_set& plugins, const std::string& which
     }
     names.push_back(offered.item.name);
   }
-  throw fault_error(fault_code::bad_input, names.empty()
-                                               ? fmt::format("there is no rule \"{}\": no plug-in that offers one is loaded "
-                                                             "([run] plugins); its path does as well as its name", which)
-                                               : fmt::format("there is no rule \"{}\"{}", which, known_instead(which, names)));
+  throw fault_error(fault_code::bad_input,
+                    names.empty() ? fmt::format("there is no rule \"{}\": no plug-in that offers one is loaded "
+                                                "([run] plugins); its path does as well as its name",
+                                                which)
+                                  : fmt::format("there is no rule \"{}\"{}", which, known_instead(which, names)));
 }
 
 }  // namespace hydra

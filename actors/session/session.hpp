@@ -30,7 +30,6 @@ namespace hydra {
 
 struct policy_actor_source;
 
-
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
 /// add_model(), queue_model(), stop(), pause(), resume(), keep() and status(). run() may be called once.
 class session {
@@ -91,7 +90,8 @@ class session {
   /// that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and queue_model(). A session
   /// that resumes gives `earlier`, what was recorded before. Before run(). Throws fault_error:
   /// {damaged} if these are of another search, {bad_input} for one that copies trials without a hook for that.
-  void use_search(const search_settings& settings, search_hooks hooks = {}, std::span<const search_record> earlier = {});
+  void use_search(const search_settings& settings, search_hooks hooks = {},
+                  std::span<const search_record> earlier = {});
 
   /// Opens the data, runs the pilot pass, cuts every model and checks all budgets; allocates no host memory for models
   /// and starts no actor. Steps in parallel that are left to the planner (parallel_options) are then those of the plan.

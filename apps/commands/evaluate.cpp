@@ -118,11 +118,12 @@ void leave_out_unsaved(workload& w, const evaluate_options& o) {
     return checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name);
   };
   if (o.best)
-    leave_out_if(w, [&](const model_entry& m) { return !best_checkpoint(saved(m)); },
-                 "it has no best state, because it was not evaluated or not trained with validate.keep_best");
+    leave_out_if(
+        w, [&](const model_entry& m) { return !best_checkpoint(saved(m)); },
+        "it has no best state, because it was not evaluated or not trained with validate.keep_best");
   else
-    leave_out_if(w, [&](const model_entry& m) { return list_checkpoints(saved(m)).empty(); },
-                 "it has no checkpoint yet");
+    leave_out_if(
+        w, [&](const model_entry& m) { return list_checkpoints(saved(m)).empty(); }, "it has no checkpoint yet");
 }
 
 std::string outcome_of(const model_report& m, const model_state& s) {

@@ -8,7 +8,8 @@
 namespace hydra::apps {
 
 void add_plugin_option(command_line& line, std::vector<std::string>& into) {
-  line.add_option("--plugin", into, "shared object to load: its policies, devices and search rules are known by name; may be repeated")
+  line.add_option("--plugin", into,
+                  "shared object to load: its policies, devices and search rules are known by name; may be repeated")
       .repeated();
 }
 

@@ -38,11 +38,10 @@ void add_search(session& into, const workload& w, bool resumes, trial_copies& co
   if (!w.search) return;
   const fs::path file = w.options.output / search_file;
   const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
-  into.use_search(
-      *w.search,
-      {.record = [file](const search_record& r) { append(file, r); },
-       .copy = [&copies](const trial_copy& c, auto begun) { copies.begin(c, std::move(begun)); }},
-      earlier);
+  into.use_search(*w.search,
+                  {.record = [file](const search_record& r) { append(file, r); },
+                   .copy = [&copies](const trial_copy& c, auto begun) { copies.begin(c, std::move(begun)); }},
+                  earlier);
 }
 
 }  // namespace hydra::apps

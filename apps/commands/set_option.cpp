@@ -1,6 +1,5 @@
 #include "apps/commands/set_option.hpp"
 
-
 namespace hydra::apps {
 
 void add_set_option(command_line& line, std::vector<std::string>& into) {

@@ -25,7 +25,9 @@ fault failure_of(const Action& action) {
 
 }  // namespace
 
-void trial_copies::begin(const trial_copy& copy, std::function<void(bool)> begun) { queue_.push({copy, std::move(begun)}); }
+void trial_copies::begin(const trial_copy& copy, std::function<void(bool)> begun) {
+  queue_.push({copy, std::move(begun)});
+}
 
 copying_thread::copying_thread(trial_copies& copies, session_steering& run)
     : copies_{copies}, thread_{[this, &run] { carry_out(run); }} {}

@@ -18,9 +18,8 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr std::array kinds{search_kind::grid,      search_kind::random, search_kind::halving,
-                           search_kind::hyperband, search_kind::asha,   search_kind::pbt,
-                           search_kind::own};
+constexpr std::array kinds{search_kind::grid, search_kind::random, search_kind::halving, search_kind::hyperband,
+                           search_kind::asha, search_kind::pbt,    search_kind::own};
 constexpr number_range count{.least = 1, .most = 1e9};
 
 key_rule steps_rule(std::string name, std::string help) {

@@ -1,8 +1,8 @@
 #pragma once
 // [search]: which of the models goes on.
 
-#include "actors/selection/search_settings.hpp"
 #include "actors/plugin/known_plugins.hpp"
+#include "actors/selection/search_settings.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/workload.hpp"
 

@@ -179,11 +179,13 @@ TEST_CASE("a trial waits until the copies of it have begun", "[search]") {
   memory_store store;
   auto setup = search_run(store, admitted, 2, search_kind::pbt);
   std::map<std::string, std::function<void(bool)>> begun;  // a trial that was paused meanwhile asks again
-  setup.search.hooks.copy = [&begun](const trial_copy& c, std::function<void(bool)> b) { begun[c.trial] = std::move(b); };
+  setup.search.hooks.copy = [&begun](const trial_copy& c, std::function<void(bool)> b) {
+    begun[c.trial] = std::move(b);
+  };
   simulation s(std::move(setup));
   let_an_hour_pass(s);
   REQUIRE(!s.record());
-  REQUIRE(begun.size() == 2);  // of nine
+  REQUIRE(begun.size() == 2);                    // of nine
   for (const auto& [copy, b] : begun) b(false);  // without the copies seven are left
   let_an_hour_pass(s);
   REQUIRE(!s.record());

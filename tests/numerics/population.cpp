@@ -135,15 +135,18 @@ std::string digest_alone(const model_description& d) {
 
 }  // namespace
 
-TEST_CASE("trials of a population are replaced by copies of better ones, each with the bits that it has alone", "[search]") {
+TEST_CASE("trials of a population are replaced by copies of better ones, each with the bits that it has alone",
+          "[search]") {
   const auto decided = [](const population& p) {
     std::map<std::string, std::string> copies;
-    for (const auto& c : p.copies()) copies[c.name] = fmt::format("{} {}", c.begins.filename().string(), c.optimizer.learning_rate);
+    for (const auto& c : p.copies())
+      copies[c.name] = fmt::format("{} {}", c.begins.filename().string(), c.optimizer.learning_rate);
     return copies;
   };
   const auto first = decided(population{0, {}});
   const auto scarce = planned_host_memory({trial_with(1), trial_with(1), trial_with(1)}, {.devices = {tiny(), tiny()}});
-  for (const auto& [interruptions, host] : {std::pair{0, byte_count{}}, std::pair{0, scarce}, std::pair{4, byte_count{}}}) {
+  for (const auto& [interruptions, host] :
+       {std::pair{0, byte_count{}}, std::pair{0, scarce}, std::pair{4, byte_count{}}}) {
     INFO(interruptions << " interruptions, host memory " << to_string(host));
     const population p{static_cast<std::size_t>(interruptions), host};
     const auto copies = p.copies();

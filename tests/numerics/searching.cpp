@@ -88,8 +88,7 @@ searched search(search_kind kind, const schedule& how) {
     const auto models = trials();
     for (std::size_t i = 0; i < models.size(); ++i) s.add_model(describe(models[i], i));
     const auto earlier = all.records;
-    s.use_search(
-        settings_of(kind), {.record = [&](const search_record& r) { all.records.push_back(r); }}, earlier);
+    s.use_search(settings_of(kind), {.record = [&](const search_record& r) { all.records.push_back(r); }}, earlier);
     if (all.parts <= how.interruptions) {
       s.on<step_completed>([&, left = 1 + random() % 8](const step_completed&, control&) mutable {
         if (--left == 0) s.interrupt();

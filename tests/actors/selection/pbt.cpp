@@ -114,7 +114,8 @@ TEST_CASE("between comparisons and at its end a trial goes on", "[selection]") {
   CHECK(only(rule.result({"t2", 100, 9})).verdict == trial_verdict::go_on);
 }
 
-TEST_CASE("a population does not wait for a trial that has ended, and fewer than four are not replaced", "[selection]") {
+TEST_CASE("a population does not wait for a trial that has ended, and fewer than four are not replaced",
+          "[selection]") {
   pbt rule{settings_of(4)};
   rule.result({"t0", 10, 1});
   rule.result({"t1", 10, 2});

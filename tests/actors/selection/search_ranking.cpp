@@ -101,9 +101,11 @@ TEST_CASE("a search that decides as results arrive says which ones had arrived",
 TEST_CASE("a copy takes its place in the ranking, and the trial that it replaces says so", "[selection]") {
   search_settings s{.kind = search_kind::pbt, .trials = {{"a"}, {"b"}, {"c"}, {"d"}}, .steps = 40, .every = 10};
   s.space = {{"rate", distribution::uniform, 0, 1}};
-  const std::vector<search_event> events{at("a", 10, 1), at("b", 10, 2), at("c", 10, 3), at("d", 10, 4), at("b", 20, 5)};
+  const std::vector<search_event> events{at("a", 10, 1), at("b", 10, 2), at("c", 10, 3), at("d", 10, 4),
+                                         at("b", 20, 5)};
   CHECK(ranked(s, events) ==
-        "b@20 waits after 20 steps, a@10, c@10, d@10 stopped after 10 steps: 4th of 4, 3 continue; d.pbt2, from a, took its place, d.pbt2@0");
+        "b@20 waits after 20 steps, a@10, c@10, d@10 stopped after 10 steps: 4th of 4, 3 continue; d.pbt2, from a, "
+        "took its place, d.pbt2@0");
   const search_ranking r = rank_trials(s, records_of(s, events));
   CHECK(r.trials.back().is.keys.size() == 1);
 }

@@ -57,7 +57,8 @@ TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]")
 
 TEST_CASE("a plug-in without a use, and a name that is taken, are refused and leave nothing behind", "[plugin]") {
   policy_registry registry;
-  CHECK_THROWS_WITH(registry.load(test_plugin("only_a_layer")), Contains("layer \"gated\"") && Contains("it takes: policy, policy actor, device, search rule"));
+  CHECK_THROWS_WITH(registry.load(test_plugin("only_a_layer")),
+                    Contains("layer \"gated\"") && Contains("it takes: policy, policy actor, device, search rule"));
   registry.load(test_plugin("same_name"));
   CHECK_THROWS_WITH(registry.load(test_plugin("two_policies")), Contains("first-candidate") && Contains("same_name.so"));
   CHECK(registry.all().size() == built_in_policies().size() + 1);

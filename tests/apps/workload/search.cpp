@@ -145,9 +145,10 @@ TEST_CASE("a workload tells what the search needs to decide") {
 
 TEST_CASE("a search by a rule of a plug-in names it, and its models are evaluated on their way") {
   const std::string file = hydra::test::test_plugin("median").string();
-  const auto with_rule = [&](const std::string& rule, const char* validate = "validate = { every_steps = 2, batches = 1 }\n") {
-    return bent("steps = 3\n", std::string{"steps = 9\n"} + validate) + "[search]\nkind = \"own\"\nsamples = 4\nrule = " +
-           rule + "\n" + of_rate;
+  const auto with_rule = [&](const std::string& rule,
+                             const char* validate = "validate = { every_steps = 2, batches = 1 }\n") {
+    return bent("steps = 3\n", std::string{"steps = 9\n"} + validate) +
+           "[search]\nkind = \"own\"\nsamples = 4\nrule = " + rule + "\n" + of_rate;
   };
   const search_settings s = settings(with_rule("{ name = \"" + file + "\", others = 5 }"));
   CHECK(s.own == "median");
