@@ -65,8 +65,8 @@
 // 14 trial_held       CONTROLLER -> SUPERVISOR      A trial of a search has been evaluated and waits, unacknowledged, until
 //                     the search has decided: it is paused (13) if another model needs its memory;
 //    trial_decided    CONTROLLER -> SUPERVISOR      it goes on or stops; if it was paused, it is resumed or ends as it is.
-//    trial_copied     A session's thread -> CONTROLLER  a copy of a good trial has joined (11) in the place of a bad one;
-//                     the good one has waited for that, saved where it is.
+//    trial_copied     A session's thread -> SUPERVISOR -> CONTROLLER  a copy of a good trial has joined (11) in the place
+//                     of a bad one; the good one has waited for that, saved where it is.
 //    trial_left       SUPERVISOR -> CONTROLLER      it has failed or was stopped: others do not wait for it.
 // 15 read_status      A session's thread -> SUPERVISOR -> REPORTER: what the models and devices do now.
 //

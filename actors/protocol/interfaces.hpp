@@ -77,7 +77,7 @@ using supervisor_actor =
                      caf::reacts_to<device_given_up>, caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>,
                      caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
                      caf::reacts_to<pause_failed>, caf::reacts_to<model_kept>, caf::reacts_to<trial_held>,
-                     caf::reacts_to<trial_decided>, caf::reacts_to<read_status>, caf::reacts_to<interrupt_run>,
-                     caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
+                     caf::reacts_to<trial_decided>, caf::reacts_to<trial_copied>, caf::reacts_to<read_status>,
+                     caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
 
 }  // namespace hydra

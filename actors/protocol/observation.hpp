@@ -51,10 +51,9 @@ struct trial_decided {
   bool stop = false;
 };
 
-/// To the CONTROLLER, from whoever begins copies of trials: one of `of` has joined the run, or cannot.
+/// To the SUPERVISOR, from whoever begins copies of trials, and on to the CONTROLLER: one has joined the run, or cannot.
 struct trial_copied {
   std::string name;
-  std::string of;
   bool joined = true;
 };
 

@@ -3,6 +3,7 @@
 #include "actors/protocol/guarded.hpp"
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -102,12 +103,7 @@ class callback_controller final : public controller_actor::base {
       if (tasks_.contains(a.trial)) {
         copied_.at(a.trial).to_begin.insert(c.trial);
       }
-      const auto self = caf::actor_cast<caf::weak_actor_ptr>(this);
-      trials_.hooks().copy(c, [self, c](bool joined) {
-        if (const auto there = self.lock()) {
-          post(caf::actor_cast<controller_actor>(there), trial_copied{c.trial, c.of, joined});
-        }
-      });
+      trials_.hooks().copy(c);
     }
   }
 
@@ -116,13 +112,12 @@ class callback_controller final : public controller_actor::base {
     if (!m.joined) {
       answer(trials_.ended(m.name));
     }
-    const auto of = copied_.find(m.of);
-    if (of == copied_.end()) {
-      return;
-    }
-    of->second.to_begin.erase(m.name);
-    if (of->second.to_begin.empty()) {
-      answer(copied_.extract(of).mapped().answer);
+    for (auto of = copied_.begin(); of != copied_.end();) {
+      const bool begun = of->second.to_begin.erase(m.name) > 0 && of->second.to_begin.empty();
+      if (begun) {
+        answer(of->second.answer);
+      }
+      of = begun ? copied_.erase(of) : std::next(of);
     }
   }
 

@@ -2,6 +2,7 @@
 // What other threads want of a run that is under way.
 
 #include "actors/protocol/joining.hpp"
+#include "actors/protocol/observation.hpp"
 #include "actors/protocol/run_status.hpp"
 #include "actors/protocol/steering.hpp"
 #include "runtime/base/fault.hpp"
@@ -17,7 +18,7 @@
 namespace hydra {
 
 /// To the SUPERVISOR.
-using run_request = std::variant<add_model, steer_model, read_status>;
+using run_request = std::variant<add_model, steer_model, read_status, trial_copied>;
 using request_line = request_queue<run_request>;
 
 /// A sink that sets the promise, which is broken if the run ends first.

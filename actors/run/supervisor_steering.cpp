@@ -155,7 +155,10 @@ void supervisor::keep(model_id model, const command_sink& sink) {
   }
 }
 
-void supervisor::on_model_kept(const model_kept& m) { answer_all(kept_, m.model, m.why); }
+/// Who is refused because the run is being halted can ask again when it is resumed.
+void supervisor::on_model_kept(const model_kept& m) {
+  answer_all(kept_, m.model, m.why && halted_ ? fault{fault_code::refused, m.why.text} : m.why);
+}
 
 fault supervisor::cannot_save(model_id model, const char* wish) const {
   return {fault_code::refused,
@@ -195,7 +198,7 @@ void supervisor::make_room() {
     return;
   }
   for (const auto model : std::exchange(held_, {})) {
-    if (phases_.of(model) != model_phase::training) {
+    if (phases_.of(model) != model_phase::training || stopping_.contains(model)) {
       continue;
     }
     if (phases_.memory_is_coming_back()) {

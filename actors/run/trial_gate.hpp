@@ -6,8 +6,10 @@
 #include "actors/selection/search_record.hpp"
 #include "actors/selection/search_rule.hpp"
 #include "actors/selection/search_settings.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -64,8 +66,14 @@ class trial_gate {
   std::vector<trial_answer> ended(const std::string& trial) {
     held_.erase(trial);
     gone_.insert(trial);
-    return setup_.stopped.contains(trial) ? std::vector<trial_answer>{}
-                                          : answers(decide(*setup_.rule, trial_ended{trial}));
+    auto all = setup_.stopped.contains(trial) ? std::vector<trial_answer>{}
+                                              : answers(decide(*setup_.rule, trial_ended{trial}));
+    for (const auto& [of, copies] : copies_) {
+      if (of.first == trial && !copies.empty()) {
+        all.push_back({.copies = copies});
+      }
+    }
+    return all;
   }
 
  private:
@@ -80,8 +88,11 @@ class trial_gate {
     }
     std::vector<trial_answer> all;
     for (const auto& d : r.decisions) {
-      if (d.copy && expect(*d.copy) && gone_.contains(d.copy->of)) {
-        all.push_back({.copies = {*d.copy}});
+      if (d.copy && expect(*d.copy)) {
+        check(*d.copy, r);
+        if (gone_.contains(d.copy->of)) {
+          all.push_back({.copies = {*d.copy}});
+        }
       }
     }
     for (const auto& d : r.decisions) {
@@ -100,6 +111,19 @@ class trial_gate {
       held_.erase(waiting);
     }
     return all;
+  }
+
+  /// The other trial must wait at its state, to go on from there.
+  void check(const trial_copy& c, const search_record& r) const {
+    const bool goes_on = std::ranges::any_of(r.decisions, [&c](const trial_decision& d) {
+      return d.trial == c.of && d.steps == c.steps && d.verdict == trial_verdict::go_on;
+    });
+    if (!setup_.hooks.copy || !setup_.rule->copies() || !goes_on) {
+      throw fault_error(
+          fault_code::bad_input,
+          "the rule of the search copies " + c.of + " after " + std::to_string(c.steps) + " steps, but " +
+              (goes_on ? "has not said that it copies" : "does not decide at once that it goes on there"));
+    }
   }
 
   /// False if it is known already.

@@ -31,18 +31,19 @@ std::string pbt::describe() const {
 
 std::vector<trial_decision> pbt::result(const trial_result& arrived) {
   const std::size_t trial = place(arrived.trial);
-  const bool compared = arrived.steps % settings_.every == 0 && arrived.steps < settings_.steps;
-  if (!compared || (arrived.steps < at_ && !decided_.contains({trial, arrived.steps})))  // a copy where it begins
-    return {{arrived.trial, arrived.steps, trial_verdict::go_on}};
+  const trial_decision goes_on{arrived.trial, arrived.steps, trial_verdict::go_on};
+  if (arrived.steps % settings_.every != 0 || arrived.steps >= settings_.steps) return {goes_on};
   const trial_at_steps at{trial, arrived.steps};
   if (const auto before = decided_.find(at); before != decided_.end()) return {before->second};
-  if (all_[trial].out) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
+  if (all_[trial].ended) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
+  if (arrived.steps < at_) return {goes_on};  // a copy where it begins
+  if (all_[trial].stopped) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
   scores_.emplace(at, arrived.score);
   return with_own_first(decide(), arrived);
 }
 
 std::vector<trial_decision> pbt::ended(const std::string& trial) {
-  all_[place(trial)].out = true;
+  all_[place(trial)].ended = true;
   return decide();
 }
 
@@ -54,7 +55,7 @@ std::size_t pbt::place(const std::string& trial) const {
 
 bool pbt::is_complete() const {
   return std::ranges::all_of(population_, [this](std::size_t trial) {
-    return all_[trial].out || scores_.contains({trial, at_});
+    return all_[trial].ended || scores_.contains({trial, at_});
   });
 }
 
@@ -92,7 +93,7 @@ void pbt::compare(std::vector<trial_decision>& made) {
 
 trial_copy pbt::copy_for(std::size_t trial, const std::vector<std::size_t>& best) {
   member& replaced = all_[trial];
-  replaced.out = true;
+  replaced.stopped = true;
   portable_random random{seed_for(settings_.seed, replaced.is.name, at_)};
   const auto chosen =
       std::min(static_cast<std::size_t>(random.share() * static_cast<double>(best.size())), best.size() - 1);

@@ -30,7 +30,8 @@ class pbt final : public search_rule {
   struct member {
     search_trial is;
     std::size_t slot = 0;  ///< place of the trial of the workload that it goes back to
-    bool out = false;      ///< ended or stopped
+    bool ended = false;
+    bool stopped = false;
   };
   using trial_at_steps = std::pair<std::size_t, std::uint32_t>;
 

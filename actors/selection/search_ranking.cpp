@@ -29,7 +29,11 @@ std::vector<std::uint32_t> comparisons(const search_settings& s) {
 class ranking {
  public:
   explicit ranking(const search_settings& s)
-      : as_results_arrive_{decides_as_results_arrive(s.kind)}, numbered_{s.first > 0}, rungs_{comparisons(s)} {
+      : as_results_arrive_{decides_as_results_arrive(s.kind)},
+        by_steps_{has_rule(s.kind)},
+        numbered_{s.first > 0},
+        steps_{s.steps},
+        rungs_{comparisons(s)} {
     for (const search_trial& trial : s.trials) trials_.push_back({trial});
   }
 
@@ -47,14 +51,12 @@ class ranking {
 
   std::vector<ranked_trial> best_first() && {
     std::ranges::stable_sort(trials_, [this](const ranked_trial& a, const ranked_trial& b) {
-      return has_rungs() && a.steps != b.steps ? a.steps > b.steps : is_better({score(a), 0}, {score(b), 0});
+      return by_steps_ && a.steps != b.steps ? a.steps > b.steps : is_better({score(a), 0}, {score(b), 0});
     });
     return std::move(trials_);
   }
 
  private:
-  bool has_rungs() const { return !rungs_.empty(); }
-
   static double score(const ranked_trial& t) { return t.score.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
   /// Null for a trial that the search does not have.
@@ -70,7 +72,7 @@ class ranking {
 
   void add(const trial_result& r) {
     ranked_trial* const t = find(r.trial);
-    const bool compared = !has_rungs() || std::ranges::count(rungs_, r.steps) > 0;
+    const bool compared = rungs_.empty() || std::ranges::count(rungs_, r.steps) > 0;
     if (!t || !compared || r.steps < t->steps) return;
     t->steps = r.steps;
     t->score = r.score;
@@ -79,14 +81,15 @@ class ranking {
   /// A stop is final: what is decided about the trial later repeats it.
   void add(const trial_decision& d, const search_record& record) {
     ranked_trial* const t = find(d.trial);
-    if (!t || t->verdict == trial_verdict::stop) return;
+    const bool at_end = steps_ > 0 && d.steps >= steps_;
+    if (!t || t->verdict == trial_verdict::stop || (d.verdict == trial_verdict::stop && at_end)) return;
     switch (d.verdict) {
       case trial_verdict::wait:
         return decide(*t, d.verdict, "waits " + place(d.steps));
       case trial_verdict::go_on:
         return decide(*t, d.verdict, "");
       case trial_verdict::stop:
-        return decide(*t, d.verdict, "stopped " + place(d.steps) + ": " + comparison(d, record) + successor(d));
+        return decide(*t, d.verdict, "stopped " + place(d.steps) + comparison(d, record) + successor(d));
     }
   }
 
@@ -96,12 +99,12 @@ class ranking {
   }
 
   std::string comparison(const trial_decision& d, const search_record& record) const {
-    if (d.rank == 0) return "it had ended before";
-    if (as_results_arrive_) return ordinal(d.rank) + " of the first " + std::to_string(d.ranked);
+    if (d.rank == 0) return "";
+    if (as_results_arrive_) return ": " + ordinal(d.rank) + " of the first " + std::to_string(d.ranked);
     const auto continues = std::ranges::count_if(record.decisions, [&d](const trial_decision& other) {
       return other.steps == d.steps && other.verdict == trial_verdict::go_on;
     });
-    return ordinal(d.rank) + " of " + std::to_string(d.ranked) + ", " + std::to_string(continues) +
+    return ": " + ordinal(d.rank) + " of " + std::to_string(d.ranked) + ", " + std::to_string(continues) +
            (continues == 1 ? " continues" : " continue");
   }
 
@@ -110,7 +113,9 @@ class ranking {
   }
 
   bool as_results_arrive_;
+  bool by_steps_;                     ///< trials are ranked, then by their scores
   bool numbered_;                     ///< its rungs
+  std::uint32_t steps_;               ///< of a trial that is not stopped
   std::vector<std::uint32_t> rungs_;  ///< and the end; empty: there are none
   std::vector<ranked_trial> trials_;
 };

@@ -32,7 +32,8 @@ struct key_value {
   bool operator==(const key_value&) const = default;
 };
 
-/// A trial that begins with the state of another one.
+/// A trial that begins with the state of another one, about which the same answer decides that it goes on after as many
+/// steps: it waits there until the copy has begun.
 struct trial_copy {
   std::string trial;            ///< its name
   std::string of;               ///< whose state; that one goes on

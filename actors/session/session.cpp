@@ -218,6 +218,8 @@ void session::queue_model(model_description model, std::function<void(const faul
   awaited(queued, line);
 }
 
+void session::copy_begun(const std::string& copy, bool joined) { state_->requests.offer(trial_copied{copy, joined}); }
+
 run_status session::status() {
   if (!state_->requests.has_listener()) {
     refuse_no_run();  // it would be answered when the models are loaded
@@ -252,6 +254,9 @@ void session::use_search(const search_settings& settings, search_hooks hooks, st
       if (d.copy) {
         search.copies.push_back(*d.copy);
       }
+    }
+    if (const auto* end = std::get_if<trial_ended>(&r.event)) {
+      search.trials.insert(end->trial);  // a copy that could not begin is not expected again
     }
   }
   for (const auto& t : settings.trials) {

@@ -31,7 +31,7 @@ namespace hydra {
 struct policy_actor_source;
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
-/// add_model(), queue_model(), stop(), pause(), resume(), keep() and status(). run() may be called once.
+/// add_model(), queue_model(), stop(), pause(), resume(), keep(), copy_begun() and status(). run() may be called once.
 class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
@@ -134,6 +134,9 @@ class session {
   /// (model_description::begins). One that is not being trained has been saved already; of a paused one it is the last
   /// checkpoint between two steps. Also throws {refused} if the model has done no step.
   std::filesystem::path keep(const std::string& model);
+
+  /// Answers search_hooks::copy, from any thread: the copy has joined the run (queue_model() has returned), or cannot.
+  void copy_begun(const std::string& copy, bool joined);
 
   /// While run() is under way, from any thread but not in a callback: what its models and devices do now. Cheap. Throws
   /// fault_error{refused} if no run is under way.

@@ -249,6 +249,10 @@ void simulation::steer(const std::string& name, model_command what) {
   post(actors_.supervisor, steer_model{name, what, [this](const fault& why) { answers_.push_back(why); }});
 }
 
+void simulation::copy_begun(const std::string& copy, bool joined) {
+  post(actors_.supervisor, trial_copied{copy, joined});
+}
+
 bool simulation::step(std::size_t choice) {
   auto& jobs = coordinator_->jobs;
   if (!jobs.empty()) {

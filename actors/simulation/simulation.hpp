@@ -100,6 +100,8 @@ class simulation {
 
   /// Requests that one of the joiners joins; the answer is among the joins().
   void add_model(const std::string& name);
+  /// See session::copy_begun().
+  void copy_begun(const std::string& copy, bool joined);
   /// The answer is among the answers().
   void steer(const std::string& name, model_command what);
   const std::vector<fault>& answers() const noexcept { return answers_; }

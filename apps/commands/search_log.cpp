@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <utility>
 #include <vector>
 
 namespace hydra::apps {
@@ -26,6 +25,18 @@ std::vector<search_record> take_over(const fs::path& run) {
   return read_decisions(run);
 }
 
+/// Copies continue the trials' steps, and comparisons wait for them.
+void check_copies(const workload& w, const std::vector<search_record>& earlier) {
+  for (const search_record& r : earlier)
+    for (const trial_decision& d : r.decisions)
+      for (const model_entry& m : w.models)
+        if (d.copy && m.description.name == d.copy->trial && m.description.steps != w.search->steps)
+          refuse(m.keys.where, "model.steps",
+                 fmt::format("{}, a copy of {}, has {} steps, the trials of the search {}: they must train equally "
+                             "long, so give them {} again",
+                             d.copy->trial, d.copy->of, m.description.steps, w.search->steps, m.description.steps));
+}
+
 void append(const fs::path& file, const search_record& r) {
   std::ofstream out{file, std::ios::app};
   out << to_json_line(r) << std::flush;
@@ -38,9 +49,10 @@ void add_search(session& into, const workload& w, bool resumes, trial_copies& co
   if (!w.search) return;
   const fs::path file = w.options.output / search_file;
   const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
+  check_copies(w, earlier);
   into.use_search(*w.search,
                   {.record = [file](const search_record& r) { append(file, r); },
-                   .copy = [&copies](const trial_copy& c, auto begun) { copies.begin(c, std::move(begun)); }},
+                   .copy = [&copies](const trial_copy& c) { copies.begin(c); }},
                   earlier);
 }
 

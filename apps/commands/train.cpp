@@ -203,7 +203,7 @@ int train_or_tell(const train_options& o) {
   workload w = read_workload(o.file, overrides(o));
   if (o.serve) parse_live_address(*o.serve);
   if (o.resume) {
-    w = with_added(w, overrides(o));
+    w = with_added(w);
     keep_choices(w);
   }
   try {

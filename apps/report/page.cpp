@@ -109,7 +109,7 @@ std::vector<column> model_columns(const search_ranking& s) {
 
 std::string order_note(const recorded_run& run) {
   if (run.search.trials.empty()) return "Best first, by validation loss if there is one.";
-  return "Best first, by the last rung and then by the score there. " + run.search.rule + "; " +
+  return "Best first; after different numbers of steps scores do not compare. " + run.search.rule + "; " +
          search_cost(run.summary, run.search) + ".";
 }
 

@@ -54,20 +54,14 @@ std::vector<std::string> names_of(const value_list& models) {
   return names;
 }
 
-workload with_added(const workload& w, const std::vector<key_override>& overrides) {
+workload with_added(const workload& w) {
   value_list added = read_added(w.options.output);
   const auto known = [&](const value& m) {
     const std::vector<std::string> name = names_of({m});
     return std::ranges::any_of(w.models, [&](const model_entry& e) { return name == std::vector{e.description.name}; });
   };
   std::erase_if(added, known);
-  if (added.empty()) return w;
-  value_table root;
-  root.set("model", {.where = {}, .written = {}, .content = std::move(added)});
-  std::vector<key_override> of_models = overrides;
-  std::erase_if(of_models, [](const key_override& o) { return !o.path.starts_with("model."); });
-  apply_overrides(root, of_models);
-  return with_models(w, std::get<value_list>(root.find("model")->content));
+  return added.empty() ? w : with_models(w, added);
 }
 
 void record_added(const fs::path& run, const value_list& models) {

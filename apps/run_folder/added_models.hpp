@@ -20,7 +20,7 @@ std::vector<std::string> names_of(const value_list& models);
 /// Removes the file if there are none. Throws fault_error{io}.
 void record_added(const std::filesystem::path& run, const value_list& models);
 
-/// The workload with those of its run folder that it does not have itself, changed by what the command line says of all models.
-workload with_added(const workload& w, const std::vector<key_override>& overrides = {});
+/// The workload with those of its run folder that it does not have itself.
+workload with_added(const workload& w);
 
 }  // namespace hydra::apps

@@ -27,7 +27,8 @@ constexpr int pauses = 9;  // a rendering is followed by a pause of so many time
 /// Changes when a file does that a page is made of.
 std::string signature_of(const std::filesystem::path& folder) {
   std::string all;
-  for (const char* name : {"metrics.jsonl", "report.json", "trace.json", "plan.json", "workload.toml"}) {
+  for (const char* name :
+       {"metrics.jsonl", "report.json", "trace.json", "plan.json", "workload.toml", "search.jsonl"}) {
     std::error_code absent;
     const auto file = folder / name;
     all += fmt::format("{} {} ", std::filesystem::file_size(file, absent),

@@ -2,8 +2,11 @@
 
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/run_folder.hpp"
+#include "apps/run_folder/saved_weights.hpp"
 #include "apps/steering/status_json.hpp"
 #include "apps/workload/override.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -31,6 +35,13 @@ std::string without_number(const std::string& name) {
   return numbered ? name.substr(0, dot) : name;
 }
 
+/// A person may have given the name to another model.
+void check_is_copy(const model_entry& m, const trial_copy& wanted) {
+  const std::filesystem::path of = m.description.begins.parent_path();
+  if (of.filename() == checkpoints_of({}, wanted.of).filename()) return;
+  throw fault_error{fault_code::bad_input, "a model that was added has its name"};
+}
+
 /// The steps that it is trained for would be chosen by the planner, and before a run only.
 void check_parallel(const model_entry& m) {
   if (m.description.parallel.chosen()) return;
@@ -44,7 +55,12 @@ session_steering::session_steering(session& s, workload w, model_opener& opener)
 
 void session_steering::ended(const report& r) {
   const std::scoped_lock lock{joining_, ending_};
-  drop_refused();
+  try {
+    drop_refused();
+  } catch (...) {
+    fmt::print(stderr, "a model that was refused is still in {}: {}\n", added_file,
+               to_fault(std::current_exception()).text);
+  }
   last_ = last_status(r);
   for (model_now& m : last_->models) {
     const auto known = std::ranges::find_if(workload_.models, [&](const auto& w) { return has_name(w, m.name); });
@@ -78,15 +94,26 @@ std::string session_steering::clone(const std::string& model, const std::vector<
 
 void session_steering::copy(const trial_copy& wanted) {
   const std::lock_guard lock{joining_};
-  if (has(wanted.trial)) return;
+  if (const model_entry* const there = find(wanted.trial)) return check_is_copy(*there, wanted);
   std::vector<std::string> changes;
   for (const key_value& k : wanted.keys) changes.push_back(fmt::format("{}={}", k.key, k.value));
-  clone_as(wanted.trial, wanted.of, changes);
+  clone_as(wanted.trial, wanted.of, changes, wanted.steps);
+}
+
+/// A checkpoint of the model, after so many steps if that is asked for.
+std::filesystem::path session_steering::saved(const std::string& model, std::optional<std::uint32_t> steps) {
+  std::filesystem::path kept = session_.keep(model);
+  const std::uint32_t has = steps_in(read_checkpoint(kept));
+  if (steps && has != *steps)
+    throw fault_error{fault_code::bad_input, fmt::format("{} was to wait after {} steps, but its newest state is that "
+                                                         "after {}: it was stopped, or is not observed any more",
+                                                         model, *steps, has)};
+  return kept;
 }
 
 /// Of the next checkpoint of `model`; throws before it is saved if the changes are wrong.
 std::string session_steering::clone_as(const std::string& name, const std::string& model,
-                                       const std::vector<std::string>& changes) {
+                                       const std::vector<std::string>& changes, std::optional<std::uint32_t> steps) {
   value_table root;
   root.set("model", {.where = {}, .written = {}, .content = value_list{copy_of(model)}});
   auto& keys = std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content);
@@ -101,7 +128,7 @@ std::string session_steering::clone_as(const std::string& name, const std::strin
   apply_to_members(root, apply_overrides(root, overrides));
   with_models(workload_, std::get<value_list>(root.find("model")->content));  // wrong changes are refused before anything is saved
   std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content)
-      .set("begins", text_value(session_.keep(model).string(), where));
+      .set("begins", text_value(saved(model, steps).string(), where));
   return join(std::get<value_list>(root.find("model")->content)).front();
 }
 
@@ -119,12 +146,13 @@ std::string session_steering::free_name(const std::string& like) const {
   const std::string stem = without_number(like);
   for (int n = 2;; ++n) {
     std::string name = fmt::format("{}.{}", stem, n);
-    if (!has(name)) return name;
+    if (!find(name)) return name;
   }
 }
 
-bool session_steering::has(const std::string& model) const {
-  return std::ranges::any_of(workload_.models, [&](const auto& m) { return has_name(m, model); });
+const model_entry* session_steering::find(const std::string& model) const {
+  const auto found = std::ranges::find_if(workload_.models, [&](const auto& m) { return has_name(m, model); });
+  return found == workload_.models.end() ? nullptr : &*found;
 }
 
 /// All are checked before the first one joins. One that the run refuses is removed from the record again, with those behind it.
@@ -173,13 +201,17 @@ void session_steering::note_refused(const std::string& model, const fault& why) 
 }
 
 void session_steering::drop_refused() {
-  const std::lock_guard lock{refusing_};
-  if (refused_.empty()) return;
-  workload_ = without_models(workload_, refused_);
-  std::erase_if(added_, [this](const value& m) { return std::ranges::count(refused_, names_of({m}).at(0)) > 0; });
-  refused_.clear();
+  std::unique_lock lock{refusing_};
+  const std::vector<std::string> refused = refused_;
+  lock.unlock();
+  if (refused.empty()) return;
+  const auto is_refused = [&](const std::string& name) { return std::ranges::count(refused, name) > 0; };
+  workload_ = without_models(workload_, refused);
+  std::erase_if(added_, [&](const value& m) { return is_refused(names_of({m}).at(0)); });
   record_workload(workload_.options.output, workload_.expanded);
   record_added(workload_.options.output, added_);
+  lock.lock();
+  std::erase_if(refused_, is_refused);
 }
 
 }  // namespace hydra::apps

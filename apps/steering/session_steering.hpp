@@ -6,6 +6,8 @@
 #include "apps/workload/workload.hpp"
 
 #include <atomic>
+#include <cstdint>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -31,14 +33,18 @@ class session_steering final : public steering {
   std::vector<std::string> add(const std::string& toml) override;
   void quit() override;
 
-  /// Lets a copy of a trial join; nothing if it is a model of the run. Throws fault_error.
+  /// Lets a copy of a trial join; nothing if it is there. Throws fault_error: {bad_input} if the other trial's newest
+  /// state is another than the copy wants, or its name is taken, {refused} if the run ends.
   void copy(const trial_copy& wanted);
+  void copy_begun(const trial_copy& copy, bool joined) { session_.copy_begun(copy.trial, joined); }
 
  private:
   std::vector<std::string> join(const value_list& models);
-  std::string clone_as(const std::string& name, const std::string& model, const std::vector<std::string>& changes);
+  std::string clone_as(const std::string& name, const std::string& model, const std::vector<std::string>& changes,
+                       std::optional<std::uint32_t> steps = {});
+  std::filesystem::path saved(const std::string& model, std::optional<std::uint32_t> steps);
   value copy_of(const std::string& model) const;
-  bool has(const std::string& model) const;
+  const model_entry* find(const std::string& model) const;
   std::string free_name(const std::string& like) const;
   /// One that was added and has waited cannot join.
   void note_refused(const std::string& model, const fault& why);

@@ -25,10 +25,6 @@ fault failure_of(const Action& action) {
 
 }  // namespace
 
-void trial_copies::begin(const trial_copy& copy, std::function<void(bool)> begun) {
-  queue_.push({copy, std::move(begun)});
-}
-
 copying_thread::copying_thread(trial_copies& copies, session_steering& run)
     : copies_{copies}, thread_{[this, &run] { carry_out(run); }} {}
 
@@ -38,12 +34,12 @@ copying_thread::~copying_thread() {
 }
 
 void copying_thread::carry_out(session_steering& run) {
-  trial_copies::request next;
-  for (copies_.queue_.pop(next); next.begun; copies_.queue_.pop(next)) {
-    const fault why = failure_of([&] { run.copy(next.copy); });
+  trial_copy next;
+  for (copies_.queue_.pop(next); !next.trial.empty(); copies_.queue_.pop(next)) {
+    const fault why = failure_of([&] { run.copy(next); });
     if (why.code == fault_code::refused) continue;  // the run ends, and asks again when it is resumed
-    if (why) fmt::print(stderr, "{}, a copy of {}, does not begin: {}\n", next.copy.trial, next.copy.of, why.text);
-    next.begun(!why);
+    if (why) fmt::print(stderr, "{}, a copy of {}, does not begin: {}\n", next.trial, next.of, why.text);
+    run.copy_begun(next, !why);
   }
 }
 

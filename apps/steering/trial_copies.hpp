@@ -5,7 +5,6 @@
 
 #include <oneapi/tbb/concurrent_queue.h>
 
-#include <functional>
 #include <thread>
 
 namespace hydra::apps {
@@ -15,16 +14,11 @@ class session_steering;
 class trial_copies {
  public:
   /// From any thread; returns at once. See search_hooks::copy.
-  void begin(const trial_copy& copy, std::function<void(bool joined)> begun);
+  void begin(const trial_copy& copy) { queue_.push(copy); }
 
  private:
   friend class copying_thread;
-  struct request {
-    trial_copy copy{};
-    std::function<void(bool)> begun{};  ///< null: the last request
-  };
-
-  tbb::concurrent_bounded_queue<request> queue_;
+  tbb::concurrent_bounded_queue<trial_copy> queue_;  ///< one without a name is the last
 };
 
 /// Carries them out while the run is under way. One that cannot begin is named on stderr.

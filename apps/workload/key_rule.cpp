@@ -92,7 +92,7 @@ std::string describe(const key_rule& rule) {
     case value_kind::label_list:
       return "a list of two texts or integers, or more";
     case value_kind::policy:
-      return "a policy's name, { name = \"...\", option = number, ... }, or the path of a plug-in";
+      return "a name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
     case value_kind::number_list:
       return (rule.kind == value_kind::number_pair ? "a list of two numbers" : "a list of numbers") + to_string(rule.range);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 
 namespace hydra::apps {
@@ -108,6 +109,18 @@ std::uint32_t common_steps(const search_site& s) {
   return first.description.steps;
 }
 
+/// A quarter of fewer is none, and copies without other values would be the same models again.
+void check_population(const search_site& s, const search_settings& settings) {
+  if (s.models.size() < 4)
+    refuse(s.search.where, "search",
+           fmt::format("pbt replaces the worst quarter of the models, and {} have none; 4 or more are needed",
+                       s.models.size()));
+  if (settings.space.empty())
+    refuse(s.search.where, "search.space",
+           "pbt gives copies of models other values, and needs to know of which keys, such as "
+           "\"optimizer.learning_rate\" = { log_uniform = [1e-5, 1e-2] }");
+}
+
 /// One's own rule decides whenever a model is evaluated.
 void check_evaluations(const search_site& s) {
   for (const model_entry& m : s.models)
@@ -163,7 +176,7 @@ void read_numbers(const value_table& keys, search_settings& s) {
 
 void read_rule(const value& rule, plugin_set* plugins, search_settings& s) {
   const named_choice choice = read_choice(rule);
-  s.own = choice.which;
+  s.own = std::filesystem::path{choice.which}.filename().string();
   if (!plugins) return;
   located(choice.where, "search.rule", [&] {
     const known_search_rule known = find_search_rule(*plugins, choice.which);
@@ -219,6 +232,7 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
     read_rule(*rule, plugins, s);
     check_evaluations(site);
   } else {
+    if (s.kind == search_kind::pbt) check_population(site, s);
     check_rungs(site, s);
   }
   return s;

@@ -348,6 +348,8 @@ def play(hydra, folder, rng, workload, calm, story):
     workload.check(process.report(), reference, "the resumed run")
     check_metrics(process.run_folder, process.report())
     copies = check_copies(hydra, folder, process)
+    if workload.search == "pbt" and copies == 0:
+        raise Failure("no trial was replaced by a copy")
     story.append(f"equal, {copies} copies" if copies else "equal")
 
 

@@ -3,7 +3,8 @@
 #include <hydra/plugin.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
+#include <limits>
 #include <map>
 
 /// A trial stops if its score is worse than the median of those that others had after as many steps, once there are
@@ -18,7 +19,8 @@ class median_stopping final : public hydra::search_rule {
   std::vector<hydra::trial_decision> result(const hydra::trial_result& r) override {
     auto& there = results_[r.steps];
     const auto [mine, arrives] = there.try_emplace(r.trial);  // one that is reported again is answered as before
-    if (arrives) mine->second = {r.score, decide(r, there)};
+    if (arrives) mine->second.score = std::isfinite(r.score) ? r.score : std::numeric_limits<double>::infinity();
+    if (arrives) mine->second.decision = decide(r, there);
     return {mine->second.decision};
   }
 
@@ -32,12 +34,13 @@ class median_stopping final : public hydra::search_rule {
   using reports = std::map<std::string, reported>;  // by trial
 
   hydra::trial_decision decide(const hydra::trial_result& r, const reports& there) const {
-    std::vector<double> scores;  // lower is better
+    const double score = there.at(r.trial).score;  // lower is better
+    std::vector<double> scores;
     for (const auto& [trial, one] : there)
       if (trial != r.trial) scores.push_back(one.score);
     std::ranges::sort(scores);
-    const auto better = static_cast<std::size_t>(std::ranges::lower_bound(scores, r.score) - scores.begin());
-    const bool stops = scores.size() >= others_ && r.score > scores[scores.size() / 2];
+    const auto better = static_cast<std::size_t>(std::ranges::lower_bound(scores, score) - scores.begin());
+    const bool stops = scores.size() >= others_ && score > scores[scores.size() / 2];
     return {.trial = r.trial,
             .steps = r.steps,
             .verdict = stops ? hydra::trial_verdict::stop : hydra::trial_verdict::go_on,

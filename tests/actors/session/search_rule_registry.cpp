@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace hydra;
 using Catch::Contains;
 using hydra::test::test_plugin;
@@ -43,6 +45,10 @@ TEST_CASE("a rule of a plug-in decides, and answers again as before", "[plugin]"
   CHECK(verdict("d", 8) == trial_verdict::go_on);
   CHECK(verdict("a", 9) == trial_verdict::go_on);
   CHECK(verdict("c", 10) == trial_verdict::stop);
+  CHECK(rule->result({"d", 6, std::nan("")}).front().verdict == trial_verdict::go_on);
+  rule->result({"a", 6, 1});
+  rule->result({"b", 6, 2});
+  CHECK(rule->result({"c", 6, std::nan("")}).front().verdict == trial_verdict::stop);
 }
 
 TEST_CASE("a rule of one's own that cannot be made is refused", "[plugin]") {
