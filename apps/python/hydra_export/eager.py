@@ -1,0 +1,68 @@
+"""The module itself, run as its author runs it, with dropout taken out: what an export is compared with."""
+import contextlib
+
+import torch
+from torch.nn import functional
+
+from .eager_ways import Patches
+from .program import Step
+from .results import chosen_result
+from .run_calls import PlainDropout
+
+ATTENTION = functional.scaled_dot_product_attention
+
+
+def plain_dropout(input, p=0.5, training=True, inplace=False):  # pylint: disable=redefined-builtin,unused-argument
+    return PlainDropout.apply(input) if training and p > 0 else input
+
+
+def plain_attention(query, key, value, attn_mask=None, dropout_p=0.0, *arguments, **named):  # pylint: disable=unused-argument
+    return ATTENTION(query, key, value, attn_mask, 0.0, *arguments, **named)
+
+
+@contextlib.contextmanager
+def no_dropout():
+    patches = Patches()
+    try:
+        patches.put(functional, "dropout", plain_dropout)
+        patches.put(torch, "dropout", plain_dropout)
+        patches.put(functional, "scaled_dot_product_attention", plain_attention)
+        yield
+    finally:
+        patches.undo()
+
+
+@contextlib.contextmanager
+def kept_state(module):
+    """Leaves no trace in buffers, gradients and modes."""
+    buffers = [(buffer, buffer.detach().clone()) for buffer in module.buffers()]
+    modes = [(part, part.training) for part in module.modules()]
+    gradients = [(parameter, parameter.grad) for parameter in module.parameters()]
+    try:
+        for parameter, _ in gradients:
+            parameter.grad = None
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
+        for part, mode in modes:
+            part.training = mode
+        for parameter, before in gradients:
+            parameter.grad = before
+
+
+def eager_step(request, inputs, upstream):
+    """A Step of the module. inputs: by argument, other values than tensors included."""
+    module = request.module
+    with kept_state(module), no_dropout(), torch.enable_grad():
+        output = chosen_result(module(**inputs), request.output)
+        output.backward(upstream(output))
+        gradients = {name: p.grad for name, p in module.named_parameters() if p.grad is not None}
+        statistics = {name: buffer.detach().clone() for name, buffer in module.named_buffers()}
+    return Step(output.detach(), gradients, statistics)
+
+
+def eager_evaluation(request, inputs):
+    with kept_state(request.module), torch.enable_grad():
+        return chosen_result(request.module.eval()(**inputs), request.output).detach()

@@ -1,0 +1,83 @@
+"""While a module is exported, libraries take other ways than when it runs. Exported is what runs."""
+import contextlib
+import sys
+
+import torch
+
+from .refused import Refused
+
+
+class Patches:
+    """Attributes that are replaced, and put back at the end in reverse order."""
+
+    INHERITED = object()
+
+    def __init__(self):
+        self.kept = []
+
+    def put(self, owner, name, replacement):
+        self.kept.append((owner, name, owner.__dict__.get(name, self.INHERITED)))
+        setattr(owner, name, replacement)
+
+    def undo(self):
+        for owner, name, before in reversed(self.kept):
+            if before is self.INHERITED:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
+
+
+def is_not_exporting(*_, **__):
+    return False
+
+
+def no_packed_sequences(*_, **__):
+    return None
+
+
+def always_contiguous(self, memory_format=torch.contiguous_format):
+    """Python skips contiguous() of what is contiguous already, which would depend on the kernels of this machine."""
+    return torch.ops.aten.contiguous.default(self, memory_format=memory_format)
+
+
+APPLY = torch.autograd.Function.__dict__["apply"]
+HIDING = ("CheckpointFunction", "BackwardHookFunction")  # of PyTorch
+
+
+def refuse_function(function, *arguments, **named):
+    """In place of torch.autograd.Function.apply, whose backward is Python and would silently not be in the graph."""
+    name = function.__name__
+    if function.__module__.startswith("torch.") and name not in HIDING:
+        return APPLY.__get__(None, function)(*arguments, **named)
+    if name == "CheckpointFunction":
+        raise Refused("torch.utils.checkpoint with use_reentrant=True hides what it runs from the gradients: use "
+                      "use_reentrant=False, or leave it out (Hydra computes layers again by itself)")
+    if name == "BackwardHookFunction":
+        raise Refused("a backward hook is Python, and Hydra trains without: remove it before the export")
+    raise Refused(f"{name} is a torch.autograd.Function: its backward is Python, and Hydra trains without; write it as "
+                  "operations that PyTorch differentiates")
+
+
+def patch_transformers(patches):
+    """transformers builds a mask instead of passing is_causal, and repeats key heads, when it sees an export: other bits."""
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] != "transformers":
+            continue
+        for function in ("is_torchdynamo_exporting", "is_torchdynamo_compiling"):
+            if function in getattr(module, "__dict__", {}):
+                patches.put(module, function, is_not_exporting)
+    masks = sys.modules.get("transformers.masking_utils")
+    if masks is not None and hasattr(masks, "find_packed_sequence_indices"):
+        patches.put(masks, "find_packed_sequence_indices", no_packed_sequences)
+
+
+@contextlib.contextmanager
+def as_eager():
+    patches = Patches()
+    try:
+        patch_transformers(patches)
+        patches.put(torch.Tensor, "contiguous", always_contiguous)
+        patches.put(torch.autograd.Function, "apply", classmethod(refuse_function))
+        yield
+    finally:
+        patches.undo()

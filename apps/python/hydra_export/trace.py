@@ -1,0 +1,92 @@
+"""torch.export of a module with a free batch size, never decomposed, and what its errors mean for the module's author."""
+import dataclasses
+import warnings
+
+import torch
+from torch.export.graph_signature import InputKind
+
+from .eager_ways import as_eager
+from .refused import Refused, line_of_error, line_of_stack
+from .results import returning
+
+VALUES = ("the model branches on values that depend on data: use torch.where, or compute both branches (Mixtral and its like: "
+          'experts_implementation="batched_mm")')
+
+
+@dataclasses.dataclass
+class Traced:
+    """program: the torch.export.ExportedProgram. batch: the name of the symbol of its batch size."""
+    program: object
+    batch: str
+
+
+def at(line):
+    return f"{line}: " if line else ""
+
+
+def first_line(error):
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def cause(error, kind):
+    """The exception of a class of this name that led to the error, itself included; None if there is none."""
+    while error is not None:
+        if kind in [c.__name__ for c in type(error).__mro__]:
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def explain(error):
+    """What an exception of torch.export means."""
+    guard = cause(error, "GuardOnDataDependentSymNode")
+    if guard is not None:
+        return Refused(f"{at(line_of_error(guard) or line_of_error(error))}{VALUES}")
+    if "Constraints violated" in str(error) or cause(error, "ConstraintViolationError") is not None:
+        reasons = [line.strip(" -") for line in str(error).splitlines() if line.strip().startswith("- ")]
+        return Refused(f"{at(line_of_stack(str(error)))}the model cannot take any number of samples: "
+                       f"{'; '.join(reasons) or first_line(error)}. Take sizes from x.shape[0] and do not compare or convert "
+                       "them to int")
+    if "data-dependent" in str(error) or "data dependent" in str(error):
+        return Refused(f"{at(line_of_error(error))}{VALUES}")
+    return Refused(f"{at(line_of_error(error))}torch.export cannot follow the model: {type(error).__name__}: "
+                   f"{first_line(error)}. Write this part as tensor operations without side effects")
+
+
+def dynamic_shapes(module, named):
+    """A free first dimension for each tensor, in the structure that torch.export asks for."""
+    batch = torch.export.Dim("B", min=1)
+    return {name: {0: batch} if isinstance(value, torch.Tensor) else None for name, value in named.items()}
+
+
+def batch_symbol(program):
+    """The name of the symbol of the batch size. Throws Refused if the model works for the example's number alone."""
+    user = {s.arg.name for s in program.graph_signature.input_specs if s.kind == InputKind.USER_INPUT}
+    for node in program.graph.nodes:
+        if node.op == "placeholder" and node.name in user and isinstance(node.meta.get("val"), torch.Tensor):
+            size = node.meta["val"].shape[0]
+            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
+                return str(size.node.expr)
+    raise Refused("the model works for one number of samples alone: take sizes from x.shape[0], and give an example of two "
+                  "or more samples")
+
+
+def quiet_export(module, named, shapes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.export.export(module, (), named, dynamic_shapes=shapes, strict=False)
+
+
+def trace(request, named):
+    """Traced of a request's module for these inputs, two samples or more. Throws Refused."""
+    shapes = dynamic_shapes(request.module, named)
+    with as_eager(), returning(request.module, request.output):
+        try:
+            program = quiet_export(request.module, named, shapes)
+        except Refused as refused:
+            line = line_of_error(refused)
+            raise Refused(f"{at(line)}{refused}") from None
+        except Exception as error:  # torch.export lets through whatever the module or its own parts throw
+            raise explain(error) from error
+    return Traced(program, batch_symbol(program))
