@@ -1,13 +1,14 @@
 """The module itself, run as its author runs it, with dropout taken out: what an export is compared with."""
 import contextlib
+import sys
 
 import torch
 from torch.nn import functional
 
 from .eager_ways import Patches
-from .program import Step
 from .results import chosen_result
 from .run_calls import PlainDropout
+from .step import Step
 
 ATTENTION = functional.scaled_dot_product_attention
 
@@ -20,13 +21,25 @@ def plain_attention(query, key, value, attn_mask=None, dropout_p=0.0, *arguments
     return ATTENTION(query, key, value, attn_mask, 0.0, *arguments, **named)
 
 
+def heeding_masks(is_ignored):
+    """transformers leaves out a padding mask that happens to have no padding, which takes other kernels: a branch on values, and
+    not in the graph, which always applies the mask it is given."""
+    def given_mask(padding_mask, *arguments, **named):
+        return padding_mask is None and is_ignored(padding_mask, *arguments, **named)
+    return given_mask
+
+
 @contextlib.contextmanager
-def no_dropout():
-    patches = Patches()
+def as_exported():
+    """Within it, modules drop nothing and apply all masks."""
+    patches, masks = Patches(), sys.modules.get("transformers.masking_utils")
     try:
         patches.put(functional, "dropout", plain_dropout)
         patches.put(torch, "dropout", plain_dropout)
         patches.put(functional, "scaled_dot_product_attention", plain_attention)
+        for name in ("_ignore_causal_mask_sdpa", "_ignore_bidirectional_mask_sdpa"):
+            if hasattr(masks, name):
+                patches.put(masks, name, heeding_masks(getattr(masks, name)))
         yield
     finally:
         patches.undo()
@@ -55,7 +68,7 @@ def kept_state(module):
 def eager_step(request, inputs, upstream):
     """A Step of the module. inputs: by argument, other values than tensors included."""
     module = request.module
-    with kept_state(module), no_dropout(), torch.enable_grad():
+    with kept_state(module), as_exported(), torch.enable_grad():
         output = chosen_result(module(**inputs), request.output)
         output.backward(upstream(output))
         gradients = {name: p.grad for name, p in module.named_parameters() if p.grad is not None}
@@ -64,5 +77,5 @@ def eager_step(request, inputs, upstream):
 
 
 def eager_evaluation(request, inputs):
-    with kept_state(request.module), torch.enable_grad():
+    with kept_state(request.module), as_exported(), torch.enable_grad():
         return chosen_result(request.module.eval()(**inputs), request.output).detach()

@@ -107,10 +107,9 @@ class Exporter:
         if not self.fits:
             self.say("not checked: the module and its gradients do not fit into the memory of this machine")
             return
-        same = check(self.request, folder, self.inputs, self.batches)
-        self.document["checked"] = self.batches
+        self.document["checked"], same = check(self.request, folder, self.inputs, self.batches)
         self.write_document(folder)
-        said = ", ".join(str(batch) for batch in self.batches)
+        said = ", ".join(str(batch) for batch in self.document["checked"])
         self.say(f"checked: outputs, gradients and statistics are the module's bit for bit, for {said} samples" +
                  ("" if same else "; in evaluation PyTorch uses other kernels, which round otherwise"))
 

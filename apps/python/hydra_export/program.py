@@ -1,27 +1,15 @@
-"""An exported folder, read again and run in Python: what the check compares with the module, and a reader's example."""
-import dataclasses
+"""An exported folder, read again and run in Python."""
 import json
 import pathlib
 
 import torch
 from safetensors import safe_open
 
-from .boundary import packed, views
 from .run_calls import run_calls
 
 
-@dataclasses.dataclass
-class Step:
-    """What a step forward and backward finds. gradients: by the parameter's name. statistics: by the statistic's name."""
-    output: torch.Tensor
-    gradients: dict
-    statistics: dict
-
-
 def restrided(tensor, strides):
-    """The same values with other strides."""
-    if list(tensor.stride()) == strides:
-        return tensor
+    """A copy with other strides, in memory of its own: some kernels round otherwise where memory is not aligned."""
     return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
 
@@ -30,17 +18,19 @@ def owner(parameter):
 
 
 class Program:
-    """graph: the object of graph.json. tensors: those of model.safetensors by name, with the strides that graph.json says."""
+    """graph: the object of graph.json. tensors: those of model.safetensors by name, with the strides that graph.json says.
+    draw: dropout, see run_calls(); nothing is dropped without it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, draw=None):
         folder = pathlib.Path(folder)
         self.graph = json.loads((folder / "graph.json").read_text())
-        self.layers = self.graph["layers"]
+        self.layers, self.draw = self.graph["layers"], draw
         with safe_open(folder / "model.safetensors", "pt") as file:
             self.tensors = {name: file.get_tensor(name) for name in file.keys()}
         for layer in self.layers:
             for stored in layer["parameters"] + layer["constants"]:
-                self.tensors[owner(stored)] = restrided(self.tensors[owner(stored)], stored["strides"])
+                if "tied_to" not in stored:
+                    self.tensors[stored["name"]] = restrided(self.tensors[stored["name"]], stored["strides"])
 
     def trained(self):
         """The tensors of the trained parameters by name."""
@@ -58,71 +48,15 @@ class Program:
         for layer, own in zip(layers, leaves):
             found = {}
             values = run_calls(layer["calls"], dict(zip((p["name"] for p in layer["inputs"]), values)) | own,
-                               [p["name"] for p in layer["outputs"]], batch, training=training, statistics=found)
+                               [p["name"] for p in layer["outputs"]], batch, training=training, statistics=found,
+                               draw=self.draw)
             statistics |= {p["name"]: found[p["value"]] for p in layer["parameters"] if p["value"] in found}
         return values, statistics
-
-    def shards(self, cuts):
-        """Layers between cuts; a cut k is before layer k."""
-        return [self.layers[a:b] for a, b in zip([0, *cuts], [*cuts, len(self.layers)])]
 
     def every_cut(self):
         return list(range(1, len(self.layers)))
 
-    def batch_of(self, inputs):
-        return inputs[0].shape[0]
-
     def evaluate(self, inputs):
         """The output for inputs in the order of graph.json, without dropout and with the kept statistics."""
         leaves = [self.leaves(layer) for layer in self.layers]
-        return self.run_layers(self.layers, leaves, inputs, self.batch_of(inputs), False)[0][0]
-
-    def step(self, inputs, upstream, cuts):
-        """Forward, keeping only what crosses the cuts; then, from the last shard, forward again and backward.
-        upstream(output) gives the gradient of the output."""
-        batch, shards, boundaries, values = self.batch_of(inputs), self.shards(cuts), [], inputs
-        for shard in shards:
-            opened = self.opened(shard, boundaries, inputs, batch)
-            with torch.enable_grad():  # the kernels that are chosen depend on it
-                values, _ = self.run_layers(shard, [self.leaves(layer) for layer in shard], opened, batch)
-            values = [v.detach() for v in values]
-            boundaries.append(packed(shard[-1]["outputs"], values, batch))
-        output = values[0]
-        gradients, statistics = {}, {}
-        gradient = packed(shards[-1][-1]["outputs"], [upstream(output)], batch, "gradient")
-        while shards:
-            boundaries.pop()
-            gradient = self.backward(shards.pop(), boundaries, inputs, gradient, (gradients, statistics))
-        return Step(output, gradients, statistics)
-
-    def opened(self, shard, boundaries, inputs, batch):
-        """The inputs of a shard as leaves."""
-        if not boundaries:
-            return inputs
-        parts = shard[0]["inputs"]
-        return [v.clone(memory_format=torch.preserve_format).requires_grad_(p["gradient"] is not None)
-                for p, v in zip(parts, views(parts, boundaries[-1], batch))]
-
-    def backward(self, shard, boundaries, inputs, upstream, found):
-        """Runs a shard again and backward. Adds to `found`, gradients and statistics; returns the gradient of its input."""
-        batch, opened = self.batch_of(inputs), self.opened(shard, boundaries, inputs, self.batch_of(inputs))
-        leaves = [self.leaves(layer) for layer in shard]
-        results, statistics = self.run_layers(shard, leaves, opened, batch)
-        found[1].update(statistics)
-        pairs = [(r, g) for r, g in zip(results, views(shard[-1]["outputs"], upstream, batch, "gradient"))
-                 if g is not None and r.requires_grad]
-        if pairs:
-            torch.autograd.backward([r for r, _ in pairs], [g for _, g in pairs])
-        for layer, own in reversed(list(zip(shard, leaves))):  # as PyTorch's engine adds: from the last use to the first
-            add_gradients(layer, own, found[0])
-        if not boundaries:
-            return None
-        return packed(shard[0]["inputs"], [v.grad for v in opened], batch, "gradient")
-
-
-def add_gradients(layer, leaves, gradients):
-    for parameter in layer["parameters"]:
-        gradient = leaves[parameter["value"]].grad
-        if gradient is not None:
-            before = gradients.get(owner(parameter))
-            gradients[owner(parameter)] = gradient if before is None else before + gradient
+        return self.run_layers(self.layers, leaves, inputs, inputs[0].shape[0], False)[0][0]

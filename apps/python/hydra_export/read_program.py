@@ -190,10 +190,11 @@ class Reader:
         return {"i": self.sites - 1}
 
     def dropout(self, node, given):
+        inplace = node.target._schema.name == "aten::dropout_"
         if not given["train"] or given["p"] == 0:
-            self.made[node] = self.made[given["input"]]  # what eager returns, too
+            self.made[node] = self.made[given["self" if inplace else "input"]]  # what eager returns, too
             return None
-        if node.target._schema.name == "aten::dropout_":
+        if inplace:
             raise Refused(f"{place_of(node)}: dropout in place: use inplace=False")
         return Call("hydra::dropout", "", self.arguments(node, given, ("input", "p")) + [self.next_site()], [])
 
@@ -222,7 +223,7 @@ class Reader:
             self.made[node] = node.name
             return
         call.is_list = len(node.target._schema.returns) == 1
-        used = {user.args[1] for user in node.users if user.target is operator.getitem}
+        used = {user.args[1] for user in node.users if user.target is operator.getitem and user.users}
         names = [None if tensor is None else self.add_value(f"{node.name}.{i}", tensor, "call", node)
                  for i, tensor in enumerate(made)]
         whole = any(user.target is not operator.getitem for user in node.users)

@@ -1,6 +1,8 @@
 """Runs the calls of graph.json with PyTorch: what torch.export's graph computes, with gradients, one operation at a time."""
 import contextlib
+import dataclasses
 import functools
+import math
 
 import torch
 
@@ -60,15 +62,46 @@ def run_batch_norm(call, given, training, statistics):
     return result
 
 
-def run_one(call, given, training, statistics):
+def run_attention(given, training, draw):
+    """PyTorch's, but for steps in which dropout is drawn: then written out (FORMAT.md, "hydra::attention")."""
+    query, key, value, mask, p, is_causal, scale, enable_gqa, site = given
+    if draw is None or not training:
+        return torch.ops.aten.scaled_dot_product_attention.default(query, key, value, mask, 0.0, is_causal, scale=scale,
+                                                                   enable_gqa=enable_gqa)
+    if enable_gqa:
+        key, value = (t.repeat_interleave(query.shape[-3] // t.shape[-3], -3) for t in (key, value))
+    scores = query.matmul(key.transpose(-2, -1)).mul(scale if scale is not None else 1 / math.sqrt(query.shape[-1]))
+    if is_causal:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), -math.inf) if mask.dtype == torch.bool else scores + mask
+    return draw(scores.softmax(-1), p, site).matmul(value)
+
+
+def run_dropout(given, training, draw):
+    if not training:
+        return given[0]
+    return PlainDropout.apply(given[0]) if draw is None else draw(*given)
+
+
+def run_one(call, given, options):
     if call["op"] == "hydra::dropout":
-        return PlainDropout.apply(given[0]) if training else given[0]
+        return run_dropout(given, options.training, options.draw)
     if call["op"] == "hydra::attention":
-        return torch.ops.aten.scaled_dot_product_attention.default(*given[:4], 0.0, given[5], scale=given[6],
-                                                                   enable_gqa=given[7])
+        return run_attention(given, options.training, options.draw)
     if call["op"] == "hydra::batch_norm":
-        return run_batch_norm(call, given, training, statistics)
+        return run_batch_norm(call, given, options.training, options.statistics)
     return run_operation(call, given)
+
+
+@dataclasses.dataclass
+class Options:
+    """draw(value, p, site) is dropout; without it nothing is dropped, and dropout copies. statistics gets the statistics of
+    batch norms after the calls, by value. seen is called with each name and value that is made."""
+    training: bool = True
+    draw: object = None
+    statistics: dict | None = None
+    seen: object = None
 
 
 def last_reads(calls, kept):
@@ -84,24 +117,20 @@ def last_reads(calls, kept):
     return ends
 
 
-def run_calls(calls, values, kept, batch, *, training=True, statistics=None, seen=None):
-    """Runs `calls` (of graph.json) on `values`, by name, for a number of samples, and returns the values named in `kept`.
-
-    Nothing is dropped: dropout copies. `statistics` gets the statistics of batch norms after the calls, by value; `seen` is
-    called with each name and value that is made.
-    """
-    values = dict(values)
+def run_calls(calls, values, kept, batch, **options):
+    """Runs `calls` (of graph.json) on `values`, by name, for a number of samples, and returns the values named in `kept`."""
+    values, options = dict(values), Options(**options)
     device = next((v.device for v in values.values()), torch.device("cpu"))
     for call, ends in zip(calls, last_reads(calls, set(kept))):
         given = [argument(a, values, batch, device) for a in call["args"]]
         with contextlib.nullcontext() if call.get("grad", True) else torch.no_grad():
-            made = run_one(call, given, training, statistics)
+            made = run_one(call, given, options)
         del given
         for name, value in zip(call["out"], made if isinstance(made, (list, tuple)) else [made]):
             if name is not None:
                 values[name] = value
-                if seen is not None:
-                    seen(name, value)
+                if options.seen is not None:
+                    options.seen(name, value)
         del made
         for name in ends:
             values.pop(name, None)
