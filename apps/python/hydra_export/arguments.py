@@ -7,7 +7,8 @@ from .refused import Refused, place_of
 from .scalar_types import NAMES
 from .sizes import size_of
 
-FLOATS = ("float", "Optional[float]")
+MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")  # by c10::MemoryFormat
+FLOATS = ("float", "Optional[float]", "List[float]", "Optional[List[float]]")
 
 
 class Encoder:
@@ -43,6 +44,8 @@ class Encoder:
     def of_constant(self, given, argument, node):
         if isinstance(given, bool):
             return {"b": given}
+        if isinstance(given, int) and "MemoryFormat" in str(argument.real_type):  # a schema's default
+            return {"mf": MEMORY_FORMATS[given]}
         if isinstance(given, int):
             return {"f": float(given)} if str(argument.type) in FLOATS else {"i": given}
         if isinstance(given, float):

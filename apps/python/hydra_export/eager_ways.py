@@ -1,10 +1,11 @@
 """While a module is exported, libraries take other ways than when it runs. Exported is what runs."""
 import contextlib
 import sys
+import traceback
 
 import torch
 
-from .refused import Refused
+from .refused import Refused, is_users
 
 
 class Patches:
@@ -71,12 +72,18 @@ def patch_transformers(patches):
         patches.put(masks, "find_packed_sequence_indices", no_packed_sequences)
 
 
+def users_frames(_, stack):
+    """What a node of the graph remembers of the stack: the user's lines, and not those of forward() alone."""
+    return traceback.StackSummary.from_list([frame for frame in stack if is_users(frame.filename)])
+
+
 @contextlib.contextmanager
 def as_eager():
     patches = Patches()
     try:
         patch_transformers(patches)
         patches.put(torch.Tensor, "contiguous", always_contiguous)
+        patches.put(torch.fx.proxy.TracerBase, "_filter_traceback_frames", users_frames)
         patches.put(torch.autograd.Function, "apply", classmethod(refuse_function))
         yield
     finally:

@@ -14,6 +14,9 @@ from .special_calls import (DROPOUT_ARGUMENTS, NO_EFFECT, NORM_ARGUMENTS, TAKES_
 from .stored_tensors import buffers_of, check_constants, check_parameters, parameters_of, saved_names
 
 
+COUNT = torch.ops.aten.add_.Tensor
+
+
 class Reader:
     """Reads a Traced into a Graph. `made` has for each node the name of its value, or the names of a list."""
 
@@ -130,7 +133,7 @@ class Reader:
         elif isinstance(node.target, torch._ops.OpOverload) and node.target.namespace == "aten":
             self.read_operation(node, grad)
         else:
-            refuse_unknown(node)
+            refuse_unknown(node, module)
 
     def read_region(self, module, node):
         """A region with or without gradients: its calls become calls of the graph."""
@@ -146,6 +149,7 @@ class Reader:
         given = {a.name: given_argument(node, i, a) for i, a in enumerate(op._schema.arguments)}
         written = [self.made[given[a.name]] for a in op._schema.arguments if a.alias_info and a.alias_info.is_write]
         if self.is_batch_counter(node, written):
+            self.made[node] = written[0]
             return
         for name in written:
             root = self.graph.root(name)
@@ -161,8 +165,8 @@ class Reader:
 
     def is_batch_counter(self, node, written):
         """num_batches_tracked.add_(1), which nothing reads, of a batch norm."""
-        return (len(written) == 1 and written[0].endswith("num_batches_tracked") and not node.users and
-                str(node.target) == "aten.add_.Tensor")
+        return (len(written) == 1 and written[0].endswith("num_batches_tracked") and node.target == COUNT and
+                all(user.target == COUNT for user in node.users))
 
     # -- operations --------------------------------------------------------------------------------------------------
 
@@ -254,7 +258,13 @@ def given_argument(node, index, argument):
 
 
 def check_averages(graph):
-    """The statistics of a batch norm may be read by nothing else: it would see those of another time."""
+    """The statistics of a batch norm may be read by nothing else: it would see those of another time. They are of the type of
+    the parameters, with which they are kept."""
+    types = {value.type for value in graph.values.values() if value.kind == "parameter"}
+    for name, value in graph.values.items():
+        if value.kind == "average" and value.type not in types:
+            raise Refused(f'the statistics "{name[2:]}" are {value.type}, and the parameters {", ".join(types)}: convert the '
+                          "whole module with .to(...)")
     for call in graph.calls:
         for name in call.reads():
             if graph.values[name].kind == "average" and call.op != "hydra::batch_norm":

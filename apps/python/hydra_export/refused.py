@@ -1,10 +1,13 @@
 """What cannot be exported, for its user: where it is in the user's source, and the way out."""
 import os
 import re
+import sysconfig
 
 import torch
 
 TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+PYTHON = sysconfig.get_path("stdlib") + os.sep
+PACKAGES = "site-packages" + os.sep
 OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -18,9 +21,17 @@ def shown(file):
     return file if relative.startswith(os.pardir) else relative
 
 
+def is_users(file):
+    """Whether a file is neither PyTorch's, nor Python's, nor of this package."""
+    if file.startswith("<"):
+        return False
+    file = os.path.abspath(file)
+    return not file.startswith((TORCH, OWN)) and (not file.startswith(PYTHON) or PACKAGES in file)
+
+
 def innermost(frames):
-    """The last (file, line) of a stack that is not PyTorch's or this package's; None without one."""
-    own = [(file, line) for file, line in frames if not os.path.abspath(file).startswith((TORCH, OWN)) and file[:1] != "<"]
+    """The last (file, line) of a stack that is the user's; None without one."""
+    own = [(file, line) for file, line in frames if is_users(file)]
     return own[-1] if own else None
 
 
@@ -30,13 +41,18 @@ def line_of_stack(text):
     return f"{shown(found[0])}:{found[1]}" if found else ""
 
 
-def line_of_error(error):
-    """FILE:LINE at which an exception left the user's source; "" if it never was there."""
+def frames_of(error):
+    """(file, line) of the calls through which an exception came, the outermost first."""
     frames, trace = [], error.__traceback__
     while trace is not None:
         frames.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
         trace = trace.tb_next
-    found = innermost(frames)
+    return frames
+
+
+def line_of_error(error):
+    """FILE:LINE at which an exception left the user's source; "" if it never was there."""
+    found = innermost(frames_of(error))
     return f"{shown(found[0])}:{found[1]}" if found else ""
 
 

@@ -42,10 +42,17 @@ def refuse_writing(node, op, value, name):
                   "change; compute a new tensor instead (spectral_norm: use a fixed or another normalization)")
 
 
-def refuse_unknown(node):
+def first_inside(node, module):
+    """The first node of the region that a node runs, which has a place in the source."""
+    regions = [getattr(module, a.target) for a in node.args if isinstance(a, torch.fx.Node) and a.op == "get_attr"]
+    inside = [n for region in regions if isinstance(region, torch.fx.GraphModule) for n in region.graph.nodes]
+    return next((n for n in inside if n.op == "call_function"), node)
+
+
+def refuse_unknown(node, module):
     name = str(node.target)
     if name == "wrap_with_autocast":
-        raise Refused(f"{place_of(node)}: a torch.autocast region: export the model in the type in which it should compute, "
+        raise Refused(f"{place_of(first_inside(node, module))}: a torch.autocast region: export the model in the type in which it should compute, "
                       "module.to(torch.bfloat16), without autocast")
     if not isinstance(node.target, torch._ops.OpOverload):
         raise Refused(f"{place_of(node)}: control flow inside of the graph ({name}) is not run: use torch.where, or a loop of "

@@ -1,12 +1,16 @@
 """torch.export of a module with a free batch size, never decomposed, and what its errors mean for the module's author."""
+import contextlib
 import dataclasses
+import io
+import logging
+import os
 import warnings
 
 import torch
 from torch.export.graph_signature import InputKind
 
 from .eager_ways import as_eager
-from .refused import Refused, line_of_error, line_of_stack
+from .refused import Refused, frames_of, line_of_error, line_of_stack
 from .results import returning
 
 VALUES = ("the model branches on values that depend on data: use torch.where, or compute both branches (Mixtral and its like: "
@@ -38,16 +42,23 @@ def cause(error, kind):
     return None
 
 
+def is_of_batch_norm(error):
+    return any(file.endswith(os.path.join("nn", "modules", "batchnorm.py")) for file, _ in frames_of(error))
+
+
 def explain(error):
     """What an exception of torch.export means."""
+    if is_of_batch_norm(error):
+        return Refused(f"{at(line_of_error(error))}a batch norm whose momentum is None: its statistics are a cumulative average, "
+                       "give it a number, as 0.1")
     guard = cause(error, "GuardOnDataDependentSymNode")
     if guard is not None:
         return Refused(f"{at(line_of_error(guard) or line_of_error(error))}{VALUES}")
     if "Constraints violated" in str(error) or cause(error, "ConstraintViolationError") is not None:
         reasons = [line.strip(" -") for line in str(error).splitlines() if line.strip().startswith("- ")]
-        return Refused(f"{at(line_of_stack(str(error)))}the model cannot take any number of samples: "
-                       f"{'; '.join(reasons) or first_line(error)}. Take sizes from x.shape[0] and do not compare or convert "
-                       "them to int")
+        reason = (reasons or [first_line(error)])[0].split(". ")[0]
+        return Refused(f"{at(line_of_stack(str(error)))}the model is tied to a number of samples ({reason}): take sizes from "
+                       "x.shape[0], and neither compare them nor make them an int")
     if "data-dependent" in str(error) or "data dependent" in str(error):
         return Refused(f"{at(line_of_error(error))}{VALUES}")
     return Refused(f"{at(line_of_error(error))}torch.export cannot follow the model: {type(error).__name__}: "
@@ -73,9 +84,14 @@ def batch_symbol(program):
 
 
 def quiet_export(module, named, shapes):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.export.export(module, (), named, dynamic_shapes=shapes, strict=False)
+    """torch.export without what it prints of a model that it cannot follow."""
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            return torch.export.export(module, (), named, dynamic_shapes=shapes, strict=False)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def trace(request, named):

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""What apps/python/hydra_export refuses: each message says which line of the user's is to blame, and what to do instead.
+
+    export_refusals.py [CASE ...]
+
+The models are in zoo/refused.py. Then the command line, as its users start it. Exits with 77 where a package is not installed.
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["HF_HUB_OFFLINE"] = "1"
+HERE = pathlib.Path(__file__).resolve().parent
+APPS = HERE.parents[1] / "apps" / "python"
+sys.path.insert(0, str(APPS))
+try:
+    import torch_of_build  # pylint: disable=unused-import
+    import torch
+    from hydra_export import Refused, export
+    from hydra_export.request import as_request
+    from safetensors.torch import load_file, save_file
+    from zoo import refused
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/python/setup installs what is needed")
+    sys.exit(77)
+
+SOURCE = pathlib.Path(refused.__file__)
+LINES = {line.split("# here: ")[1].strip(): number for number, line in enumerate(SOURCE.read_text().splitlines(), 1)
+         if "# here: " in line}
+
+
+class Failed(Exception):
+    pass
+
+
+def require(holds, text):
+    if not holds:
+        raise Failed(text)
+
+
+def message_of(make, folder):
+    torch.manual_seed(0)
+    try:
+        export(as_request(make()), folder, say=lambda line: None)
+    except Refused as e:
+        return str(e)
+    raise Failed("was exported")
+
+
+def compare_message(name, work):
+    if name == "cond" and importlib.util.find_spec("functorch") is None:
+        return "left out: this Python's torch has no functorch, which torch.cond needs"
+    make, *parts = refused.CASES[name]
+    message = message_of(make, work / "out")
+    for part in parts:
+        require(part in message, f'the message does not say "{part}": {message}')
+    if name in LINES:
+        require(f"{SOURCE.name}:{LINES[name]}" in message, f"the message does not name line {LINES[name]}: {message}")
+    require(not list(work.iterdir()), f"leaves {[p.name for p in work.iterdir()]}")
+    return message
+
+
+# -- the command line ------------------------------------------------------------------------------------------------------
+
+FACTORY = """
+import torch
+from torch import nn
+
+def build(width=8):
+    return nn.Sequential(nn.Linear(4, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 2)), torch.ones(2, 4)
+
+def bare():
+    return build()[0]
+
+class Wrapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = build()[0]
+
+    def forward(self, x):
+        return self.model(x)
+
+def wrapped():
+    return Wrapped(), torch.ones(2, 4)
+"""
+
+
+def started(work, *options, factory="my_model:build"):
+    """Exit status, and what was printed, of `python -m hydra_export` in a folder with my_model.py."""
+    (work / "my_model.py").write_text(FACTORY)
+    program = "import torch_of_build, runpy; runpy.run_module('hydra_export', run_name='__main__', alter_sys=True)"
+    path = os.pathsep.join([str(APPS), str(HERE), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-c", program, factory, *options], cwd=work, text=True, capture_output=True,
+                          env=os.environ | {"PYTHONPATH": path}, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def graph_of(work, name="out"):
+    return json.loads((work / name / "graph.json").read_text())
+
+
+def writes_a_folder(work):
+    status, said = started(work, "--out", "out")
+    require(status == 0 and "checked: outputs" in said and "written to out" in said, said)
+    require(graph_of(work)["checked"] == [2, 3, 1], str(graph_of(work)["checked"]))
+    require(sorted(p.name for p in (work / "out").iterdir()) == ["graph.json", "model.safetensors"], "other files")
+
+
+def takes_arguments(work):
+    status, said = started(work, "--out", "out", "--args", "width=16", "--no-check")
+    require(status == 0 and "checked" not in said, said)
+    shapes = [p["shape"] for p in graph_of(work)["layers"][0]["parameters"]]
+    require(shapes == [[16, 4], [16]] and graph_of(work)["checked"] == [], str(shapes))
+
+
+def takes_inputs(work):
+    status, said = started(work, "--out", "out", "--inputs", "input=f32[3,4]", factory="my_model:bare")
+    require(status == 0, said)
+    require(graph_of(work)["inputs"][0]["shape"] == ["B", 3, 4], str(graph_of(work)["inputs"]))
+
+
+def takes_a_file(work):
+    status, said = started(work, "--out", "out", factory="./my_model.py:build")
+    require(status == 0, said)
+
+
+def is_the_same_twice(work):
+    for name, seed in (("one", "1"), ("two", "2")):
+        os.environ["PYTHONHASHSEED"] = seed
+        status, said = started(work, "--out", name)
+        del os.environ["PYTHONHASHSEED"]
+        require(status == 0, said)
+    for file in ("graph.json", "model.safetensors"):
+        require((work / "one" / file).read_bytes() == (work / "two" / file).read_bytes(), f"{file} differs")
+
+
+def takes_weights(work):
+    """Of a folder whose names lack the wrapper's prefix; in two files."""
+    (work / "hub").mkdir()
+    names = {"0": (8, 4), "2": (8, 8), "4": (2, 8)}
+    values = {f"{n}.weight": torch.randn(s) for n, s in names.items()} | {f"{n}.bias": torch.randn(s[0]) for n, s in names.items()}
+    files = {name: f"model-{1 + i % 2}.safetensors" for i, name in enumerate(values)}
+    for file in set(files.values()):
+        save_file({n: v for n, v in values.items() if files[n] == file}, work / "hub" / file)
+    (work / "hub" / "model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
+    status, said = started(work, "--out", "out", "--weights", "hub", factory="my_model:wrapped")
+    require(status == 0, said)
+    found = load_file(work / "out" / "model.safetensors")
+    require(all(torch.equal(found[f"model.{n}"], v) for n, v in values.items()), "other values")
+
+
+def refuses_missing_weights(work):
+    (work / "hub").mkdir()
+    save_file({"0.weight": torch.zeros(8, 4)}, work / "hub" / "model.safetensors")
+    status, said = started(work, "--out", "out", "--weights", "hub", factory="my_model:wrapped")
+    require(status == 2 and "no weights for 5 of 6 tensors: model.0.bias, model.2.bias" in said, said)
+
+
+def refuses_a_folder_that_exists(work):
+    (work / "out").mkdir()
+    status, said = started(work, "--out", "out")
+    require(status == 2 and "out exists already" in said, said)
+
+
+def finds_near_names(work):
+    status, said = started(work, "--out", "out", factory="my_model:biuld")
+    require(status == 2 and 'did you mean "build"' in said, said)
+    status, said = started(work, "--out", "out", factory="no_model:build")
+    require(status == 2 and 'no Python module "no_model"' in said, said)
+
+
+PROGRAM = {f.__name__.replace("_", " "): f for f in (
+    writes_a_folder, takes_arguments, takes_inputs, takes_a_file, is_the_same_twice, takes_weights, refuses_missing_weights,
+    refuses_a_folder_that_exists, finds_near_names)}
+
+
+def main():
+    torch.set_num_threads(1)
+    chosen = sys.argv[1:] or [*refused.CASES, *PROGRAM]
+    failed = 0
+    for name in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            try:
+                said = PROGRAM[name](work) or "holds" if name in PROGRAM else compare_message(name, work)
+                print(f"{name:36} {said}", flush=True)
+            except (Failed, OSError) as e:
+                failed += 1
+                print(f"{name:36} FAILED: {e}", flush=True)
+    forgotten = sorted(set(LINES) - set(refused.CASES))
+    print("".join(f"no case for the line {name}\n" for name in forgotten), end="")
+    sys.exit(1 if failed or forgotten else 0)
+
+
+if __name__ == "__main__":
+    main()
