@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports the models of zoo/ with apps/python/hydra_export, and compares each with the PyTorch module, bit for bit.
 
-    exported_models.py [--slow] [CASE ...]
+    exported_models.py [CASE ...]
 
 Batches of 1, 4 and 7 samples: the output, every gradient and the statistics of batch norms, as a whole, cut before every layer,
 and (4 samples) cut before each layer alone; always recomputed from what crosses the cut. Then 20 steps of AdamW: losses,
@@ -234,13 +234,12 @@ def run(names):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(zoo.CASES)}")
-    arguments.add_argument("--slow", action="store_true", help="also those that take long")
     options = arguments.parse_args()
     unknown = sorted(set(options.cases) - set(zoo.CASES))
     if unknown:
         arguments.error(f"no such case: {', '.join(unknown)}")
     torch.set_num_threads(1)
-    sys.exit(1 if run(options.cases or [c for c in zoo.CASES if options.slow or c not in zoo.SLOW]) else 0)
+    sys.exit(1 if run(options.cases or zoo.CASES) else 0)
 
 
 if __name__ == "__main__":

@@ -48,9 +48,13 @@ class Writer:
         return made | {"signature": signature(made)}
 
     def layer_name(self, calls):
-        """What the paths of its modules have in common, else the first of them."""
-        paths = [call.path.split(".") for call in calls if call.path]
-        return ".".join(os.path.commonprefix(paths) or (paths[0] if paths else []))
+        """What the paths of its modules with matrices, or else with parameters, have in common; the first path if nothing."""
+        def paths(dimensions):
+            return [call.path.split(".") for call in calls if call.path and
+                    any(self.graph.values[name].kind == "parameter" and len(self.graph.values[name].shape) >= dimensions
+                        for name in call.reads())]
+        found = paths(2) or paths(0)
+        return ".".join(os.path.commonprefix(found) or (found[0] if found else []))
 
     def stored(self, name):
         value = self.graph.values[name]

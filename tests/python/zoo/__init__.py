@@ -1,6 +1,5 @@
 """Small models of many kinds for tests of apps/python/hydra_export. CASES: by name, functions that make (module, inputs) or an
-Export; those of SLOW take long to export."""
+Export."""
 from . import language, mixtures, speech, training, vision
 
 CASES = language.CASES | mixtures.CASES | speech.CASES | vision.CASES | training.CASES
-SLOW = language.SLOW | mixtures.SLOW | speech.SLOW | vision.SLOW | training.SLOW

@@ -121,4 +121,3 @@ CASES = {
     "bart": bart,
     "mamba": mamba,
 }
-SLOW = set()

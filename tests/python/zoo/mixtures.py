@@ -61,4 +61,3 @@ CASES = {
     "moe-dense": lambda: stacked(DenseMixture),
     "moe-sparse": lambda: stacked(SparseMixture),
 }
-SLOW = set()

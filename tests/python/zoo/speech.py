@@ -27,4 +27,3 @@ def wav2vec2():
 
 
 CASES = {"whisper": whisper, "wav2vec2-dropout": wav2vec2}
-SLOW = set()

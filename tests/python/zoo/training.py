@@ -184,4 +184,3 @@ CASES = {
     "loss-sum": scored,
     "norms": lambda: of_reals(Grouped(), 4, 10),
 }
-SLOW = set()

@@ -242,4 +242,3 @@ CASES = {
     "shufflenet": shufflenet,
     "unet": unet,
 }
-SLOW = set()
