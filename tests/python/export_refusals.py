@@ -77,6 +77,20 @@ def build(width=8):
 def bare():
     return build()[0]
 
+class Several(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.maps = nn.ModuleList(nn.Linear(4, 4) for _ in range(6))
+
+    def forward(self, first, second, third, fourth, fifth, last):
+        x = first
+        for part, y in zip(self.maps, (first, second, third, fourth, fifth, last)):
+            x = part(x) * y
+        return x
+
+def several():
+    return Several(), tuple(torch.ones(2, 4) for _ in range(6))
+
 class Wrapped(nn.Module):
     def __init__(self):
         super().__init__()
@@ -132,7 +146,7 @@ def takes_a_file(work):
 def is_the_same_twice(work):
     for name, seed in (("one", "1"), ("two", "2")):
         os.environ["PYTHONHASHSEED"] = seed
-        status, said = started(work, "--out", name)
+        status, said = started(work, "--out", name, factory="my_model:several")
         del os.environ["PYTHONHASHSEED"]
         require(status == 0, said)
     for file in ("graph.json", "model.safetensors"):

@@ -5,12 +5,10 @@ masks, positions, rotary tables.
 """
 import bisect
 
-from .scalar_types import REAL
-
 
 class Dependencies:
     """producer: index of the call that makes a value. writers: for each storage the calls that change it, ascending. needs:
-    for each call those that must run before. main: for each call whether it is one. alive: calls that the output needs."""
+    for each call those that make what it reads. main: for each call whether it is one. alive: calls that the output needs."""
 
     def __init__(self, graph):
         self.graph = graph
@@ -22,7 +20,6 @@ class Dependencies:
         self.needs = [self.needed_by(i) for i in range(len(graph.calls))]
         self.main = self.find_main()
         self.alive = self.find_alive()
-        self.moving = self.find_moving()
 
     def writers_of(self, name, before=None):
         """Calls that change the storage of a value, before a call if it is given."""
@@ -30,13 +27,7 @@ class Dependencies:
         return calls if before is None else calls[:bisect.bisect_left(calls, before)]
 
     def needed_by(self, index):
-        """A read depends on who makes the value, and on who has changed its storage before."""
-        needs = set()
-        for name in self.graph.calls[index].reads():
-            if name in self.producer:
-                needs.add(self.producer[name])
-            needs.update(self.writers_of(name, index))
-        return needs - {index}
+        return {self.producer[name] for name in self.graph.calls[index].reads() if name in self.producer}
 
     def find_main(self):
         calls = self.graph.calls
@@ -71,18 +62,6 @@ class Dependencies:
             todo.extend(self.needs[i])
             todo.extend(k for name in self.graph.calls[i].out if name for k in self.writers_of(name))
         return alive
-
-    def find_moving(self):
-        """Values that may have a gradient: real numbers that depend on a trained parameter."""
-        graph = self.graph
-        moving = {name for name in graph.stored if graph.is_trained(name)}
-        for call in graph.calls:
-            if not call.grad or call.op == "aten::detach" or not any({n, graph.root(n)} & moving for n in call.reads()):
-                continue
-            for name in call.out + call.writes:
-                if name and graph.values[name].type in REAL:
-                    moving |= {name, graph.root(name)} if call.writes else {name}
-        return moving
 
     def is_side(self, name):
         """Whether a side call makes the value, or it is an input."""

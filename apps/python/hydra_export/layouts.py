@@ -1,6 +1,7 @@
 """How values and their gradients lie in memory, which decides bits: observed while the graph runs, for several numbers of
 samples. torch.export's own flags and strides are of little use: it says of nothing that it requires a gradient."""
 import contextlib
+import weakref
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -16,25 +17,42 @@ class Seen:
 
     def __init__(self, tensor):
         self.shape, self.strides, self.gradient = tuple(tensor.shape), tensor.stride(), None
+        self.tensor = weakref.ref(tensor)
+
+
+class Watcher:
+    """Sees values when they are made, and again when their storage has been changed: then they may require a gradient that
+    they did not before."""
+
+    def __init__(self, graph):
+        self.graph, self.seen, self.by_root = graph, {}, {}
+        self.writes = {name: call.writes for call in graph.calls if call.writes for name in call.out if name}
+
+    def look(self, name, tensor):
+        if not isinstance(tensor, torch.Tensor):
+            return
+        self.see(name, tensor)
+        self.by_root.setdefault(self.graph.root(name), []).append(name)
+        for written in self.writes.get(name, []):
+            for other in self.by_root.get(self.graph.root(written), []):
+                if self.seen[other].tensor() is not None:
+                    self.see(other, self.seen[other].tensor())
+
+    def see(self, name, tensor):
+        seen = self.seen[name] = Seen(tensor)
+        if tensor.requires_grad:
+            tensor.register_hook(lambda gradient: setattr(seen, "gradient", gradient.stride()))
 
 
 def watch(graph, calls, inputs, stored, batch):
     """Seen of each value in a run forward and backward."""
-    seen = {}
-
-    def look(name, tensor):
-        if not isinstance(tensor, torch.Tensor):
-            return
-        seen[name] = Seen(tensor)
-        if tensor.requires_grad:
-            tensor.register_hook(lambda gradient: setattr(seen[name], "gradient", gradient.stride()))
-
-    result, = run_calls(calls, inputs | stored, [graph.output], batch, seen=look)
+    watcher = Watcher(graph)
+    result, = run_calls(calls, inputs | stored, [graph.output], batch, seen=watcher.look)
     if not result.requires_grad:
         raise Refused("nothing is trained: no parameter that requires a gradient leads to what forward() returns; set "
                       "requires_grad, and do not compute it under torch.no_grad()")
     result.backward(torch.ones_like(result))
-    return seen
+    return watcher.seen
 
 
 def order_of(shape, strides):

@@ -132,6 +132,67 @@ class SharedTwice(nn.Module):
         return F.linear(x, self.embed.weight)
 
 
+class WrittenLater(nn.Module):
+    """The fewest bytes cross where a value is still to be changed in place, and no cut may be there."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.three = nn.Linear(8, 4), nn.Linear(32, 8), nn.Linear(8, 5)
+
+    def forward(self, x):
+        y = self.one(x)
+        wide = y.repeat(1, 8)
+        y.mul_(2)
+        return self.three(F.gelu(self.two(wide * y.repeat(1, 8))))
+
+
+class MaskInPlace(nn.Module):
+    """A mask that is made by changes in place, of sizes alone, in each layer anew."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.maps = nn.Embedding(37, 16), nn.ModuleList(nn.Linear(16, 16) for _ in range(4))
+
+    def forward(self, ids):
+        mask = torch.ones(ids.shape[1], ids.shape[1])
+        mask.triu_(1)
+        mask[:, -1] = 0.5
+        mask.mul_(-1e4)
+        x = self.embed(ids)
+        for each in self.maps:
+            x = x + (x @ each(x).transpose(1, 2) / 16 + mask).softmax(-1) @ x
+        return x
+
+
+class Filled(nn.Module):
+    """Zeros become results by changes in place; what reads them depends on parameters, though what made them does not."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.three = nn.Linear(8, 4), nn.Linear(8, 8), nn.Linear(8, 5)
+
+    def forward(self, x):
+        out = torch.zeros(x.shape[0], 8)
+        out[:, 4:] = x[:, :4]
+        out[:, :4] = self.one(x)
+        return self.three(self.two(out.sigmoid()).tanh() * out)
+
+
+class CarriedAsMade(nn.Module):
+    """All layers need of a long input one number for each sample, which is carried instead of the input."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.maps = nn.EmbeddingBag(37, 16), nn.ModuleList(nn.Linear(16, 16) for _ in range(4))
+
+    def forward(self, ids):
+        counts = (ids > 5).sum(1, keepdim=True).float() / ids.shape[1]
+        x = self.embed(ids)
+        for each in self.maps:
+            x = F.gelu(each(x)) * counts
+        return x
+
+
 class Scored(nn.Module):
     """A loss inside of the module, over targets that are an input."""
 
@@ -181,6 +242,10 @@ CASES = {
     "weight-norm": lambda: of_reals(Normalized(), 8),
     "lora": lambda: of_reals(nn.Sequential(Adapted(8, 16), nn.GELU(), Adapted(16, 16), nn.GELU(), Adapted(16, 5)), 8),
     "shared": lambda: (shaken(SharedTwice()), tokens(37)),
+    "written-later": lambda: of_reals(WrittenLater(), 8),
+    "mask-in-place": lambda: (shaken(MaskInPlace()), tokens(37)),
+    "filled": lambda: of_reals(Filled(), 8),
+    "carried-as-made": lambda: (shaken(CarriedAsMade()), tokens(37, 40)),
     "loss-sum": scored,
     "norms": lambda: of_reals(Grouped(), 4, 10),
 }
