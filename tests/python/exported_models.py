@@ -44,7 +44,8 @@ WRITTEN_OUT = 1e-4  # relative: attention that is written out, to draw its dropo
 
 # What some models become: layers, their signatures, and the most bytes of one sample that cross a cut.
 BECOME = {"gpt2": (9, 6, 1152), "gpt2-dropout": (9, 6, 1152), "resnet": (11, 10, 2048), "carried-as-made": (5, 3, 68),
-          "shared": (6, 3, 768), "filled": (3, 3, 32), "mask-in-place": (5, 2, 768), "encoder": (14, 6, 2304), "unet": (13, 11, 12288)}
+          "shared": (6, 3, 768), "filled": (3, 3, 24), "mask-in-place": (5, 2, 768), "encoder": (14, 6, 2304),
+          "unet": (13, 11, 12288)}
 
 
 class Failed(Exception):

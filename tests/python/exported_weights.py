@@ -2,8 +2,8 @@
 """Weights that apps/python/hydra_export takes from the folder of a Hugging Face model (--weights).
 
 Models of transformers are saved in parts and exported twice: with their own weights, and made without initial values with those
-of the folder; both must give the same bytes, also where the module does not fit into memory. A large module's memory must not be
-touched. Exits with 77 where a package is not installed.
+of the folder; both must give the same bytes, also where the module does not fit into memory. A large module's memory must not
+be touched. Exits with 77 where a package is not installed.
 """
 import os
 import pathlib
@@ -30,7 +30,8 @@ except ImportError as missing:
 transformers.utils.logging.disable_progress_bar()
 transformers.utils.logging.set_verbosity_error()
 
-SAME = ("gpt2", "llama", "llama-bf16", "qwen3", "gemma3", "bert", "albert", "deberta", "t5", "bart", "whisper", "mamba", "convnext")
+SAME = ("gpt2", "llama", "llama-bf16", "qwen3", "gemma3", "bert", "albert", "deberta", "t5", "bart", "whisper", "mamba",
+        "convnext")
 RENAMED = ("vit", "mixtral")  # by transformers, when it loads them
 WIDTH, DEPTH, MIB = 4096, 6, 2**20  # of the large module: 384 MiB
 
@@ -137,7 +138,7 @@ def needs_little_memory(work):
     before, after = (int(number) for number in done.stdout.split())
     module = WIDTH * WIDTH * 4 * DEPTH // MIB
     require((work / "out" / "model.safetensors").stat().st_size > module * MIB, "not all was written")
-    require(after < before + module // 2, f"{before} MiB before the export and {after} MiB after that of {module} MiB of weights")
+    require(after < before + module // 2, f"{before} MiB before the export, {after} MiB after that of {module} MiB of weights")
     return f"{module} MiB of weights, {after - before} MiB more in memory"
 
 

@@ -22,7 +22,8 @@ def parsed():
     arguments.add_argument("--weights", metavar="HF_FOLDER",
                            help="folder of a Hugging Face model whose weights replace the module's, which is made without "
                                 "initial values and need not fit into memory")
-    arguments.add_argument("--args", nargs="+", default=[], metavar="KEY=VALUE", help="arguments of the factory; values are JSON")
+    arguments.add_argument("--args", nargs="+", default=[], metavar="KEY=VALUE",
+                           help="arguments of the factory; values are JSON")
     arguments.add_argument("--no-check", action="store_true", help="do not compare what is written with the module")
     return arguments.parse_args()
 

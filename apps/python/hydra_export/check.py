@@ -21,8 +21,8 @@ def difference(found, expected):
     if found.numel() == 0 or torch.equal(bits_of(found), bits_of(expected)) or torch.equal(found, expected):
         return None
     error = (found.double() - expected.double()).abs()
-    return (f"{int((error != 0).sum())} of {found.numel()} numbers differ, by at most {error.max().item():.1e} where the largest is "
-            f"{expected.double().abs().max().item():.1e}")
+    return (f"{int((error != 0).sum())} of {found.numel()} numbers differ, by at most {error.max().item():.1e} where the "
+            f"largest is {expected.double().abs().max().item():.1e}")
 
 
 def gradient_for(output):
@@ -104,8 +104,8 @@ def check_loss(request, inputs, twice, loss):
 
 
 def check(request, folder, make_inputs, batches):
-    """Throws Refused if the folder does not compute what the module does. Returns for which of `batches`, numbers of samples, it
-    does, and whether it does so bit for bit in evaluation, too."""
+    """Throws Refused if the folder does not compute what the module does. Returns for which of `batches`, numbers of samples,
+    it does, and whether it does so bit for bit in evaluation, too."""
     program = Program(folder)
     checked = [batch for batch in batches if check_batch(request, program, make_inputs(batch))]
     first = make_inputs(batches[0])

@@ -22,8 +22,8 @@ def plain_attention(query, key, value, attn_mask=None, dropout_p=0.0, *arguments
 
 
 def heeding_masks(is_ignored):
-    """transformers leaves out a padding mask that happens to have no padding, which takes other kernels: a branch on values, and
-    not in the graph, which always applies the mask it is given."""
+    """transformers leaves out a padding mask that happens to have no padding, and takes other kernels then: a branch on values.
+    The graph always applies the mask that it is given."""
     def given_mask(padding_mask, *arguments, **named):
         return padding_mask is None and is_ignored(padding_mask, *arguments, **named)
     return given_mask

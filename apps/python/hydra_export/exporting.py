@@ -114,18 +114,19 @@ class Exporter:
                  ("" if same else "; in evaluation PyTorch uses other kernels, which round otherwise"))
 
     def notes(self):
-        used = {name for layer in self.document["layers"] for p in layer["parameters"] for name in (p["name"],)}
+        used = {p["name"] for layer in self.document["layers"] for p in layer["parameters"]}
         unused = [name for name, p in self.reader.parameters.items() if name == p.name and name not in used]
         if unused:
             yield f"not trained, because forward() does not use it: {', '.join(unused)}"
         if not self.request.module.training:
-            yield "the module is in evaluation mode: no dropout, fixed statistics; call module.train() in the factory to change that"
+            yield ("the module is in evaluation mode: no dropout, fixed statistics; call module.train() in the factory to "
+                   "change that")
 
 
 def require_torch():
     if not torch.__version__.startswith(SERIES):
-        raise Refused(f"this is torch {torch.__version__}, and Hydra runs with LibTorch {SERIES}x, whose operations may differ: "
-                      f"python3 -m pip install torch=={SERIES}0")
+        raise Refused(f"this is torch {torch.__version__}, and Hydra runs with LibTorch {SERIES}x, whose operations may "
+                      f"differ: python3 -m pip install torch=={SERIES}0")
 
 
 def on_cpu(module):

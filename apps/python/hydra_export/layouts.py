@@ -66,6 +66,11 @@ def strides_in_order(shape, strides):
     return [product(shape[e] for e in order[order.index(d) + 1:]) for d in range(len(shape))]
 
 
+def contiguous(shape):
+    """Sizes of the strides of a contiguous value."""
+    return strides_in_order(shape, range(len(shape), 0, -1))
+
+
 class Layouts:
     """Writes into the values of a graph what is seen of them in runs of `batches` samples, the first two above 1."""
 
@@ -73,6 +78,12 @@ class Layouts:
         self.graph, self.runs, self.batches, self.exact = graph, runs, batches, exact
 
     def write(self):
+        self.write_seen()
+        output = self.graph.values[self.graph.output]
+        if not output.dense:  # a view of what is computed, which Hydra copies
+            output.strides = output.gradient = contiguous(output.shape)
+
+    def write_seen(self):
         for name, seen in self.runs[0].items():
             value, others = self.graph.values[name], [run[name] for run in self.runs]
             value.strides, dense = self.settled(value, value.strides, [(s.shape, s.strides) for s in others])

@@ -38,8 +38,8 @@ def refuse_drawing(node, op):
 
 def refuse_writing(node, op, value, name):
     what = {"parameter": "parameter", "input": "input", "average": "statistics"}.get(value.kind, "buffer")
-    raise Refused(f"{place_of(node)}: {op} changes the {what} \"{name.split(':')[-1]}\": only the statistics of a batch norm may "
-                  "change; compute a new tensor instead (spectral_norm: use a fixed or another normalization)")
+    raise Refused(f"{place_of(node)}: {op} changes the {what} \"{name.split(':')[-1]}\": only the statistics of a batch norm "
+                  "may change; compute a new tensor instead (spectral_norm: use a fixed or another normalization)")
 
 
 def first_inside(node, module):
@@ -52,8 +52,8 @@ def first_inside(node, module):
 def refuse_unknown(node, module):
     name = str(node.target)
     if name == "wrap_with_autocast":
-        raise Refused(f"{place_of(first_inside(node, module))}: a torch.autocast region: export the model in the type in which it should compute, "
-                      "module.to(torch.bfloat16), without autocast")
+        raise Refused(f"{place_of(first_inside(node, module))}: a torch.autocast region: export the model in the type in "
+                      "which it should compute, module.to(torch.bfloat16), without autocast")
     if not isinstance(node.target, torch._ops.OpOverload):
         raise Refused(f"{place_of(node)}: control flow inside of the graph ({name}) is not run: use torch.where, or a loop of "
                       "a fixed number of rounds")

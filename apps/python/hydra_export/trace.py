@@ -49,8 +49,8 @@ def is_of_batch_norm(error):
 def explain(error):
     """What an exception of torch.export means."""
     if is_of_batch_norm(error):
-        return Refused(f"{at(line_of_error(error))}a batch norm whose momentum is None: its statistics are a cumulative average, "
-                       "give it a number, as 0.1")
+        return Refused(f"{at(line_of_error(error))}a batch norm whose momentum is None: its statistics are a cumulative "
+                       "average; give it a number, as 0.1")
     guard = cause(error, "GuardOnDataDependentSymNode")
     if guard is not None:
         return Refused(f"{at(line_of_error(guard) or line_of_error(error))}{VALUES}")

@@ -1,5 +1,5 @@
-"""Models that cannot be exported. CASES: by name, a function that makes the request, and what the message must say. Where a line
-is to blame it ends with a comment "here: NAME", and the message must name it."""
+"""Models that cannot be exported. CASES: by name, a function that makes the request, and what the message must say. Where a
+line is to blame it ends with a comment "here: NAME", and the message must name it."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -254,7 +254,7 @@ CASES = {
     "ids as a result": (of(ReturnsNoReal), "one tensor of real numbers", ""),
     "a parameter by a closure": (of(Closure), '"one.weight" is used as a constant', "reach it through self"),
     "a loss over something else": (of(Averaged), "not the mean over the samples", 'loss="mean" or "sum"'),
-    "a prediction that is called a loss": (lambda: Export(*plain(Body()), loss="mean"), "returns a tensor of the shape", "scalar"),
+    "a prediction that is called a loss": (lambda: Export(*plain(Body()), loss="mean"), "a tensor of the shape", "scalar"),
     "another evaluation": (of(TrainedOtherwise), "in evaluation", "--no-check"),
     "a hook on a gradient": (of(HookOnGradient), 'the gradient of "one.', "--no-check"),
     "parameters of two types": (mixed_types, '"one.weight" is f32, "two.weight" is bf16', ".to(torch.float32)"),

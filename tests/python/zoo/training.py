@@ -169,11 +169,11 @@ class Filled(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.one, self.two, self.three = nn.Linear(8, 4), nn.Linear(8, 8), nn.Linear(8, 5)
+        self.one, self.two, self.three = nn.Linear(8, 4), nn.Linear(6, 6), nn.Linear(6, 5)
 
     def forward(self, x):
-        out = torch.zeros(x.shape[0], 8)
-        out[:, 4:] = x[:, :4]
+        out = torch.zeros(x.shape[0], 6)
+        out[:, 4:] = x[:, :2]
         out[:, :4] = self.one(x)
         return self.three(self.two(out.sigmoid()).tanh() * out)
 
@@ -191,6 +191,17 @@ class CarriedAsMade(nn.Module):
         for each in self.maps:
             x = F.gelu(each(x)) * counts
         return x
+
+
+class PartOfResult(nn.Module):
+    """Returns a view of what it computes: the last token's first numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.one, self.two = nn.Embedding(37, 16), nn.Linear(16, 16), nn.Linear(16, 8)
+
+    def forward(self, ids):
+        return self.two(F.gelu(self.one(self.embed(ids))))[:, -1, :5]
 
 
 class Scored(nn.Module):
@@ -246,6 +257,7 @@ CASES = {
     "mask-in-place": lambda: (shaken(MaskInPlace()), tokens(37)),
     "filled": lambda: of_reals(Filled(), 8),
     "carried-as-made": lambda: (shaken(CarriedAsMade()), tokens(37, 40)),
+    "part-of-result": lambda: (shaken(PartOfResult()), tokens(37)),
     "loss-sum": scored,
     "norms": lambda: of_reals(Grouped(), 4, 10),
 }

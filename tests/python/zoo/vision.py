@@ -30,7 +30,8 @@ class ImagesAndTexts(nn.Module):
 
 
 def clip():
-    return shaken(ImagesAndTexts()), {"input_ids": tokens(37), "attention_mask": lengths_mask(), "pixel_values": reals(3, 16, 16)}
+    inputs = {"input_ids": tokens(37), "attention_mask": lengths_mask(), "pixel_values": reals(3, 16, 16)}
+    return shaken(ImagesAndTexts()), inputs
 
 
 def swin():
