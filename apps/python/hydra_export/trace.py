@@ -13,8 +13,8 @@ from .eager_ways import as_eager
 from .refused import Refused, frames_of, line_of_error, line_of_stack
 from .results import returning
 
-VALUES = ("the model branches on values that depend on data: use torch.where, or compute both branches (Mixtral and its like: "
-          'experts_implementation="batched_mm")')
+EXPERTS = 'transformers\' mixtures of experts: experts_implementation="batched_mm"'
+VALUES = f"the model branches on values that depend on data: use torch.where, or compute both branches ({EXPERTS})"
 
 
 @dataclasses.dataclass
@@ -62,7 +62,7 @@ def explain(error):
     if "data-dependent" in str(error) or "data dependent" in str(error):
         return Refused(f"{at(line_of_error(error))}{VALUES}")
     return Refused(f"{at(line_of_error(error))}torch.export cannot follow the model: {type(error).__name__}: "
-                   f"{first_line(error)}. Write this part as tensor operations without side effects")
+                   f"{first_line(error)}. Write this part as tensor operations without side effects ({EXPERTS})")
 
 
 def dynamic_shapes(module, named):
@@ -85,7 +85,7 @@ def batch_symbol(program):
 
 def quiet_export(module, named, shapes):
     """torch.export without what it prints of a model that it cannot follow."""
-    logging.disable(logging.WARNING)
+    logging.disable(logging.ERROR)
     try:
         with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
