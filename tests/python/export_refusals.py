@@ -183,6 +183,17 @@ def refuses_a_folder_that_exists(work):
     require(status == 2 and "out exists already" in said, said)
 
 
+def writes_the_example_of_the_format(work):
+    """That of FORMAT.md: zeros, so that the digest is always the same."""
+    text = (APPS / "hydra_export" / "FORMAT.md").read_text()
+    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU(), torch.nn.Linear(3, 1))
+    for parameter in module.parameters():
+        torch.nn.init.zeros_(parameter)
+    export(as_request((module, torch.ones(4, 2))), work / "out", say=lambda line: None)
+    shown = json.loads(text.split("```json\n")[1].split("```")[0])
+    require(shown | {"torch": torch.__version__} == graph_of(work), f"FORMAT.md should show {json.dumps(graph_of(work))}")
+
+
 def finds_near_names(work):
     status, said = started(work, "--out", "out", factory="my_model:biuld")
     require(status == 2 and 'did you mean "build"' in said, said)
@@ -192,7 +203,7 @@ def finds_near_names(work):
 
 PROGRAM = {f.__name__.replace("_", " "): f for f in (
     writes_a_folder, takes_arguments, takes_inputs, takes_a_file, is_the_same_twice, takes_weights, refuses_missing_weights,
-    refuses_a_folder_that_exists, finds_near_names)}
+    refuses_a_folder_that_exists, writes_the_example_of_the_format, finds_near_names)}
 
 
 def main():

@@ -159,7 +159,8 @@ def loss_of(output):
 
 
 def batch_in_step(inputs, index):
-    return {name: v.roll(index, 0).contiguous() if v.dim() < 4 else v for name, v in inputs.items()}
+    """Other samples in each step; images stay, whose dimensions may lie in another order."""
+    return {name: v.roll(index, 0) if isinstance(v, torch.Tensor) and v.dim() < 4 else v for name, v in inputs.items()}
 
 
 def train_eager(request, inputs):

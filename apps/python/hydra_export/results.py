@@ -2,6 +2,7 @@
 import contextlib
 import dataclasses
 import functools
+import inspect
 
 import torch
 
@@ -41,14 +42,16 @@ def chosen_result(result, output):
 
 
 @contextlib.contextmanager
-def returning(module, output):
-    """Within it, the module's forward() returns the result that is trained on alone."""
+def returning(module, output, names):
+    """Within it, the module's forward() takes the arguments `names`, also those that its own has no names for, and returns the
+    result that is trained on alone."""
     forward = module.forward
 
     @functools.wraps(forward)
     def chosen(*arguments, **named):
         return chosen_result(forward(*arguments, **named), output)
 
+    chosen.__signature__ = inspect.Signature([inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names])
     before = module.__dict__.get("forward")
     module.forward = chosen
     try:

@@ -65,7 +65,7 @@ def explain(error):
                    f"{first_line(error)}. Write this part as tensor operations without side effects ({EXPERTS})")
 
 
-def dynamic_shapes(module, named):
+def dynamic_shapes(named):
     """A free first dimension for each tensor, in the structure that torch.export asks for."""
     batch = torch.export.Dim("B", min=1)
     return {name: {0: batch} if isinstance(value, torch.Tensor) else None for name, value in named.items()}
@@ -96,8 +96,8 @@ def quiet_export(module, named, shapes):
 
 def trace(request, named):
     """Traced of a request's module for these inputs, two samples or more. Throws Refused."""
-    shapes = dynamic_shapes(request.module, named)
-    with as_eager(), returning(request.module, request.output):
+    shapes = dynamic_shapes(named)
+    with as_eager(), returning(request.module, request.output, named):
         try:
             program = quiet_export(request.module, named, shapes)
         except Refused as refused:

@@ -204,6 +204,18 @@ class PartOfResult(nn.Module):
         return self.two(F.gelu(self.one(self.embed(ids))))[:, -1, :5]
 
 
+class Keywords(nn.Module):
+    """Inputs of three kinds: by position, fixed, and by a name that forward() does not list."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 5)
+
+    def forward(self, x, scale=1.0, scaled=False, **more):
+        y = self.one(x) * more["weights"]
+        return self.two(F.gelu(y * scale if scaled else y))
+
+
 class Scored(nn.Module):
     """A loss inside of the module, over targets that are an input."""
 
@@ -258,6 +270,7 @@ CASES = {
     "filled": lambda: of_reals(Filled(), 8),
     "carried-as-made": lambda: (shaken(CarriedAsMade()), tokens(37, 40)),
     "part-of-result": lambda: (shaken(PartOfResult()), tokens(37)),
+    "keywords": lambda: (shaken(Keywords()), {"x": reals(8), "scale": 3.0, "scaled": True, "weights": reals(8, seed=4)}),
     "loss-sum": scored,
     "norms": lambda: of_reals(Grouped(), 4, 10),
 }
