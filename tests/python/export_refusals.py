@@ -22,7 +22,8 @@ try:
     import torch_of_build  # pylint: disable=unused-import
     import torch
     from hydra_export import Refused, export
-    from hydra_export.request import as_request
+    from hydra_export.boundary import packed, views
+    from hydra_export.request import as_request, repeated
     from safetensors.torch import load_file, save_file
     from zoo import refused
 except ImportError as missing:
@@ -194,6 +195,39 @@ def writes_the_example_of_the_format(work):
     require(shown | {"torch": torch.__version__} == graph_of(work), f"FORMAT.md should show {json.dumps(graph_of(work))}")
 
 
+class Contiguous(torch.nn.Linear):
+    """Calls contiguous() on what is contiguous on the CPU, and need not be so where other kernels run."""
+
+    def forward(self, input):  # pylint: disable=redefined-builtin
+        return super().forward(input).contiguous()
+
+
+def keeps_calls_of_contiguous(work):
+    export(as_request((Contiguous(4, 4), torch.ones(2, 4))), work / "out", say=lambda line: None)
+    calls = [call for call in graph_of(work)["layers"][0]["calls"] if call["op"] == "aten::contiguous"]
+    require([call["args"][1] for call in calls] == [{"mf": "contiguous_format"}], f"{calls}")
+
+
+def packs_boundaries_as_the_format_says(_):
+    """Two parts of 2 samples: bool[2, 3], and f32[2, 2], whose first dimension is the inner one but in the gradient."""
+    parts = [{"type": "bool", "shape": ["B", 3], "strides": [3, 1], "gradient": None},
+             {"type": "f32", "shape": ["B", 2], "strides": [1, "B"], "gradient": [2, 1]}]
+    values = [torch.tensor([[True, False, True], [False, False, True]]), torch.tensor([[1.0, 2.0], [3.0, 4.0]])]
+    flat = packed(parts, values, 2)
+    require(flat.numel() == 512 and flat[:6].tolist() == [1, 0, 1, 0, 0, 1] and not flat[6:256].any(), f"{flat[:8]}")
+    require(flat[256:272].view(torch.float32).tolist() == [1, 3, 2, 4] and not flat[272:].any(), f"{flat[256:]}")
+    require(all(torch.equal(a, b) for a, b in zip(views(parts, flat, 2), values)), "is not what was packed")
+    gradient = packed(parts, [None, values[1]], 2, "gradient")
+    require(gradient[256:272].view(torch.float32).tolist() == [1, 2, 3, 4] and not gradient[:256].any(), f"{gradient}")
+
+
+def repeats_samples_in_their_order_in_memory(_):
+    images = torch.arange(3.0).reshape(3, 1, 1, 1).expand(3, 2, 2, 2).contiguous(memory_format=torch.channels_last)
+    made = repeated({"images": images, "flag": True}, 7)
+    require(made["images"][:, 0, 0, 0].tolist() == [0, 1, 2, 0, 1, 2, 0] and made["flag"] is True, f"{made}")
+    require(made["images"].is_contiguous(memory_format=torch.channels_last), f"{made['images'].stride()}")
+
+
 def finds_near_names(work):
     status, said = started(work, "--out", "out", factory="my_model:biuld")
     require(status == 2 and 'did you mean "build"' in said, said)
@@ -203,7 +237,9 @@ def finds_near_names(work):
 
 PROGRAM = {f.__name__.replace("_", " "): f for f in (
     writes_a_folder, takes_arguments, takes_inputs, takes_a_file, is_the_same_twice, takes_weights, refuses_missing_weights,
-    refuses_a_folder_that_exists, writes_the_example_of_the_format, finds_near_names)}
+    refuses_a_folder_that_exists, writes_the_example_of_the_format, keeps_calls_of_contiguous,
+    packs_boundaries_as_the_format_says, repeats_samples_in_their_order_in_memory,
+    finds_near_names)}
 
 
 def main():
