@@ -106,10 +106,10 @@ def wrapped():
 """
 
 
-def started(work, *options, factory="my_model:build"):
-    """Exit status, and what was printed, of `python -m hydra_export` in a folder with my_model.py."""
+def started(work, *options, factory="my_model:build", first=""):
+    """Exit status, and what was printed, of `python -m hydra_export` in a folder with my_model.py, after statements `first`."""
     (work / "my_model.py").write_text(FACTORY)
-    program = "import torch_of_build, runpy; runpy.run_module('hydra_export', run_name='__main__', alter_sys=True)"
+    program = f"{first}import torch_of_build, runpy; runpy.run_module('hydra_export', run_name='__main__', alter_sys=True)"
     path = os.pathsep.join([str(APPS), str(HERE), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run([sys.executable, "-c", program, factory, *options], cwd=work, text=True, capture_output=True,
                           env=os.environ | {"PYTHONPATH": path}, check=False)
@@ -178,6 +178,13 @@ def refuses_missing_weights(work):
     require(status == 2 and "no weights for 5 of 6 tensors: model.0.bias, model.2.weight" in said, said)
 
 
+def says_which_package_is_missing(work):
+    for package in ("torch", "safetensors"):
+        first = f"import torch_of_build, sys; sys.modules['{package}'] = None; "
+        status, said = started(work, "--out", "out", first=first)
+        require(status == 2 and package in said and "pip install" in said and "Traceback" not in said, said)
+
+
 def refuses_a_folder_that_exists(work):
     (work / "out").mkdir()
     status, said = started(work, "--out", "out")
@@ -237,7 +244,7 @@ def finds_near_names(work):
 
 PROGRAM = {f.__name__.replace("_", " "): f for f in (
     writes_a_folder, takes_arguments, takes_inputs, takes_a_file, is_the_same_twice, takes_weights, refuses_missing_weights,
-    refuses_a_folder_that_exists, writes_the_example_of_the_format, keeps_calls_of_contiguous,
+    says_which_package_is_missing, refuses_a_folder_that_exists, writes_the_example_of_the_format, keeps_calls_of_contiguous,
     packs_boundaries_as_the_format_says, repeats_samples_in_their_order_in_memory,
     finds_near_names)}
 

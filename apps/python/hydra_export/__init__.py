@@ -9,13 +9,14 @@ where my_model.py has
 
 hydra_export.Export says more than such a pair can. FORMAT.md describes the files.
 """
-from .refused import Refused
-from .request import Export
+import importlib
 
-__all__ = ["Export", "Refused", "export"]
+PLACES = {"Export": ".request", "Refused": ".refused", "export": ".exporting"}
+__all__ = list(PLACES)
 
 
-def export(request, folder, **options):
-    """See exporting.export()."""
-    from .exporting import export as run  # pylint: disable=import-outside-toplevel
-    return run(request, folder, **options)
+def __getattr__(name):
+    """Imported when asked for: the command line says which package is missing before that."""
+    if name not in PLACES:
+        raise AttributeError(f"hydra_export has no {name}")
+    return getattr(importlib.import_module(PLACES[name], __name__), name)

@@ -3,13 +3,9 @@ import json
 import pathlib
 
 import torch
+from safetensors import safe_open
 
 from .refused import Refused
-
-try:
-    from safetensors import safe_open
-except ImportError as missing:
-    raise Refused(f"{missing}: install it with python3 -m pip install safetensors") from None
 
 SHOWN = 8  # names in a message
 
