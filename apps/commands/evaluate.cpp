@@ -103,27 +103,17 @@ std::vector<model_state> prepare(workload& w, const evaluate_options& o) {
   return states;
 }
 
-template <class Lacks>
-void leave_out_if(workload& w, const Lacks& lacks, const char* why) {
-  if (std::ranges::all_of(w.models, lacks)) return;
-  for (const model_entry& m : w.models)
-    if (lacks(m)) fmt::print(stderr, "note: {} is left out: {}\n", m.description.name, why);
-  std::erase_if(w.models, lacks);
-}
-
-/// Models of a run that have no such checkpoint, unless none has one or the user has named them.
-void leave_out_unsaved(workload& w, const evaluate_options& o) {
-  if (!is_run(o) || !o.models.empty()) return;
-  const auto saved = [&](const model_entry& m) {
-    return checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name);
+/// Of a run's models, unless none has a best state or the user has named them.
+void leave_out_without_best(workload& w, const evaluate_options& o) {
+  const auto lacks = [&](const model_entry& m) {
+    return !best_checkpoint(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name));
   };
-  if (o.best)
-    leave_out_if(
-        w, [&](const model_entry& m) { return !best_checkpoint(saved(m)); },
-        "it has no best state, because it was not evaluated or not trained with validate.keep_best");
-  else
-    leave_out_if(
-        w, [&](const model_entry& m) { return list_checkpoints(saved(m)).empty(); }, "it has no checkpoint yet");
+  if (!o.best || !o.models.empty() || std::ranges::all_of(w.models, lacks)) return;
+  for (const model_entry& m : w.models)
+    if (lacks(m))
+      fmt::print(stderr, "note: {} is left out: it has no best state, because it was not evaluated or not trained with "
+                         "validate.keep_best\n", m.description.name);
+  std::erase_if(w.models, lacks);
 }
 
 std::string outcome_of(const model_report& m, const model_state& s) {
@@ -252,7 +242,7 @@ int evaluate(const evaluate_options& o) {
                                                          o.source)};
   workload w = read_source(o);
   select(w, o.models);
-  leave_out_unsaved(w, o);
+  leave_out_without_best(w, o);
   const auto states = prepare(w, o);
   session s{options_of(w)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};

@@ -86,7 +86,7 @@ std::map<std::string, std::string> struct_defaults() {
   all["ablation.share"] = toml(run.ablation.share);
   const search_settings search;
   all["search.metric"] = toml(to_string(search.metric));
-  for (const std::string kind : {"random", "halving", "hyperband", "asha", "pbt"})
+  for (const std::string kind : {"random", "halving", "hyperband", "asha", "pbt", "own"})
     all["search." + kind + ".seed"] = toml(search.seed);
   for (const std::string kind : {"halving", "hyperband", "asha"})
     all["search." + kind + ".factor"] = toml(search.factor);

@@ -48,7 +48,7 @@ TEST_CASE("paths of plug-ins start at the folder of the file, those of options a
 }
 
 TEST_CASE("an error of a policy or a plug-in is reported with its place") {
-  CHECK_THAT(refusal(run_with("policy = 3")), StartsWith("w.toml:3: run.policy: 3 is given, expected a policy's name"));
+  CHECK_THAT(refusal(run_with("policy = 3")), StartsWith("w.toml:3: run.policy: 3 is given, expected a name"));
   CHECK_THAT(refusal(run_with("policy = { units = 3 }")), StartsWith("w.toml:3: run.policy: a table is given"));
   CHECK_THAT(refusal(run_with("policy = { name = \"fifo\", units = \"3\" }")),
              StartsWith("w.toml:3: run.policy.units: the text \"3\" is given, expected a number"));
