@@ -19,14 +19,12 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr double momentum = 0.1;
-constexpr double eps = 1e-5;
-
 /// Indices in parameters; the arguments of the function are one further, after x.
 enum parameter : std::size_t { weight, bias, running_mean, running_var };
 
+/// Undefined if there are no running averages.
 at::Tensor room_for(const at::Tensor& statistic) {
-  return at::_ops::zeros_like::call(statistic, {}, {}, {}, {}, {});
+  return statistic.defined() ? at::_ops::zeros_like::call(statistic, {}, {}, {}, {}, {}) : at::Tensor{};
 }
 
 void require_variance(const at::Tensor& x) {
@@ -39,17 +37,21 @@ void require_variance(const at::Tensor& x) {
 
 /// What is to be added to the gradient of a running average. Backward of a micro-batch runs after that of the one
 /// before it, so `average`.grad holds the sum so far.
-at::Tensor movement(const at::Tensor& average, const at::Tensor& statistic) {
+at::Tensor movement(const at::Tensor& average, const at::Tensor& statistic, double momentum) {
+  if (!average.defined()) return {};
   const at::Tensor next = statistic.mul(momentum);
   return average.grad().defined() ? next.sub(average.grad().mul(momentum)) : next;
 }
 
 struct batch_norm_function : torch::autograd::Function<batch_norm_function> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& scale,
-                            const at::Tensor& shift, const at::Tensor& average_mean, const at::Tensor& average_variance) {
+                            const at::Tensor& shift, const at::Tensor& average_mean, const at::Tensor& average_variance,
+                            double momentum, double eps) {
     const at::Tensor mean = room_for(average_mean), variance = room_for(average_variance);
     const auto [y, saved_mean, saved_deviation] =
         at::_ops::native_batch_norm::call(x, scale, shift, mean, variance, true, 1.0, eps);  // 1: the batch's own
+    context->saved_data["momentum"] = momentum;
+    context->saved_data["eps"] = eps;
     context->save_for_backward(
         {x, scale, saved_mean, saved_deviation, mean, variance, average_mean, average_variance});
     return y;
@@ -61,8 +63,10 @@ struct batch_norm_function : torch::autograd::Function<batch_norm_function> {
     const std::array<bool, 3> wanted{context->needs_input_grad(0), context->needs_input_grad(1),
                                      context->needs_input_grad(2)};
     const auto [of_x, of_scale, of_shift] = at::_ops::native_batch_norm_backward::call(
-        upstream[0], x, scale, {}, {}, mean, deviation, true, eps, wanted);
-    return {of_x, of_scale, of_shift, movement(saved[6], saved[4]), movement(saved[7], saved[5])};
+        upstream[0], x, scale, {}, {}, mean, deviation, true, context->saved_data["eps"].toDouble(), wanted);
+    const double momentum = context->saved_data["momentum"].toDouble();
+    return {of_x, of_scale, of_shift, movement(saved[6], saved[4], momentum), movement(saved[7], saved[5], momentum),
+            {},   {}};
   }
 };
 
@@ -72,19 +76,21 @@ std::vector<parameter_spec> batch_norm_parameters(const std::string& prefix, std
   const initial_value zero, one{initial_value::kind::constant, 1};
   return {{prefix + "weight", {channels}, one, {}},
           {prefix + "bias", {channels}, zero, {}},
-          {prefix + "running_mean", {channels}, zero, {}, momentum},
-          {prefix + "running_var", {channels}, one, {}, momentum}};
+          {prefix + "running_mean", {channels}, zero, {}, batch_norm_numbers{}.momentum},
+          {prefix + "running_var", {channels}, one, {}, batch_norm_numbers{}.momentum}};
 }
 
-at::Tensor batch_norm(const at::Tensor& x, std::span<const at::Tensor> parameters, const layer_context& context) {
-  if (!context.training) {
-    return std::get<0>(at::_ops::native_batch_norm::call(x, parameters[weight], parameters[bias],
-                                                         parameters[running_mean].detach(),
-                                                         parameters[running_var].detach(), false, momentum, eps));
+at::Tensor batch_norm(const at::Tensor& x, std::span<const at::Tensor> parameters, const layer_context& context,
+                      const batch_norm_numbers& numbers) {
+  const at::Tensor& mean = parameters[running_mean];
+  if (!context.training && mean.defined()) {
+    return std::get<0>(at::_ops::native_batch_norm::call(x, parameters[weight], parameters[bias], mean.detach(),
+                                                         parameters[running_var].detach(), false, numbers.momentum,
+                                                         numbers.eps));
   }
   require_variance(x);
-  return batch_norm_function::apply(x, parameters[weight], parameters[bias], parameters[running_mean],
-                                    parameters[running_var]);
+  return batch_norm_function::apply(x, parameters[weight], parameters[bias], mean, parameters[running_var],
+                                    numbers.momentum, numbers.eps);
 }
 
 }  // namespace hydra

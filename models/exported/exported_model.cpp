@@ -1,0 +1,88 @@
+#include "models/exported/exported_model.hpp"
+
+#include "models/exported/check_graph.hpp"
+#include "models/exported/read_graph.hpp"
+#include "runtime/base/refuse.hpp"
+#include "runtime/base/text_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
+#include "runtime/storage/sha256.hpp"
+
+#include <fmt/format.h>
+#include <torch/headeronly/version.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* graph_file = "graph.json";
+constexpr const char* weights_file = "model.safetensors";
+
+/// "2.11".
+std::string series_of(const std::string& version) {
+  return version.substr(0, version.find('.', version.find('.') + 1));
+}
+
+exported_graph read(const fs::path& file) try {
+  exported_graph g = read_graph(read_text(file));
+  check_graph(g);
+  const std::string here = fmt::format("{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
+  if (series_of(g.torch) != here)
+    refuse(
+        fmt::format("it was exported by PyTorch {}, and this Hydra runs LibTorch {}, whose operations may be others: "
+                    "export it again with PyTorch {}",
+                    g.torch, here, here));
+  return g;
+} catch (const fault_error& e) {
+  const fault& why = e.what_happened();
+  if (why.text.starts_with(file.string())) throw;
+  throw fault_error{why.code, file.string() + ": " + why.text};
+}
+
+std::string digest_of(const fs::path& file) {
+  const mapped_file all{file};
+  sha256 sum;
+  sum.add(all.bytes());
+  return sum.finish();
+}
+
+/// In the order of value_type.
+constexpr std::array stored_types{stored_type::f32, stored_type::f64,    stored_type::bf16, stored_type::f16,
+                                  stored_type::i64, stored_type::i32,    stored_type::i16,  stored_type::i8,
+                                  stored_type::u8,  stored_type::boolean};
+
+}  // namespace
+
+exported_model::exported_model(const fs::path& folder)
+    : folder_{folder}, graph_{read(folder / graph_file)}, tensors_{folder / weights_file} {
+  if (const std::string is = digest_of(folder / weights_file); is != graph_.weights)
+    throw fault_error{fault_code::damaged,
+                      fmt::format("{} is not the file that {} was written with: its SHA-256 is {}, not {}",
+                                  (folder / weights_file).string(), graph_file, is, graph_.weights)};
+  check_tensors();
+}
+
+void exported_model::check_tensors() const {
+  for (const graph_layer& layer : graph_.layers) {
+    for (const graph_parameter& p : layer.parameters)
+      if (p.tied_to.empty()) check_tensor(p.is);
+    for (const graph_tensor& t : layer.constants) check_tensor(t);
+  }
+  for (const auto& [name, all] : graph_.names)
+    if (!tensors_.find(name)) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", name));
+}
+
+void exported_model::check_tensor(const graph_tensor& t) const {
+  const auto stored = tensors_.find(t.name);
+  if (!stored) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", t.name));
+  if (stored->shape != t.shape || stored->type != stored_types[static_cast<std::size_t>(t.type)])
+    refuse(folder_ / weights_file,
+           fmt::format("the tensor \"{}\" has another shape or type than {} says", t.name, graph_file));
+}
+
+}  // namespace hydra

@@ -1,0 +1,270 @@
+#include "models/exported/layer_program.hpp"
+
+#include "models/exported/hydra_operations.hpp"
+#include "models/exported/operators.hpp"
+#include "models/exported/value_scalar.hpp"
+#include "models/layers/batch_norm.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <ATen/ScalarOps.h>
+#include <ATen/core/List.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/stack.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using c10::IValue;
+using c10::TypeKind;
+
+/// In the order of memory_order.
+constexpr std::array memory_formats{at::MemoryFormat::Contiguous, at::MemoryFormat::Preserve,
+                                    at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d};
+
+bool is_tensor(const c10::Type* type) {
+  if (type && type->kind() == TypeKind::OptionalType) return is_tensor(type->containedType(0).get());
+  return type && type->kind() == TypeKind::TensorType;
+}
+
+/// As Python does with a number where a tensor is expected.
+template <class Number>
+IValue number_for(const c10::Type* type, Number n) {
+  return is_tensor(type) ? IValue{at::native::wrapped_scalar_tensor(n)} : IValue{n};
+}
+
+const c10::Type* element_of(const c10::Type* list) {
+  if (!list) return nullptr;
+  if (list->kind() == TypeKind::OptionalType) return element_of(list->containedType(0).get());
+  return list->containedType(0).get();
+}
+
+template <class Element, class Get>
+IValue list_value(const std::vector<IValue>& elements, const Get& get) {
+  c10::List<Element> all;
+  all.reserve(elements.size());
+  for (const IValue& e : elements) all.push_back(get(e));
+  return all;
+}
+
+/// A list of the elements that the schema's type says.
+IValue list_of(const std::vector<IValue>& all, const c10::Type& element) {
+  switch (element.kind()) {
+    case TypeKind::IntType:
+    case TypeKind::SymIntType:
+      return list_value<std::int64_t>(all, [](const IValue& e) { return e.toInt(); });
+    case TypeKind::FloatType:
+      return list_value<double>(all, [](const IValue& e) { return e.toDouble(); });
+    case TypeKind::BoolType:
+      return list_value<bool>(all, [](const IValue& e) { return e.toBool(); });
+    case TypeKind::NumberType:
+      return list_value<at::Scalar>(all, [](const IValue& e) { return e.toScalar(); });
+    case TypeKind::TensorType:
+      return list_value<at::Tensor>(all, [](const IValue& e) { return e.toTensor(); });
+    case TypeKind::OptionalType:
+      return list_value<std::optional<at::Tensor>>(
+          all, [](const IValue& e) { return e.isNone() ? std::nullopt : std::optional{e.toTensor()}; });
+    default:
+      refuse("a list of " + element.str() + " is no argument of a graph");
+  }
+}
+
+template <class... Actions>
+struct overloaded : Actions... {
+  using Actions::operator()...;
+};
+
+}  // namespace
+
+/// The values of one run.
+struct layer_program::frame {
+  std::vector<IValue> values;
+  std::int64_t samples;
+  at::Device device;
+  const layer_context& context;
+  const layer_program& program;
+
+  std::int64_t size(const size_expression& of) const {
+    return evaluate(of, samples, [this](const std::string& value, std::int64_t dimension) {
+      return values.at(program.slot_of(value)).toTensor().size(dimension);
+    });
+  }
+
+  IValue operator()(const prepared_argument& a, const c10::Type* type) const {
+    return std::visit(overloaded{[](const IValue& is) { return is; }, [&](slot s) { return values[s]; },
+                                 [&](const size_expression& s) { return number_for(type, size(s)); },
+                                 [&](device_of_run) { return IValue{device}; },
+                                 [&](const prepared_list& list) {
+                                   const c10::Type* const element = element_of(type);
+                                   std::vector<IValue> all;
+                                   for (const prepared_argument& one : list) all.push_back((*this)(one, element));
+                                   return list_of(all, *element);
+                                 }},
+                      a.is);
+  }
+};
+
+layer_program::layer_program(const graph_layer& layer) : layer_{layer} {
+  for (const graph_part& p : layer_.inputs) names_.push_back(p.name);
+  for (const graph_parameter& p : layer_.parameters) names_.push_back(p.is.value);
+  for (const graph_tensor& t : layer_.constants) names_.push_back(t.value);
+  for (const graph_call& call : layer_.calls)
+    for (const auto& result : call.results)
+      if (result) names_.push_back(*result);
+  std::ranges::sort(names_);
+  check_writes(layer_);
+  for (const graph_call& call : layer_.calls) calls_.push_back(prepare(call));
+  find_last_uses();
+}
+
+layer_program::slot layer_program::slot_of(const std::string& value) const {
+  return static_cast<slot>(std::ranges::lower_bound(names_, value) - names_.begin());
+}
+
+// -- preparing -----------------------------------------------------------------------------------------------------------
+
+layer_program::prepared_argument layer_program::prepare(const graph_argument& a, const c10::Type* type) const {
+  using made = prepared_argument;
+  return std::visit(
+      overloaded{[](std::monostate) { return made{IValue{}}; },
+                 [&](const value_reference& v) { return made{slot_of(v.name)}; },
+                 [&](std::int64_t n) { return made{number_for(type, n)}; },
+                 [&](double n) { return made{number_for(type, n)}; }, [&](bool n) { return made{number_for(type, n)}; },
+                 [](const size_expression& s) { return made{s}; }, [](const std::string& s) { return made{IValue{s}}; },
+                 [](value_type t) { return made{IValue{scalar_type(t)}}; },
+                 [](layout_strided) { return made{IValue{at::kStrided}}; }, [](device_of_run d) { return made{d}; },
+                 [](memory_order o) { return made{IValue{memory_formats[static_cast<std::size_t>(o)]}}; },
+                 [&](const argument_list& list) {
+                   prepared_list all;
+                   for (const graph_argument& one : list) all.push_back(prepare(one, element_of(type)));
+                   return made{std::move(all)};
+                 }},
+      a.is);
+}
+
+layer_program::prepared_call layer_program::prepare(const graph_call& call) const {
+  prepared_call made{.of = &call};
+  if (call.op.starts_with("hydra::"))
+    check_own(call);
+  else
+    made.op = operator_of(call);
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    made.arguments.push_back(
+        prepare(call.arguments[i], made.op ? made.op->schema().arguments()[i].real_type().get() : nullptr));
+  for (const auto& result : call.results)
+    made.results.push_back(result ? std::optional{slot_of(*result)} : std::nullopt);
+  return made;
+}
+
+namespace {
+
+void collect_names(const size_expression& size, std::vector<std::string>& names) {
+  if (size.what == size_expression::kind::of_value) names.push_back(size.value);
+  for (const size_expression& operand : size.operands) collect_names(operand, names);
+}
+
+void collect_names(const graph_argument& a, std::vector<std::string>& names) {
+  if (const auto* const value = std::get_if<value_reference>(&a.is)) names.push_back(value->name);
+  if (const auto* const size = std::get_if<size_expression>(&a.is)) collect_names(*size, names);
+  if (const auto* const list = std::get_if<argument_list>(&a.is))
+    for (const graph_argument& one : *list) collect_names(one, names);
+}
+
+}  // namespace
+
+void layer_program::find_last_uses() {
+  std::vector<char> needed(names_.size());
+  for (const graph_part& p : layer_.outputs) needed[slot_of(p.name)] = true;
+  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    std::vector<std::string> names;
+    for (const graph_argument& a : call->of->arguments) collect_names(a, names);
+    for (const auto& result : call->of->results)
+      if (result) names.push_back(*result);
+    for (const std::string& name : names)
+      if (const slot s = slot_of(name); !std::exchange(needed[s], true)) call->last.push_back(s);
+  }
+}
+
+// -- running -------------------------------------------------------------------------------------------------------------
+
+std::vector<at::Tensor> layer_program::run(const layer_tensors& on, std::int64_t samples,
+                                           const layer_context& context) const {
+  frame f{std::vector<IValue>(names_.size()), samples, on.inputs.front().device(), context, *this};
+  for (std::size_t i = 0; i < layer_.inputs.size(); ++i) f.values[slot_of(layer_.inputs[i].name)] = on.inputs[i];
+  for (std::size_t i = 0; i < layer_.parameters.size(); ++i)
+    f.values[slot_of(layer_.parameters[i].is.value)] = on.parameters[i];
+  for (std::size_t i = 0; i < layer_.constants.size(); ++i)
+    f.values[slot_of(layer_.constants[i].value)] = on.constants[i];
+  for (const prepared_call& call : calls_) {
+    const at::AutoGradMode gradients{call.of->has_gradient && at::GradMode::is_enabled()};
+    run(call, f);
+    for (const slot s : call.last) f.values[s] = {};
+  }
+  std::vector<at::Tensor> outputs;
+  for (const graph_part& p : layer_.outputs) {
+    outputs.push_back(f.values[slot_of(p.name)].toTensor());
+    check_output(p, outputs.back(), samples);
+  }
+  return outputs;
+}
+
+void layer_program::run(const prepared_call& call, frame& on) const {
+  if (!call.op) return run_own(call, on);
+  const auto& wanted = call.op->schema().arguments();
+  torch::jit::Stack stack;
+  stack.reserve(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) stack.push_back(on(call.arguments[i], wanted[i].real_type().get()));
+  call.op->callBoxed(stack);
+  if (call.of->returns_list) {
+    const std::vector<at::Tensor> made = stack.at(0).toTensorVector();
+    if (made.size() != call.results.size())
+      refuse(
+          fmt::format("{} has made {} tensors, and the graph names {}", call.of->op, made.size(), call.results.size()));
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (call.results[i]) on.values[*call.results[i]] = made[i];
+    return;
+  }
+  for (std::size_t i = 0; i < call.results.size(); ++i)
+    if (call.results[i]) on.values[*call.results[i]] = std::move(stack.at(i));
+}
+
+void layer_program::run_own(const prepared_call& call, frame& on) const {
+  const auto value = [&](std::size_t i) { return on(call.arguments.at(i), nullptr); };
+  const auto tensor = [&](std::size_t i) { return value(i).isNone() ? at::Tensor{} : value(i).toTensor(); };
+  const auto site = [&](std::size_t i) { return static_cast<std::uint32_t>(value(i).toInt()); };
+  at::Tensor made;
+  if (call.of->op == "hydra::dropout") {
+    made = graph_dropout(tensor(0), value(1).toDouble(), site(2), on.context);
+  } else if (call.of->op == "hydra::attention") {
+    made = graph_attention({.query = tensor(0),
+                            .key = tensor(1),
+                            .value = tensor(2),
+                            .mask = tensor(3),
+                            .dropout = value(4).toDouble(),
+                            .is_causal = value(5).toBool(),
+                            .scale = value(6).isNone() ? std::nullopt : std::optional{value(6).toDouble()},
+                            .grouped = value(7).toBool(),
+                            .site = site(8)},
+                           on.context);
+  } else {
+    made = batch_norm(tensor(0), std::array{tensor(1), tensor(2), tensor(3), tensor(4)}, on.context,
+                      {.momentum = value(5).toDouble(), .eps = value(6).toDouble()});
+  }
+  if (call.results.at(0)) on.values[*call.results[0]] = std::move(made);
+}
+
+void layer_program::check_output(const graph_part& part, const at::Tensor& is, std::int64_t samples) const {
+  const std::vector<std::int64_t> shape = evaluate(part.shape, samples);
+  if (is.scalar_type() == scalar_type(part.type) && is.sizes() == c10::IntArrayRef{shape}) return;
+  refuse(fmt::format("layer {}: the output \"{}\" is {} [{}], and the graph says {} [{}]", layer_.name, part.name,
+                     at::toString(is.scalar_type()), fmt::join(is.sizes(), ", "), to_string(part.type),
+                     fmt::join(shape, ", ")));
+}
+
+}  // namespace hydra
