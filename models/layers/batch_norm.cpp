@@ -22,9 +22,11 @@ using torch::autograd::variable_list;
 /// Indices in parameters; the arguments of the function are one further, after x.
 enum parameter : std::size_t { weight, bias, running_mean, running_var };
 
-/// Undefined if there are no running averages.
-at::Tensor room_for(const at::Tensor& statistic) {
-  return statistic.defined() ? at::_ops::zeros_like::call(statistic, {}, {}, {}, {}, {}) : at::Tensor{};
+at::Tensor room_for(const at::Tensor& statistic) { return at::_ops::zeros_like::call(statistic, {}, {}, {}, {}, {}); }
+
+/// A function of autograd takes no undefined tensors.
+at::Tensor or_filled(const at::Tensor& parameter, const at::Tensor& x, double value) {
+  return parameter.defined() ? parameter : x.detach().new_full({x.size(1)}, value);
 }
 
 void require_variance(const at::Tensor& x) {
@@ -38,7 +40,6 @@ void require_variance(const at::Tensor& x) {
 /// What is to be added to the gradient of a running average. Backward of a micro-batch runs after that of the one
 /// before it, so `average`.grad holds the sum so far.
 at::Tensor movement(const at::Tensor& average, const at::Tensor& statistic, double momentum) {
-  if (!average.defined()) return {};
   const at::Tensor next = statistic.mul(momentum);
   return average.grad().defined() ? next.sub(average.grad().mul(momentum)) : next;
 }
@@ -89,8 +90,9 @@ at::Tensor batch_norm(const at::Tensor& x, std::span<const at::Tensor> parameter
                                                          numbers.eps));
   }
   require_variance(x);
-  return batch_norm_function::apply(x, parameters[weight], parameters[bias], mean, parameters[running_var],
-                                    numbers.momentum, numbers.eps);
+  return batch_norm_function::apply(x, or_filled(parameters[weight], x, 1), or_filled(parameters[bias], x, 0),
+                                    or_filled(mean, x, 0), or_filled(parameters[running_var], x, 1), numbers.momentum,
+                                    numbers.eps);
 }
 
 }  // namespace hydra

@@ -83,7 +83,7 @@ TEST_CASE("a graph is read", "[exported]") {
   CHECK(g.layers[0].parameters[1].averaging == 0.25);
   CHECK(g.layers[1].calls[1].returns_list);
   CHECK_FALSE(g.layers[1].calls[2].has_gradient);
-  CHECK(g.names.at("v") == std::vector<std::string>{"v", "head.v"});
+  CHECK((g.names.at("v") == std::vector<std::string>{"v", "head.v"}));
 }
 
 TEST_CASE("what is not in the format is refused, with its place", "[exported]") {
