@@ -8,14 +8,19 @@
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace hydra {
 
@@ -82,13 +87,48 @@ struct overloaded : Actions... {
 
 }  // namespace
 
+class layer_program::prepared_calls {
+ public:
+  explicit prepared_calls(const graph_layer& layer);
+  std::vector<at::Tensor> run(const layer_tensors& on, std::int64_t samples, const layer_context& context) const;
+
+ private:
+  using slot = std::size_t;
+  struct prepared_argument;
+  using prepared_list = std::vector<prepared_argument>;
+  /// A constant, a value, a size for the number of samples, or a list.
+  struct prepared_argument {
+    std::variant<IValue, slot, size_expression, device_of_run, prepared_list> is;
+  };
+  struct prepared_call {
+    const graph_call* of = nullptr;
+    std::optional<c10::OperatorHandle> op{};  ///< none: one of Hydra's
+    std::vector<prepared_argument> arguments{};
+    std::vector<std::optional<slot>> results{};
+    std::vector<slot> last{};  ///< what nobody needs after it
+  };
+  struct frame;
+
+  slot slot_of(const std::string& value) const;
+  prepared_argument prepare(const graph_argument& a, const c10::Type* type) const;
+  prepared_call prepare(const graph_call& call) const;
+  void find_last_uses();
+  void run(const prepared_call& call, frame& on) const;
+  void run_own(const prepared_call& call, frame& on) const;
+  void check_output(const graph_part& part, const at::Tensor& is, std::int64_t samples) const;
+
+  graph_layer layer_;
+  std::vector<std::string> names_;  ///< of the slots, sorted
+  std::vector<prepared_call> calls_;
+};
+
 /// The values of one run.
-struct layer_program::frame {
+struct layer_program::prepared_calls::frame {
   std::vector<IValue> values;
   std::int64_t samples;
   at::Device device;
   const layer_context& context;
-  const layer_program& program;
+  const prepared_calls& program;
 
   std::int64_t size(const size_expression& of) const {
     return evaluate(of, samples, [this](const std::string& value, std::int64_t dimension) {
@@ -110,7 +150,7 @@ struct layer_program::frame {
   }
 };
 
-layer_program::layer_program(const graph_layer& layer) : layer_{layer} {
+layer_program::prepared_calls::prepared_calls(const graph_layer& layer) : layer_{layer} {
   for (const graph_part& p : layer_.inputs) names_.push_back(p.name);
   for (const graph_parameter& p : layer_.parameters) names_.push_back(p.is.value);
   for (const graph_tensor& t : layer_.constants) names_.push_back(t.value);
@@ -123,13 +163,14 @@ layer_program::layer_program(const graph_layer& layer) : layer_{layer} {
   find_last_uses();
 }
 
-layer_program::slot layer_program::slot_of(const std::string& value) const {
+layer_program::prepared_calls::slot layer_program::prepared_calls::slot_of(const std::string& value) const {
   return static_cast<slot>(std::ranges::lower_bound(names_, value) - names_.begin());
 }
 
 // -- preparing -----------------------------------------------------------------------------------------------------------
 
-layer_program::prepared_argument layer_program::prepare(const graph_argument& a, const c10::Type* type) const {
+layer_program::prepared_calls::prepared_argument layer_program::prepared_calls::prepare(const graph_argument& a,
+                                                                                        const c10::Type* type) const {
   using made = prepared_argument;
   return std::visit(
       overloaded{[](std::monostate) { return made{IValue{}}; },
@@ -148,7 +189,7 @@ layer_program::prepared_argument layer_program::prepare(const graph_argument& a,
       a.is);
 }
 
-layer_program::prepared_call layer_program::prepare(const graph_call& call) const {
+layer_program::prepared_calls::prepared_call layer_program::prepared_calls::prepare(const graph_call& call) const {
   prepared_call made{.of = &call};
   if (call.op.starts_with("hydra::"))
     check_own(call);
@@ -178,7 +219,7 @@ void collect_names(const graph_argument& a, std::vector<std::string>& names) {
 
 }  // namespace
 
-void layer_program::find_last_uses() {
+void layer_program::prepared_calls::find_last_uses() {
   std::vector<char> needed(names_.size());
   for (const graph_part& p : layer_.outputs) needed[slot_of(p.name)] = true;
   for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
@@ -193,8 +234,8 @@ void layer_program::find_last_uses() {
 
 // -- running -------------------------------------------------------------------------------------------------------------
 
-std::vector<at::Tensor> layer_program::run(const layer_tensors& on, std::int64_t samples,
-                                           const layer_context& context) const {
+std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& on, std::int64_t samples,
+                                                           const layer_context& context) const {
   frame f{std::vector<IValue>(names_.size()), samples, on.inputs.front().device(), context, *this};
   for (std::size_t i = 0; i < layer_.inputs.size(); ++i) f.values[slot_of(layer_.inputs[i].name)] = on.inputs[i];
   for (std::size_t i = 0; i < layer_.parameters.size(); ++i)
@@ -214,7 +255,7 @@ std::vector<at::Tensor> layer_program::run(const layer_tensors& on, std::int64_t
   return outputs;
 }
 
-void layer_program::run(const prepared_call& call, frame& on) const {
+void layer_program::prepared_calls::run(const prepared_call& call, frame& on) const {
   if (!call.op) return run_own(call, on);
   const auto& wanted = call.op->schema().arguments();
   torch::jit::Stack stack;
@@ -234,7 +275,7 @@ void layer_program::run(const prepared_call& call, frame& on) const {
     if (call.results[i]) on.values[*call.results[i]] = std::move(stack.at(i));
 }
 
-void layer_program::run_own(const prepared_call& call, frame& on) const {
+void layer_program::prepared_calls::run_own(const prepared_call& call, frame& on) const {
   const auto value = [&](std::size_t i) { return on(call.arguments.at(i), nullptr); };
   const auto tensor = [&](std::size_t i) { return value(i).isNone() ? at::Tensor{} : value(i).toTensor(); };
   const auto site = [&](std::size_t i) { return static_cast<std::uint32_t>(value(i).toInt()); };
@@ -259,12 +300,20 @@ void layer_program::run_own(const prepared_call& call, frame& on) const {
   if (call.results.at(0)) on.values[*call.results[0]] = std::move(made);
 }
 
-void layer_program::check_output(const graph_part& part, const at::Tensor& is, std::int64_t samples) const {
+void layer_program::prepared_calls::check_output(const graph_part& part, const at::Tensor& is,
+                                                 std::int64_t samples) const {
   const std::vector<std::int64_t> shape = evaluate(part.shape, samples);
   if (is.scalar_type() == scalar_type(part.type) && is.sizes() == c10::IntArrayRef{shape}) return;
   refuse(fmt::format("layer {}: the output \"{}\" is {} [{}], and the graph says {} [{}]", layer_.name, part.name,
                      at::toString(is.scalar_type()), fmt::join(is.sizes(), ", "), to_string(part.type),
                      fmt::join(shape, ", ")));
+}
+
+layer_program::layer_program(const graph_layer& layer) : calls_{std::make_shared<const prepared_calls>(layer)} {}
+
+std::vector<at::Tensor> layer_program::run(const layer_tensors& on, std::int64_t samples,
+                                           const layer_context& context) const {
+  return calls_->run(on, samples, context);
 }
 
 }  // namespace hydra

@@ -34,12 +34,12 @@ std::string refusal(const std::string& part, const std::string& by) {
   return "accepted";
 }
 
-/// A byte, or a word of the file, is replaced, removed or repeated, up to four times.
+/// A byte, or a part of the file, is replaced, removed or repeated, up to three times.
 std::string mutated(std::uint64_t seed) {
   portable_random random{seed};
   std::string text = small_graph;
   const auto place = [&] { return random.whole(0, static_cast<std::uint32_t>(text.size() - 1)); };
-  for (std::uint32_t n = random.whole(1, 4); n > 0; --n) {
+  for (std::uint32_t n = random.whole(1, 3); n > 0; --n) {
     const std::size_t at = place(), length = random.whole(1, 12);
     switch (random.whole(0, 3)) {
       case 0:
@@ -59,9 +59,9 @@ std::string mutated(std::uint64_t seed) {
 }
 
 /// How many were accepted; anything but fault_error fails the test.
-std::size_t accepted(std::uint64_t first, std::uint64_t end) {
+std::size_t accepted(std::uint64_t seeds) {
   std::size_t n = 0;
-  for (std::uint64_t seed = first; seed < end; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     try {
       prepare(mutated(seed));
       ++n;
@@ -129,10 +129,8 @@ TEST_CASE("operations that a graph may not call are refused", "[exported]") {
              Contains("other results"));
 }
 
-TEST_CASE("mutated graphs are refused or are graphs", "[exported]") {
-  const std::size_t n = accepted(0, 3000);
-  CHECK(n > 10);
-  CHECK(n < 1500);
+TEST_CASE("100,000 mutated graphs are refused, or are graphs", "[exported]") {
+  const std::size_t n = accepted(100'000);
+  CHECK(n > 100);
+  CHECK(n < 50'000);
 }
-
-TEST_CASE("100,000 mutated graphs are refused or are graphs", "[.deep]") { CHECK(accepted(3000, 103'000) > 1000); }
