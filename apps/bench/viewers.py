@@ -57,7 +57,7 @@ def train(hydra, folder, name, viewers):
         threading.Thread(target=view, args=((host, int(port)), token, i > 0), daemon=True).start()
     process.communicate()
     report = json.loads((folder / name / "report.json").read_text())
-    return report["makespan_s"], report["process_peak_bytes"], [m["digest"] for m in report["models"]]
+    return report["makespan_s"], report["host"]["process_peak_bytes"], [m["digest"] for m in report["models"]]
 
 
 def ratios(values):
