@@ -163,7 +163,7 @@ def main():
     if not chromium:
         print("skipped: there is no chromium (Debian: apt install chromium); the live page is not tested in a browser")
         sys.exit(77)
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as closing:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.ExitStack() as closing:
         fixture = subprocess.Popen([sys.argv[1], folder + "/run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         closing.callback(fixture.kill)
         url = fixture.stdout.readline().strip()

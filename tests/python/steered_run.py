@@ -276,7 +276,7 @@ def main():
     if by_page and not shutil.which("chromium"):
         print("skipped: there is no chromium (Debian: apt install chromium); the page of a run is not tested in a browser")
         sys.exit(77)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         if by_page:
             check_page(hydra, pathlib.Path(folder), sys.argv[3] if len(sys.argv) > 3 else None)
         else:
