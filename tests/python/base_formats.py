@@ -13,7 +13,8 @@ import pathlib
 import sys
 import tempfile
 
-from compare_models import CASES, SEED, read_checkpoint, require, require_equal, run, run_checks
+from checks import require, run_checks
+from compare_models import CASES, SEED, read_checkpoint, require_equal, run
 
 try:
     import torch
@@ -153,7 +154,7 @@ def main():
     checks = {f"values of {n}": lambda n=n: compare_values(hydra, n) for n in ("gpt2", "llama", "qwen3")}
     checks |= {f"modules of {n}": lambda n=n: compare_modules(hydra, n) for n in ("llama", "qwen3")}
     checks |= {f"adapter of {n}": lambda n=n: compare_adapters(hydra, n) for n in ("gpt2", "llama")}
-    run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))})
+    sys.exit(run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))}))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ import pathlib
 import sys
 import tempfile
 
-from compare_models import CASES, RATE, SEED, STEPS, Folder, logits_of, require, require_equal, require_near
-from compare_models import read_checkpoint, run, run_checks, train
+from checks import require, run_checks
+from compare_models import CASES, RATE, SEED, STEPS, Folder, logits_of, read_checkpoint, require_equal, require_near, run, train
 
 try:
     import torch
@@ -145,7 +145,7 @@ def main():
     checks = {f"{name} rank {rank}": lambda n=name, r=rank: compare(probe, n, r) for name in ARCHITECTURES for rank in RANKS}
     for name in ("gpt2", "llama"):
         checks[f"hydra train on {name}"] = lambda n=name: compare_program(hydra, n) or "in peft, merged and continued"
-    run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))})
+    sys.exit(run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))}))
 
 
 if __name__ == "__main__":

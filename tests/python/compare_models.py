@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import Failed, require, run_checks
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"
 try:
@@ -24,6 +26,7 @@ try:
     import torch
     import torch.nn.functional as F
     import transformers
+    from initial_values import moved
     from PIL import Image
     from safetensors.torch import load_file, save_file
 except ImportError as missing:
@@ -47,17 +50,7 @@ class Case:
 
 
 def shaken(model, seed=7):
-    """Moves every parameter and average away from its initial zeros and ones."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for p in model.parameters():
-            p.add_(0.1 * torch.randn(p.shape, generator=generator))
-        for name, b in model.named_buffers():
-            if name.endswith("running_mean"):
-                b.add_(0.1 * torch.randn(b.shape, generator=generator))
-            if name.endswith("running_var"):
-                b.mul_(0.5 + torch.rand(b.shape, generator=generator))
-    return model.float()
+    return moved(model, seed).float()
 
 
 def tokens(vocabulary, context, seed=1):
@@ -219,20 +212,11 @@ CASES = {
 }
 
 
-class Refused(Exception):
-    pass
-
-
 def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if done.returncode != 0:
-        raise Refused(f"{' '.join(str(c) for c in command)}\n  exits with {done.returncode}: {done.stderr.strip()}")
+        raise Failed(f"{' '.join(str(c) for c in command)}\n  exits with {done.returncode}: {done.stderr.strip()}")
     return done.stdout
-
-
-def require(holds, text):
-    if not holds:
-        raise Refused(text)
 
 
 def require_near(what, found, expected, most, scale=None):
@@ -555,25 +539,13 @@ PROGRAM = {"hydra export is read by transformers": compare_program,
            "hydra generate is transformers' greedy search": compare_generation}
 
 
-def run_checks(checks):
-    """Prints what each finds, by its name; exits with 1 if one fails."""
-    failed = 0
-    for name, check in checks.items():
-        try:
-            print(f"{name:28} {check() or 'holds'}", flush=True)
-        except Refused as e:
-            failed += 1
-            print(f"{name:28} FAILED: {e}", flush=True)
-    sys.exit(1 if failed else 0)
-
-
 def main():
     probe, hydra, *chosen = sys.argv[1:]
     torch.set_num_threads(1)
     checks = {name: lambda n=name: compare(probe, n) for name in chosen or CASES}
     if not chosen:
         checks |= {claim: lambda c=check: c(hydra) for claim, check in PROGRAM.items()}
-    run_checks(checks)
+    sys.exit(run_checks(checks))
 
 
 if __name__ == "__main__":

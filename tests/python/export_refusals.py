@@ -11,7 +11,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+from checks import Failed, in_a_folder, require, run_checks
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -33,15 +34,6 @@ except ImportError as missing:
 SOURCE = pathlib.Path(refused.__file__)
 LINES = {line.split("# here: ")[1].strip(): number for number, line in enumerate(SOURCE.read_text().splitlines(), 1)
          if "# here: " in line}
-
-
-class Failed(Exception):
-    pass
-
-
-def require(holds, text):
-    if not holds:
-        raise Failed(text)
 
 
 def message_of(make, folder):
@@ -252,19 +244,11 @@ PROGRAM = {f.__name__.replace("_", " "): f for f in (
 def main():
     torch.set_num_threads(1)
     chosen = sys.argv[1:] or [*refused.CASES, *PROGRAM]
-    failed = 0
-    for name in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            work = pathlib.Path(folder)
-            try:
-                said = PROGRAM[name](work) or "holds" if name in PROGRAM else compare_message(name, work)
-                print(f"{name:36} {said}", flush=True)
-            except (Failed, OSError) as e:
-                failed += 1
-                print(f"{name:36} FAILED: {e}", flush=True)
+    checks = {name: in_a_folder(PROGRAM[name]) if name in PROGRAM else in_a_folder(compare_message, name) for name in chosen}
+    failed = run_checks(checks, also=(OSError,))
     forgotten = sorted(set(LINES) - set(refused.CASES))
     print("".join(f"no case for the line {name}\n" for name in forgotten), end="")
-    sys.exit(1 if failed or forgotten else 0)
+    sys.exit(bool(failed or forgotten))
 
 
 if __name__ == "__main__":

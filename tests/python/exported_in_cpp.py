@@ -9,17 +9,16 @@ Exits with 77 where a package is not installed.
 """
 import argparse
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
-import time
+
+from checks import in_a_folder, require, run_checks
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 try:
     import torch_of_build  # pylint: disable=unused-import
     import torch
-    from exported_models import Failed, in_order, inputs_for, require, sites, takes
+    from exported_models import in_order, inputs_for, sites, takes
     from safetensors.torch import load_file, save_file
     import zoo
     from hydra_export import Refused, export
@@ -103,16 +102,8 @@ def main():
     arguments.add_argument("cases", nargs="*", metavar="CASE")
     options = arguments.parse_args()
     torch.set_num_threads(1)
-    failed = 0
-    for name in options.cases or zoo.CASES:
-        start = time.monotonic()
-        with tempfile.TemporaryDirectory() as work:
-            try:
-                print(f"{name:22} {run_case(options.probe, name, pathlib.Path(work))}, {time.monotonic() - start:.1f} s", flush=True)
-            except (Failed, Refused) as e:
-                failed += 1
-                print(f"{name:22} FAILED: {e}", flush=True)
-    sys.exit(1 if failed else 0)
+    chosen = options.cases or zoo.CASES
+    sys.exit(run_checks({name: in_a_folder(run_case, options.probe, name) for name in chosen}, also=(Refused,)))
 
 
 if __name__ == "__main__":

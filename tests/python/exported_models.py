@@ -12,8 +12,9 @@ import argparse
 import os
 import pathlib
 import sys
-import tempfile
 import time
+
+from checks import in_a_folder, require, run_checks
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -46,15 +47,6 @@ WRITTEN_OUT = 1e-4  # relative: attention that is written out, to draw its dropo
 BECOME = {"gpt2": (9, 6, 1152), "gpt2-dropout": (9, 6, 1152), "resnet": (11, 10, 2048), "carried-as-made": (5, 3, 68),
           "shared": (6, 3, 768), "filled": (3, 3, 24), "mask-in-place": (5, 2, 768), "encoder": (14, 6, 2304),
           "unet": (13, 11, 12288)}
-
-
-class Failed(Exception):
-    pass
-
-
-def require(holds, text):
-    if not holds:
-        raise Failed(text)
 
 
 def require_equal(what, found, expected):
@@ -217,8 +209,9 @@ def become(document):
     return len(layers), len({layer["signature"] for layer in layers}), max(crossing, default=0)
 
 
-def compare(name, folder):
+def compare(name, work):
     """What was compared."""
+    folder = work / name
     torch.manual_seed(0)
     request = as_request(zoo.CASES[name]())
     start = time.monotonic()
@@ -233,20 +226,6 @@ def compare(name, folder):
     return f"{layers:2} layers ({kinds}), {calls:3} calls, {crossing:5} bytes, exported in {seconds:.1f} s; equal: {said}"
 
 
-def run(names):
-    """How many failed."""
-    failed = 0
-    for name in names:
-        start = time.monotonic()
-        with tempfile.TemporaryDirectory() as work:
-            try:
-                print(f"{name:22} {compare(name, pathlib.Path(work) / name)}, {time.monotonic() - start:.1f} s", flush=True)
-            except (Failed, Refused) as e:
-                failed += 1
-                print(f"{name:22} FAILED: {e}", flush=True)
-    return failed
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(zoo.CASES)}")
@@ -255,7 +234,8 @@ def main():
     if unknown:
         arguments.error(f"no such case: {', '.join(unknown)}")
     torch.set_num_threads(1)
-    sys.exit(1 if run(options.cases or zoo.CASES) else 0)
+    chosen = options.cases or zoo.CASES
+    sys.exit(run_checks({name: in_a_folder(compare, name) for name in chosen}, also=(Refused,)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+from checks import Failed, in_a_folder, require, run_checks
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -34,15 +35,6 @@ SAME = ("gpt2", "llama", "llama-bf16", "qwen3", "gemma3", "bert", "albert", "deb
         "convnext")
 RENAMED = ("vit", "mixtral")  # by transformers, when it loads them
 WIDTH, DEPTH, MIB = 4096, 6, 2**20  # of the large module: 384 MiB
-
-
-class Failed(Exception):
-    pass
-
-
-def require(holds, text):
-    if not holds:
-        raise Failed(text)
 
 
 def quiet(*_):
@@ -148,18 +140,18 @@ CHECKS |= {f"{name} is refused": lambda work, n=name: is_refused(n, work) for na
 CHECKS |= {"another shape is refused": refuses_another_shape, "a large module needs little memory": needs_little_memory}
 
 
+def reproducible(check):
+    """With the same random numbers, whatever has run before."""
+    def run(work):
+        torch.manual_seed(0)
+        return check(work)
+    return run
+
+
 def main():
     torch.set_num_threads(1)
-    failed = 0
-    for name in sys.argv[1:] or CHECKS:
-        torch.manual_seed(0)
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                print(f"{name:34} {CHECKS[name](pathlib.Path(folder)) or 'holds'}", flush=True)
-            except (Failed, Refused) as e:
-                failed += 1
-                print(f"{name:34} FAILED: {e}", flush=True)
-    sys.exit(1 if failed else 0)
+    checks = {name: in_a_folder(reproducible(CHECKS[name])) for name in sys.argv[1:] or CHECKS}
+    sys.exit(run_checks(checks, also=(Refused,)))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Inputs and initial values, the same in each run."""
 import torch
+from initial_values import moved
 
 SAMPLES = 4
 
@@ -26,14 +27,4 @@ def reals(*shape, seed=3):
 
 
 def shaken(module, seed=7):
-    """Moves all parameters and averages away from zeros and ones, which hide mistakes; trains."""
-    drawn = generator(seed)
-    with torch.no_grad():
-        for p in module.parameters():
-            p.add_((0.1 * torch.randn(p.shape, generator=drawn)).to(p.dtype))
-        for name, b in module.named_buffers():
-            if name.endswith("running_mean"):
-                b.add_(0.1 * torch.randn(b.shape, generator=drawn))
-            if name.endswith("running_var"):
-                b.mul_(0.5 + torch.rand(b.shape, generator=drawn))
-    return module.train()
+    return moved(module, seed).train()

@@ -1,0 +1,35 @@
+"""What checks of tests/python have in common: how they fail, and how they are run."""
+import pathlib
+import sys
+import tempfile
+import time
+
+
+class Failed(Exception):
+    pass
+
+
+def require(holds, text):
+    if not holds:
+        raise Failed(text)
+
+
+def in_a_folder(check, *arguments):
+    """A check that is given a folder of its own behind its arguments."""
+    def run():
+        with tempfile.TemporaryDirectory() as folder:
+            return check(*arguments, pathlib.Path(folder))
+    return run
+
+
+def run_checks(checks, also=()):
+    """Prints what each finds, by its name. Returns whether one has failed, by Failed or an exception of `also`."""
+    failed = False
+    for name, check in checks.items():
+        start = time.monotonic()
+        try:
+            print(f"{name:36} {check() or 'holds'}, {time.monotonic() - start:.1f} s", flush=True)
+        except (Failed, *also) as e:
+            failed = True
+            print(f"{name:36} FAILED: {e}", flush=True)
+    return failed
