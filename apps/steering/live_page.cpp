@@ -90,7 +90,10 @@ class live_page::server {
 
  private:
   void set_limits() {
-    http_.set_socket_options(set_options);
+    http_.set_socket_options([this](socket_t socket) {
+      set_options(socket);
+      socket_ = socket;
+    });
     http_.set_read_timeout(patience_s);
     http_.set_write_timeout(patience_s);
     http_.set_keep_alive_max_count(1);  // an idle connection would hold a thread
@@ -163,6 +166,8 @@ class live_page::server {
 
   /// Returns when the server may be stopped.
   void listen() {
+    ::listen(socket_,
+             SOMAXCONN);  // the library lets 5 wait: of more that come at once, each would try again after seconds
     std::promise<void> runs;
     http_.new_task_queue = [&runs] {
       auto pool = std::make_unique<bounded_pool>();
@@ -177,6 +182,7 @@ class live_page::server {
   std::string title_;
   std::string host_;
   int port_ = -1;
+  socket_t socket_ = INVALID_SOCKET;  ///< the last that the library has made: the one that it listens at
   live_access access_;
   std::string nonce_ = random_token();
   live_feed feed_;

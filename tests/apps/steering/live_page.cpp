@@ -8,6 +8,7 @@
 #include <httplib.h>
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <regex>
@@ -44,12 +45,13 @@ struct served_run {
     return client().Post("/command" + token, body, "application/json");
   }
 
-  /// Reads events until one contains the text; false if there is none before the end.
+  /// Reads events until one contains the text; false if there is none before the end, or within a minute.
   bool watch_until(const std::string& text) const {
     std::string seen;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
     return !client().Get("/events" + token, [&](const char* data, std::size_t n) {
       seen.append(data, n);
-      return seen.find(text) == std::string::npos;
+      return seen.find(text) == std::string::npos && std::chrono::steady_clock::now() < end;
     }) && seen.find(text) != std::string::npos;
   }
 
