@@ -1,6 +1,6 @@
 #pragma once
-// The header of plug-ins, <hydra/plugin.hpp>: the table that a plug-in exports, its policies, devices and search rules. Headers only:
-// a plug-in links no library of Hydra. Other functions of Hydra are resolved in the program that loads it.
+// The header of plug-ins, <hydra/plugin.hpp>: the table that a plug-in exports, its policies, devices and search rules.
+// Headers only: a plug-in links no library of Hydra. Other functions of Hydra are resolved in the program that loads it.
 
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_options.hpp"

@@ -28,7 +28,23 @@ std::string score_cell(const ranked_trial& t, search_metric metric) {
   return metric == search_metric::accuracy ? fmt::format("{:.1f} %", -*t.score * 100) : fmt::format("{:.4f}", *t.score);
 }
 
-/// Paths, in the order of the trials' keys.
+const model_report* find_model(const report& r, const ranked_trial& t) {
+  const auto found = std::ranges::find(r.models, t.is.name, &model_report::name);
+  return found == r.models.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> row_of(const ranked_trial& t, const model_report* m, search_metric metric,
+                                const std::vector<std::string>& keys) {
+  std::vector<std::string> row{t.is.name, std::to_string(m ? m->steps : 0), score_cell(t, metric)};
+  for (auto& value : value_cells(keys, t)) {
+    row.push_back(shortened(value));
+  }
+  row.push_back(m ? outcome(*m, t) : t.reason);
+  return row;
+}
+
+}  // namespace
+
 std::vector<std::string> varied_keys(const search_ranking& s) {
   std::vector<std::string> keys;
   for (const auto& t : s.trials) {
@@ -41,24 +57,7 @@ std::vector<std::string> varied_keys(const search_ranking& s) {
   return keys;
 }
 
-const model_report* find_model(const report& r, const ranked_trial& t) {
-  const auto found = std::ranges::find(r.models, t.is.name, &model_report::name);
-  return found == r.models.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> row_of(const ranked_trial& t, const model_report* m, const search_ranking& s) {
-  std::vector<std::string> row{t.is.name, std::to_string(m ? m->steps : 0), score_cell(t, s.metric)};
-  for (auto& value : value_cells(s, t)) {
-    row.push_back(shortened(value));
-  }
-  row.push_back(m ? outcome(*m, t) : t.reason);
-  return row;
-}
-
-}  // namespace
-
-std::vector<std::string> key_titles(const search_ranking& s) {
-  const auto keys = varied_keys(s);
+std::vector<std::string> key_titles(const std::vector<std::string>& keys) {
   std::vector<std::string> titles;
   for (const auto& key : keys) {
     titles.push_back(std::ranges::count(keys, last_part(key), last_part) > 1 ? key : last_part(key));
@@ -66,9 +65,9 @@ std::vector<std::string> key_titles(const search_ranking& s) {
   return titles;
 }
 
-std::vector<std::string> value_cells(const search_ranking& s, const ranked_trial& t) {
+std::vector<std::string> value_cells(const std::vector<std::string>& keys, const ranked_trial& t) {
   std::vector<std::string> cells;
-  for (const auto& key : varied_keys(s)) {
+  for (const auto& key : keys) {
     const auto found = std::ranges::find(t.is.keys, key, &key_value::key);
     cells.push_back(found == t.is.keys.end() ? "-" : found->value);
   }
@@ -101,13 +100,14 @@ std::string search_cost(const report& r, const search_ranking& s) {
 
 std::string ranking_table(const report& r, const search_ranking& s) {
   std::vector<table_column> columns{{"model"}, {"steps", alignment::right}, {to_string(s.metric), alignment::right}};
-  for (auto& title : key_titles(s)) {
+  const auto keys = varied_keys(s);
+  for (auto& title : key_titles(keys)) {
     columns.push_back({std::move(title), alignment::right});
   }
   columns.push_back({"outcome"});
   text_table table{std::move(columns)};
   for (const auto& t : s.trials) {
-    table.add(row_of(t, find_model(r, t), s));
+    table.add(row_of(t, find_model(r, t), s.metric, keys));
   }
   return table.to_string() + s.rule + "; " + search_cost(r, s) + "\n";
 }

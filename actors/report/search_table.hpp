@@ -13,10 +13,12 @@ namespace hydra {
 /// A trial that the report lacks has no steps.
 std::string ranking_table(const report& r, const search_ranking& s);
 
-/// What the search varies: the last part of each key's path, the path itself if two keys have the same.
-std::vector<std::string> key_titles(const search_ranking& s);
-/// Their values, as TOML; "-" if the trial does not have it.
-std::vector<std::string> value_cells(const search_ranking& s, const ranked_trial& t);
+/// Paths of what the search varies, in the order of the trials' keys.
+std::vector<std::string> varied_keys(const search_ranking& s);
+/// The last part of each path, the path itself if two keys have the same.
+std::vector<std::string> key_titles(const std::vector<std::string>& keys);
+/// The trial's values, as TOML; "-" if it does not have one.
+std::vector<std::string> value_cells(const std::vector<std::string>& keys, const ranked_trial& t);
 
 /// "finished", "stopped at rung 2: 9th of 16, 8 continue", "interrupted, waits at rung 2", "failed: io: ...".
 std::string outcome(const model_report& m, const ranked_trial& t);

@@ -24,7 +24,7 @@ std::vector<trial_decision> halving::result(const trial_result& arrived) {
   const std::size_t trial = place_of_trial(trials_, arrived.trial);
   const auto rung = rung_at(rungs_, arrived.steps);
   if (!rung) return {{arrived.trial, arrived.steps, trial_verdict::go_on}};
-  const trial_at_rung at{trial, *rung};
+  const trial_at at{trial, *rung};
   if (const auto before = decided_.find(at); before != decided_.end()) return {before->second};
   if (ended_[trial] || has_stopped(trial)) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
   scores_.emplace(at, arrived.score);
@@ -56,11 +56,7 @@ std::vector<trial_decision> halving::decide() {
 }
 
 void halving::decide_rung(std::vector<trial_decision>& made) {
-  std::vector<ranked_score> ranked;
-  for (const std::size_t trial : members_)
-    if (const auto score = scores_.find({trial, rung_}); score != scores_.end())
-      ranked.push_back({score->second, trial});
-  std::ranges::sort(ranked, is_better);
+  const std::vector<ranked_score> ranked = best_first(members_, rung_, scores_);
   const std::size_t going_on = (ranked.size() + factor_ - 1) / factor_;
   members_.clear();
   for (std::size_t i = 0; i < ranked.size(); ++i) {
@@ -68,7 +64,7 @@ void halving::decide_rung(std::vector<trial_decision>& made) {
     if (i < going_on) members_.push_back(trial);
     made.push_back({trials_[trial], rungs_[rung_], i < going_on ? trial_verdict::go_on : trial_verdict::stop,
                     static_cast<std::uint32_t>(i + 1), static_cast<std::uint32_t>(ranked.size())});
-    decided_.emplace(trial_at_rung{trial, rung_}, made.back());
+    decided_.emplace(trial_at{trial, rung_}, made.back());
   }
   std::ranges::sort(members_);
   ++rung_;

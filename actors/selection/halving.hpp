@@ -2,6 +2,7 @@
 // Successive halving (Jamieson and Talwalkar 2016: Non-stochastic best arm identification and hyperparameter
 // optimization): at each rung the best part of the trials goes on. Standard library only.
 
+#include "actors/selection/rungs.hpp"
 #include "actors/selection/search_rule.hpp"
 
 #include <cstddef>
@@ -30,8 +31,6 @@ class halving final : public search_rule {
   std::string rule() const;
 
  private:
-  using trial_at_rung = std::pair<std::size_t, std::size_t>;
-
   bool has_stopped(std::size_t trial) const;
   bool is_complete() const;
   /// Decides the rungs that are complete.
@@ -42,8 +41,8 @@ class halving final : public search_rule {
   std::vector<std::uint32_t> rungs_;
   std::uint32_t factor_;
   std::vector<bool> ended_;
-  std::map<trial_at_rung, double> scores_;
-  std::map<trial_at_rung, trial_decision> decided_;
+  std::map<trial_at, double> scores_;
+  std::map<trial_at, trial_decision> decided_;
   std::size_t rung_ = 0;              ///< the first that has not decided
   std::vector<std::size_t> members_;  ///< of that rung, in the order of the workload
 };

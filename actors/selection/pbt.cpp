@@ -33,7 +33,7 @@ std::vector<trial_decision> pbt::result(const trial_result& arrived) {
   const std::size_t trial = place(arrived.trial);
   const trial_decision goes_on{arrived.trial, arrived.steps, trial_verdict::go_on};
   if (arrived.steps % settings_.every != 0 || arrived.steps >= settings_.steps) return {goes_on};
-  const trial_at_steps at{trial, arrived.steps};
+  const trial_at at{trial, arrived.steps};
   if (const auto before = decided_.find(at); before != decided_.end()) return {before->second};
   if (all_[trial].ended) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
   if (arrived.steps < at_) return {goes_on};  // a copy where it begins
@@ -67,10 +67,7 @@ std::vector<trial_decision> pbt::decide() {
 
 /// A result counts even if its trial ended later while it waited, but there may be nothing to copy of that one.
 void pbt::compare(std::vector<trial_decision>& made) {
-  std::vector<ranked_score> ranked;
-  for (const std::size_t trial : population_)
-    if (const auto score = scores_.find({trial, at_}); score != scores_.end()) ranked.push_back({score->second, trial});
-  std::ranges::sort(ranked, is_better);
+  const std::vector<ranked_score> ranked = best_first(population_, at_, scores_);
   const std::size_t quarter = ranked.size() / 4;
   std::vector<std::size_t> best;
   for (std::size_t i = 0; i < quarter; ++i) best.push_back(ranked[i].trial);
@@ -85,7 +82,7 @@ void pbt::compare(std::vector<trial_decision>& made) {
       d.verdict = trial_verdict::stop;
       d.copy = copy_for(trial, best);
     }
-    decided_.emplace(trial_at_steps{trial, at_}, d);
+    decided_.emplace(trial_at{trial, at_}, d);
     made.push_back(std::move(d));
   }
   std::ranges::sort(population_);

@@ -2,6 +2,7 @@
 // Population based training (Jaderberg et al. 2017: Population based training of neural networks): bad trials begin
 // again from the state of good ones, with other values. Standard library only.
 
+#include "actors/selection/rungs.hpp"
 #include "actors/selection/search_settings.hpp"
 
 #include <cstddef>
@@ -33,7 +34,6 @@ class pbt final : public search_rule {
     bool ended = false;
     bool stopped = false;
   };
-  using trial_at_steps = std::pair<std::size_t, std::uint32_t>;
 
   std::size_t place(const std::string& trial) const;
   bool is_complete() const;
@@ -48,8 +48,8 @@ class pbt final : public search_rule {
   std::vector<member> all_;              ///< those of the workload, then the copies
   std::vector<std::size_t> population_;  ///< that the next comparison is about
   std::uint32_t at_;                     ///< steps of that
-  std::map<trial_at_steps, double> scores_;
-  std::map<trial_at_steps, trial_decision> decided_;
+  std::map<trial_at, double> scores_;
+  std::map<trial_at, trial_decision> decided_;
 };
 
 }  // namespace hydra

@@ -28,6 +28,15 @@ bool is_better(const ranked_score& a, const ranked_score& b) {
   return std::tuple(a_bad, a_bad ? 0 : a.score, a.trial) < std::tuple(b_bad, b_bad ? 0 : b.score, b.trial);
 }
 
+std::vector<ranked_score> best_first(const std::vector<std::size_t>& trials, std::size_t where,
+                                     const std::map<trial_at, double>& scores) {
+  std::vector<ranked_score> ranked;
+  for (const std::size_t trial : trials)
+    if (const auto score = scores.find({trial, where}); score != scores.end()) ranked.push_back({score->second, trial});
+  std::ranges::sort(ranked, is_better);
+  return ranked;
+}
+
 std::size_t place_of_trial(const std::vector<std::string>& trials, const std::string& name) {
   const auto found = std::ranges::find(trials, name);
   if (found == trials.end()) refuse("the search has no trial \"" + name + "\"");

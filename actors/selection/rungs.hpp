@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -27,6 +29,13 @@ struct ranked_score {
 /// Lower is better; a score that is not finite is worse than all others; of equal scores, the trial of the lower place
 /// is better.
 bool is_better(const ranked_score& a, const ranked_score& b);
+
+/// A trial, and the rung, or the steps, where it is compared.
+using trial_at = std::pair<std::size_t, std::size_t>;
+
+/// The scores that these trials have there, best first.
+std::vector<ranked_score> best_first(const std::vector<std::size_t>& trials, std::size_t where,
+                                     const std::map<trial_at, double>& scores);
 
 /// The place of a name; throws fault_error{bad_input} if it is not there.
 std::size_t place_of_trial(const std::vector<std::string>& trials, const std::string& name);

@@ -33,8 +33,9 @@ struct search_ranking {
 };
 
 /// Scores after different numbers of steps do not compare: trials are ranked by the last rung of which they have a
-/// result, then by their score there; under a rule without rungs by their last result; under none by their last score. Copies of trials are trials. Records of other trials and,
-/// as after a resume, repeated ones do not count. Throws fault_error{bad_input} for impossible settings.
+/// result, then by their score there; under a rule without rungs by their last result; under none by their last score.
+/// Copies of trials are trials. Records of other trials and, as after a resume, repeated ones do not count. Throws
+/// fault_error{bad_input} for impossible settings.
 search_ranking rank_trials(const search_settings& settings, std::span<const search_record> records);
 
 }  // namespace hydra

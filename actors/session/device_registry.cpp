@@ -1,5 +1,6 @@
 #include "actors/session/device_registry.hpp"
 
+#include "actors/plugin/named_item.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
 
@@ -79,12 +80,8 @@ known_device device_registry::find(const std::string& kind) {
 
 std::vector<known_device> device_registry::all() const {
   std::vector<known_device> found;
-  for (const auto& p : plugins_->all()) {
-    for (const auto& item : *p.items) {
-      if (item.kind == plugin_kind::device) {
-        found.push_back(known(p, item));
-      }
-    }
+  for (const auto& offered : offered_items(*plugins_, {{plugin_kind::device}, "device", "devices"})) {
+    found.push_back(known(offered.from, offered.item));
   }
   return found;
 }

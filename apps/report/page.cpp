@@ -92,9 +92,9 @@ std::string parameters_cell(const model_report& m) {
   return m.frozen_parameters == 0 ? all : fmt::format("{} of {}", count(m.parameters - m.frozen_parameters), all);
 }
 
-std::vector<column> model_columns(const search_ranking& s) {
+std::vector<column> model_columns(const std::vector<std::string>& keys) {
   std::vector<column> columns{{"model"}};
-  for (const std::string& key : key_titles(s)) columns.push_back({key, true});
+  for (const std::string& key : key_titles(keys)) columns.push_back({key, true});
   columns.insert(columns.end(), {{"family"},
                                  {"parameters", true},
                                  {"shards", true},
@@ -114,15 +114,15 @@ std::string order_note(const recorded_run& run) {
 }
 
 std::string models_section(const recorded_run& run) {
-  const std::vector<column> columns = model_columns(run.search);
+  const std::vector<std::string> keys = varied_keys(run.search);
+  const std::vector<column> columns = model_columns(keys);
   std::string rows;
   for (const std::size_t i : best_first(run)) {
     const model_report& m = run.summary.models[i];
     const auto* v = last_validation(run, i);
     const ranked_trial* const trial = trial_of(run, i);
     std::vector<std::string> cells{swatch(i) + escaped(m.name)};
-    for (const std::string& value : value_cells(run.search, trial ? *trial : ranked_trial{}))
-      cells.push_back(escaped(value));
+    for (const std::string& value : value_cells(keys, trial ? *trial : ranked_trial{})) cells.push_back(escaped(value));
     cells.insert(cells.end(),
                  {escaped(m.family), parameters_cell(m), shards_cell(m), std::to_string(m.steps), number(last_loss(m)),
                   validation_cell(v), v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m, trial)});
@@ -228,7 +228,9 @@ std::string remarks(const recorded_run& run) {
 std::vector<std::size_t> best_first(const recorded_run& run) {
   std::vector<std::size_t> order(run.summary.models.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t model) { return rank_of(run, model); });
+  std::vector<std::pair<int, double>> ranks;  // each is found once: a search may have thousands of trials
+  for (const std::size_t model : order) ranks.push_back(rank_of(run, model));
+  std::ranges::stable_sort(order, {}, [&](std::size_t model) { return ranks[model]; });
   return order;
 }
 

@@ -158,8 +158,12 @@ layer_program::prepared_calls::prepared_calls(const graph_layer& layer) : layer_
     for (const auto& result : call.results)
       if (result) names_.push_back(*result);
   std::ranges::sort(names_);
-  check_writes(layer_);
-  for (const graph_call& call : layer_.calls) calls_.push_back(prepare(call));
+  std::vector<std::optional<c10::OperatorHandle>> operations;
+  for (const graph_call& call : layer_.calls) {
+    calls_.push_back(prepare(call));
+    operations.push_back(calls_.back().op);
+  }
+  check_writes(layer_, operations);
   find_last_uses();
 }
 

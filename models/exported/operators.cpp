@@ -182,12 +182,10 @@ class shared_memory {
     for (const graph_tensor& t : layer.constants) keep(t.value);
   }
 
-  void run(const graph_call& call) {
-    const bool own = !call.op.starts_with("aten::");
-    const auto op = own ? std::nullopt : std::optional{operator_of(call)};
+  void run(const graph_call& call, const std::optional<c10::OperatorHandle>& op) {
     for (std::size_t i = 0; op && i < call.arguments.size(); ++i) check_write(call, i, op->schema());
     for (std::size_t r = 0; r < call.results.size(); ++r)
-      if (const auto& name = call.results[r]) make(*name, own ? aliased_by_own(call) : aliased(call, op->schema(), r));
+      if (const auto& name = call.results[r]) make(*name, op ? aliased(call, op->schema(), r) : aliased_by_own(call));
   }
 
  private:
@@ -242,9 +240,9 @@ class shared_memory {
 
 }  // namespace
 
-void check_writes(const graph_layer& layer) {
+void check_writes(const graph_layer& layer, const std::vector<std::optional<c10::OperatorHandle>>& operations) {
   shared_memory memory{layer};
-  for (const graph_call& call : layer.calls) memory.run(call);
+  for (std::size_t i = 0; i < layer.calls.size(); ++i) memory.run(layer.calls[i], operations[i]);
 }
 
 }  // namespace hydra

@@ -5,6 +5,9 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <optional>
+#include <vector>
+
 namespace hydra {
 
 /// The operation of a call in the namespace aten, with a schema that its arguments and results fit. Throws
@@ -16,7 +19,7 @@ c10::OperatorHandle operator_of(const graph_call& call);
 void check_own(const graph_call& call);
 
 /// Throws fault_error{bad_input} for a layer with a call that writes into an input, a parameter or a constant, or into a
-/// view of one.
-void check_writes(const graph_layer& layer);
+/// view of one. `operations`: of each call, none for those that are Hydra's.
+void check_writes(const graph_layer& layer, const std::vector<std::optional<c10::OperatorHandle>>& operations);
 
 }  // namespace hydra

@@ -39,6 +39,13 @@ std::optional<run_status> status_of(simulation& s) {
   return got;
 }
 
+/// After the first messages of a run: its models are being trained.
+void begin(simulation& s) {
+  for (int i = 0; i < 100; ++i) {
+    s.step();
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the status of a run has its models in their order, what they wait for, devices and memory", "[status]") {
@@ -67,9 +74,7 @@ TEST_CASE("the status of a run has its models in their order, what they wait for
 TEST_CASE("the status follows what is done to the models", "[status]") {
   memory_store store;
   simulation s(crowded(store, 40));
-  for (int i = 0; i < 100; ++i) {
-    s.step();
-  }
+  begin(s);
   s.steer("first", model_command::stop);
   s.steer("second", model_command::pause);
   while (s.answers().size() < 2 && s.step()) {
@@ -101,9 +106,7 @@ TEST_CASE("who asks a run that has ended gets no answer, and learns that there w
 TEST_CASE("a model that is being stopped says so, and cannot be paused any more", "[status]") {
   memory_store store;
   simulation s(crowded(store, 40));
-  for (int i = 0; i < 100; ++i) {
-    s.step();
-  }
+  begin(s);
   s.steer("first", model_command::stop);
   s.steer("first", model_command::pause);
   const auto now = status_of(s);
