@@ -33,9 +33,16 @@ const model_report* find_model(const report& r, const ranked_trial& t) {
   return found == r.models.end() ? nullptr : &*found;
 }
 
+/// Decisions of a run that is under way may be newer than what it has reported of its models.
+std::uint32_t steps_of(const model_report* m, const ranked_trial& t) { return std::max(m ? m->steps : 0, t.steps); }
+
+std::string origin_of(const ranked_trial& t) {
+  return t.of.empty() ? "" : fmt::format(" (from {} at step {})", t.of, t.began);
+}
+
 std::vector<std::string> row_of(const ranked_trial& t, const model_report* m, search_metric metric,
                                 const std::vector<std::string>& keys) {
-  std::vector<std::string> row{t.is.name, std::to_string(m ? m->steps : 0), score_cell(t, metric)};
+  std::vector<std::string> row{t.is.name, std::to_string(steps_of(m, t)), score_cell(t, metric)};
   for (auto& value : value_cells(keys, t)) {
     row.push_back(shortened(value));
   }
@@ -76,19 +83,19 @@ std::vector<std::string> value_cells(const std::vector<std::string>& keys, const
 
 std::string outcome(const model_report& m, const ranked_trial& t) {
   if (m.status == model_status::failed || t.verdict == trial_verdict::go_on) {
-    return outcome(m);
+    return outcome(m) + origin_of(t);
   }
   if (t.verdict == trial_verdict::stop) {
-    return t.reason + (m.unsaved ? ", not saved" : "");
+    return t.reason + (m.unsaved ? ", not saved" : "") + origin_of(t);
   }
-  return m.status == model_status::under_way ? t.reason : outcome(m) + ", " + t.reason;
+  return (m.status == model_status::under_way ? t.reason : outcome(m) + ", " + t.reason) + origin_of(t);
 }
 
 std::string search_cost(const report& r, const search_ranking& s) {
   std::uint64_t trained = 0;
   for (const auto& t : s.trials) {
-    const auto* m = find_model(r, t);
-    trained += m ? m->steps - std::min(m->steps, t.began) : 0;
+    const auto steps = steps_of(find_model(r, t), t);
+    trained += steps - std::min(steps, t.began);
   }
   if (s.steps == 0) {
     return fmt::format("{} steps trained", trained);

@@ -10,7 +10,7 @@
 namespace hydra {
 
 /// Trials best first: what was varied, steps, score at the last rung, what became of them and why; then what they cost.
-/// A trial that the report lacks has no steps.
+/// Steps are at least those of a trial's last result: the report of a run that is under way may be older.
 std::string ranking_table(const report& r, const search_ranking& s);
 
 /// Paths of what the search varies, in the order of the trials' keys.

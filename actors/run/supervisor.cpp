@@ -171,7 +171,9 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
     services_.log->error("{}", why.text);
     end_without_task(*wanted.known, why);
   } else {
-    services_.log->warn("not added: {}", why.text);
+    if (!halted_) {
+      services_.log->warn("not added: {}", why.text);
+    }
     send(actors_.reporter, model_refused{wanted.what.name, why, wanted.answer && !wanted.knows_it_waits});
     if (wanted.knows_it_waits && !halted_) {
       send(actors_.controller, trial_left{wanted.what.name});  // a run that is resumed has it

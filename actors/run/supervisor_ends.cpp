@@ -176,6 +176,7 @@ void supervisor::lose_controller(const std::string& why) {
 
 void supervisor::end_if_over() {
   const bool awaits_command = phases_.paused() > 0 && !halted_;
+  note_wait_for_command();
   if (phases_.running() > 0 || !queue_.empty() || awaits_command || std::exchange(ending_, true)) {
     return;
   }

@@ -4,6 +4,7 @@
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -47,6 +48,7 @@ void supervisor::on_steer_model(const steer_model& m) {
     return answer(m.answer, {fault_code::refused, halted_ ? "the run is being halted" : "the run has ended"});
   }
   commanded_ = true;
+  waits_noted_ = false;
   const auto model = phases_.find(m.name);
   if (!model) {
     return steer_new(m);
@@ -109,6 +111,9 @@ void supervisor::pause(model_id model, const command_sink& sink) {
   if (setup_.checkpoints.store == nullptr) {
     return answer(sink, cannot_save(model, "paused"));
   }
+  if (parked_.erase(model) > 0) {  // from now on by command: the decision does not resume it
+    return state == model_phase::pausing ? void(steered_.emplace(model, sink)) : answer(sink, {});
+  }
   if (state == model_phase::training && stopping_.contains(model)) {
     answer(sink, {fault_code::refused,
                   fmt::format("model '{}' cannot be paused: it is being stopped", phases_.name_of(model))});
@@ -129,7 +134,7 @@ void supervisor::pause(model_id model, const command_sink& sink) {
 
 void supervisor::resume(model_id model, const command_sink& sink) {
   const auto state = phases_.of(model);
-  if (state != model_phase::paused && state != model_phase::pausing) {
+  if ((state != model_phase::paused && state != model_phase::pausing) || parked_.contains(model)) {
     return answer(sink, objection(model, "resumed"));
   }
   if (phases_.has_memory(model)) {
@@ -176,6 +181,7 @@ void supervisor::on_trial_held(const trial_held& m) {
   if (phases_.of(m.model) == model_phase::training) {
     held_.insert(m.model);
     make_room();
+    note_wait_for_command();
   }
 }
 
@@ -204,8 +210,8 @@ void supervisor::make_room() {
     if (phases_.memory_is_coming_back()) {
       held_.insert(model);
     } else {
-      parked_.insert(model);
       pause(model, nullptr);
+      parked_.insert(model);
     }
   }
 }
@@ -214,15 +220,45 @@ void supervisor::on_read_status(const read_status& m) {
   read_status answer = m;
   for (std::uint32_t i = 0; i < phases_.size(); ++i) {
     const model_id model{i};
-    answer.status.models.push_back({.name = phases_.name_of(model), .phase = phases_.of(model)});
-    if (held_.contains(model) || parked_.contains(model)) {
-      answer.status.models.back().note = "until the search has decided";
-    } else if (phases_.of(model) == model_phase::training && stopping_.contains(model)) {
-      answer.status.models.back().note = "until it stops, with the step that has begun";
+    answer.status.models.push_back(
+        {.name = phases_.name_of(model), .phase = phases_.of(model), .note = note_on(model)});
+    if (waits_for_decision(model)) {
+      answer.status.models.back().phase = model_phase::waiting;
     }
   }
   note_queue(answer.status.models);
   send(actors_.reporter, answer);
+}
+
+bool supervisor::waits_for_decision(model_id model) const {
+  return parked_.contains(model) || (held_.contains(model) && phases_.of(model) == model_phase::training);
+}
+
+std::string supervisor::note_on(model_id model) const {
+  if (phases_.of(model) == model_phase::training && stopping_.contains(model)) {
+    return "until it stops, with the step that has begun";
+  }
+  if (waits_for_decision(model)) {
+    return "for the decision of the search";
+  }
+  return phases_.of(model) == model_phase::paused && waits_for_command()
+             ? "all others wait until it is resumed or stopped"
+             : "";
+}
+
+/// Once each time that it begins.
+void supervisor::note_wait_for_command() {
+  if (!waits_for_command() || std::exchange(waits_noted_, true)) {
+    return;
+  }
+  std::vector<std::string> paused;
+  for (std::uint32_t i = 0; i < phases_.size(); ++i) {
+    if (phases_.of(model_id{i}) == model_phase::paused && !parked_.contains(model_id{i})) {
+      paused.push_back(phases_.name_of(model_id{i}));
+    }
+  }
+  services_.log->warn("nothing is left to train until {} {} resumed or stopped", fmt::join(paused, ", "),
+                      paused.size() == 1 ? "is" : "are");
 }
 
 void supervisor::note_queue(std::vector<model_now>& models) const {
@@ -247,7 +283,8 @@ bool supervisor::waits_for_command() const {
 
 fault supervisor::objection(model_id model, const char* wish) const {
   return {fault_code::refused,
-          fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
+          fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish,
+                      waits_for_decision(model) ? "waits for the decision of the search" : text_of(phases_.of(model)))};
 }
 
 void supervisor::on_pause_failed(const pause_failed& m) {

@@ -9,6 +9,8 @@ namespace hydra {
 
 namespace {
 
+constexpr std::string_view copy_mark = ".pbt";
+
 const std::string* value_of(const search_trial& trial, const std::string& key) {
   const auto found = std::ranges::find(trial.keys, key, &key_value::key);
   return found == trial.keys.end() ? nullptr : &found->value;
@@ -108,9 +110,17 @@ trial_copy pbt::copy_for(std::size_t trial, const std::vector<std::size_t>& best
 /// "gpt-07.pbt2" is the second trial in the place of gpt-07.
 std::string pbt::new_name(std::size_t slot) const {
   for (std::size_t n = 2;; ++n) {
-    std::string name = all_[slot].is.name + ".pbt" + std::to_string(n);
+    std::string name = all_[slot].is.name + std::string{copy_mark} + std::to_string(n);
     if (std::ranges::count(all_, name, [](const member& m) { return m.is.name; }) == 0) return name;
   }
+}
+
+bool names_a_copy(const search_settings& settings, std::string_view name) {
+  const auto mark = name.rfind(copy_mark);
+  if (settings.kind != search_kind::pbt || mark == std::string_view::npos) return false;
+  const std::string_view number = name.substr(mark + copy_mark.size());
+  return number.find_first_not_of("0123456789") == std::string_view::npos &&
+         std::ranges::count(settings.trials, name.substr(0, mark), &search_trial::name) > 0;
 }
 
 }  // namespace hydra

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,5 +53,8 @@ class pbt final : public search_rule {
   std::map<trial_at, double> scores_;
   std::map<trial_at, trial_decision> decided_;
 };
+
+/// The search is one by pbt, and may give this name to a copy.
+bool names_a_copy(const search_settings& settings, std::string_view name);
 
 }  // namespace hydra

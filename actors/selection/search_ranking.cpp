@@ -45,7 +45,7 @@ class ranking {
     }
     for (const trial_decision& d : record.decisions) {
       add(d, record);
-      if (d.copy && !find(d.copy->trial)) trials_.push_back({{d.copy->trial, d.copy->keys}, d.copy->steps});
+      if (d.copy && !find(d.copy->trial)) trials_.push_back({{d.copy->trial, d.copy->keys}, d.copy->of, d.copy->steps});
     }
   }
 

@@ -15,7 +15,8 @@ namespace hydra {
 
 struct ranked_trial {
   search_trial is{};
-  std::uint32_t began = 0;        ///< steps of the state that a copy began with
+  std::string of{};               ///< a copy began with the state of this trial
+  std::uint32_t began = 0;        ///< after so many steps of that
   std::uint32_t steps = 0;        ///< to the last rung, or the end, of which it has a result
   std::optional<double> score{};  ///< there; lower is better
   trial_verdict verdict = trial_verdict::go_on;

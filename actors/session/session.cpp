@@ -387,7 +387,9 @@ model_entry session::state::load_model(std::size_t i) const {
     return found == bases.end() ? nullptr : found->second.lock();
   };
   auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena, loaded);
-  if (saved) {
+  if (saved && is_at_end(*saved, *entry.what)) {
+    log->info("{} has ended after step {} of {}", entry.what->name, entry.standing.next.step, entry.what->steps);
+  } else if (saved) {
     log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.next.step, entry.what->steps,
               saved->folder.string());
   }

@@ -1,5 +1,6 @@
 #include "apps/commands/plan.hpp"
 
+#include "actors/selection/search_rules.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/plan_inputs.hpp"
 #include "apps/commands/plan_table.hpp"
@@ -59,6 +60,13 @@ struct plan_inputs {
   std::vector<model_shares> groups;
 };
 
+/// Forecasts train all models to their end, which a search with a rule does not.
+std::string search_line(const workload& w) {
+  const auto rule = w.search ? make_search_rule(*w.search) : nullptr;
+  return rule ? fmt::format("search {}; the predicted times are those of all models to their end\n", rule->describe())
+              : "";
+}
+
 std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::span<const device_info> devices,
                     const forecast& f, std::span<const parallel_forecast> ways) {
   auto j = parse_ordered_json(hydra::to_json(plan));
@@ -90,7 +98,7 @@ int plan(const plan_options& o) {
   const std::vector<parallel_forecast> ways = s.compare_parallel();
   fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, ways)
                           : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
-                                to_lines(f) + to_table(ways));
+                                search_line(w) + to_lines(f) + to_table(ways));
   return 0;
 }
 

@@ -31,10 +31,11 @@ void check_copies(const workload& w, const std::vector<search_record>& earlier) 
     for (const trial_decision& d : r.decisions)
       for (const model_entry& m : w.models)
         if (d.copy && m.description.name == d.copy->trial && m.description.steps != w.search->steps)
-          refuse(m.keys.where, "model.steps",
-                 fmt::format("{}, a copy of {}, has {} steps, the trials of the search {}: they must train equally "
-                             "long, so give them {} again",
-                             d.copy->trial, d.copy->of, m.description.steps, w.search->steps, m.description.steps));
+          refuse(
+              m.keys.where, "model.steps",
+              fmt::format("{}, a copy of {}, has {} steps, the trials of the search {}: all must train equally long; "
+                          "set model.steps to {} again",
+                          d.copy->trial, d.copy->of, m.description.steps, w.search->steps, m.description.steps));
 }
 
 void append(const fs::path& file, const search_record& r) {

@@ -95,15 +95,15 @@ std::string parameters_cell(const model_report& m) {
 std::vector<column> model_columns(const std::vector<std::string>& keys) {
   std::vector<column> columns{{"model"}};
   for (const std::string& key : key_titles(keys)) columns.push_back({key, true});
-  columns.insert(columns.end(), {{"family"},
-                                 {"parameters", true},
-                                 {"shards", true},
-                                 {"steps", true},
+  columns.insert(columns.end(), {{"steps", true},
                                  {"loss", true},
                                  {"validation", true},
+                                 {"status"},
                                  {"quality"},
                                  {"tokens/s", true},
-                                 {"status"}});
+                                 {"family"},
+                                 {"parameters", true},
+                                 {"shards", true}});
   return columns;
 }
 
@@ -123,9 +123,9 @@ std::string models_section(const recorded_run& run) {
     const ranked_trial* const trial = trial_of(run, i);
     std::vector<std::string> cells{swatch(i) + escaped(m.name)};
     for (const std::string& value : value_cells(keys, trial ? *trial : ranked_trial{})) cells.push_back(escaped(value));
-    cells.insert(cells.end(),
-                 {escaped(m.family), parameters_cell(m), shards_cell(m), std::to_string(m.steps), number(last_loss(m)),
-                  validation_cell(v), v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m, trial)});
+    cells.insert(cells.end(), {std::to_string(m.steps), number(last_loss(m)), validation_cell(v), status_of(m, trial),
+                               v ? escaped(quality(*v)) : "", tokens_per_second(m), escaped(m.family),
+                               parameters_cell(m), shards_cell(m)});
     rows += row_of(columns, cells);
   }
   return rows.empty() ? "" : section("Models", table_of(columns, rows), order_note(run));

@@ -1,5 +1,6 @@
 #include "apps/steering/session_steering.hpp"
 
+#include "actors/selection/pbt.hpp"
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_weights.hpp"
@@ -40,6 +41,21 @@ void check_is_copy(const model_entry& m, const trial_copy& wanted) {
   const std::filesystem::path of = m.description.begins.parent_path();
   if (of.filename() == checkpoints_of({}, wanted.of).filename()) return;
   throw fault_error{fault_code::bad_input, "a model that was added has its name"};
+}
+
+/// The search of the run names its copies itself.
+void check_names(const value_list& models, const std::optional<search_settings>& search) {
+  for (const std::string& name : names_of(models))
+    if (search && names_a_copy(*search, name))
+      throw fault_error{fault_code::bad_input,
+                        fmt::format("model.name: \"{}\" is for a copy that the search begins; choose "
+                                    "another name, such as \"{}.2\"",
+                                    name, name)};
+}
+
+void begin_from(value_list& model, const std::filesystem::path& checkpoint) {
+  auto& keys = std::get<value_table>(model.front().content);
+  keys.set("begins", text_value(checkpoint.string(), keys.find("name")->where));
 }
 
 /// The steps that it is trained for would be chosen by the planner, and before a run only.
@@ -84,12 +100,16 @@ void session_steering::quit() {
 std::vector<std::string> session_steering::add(const std::string& toml) {
   const value_list models = parse_models(toml, "the text");
   const std::lock_guard lock{joining_};
+  check_names(models, workload_.search);
   return join(models);
 }
 
 std::string session_steering::clone(const std::string& model, const std::vector<std::string>& changes) {
   const std::lock_guard lock{joining_};
-  return clone_as(free_name(model), model, changes);
+  value_list made = changed_copy(free_name(model), model, changes);
+  check_names(made, workload_.search);
+  begin_from(made, saved(model));
+  return join(made).front();
 }
 
 void session_steering::copy(const trial_copy& wanted) {
@@ -97,7 +117,9 @@ void session_steering::copy(const trial_copy& wanted) {
   if (const model_entry* const there = find(wanted.trial)) return check_is_copy(*there, wanted);
   std::vector<std::string> changes;
   for (const key_value& k : wanted.keys) changes.push_back(fmt::format("{}={}", k.key, k.value));
-  clone_as(wanted.trial, wanted.of, changes, wanted.steps);
+  value_list made = changed_copy(wanted.trial, wanted.of, changes);
+  begin_from(made, saved(wanted.of, wanted.steps));
+  join(made);
 }
 
 /// A checkpoint of the model, after so many steps if that is asked for.
@@ -111,14 +133,12 @@ std::filesystem::path session_steering::saved(const std::string& model, std::opt
   return kept;
 }
 
-/// Of the next checkpoint of `model`; throws before it is saved if the changes are wrong.
-std::string session_steering::clone_as(const std::string& name, const std::string& model,
-                                       const std::vector<std::string>& changes, std::optional<std::uint32_t> steps) {
+value_list session_steering::changed_copy(const std::string& name, const std::string& model,
+                                          const std::vector<std::string>& changes) const {
   value_table root;
   root.set("model", {.where = {}, .written = {}, .content = value_list{copy_of(model)}});
   auto& keys = std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content);
-  const place where = keys.find("name")->where;
-  keys.set("name", text_value(name, where));
+  keys.set("name", text_value(name, keys.find("name")->where));
   std::vector<key_override> overrides;
   for (const std::string& change : changes) {
     overrides.push_back(parse_override(change, ""));
@@ -126,10 +146,9 @@ std::string session_steering::clone_as(const std::string& name, const std::strin
     move_to(overrides.back().is, {std::make_shared<std::string>(change), 0});
   }
   apply_to_members(root, apply_overrides(root, overrides));
-  with_models(workload_, std::get<value_list>(root.find("model")->content));  // wrong changes are refused before anything is saved
-  std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content)
-      .set("begins", text_value(saved(model, steps).string(), where));
-  return join(std::get<value_list>(root.find("model")->content)).front();
+  auto& made = std::get<value_list>(root.find("model")->content);
+  with_models(workload_, made);  // wrong changes are refused before anything is saved
+  return std::move(made);
 }
 
 value session_steering::copy_of(const std::string& model) const {

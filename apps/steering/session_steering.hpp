@@ -40,9 +40,10 @@ class session_steering final : public steering {
 
  private:
   std::vector<std::string> join(const value_list& models);
-  std::string clone_as(const std::string& name, const std::string& model, const std::vector<std::string>& changes,
-                       std::optional<std::uint32_t> steps = {});
-  std::filesystem::path saved(const std::string& model, std::optional<std::uint32_t> steps);
+  /// The table of a model of the run with another name and changed keys.
+  value_list changed_copy(const std::string& name, const std::string& model,
+                          const std::vector<std::string>& changes) const;
+  std::filesystem::path saved(const std::string& model, std::optional<std::uint32_t> steps = {});
   value copy_of(const std::string& model) const;
   const model_entry* find(const std::string& model) const;
   std::string free_name(const std::string& like) const;

@@ -214,7 +214,9 @@ bool is_default(const value& given, const key_rule& rule) {
 
 void refuse_changes(const std::vector<forbidden_change>& changes) {
   if (changes.empty()) return;
-  const forbidden_change& first = changes.front();
+  // Models that a search draws and evaluates change with it.
+  const auto search = std::ranges::find_if(changes, [](auto& c) { return c.key.starts_with("search."); });
+  const forbidden_change& first = search == changes.end() ? changes.front() : *search;
   const std::string more = changes.size() > 1 ? "; and " + counted(changes.size() - 1, "more such change") : "";
   refuse(first.where, first.key,
          fmt::format(

@@ -121,6 +121,14 @@ void check_population(const search_site& s, const search_settings& settings) {
            "\"optimizer.learning_rate\" = { log_uniform = [1e-5, 1e-2] }");
 }
 
+/// Copies begin from checkpoints. `root`: the workload.
+void check_saving(const value_table& root) {
+  const value* const keep = find_path(root, "run.checkpoint.keep");
+  if (keep && to<std::int64_t>(*keep) == 0)
+    refuse(keep->where, "run.checkpoint.keep",
+           "is 0, but pbt begins models from checkpoints of others; keep 1 or more");
+}
+
 /// One's own rule decides whenever a model is evaluated.
 void check_evaluations(const search_site& s) {
   for (const model_entry& m : s.models)
@@ -233,6 +241,7 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
     check_evaluations(site);
   } else {
     if (s.kind == search_kind::pbt) check_population(site, s);
+    if (s.kind == search_kind::pbt) check_saving(root);
     check_rungs(site, s);
   }
   return s;

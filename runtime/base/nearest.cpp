@@ -24,6 +24,8 @@ constexpr std::pair<std::string_view, std::string_view> other_names[]{{"gpu", "c
                                                                       {"max_grad_norm", "clip_norm"},
                                                                       {"gradient_accumulation_steps", "micro_batches"}};
 
+constexpr std::size_t most_listed = 24;
+
 bool is_other_name(std::string_view name, std::string_view known) {
   return std::ranges::find(other_names, std::pair{name, known}) != std::end(other_names);
 }
@@ -78,8 +80,11 @@ std::string known_instead(std::string_view name, std::span<const std::string> ca
   if (candidates.empty()) return "; there is none";
   const std::string near = near_name(name, candidates);
   std::string text = (near.empty() ? "" : "; did you mean \"" + near + "\"?") + std::string{" (known: "};
-  for (const std::string& known : candidates) text += (&known == &candidates.front() ? "" : ", ") + known;
-  return text + ")";
+  const bool all = candidates.size() <= most_listed;
+  const auto listed = all ? std::vector<std::string>(candidates.begin(), candidates.end())
+                          : nearest_names(name, candidates, most_listed / 2);
+  for (const std::string& known : listed) text += (&known == &listed.front() ? "" : ", ") + known;
+  return text + (all ? ")" : ", and " + std::to_string(candidates.size() - listed.size()) + " more)");
 }
 
 }  // namespace hydra

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -151,6 +152,36 @@ TEST_CASE("a run whose trials all wait for a paused one waits for a command", "[
     CHECK(steps_of(s)[0] == steps);
   }
   CHECK(s.record()->aborted.text == "");
+}
+
+TEST_CASE("a trial that waits for its decision can be paused, but not resumed", "[search]") {
+  const std::size_t admitted = GENERATE(9, 3);  // with memory, and as one that has given it to others
+  INFO(admitted << " of 9 trials have memory at the start");
+  memory_store store;
+  simulation s(search_run(store, admitted, 2, search_kind::halving));
+  s.step();
+  s.steer("t1", model_command::pause);
+  let_an_hour_pass(s);
+  std::optional<run_status> now;
+  post(s.actors().supervisor, read_status{[&now](run_status status) { now = std::move(status); }});
+  s.steer("t0", model_command::resume);
+  s.steer("t0", model_command::pause);
+  let_an_hour_pass(s);
+  REQUIRE(now);
+  CHECK(now->models[0].phase == model_phase::waiting);
+  CHECK(now->models[0].note == "for the decision of the search");
+  CHECK(now->models[1].phase == model_phase::paused);
+  CHECK(now->models[1].note == "all others wait until it is resumed or stopped");
+  REQUIRE(s.answers().size() == 3);
+  CHECK_THAT(s.answers()[1].text, Catch::Contains("'t0' cannot be resumed: it waits for the decision of the search"));
+  CHECK(!s.answers()[2]);
+  s.steer("t1", model_command::resume);
+  let_an_hour_pass(s);
+  REQUIRE(!s.record());  // the decision does not resume what was paused by command
+  s.steer("t0", model_command::resume);
+  s.run();
+  REQUIRE(s.record());
+  CHECK(steps_of(s) == expected);
 }
 
 TEST_CASE("trials that wait for a decision that never comes are a stall", "[search]") {

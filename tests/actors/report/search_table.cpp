@@ -22,7 +22,7 @@ model_report model(const char* name, std::uint32_t steps, model_status status) {
 }
 
 ranked_trial trial(const char* name, const char* rate, std::uint32_t steps, std::optional<double> score) {
-  return {{name, {{"optimizer.learning_rate", rate}, {"schedule.warmup", "3"}}}, 0, steps, score};
+  return {{name, {{"optimizer.learning_rate", rate}, {"schedule.warmup", "3"}}}, "", 0, steps, score};
 }
 
 ranked_trial stopped(ranked_trial t) {
@@ -52,8 +52,18 @@ const search_ranking ranking{
 TEST_CASE("the steps before a copy began are those of another trial", "[report]") {
   search_ranking with_copy = ranking;
   with_copy.drawn = 2;
+  with_copy.trials[0].of = "c";
   with_copy.trials[0].began = 10;
-  CHECK_THAT(ranking_table(three_models(), with_copy), Catch::Contains("52 of 80 steps trained (65 %)"));
+  CHECK_THAT(ranking_table(three_models(), with_copy),
+             Catch::Contains("52 of 80 steps trained (65 %)") && Contains("  finished (from c at step 10)\n"));
+}
+
+TEST_CASE("what was decided may be newer than what a run has reported", "[report]") {
+  report r = three_models();
+  r.models[1] = model("b", 15, model_status::under_way);
+  r.models.erase(r.models.begin() + 2);
+  CHECK_THAT(ranking_table(r, ranking), Contains("b         40      2.5000") && Contains("c         10      2.7500") &&
+                                            Contains("; 60 of 120 steps trained"));
 }
 
 TEST_CASE(
