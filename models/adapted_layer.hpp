@@ -25,6 +25,7 @@ class adapted_layer final : public layer {
                     decode_memory& memory) const override;
   /// The masks of a dropout are those of all rows.
   bool is_row_wise() const override { return body_->is_row_wise() && options_.dropout == 0; }
+  bool depends_on_gradients() const override { return body_->depends_on_gradients(); }
   std::string signature() const override;
 
   const std::shared_ptr<const layer>& body() const noexcept { return body_; }

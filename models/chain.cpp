@@ -69,6 +69,7 @@ chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const
 
 chain& chain::add(std::string prefix, std::shared_ptr<const layer> body) {
   if (!body) refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" is null", layers_.size(), prefix, family_));
+  has_fixed_ = has_fixed_ || std::ranges::any_of(body->parameters(), &parameter_spec::frozen);
   layers_.push_back({std::move(prefix), std::move(body)});
   return *this;
 }
@@ -125,7 +126,7 @@ std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   std::vector<parameter_spec> result = at(i).body->parameters();
   for (parameter_spec& p : result) {
     p.name.insert(0, at(i).prefix);
-    if (!is_in_base(p)) continue;
+    if (p.frozen || !is_in_base(p)) continue;
     p.frozen = !unfrozen_;
     p.stored = format_of(p, i);
   }
@@ -173,6 +174,10 @@ std::int64_t chain::frozen_count() const {
   return count;
 }
 
+bool chain::depends_on_gradients() const {
+  return std::ranges::any_of(layers_, [](const chain_layer& l) { return l.body->depends_on_gradients(); });
+}
+
 std::vector<trained_parameter> chain::trained_parameters() const {
   std::vector<trained_parameter> trained;
   for (std::size_t i = 0; i < size(); ++i)
@@ -200,10 +205,12 @@ std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
 at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
                           const layer_context& context) const {
   const at::ScalarType wanted = scalar_type(element_of(numbers_));
-  const bool rounded = numbers_ != precision::fp32 && input.is_floating_point() && input.scalar_type() != wanted;
+  const auto is_number = [](const at::Tensor& t) {
+    return t.is_floating_point() && t.scalar_type() != scalar_type(element::bits);
+  };
+  const bool rounded = numbers_ != precision::fp32 && is_number(input) && input.scalar_type() != wanted;
   const at::Tensor output = at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous();
-  if (numbers_ != precision::fp32 && output.is_floating_point() && output.scalar_type() != wanted)
-    refuse_output(i, output);
+  if (numbers_ != precision::fp32 && is_number(output) && output.scalar_type() != wanted) refuse_output(i, output);
   return output;
 }
 
@@ -239,7 +246,7 @@ void chain::check_frozen() const {
       if (p.tied_to.empty()) names.push_back(stored_name(p.name));
     }
   }
-  frozen_.check(names);
+  if (!frozen_.empty() && !unfrozen_) frozen_.check(names);
   if (base_ == base_format::nf4 && !narrows)
     refuse(
         fmt::format("\"base\" is \"nf4\", but chain \"{}\" has no frozen weight of a linear map below its last layer, "

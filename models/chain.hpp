@@ -2,6 +2,7 @@
 // A model: an ordered list of layers plus a loss.
 
 #include "models/frozen/freezing.hpp"
+#include "models/fwd.hpp"
 #include "models/layer.hpp"
 #include "models/loss.hpp"
 #include "models/optimizer/parameter_group.hpp"
@@ -21,12 +22,18 @@ struct chain_layer {
   std::shared_ptr<const layer> body;
 };
 
-/// How a chain is stored as a Hugging Face checkpoint.
+/// How a chain is stored as a checkpoint: one of Hugging Face's, or the state_dict() of a module of PyTorch.
 struct hub_form {
-  std::string config{};  ///< text of config.json; empty: the chain has no such form
+  std::string config{};  ///< text of config.json; empty: there is no such file
   /// name of a parameter, by its full name; null: the same
   std::function<std::string(const std::string&)> stored_name{};
   std::string preprocessor{};                                    ///< text of preprocessor_config.json; empty: none
+  /// all names of a parameter in a state_dict(), by its full name; null: that of stored_name alone
+  std::function<std::vector<std::string>(const std::string&)> state_names{};
+  /// what else a state_dict() has; null: this is none
+  std::function<std::vector<named_tensor>()> rest_of_state{};
+
+  bool exists() const { return !config.empty() || rest_of_state; }
 };
 
 /// Builder and value: immutable once passed to a session.
@@ -47,7 +54,7 @@ class chain {
   /// Parameters that it matches keep their initial values: they have no gradients. A tied copy follows its owner.
   /// Returns *this for chaining.
   chain& freeze(freezing parameters);
-  /// What is frozen is trained again. It keeps the values that it has in the base. Returns *this for chaining.
+  /// What freeze() has frozen is trained again. It keeps the values that it has in the base. Returns *this for chaining.
   chain& unfreeze();
   /// How what is frozen is stored; the default is as it is computed with. Returns *this for chaining.
   chain& store_base(base_format format);
@@ -73,6 +80,7 @@ class chain {
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
+  bool depends_on_gradients() const;                                                ///< one of its layers does
   bool is_hidden(std::size_t i) const noexcept { return i > 0 && i + 1 < size(); }  ///< neither the first nor the last
 
   /// Parameters of layer i with full names; frozen ones are marked.
@@ -83,8 +91,8 @@ class chain {
   std::int64_t parameter_count() const;
   /// How many of them are frozen.
   std::int64_t frozen_count() const;
-  /// True if it was asked to freeze parameters.
-  bool has_frozen() const noexcept { return !frozen_.empty() && !unfrozen_; }
+  /// True if it was asked to freeze parameters, or a layer has some that are never trained.
+  bool has_frozen() const noexcept { return has_fixed_ || (!frozen_.empty() && !unfrozen_); }
 
   /// The parameters that are stepped: without tied copies, running averages and frozen ones.
   std::vector<trained_parameter> trained_parameters() const;
@@ -93,7 +101,7 @@ class chain {
   /// computes in bf16. Throws fault_error{bad_input} naming the layer.
   std::vector<tensor_spec> outputs(std::int64_t samples) const;
 
-  /// Layer i on an input in the chain's format, or on the data's: samples of real numbers are rounded first. The input
+  /// Layer i on an input in the chain's format, or on the data's: samples of real numbers are rounded first, bits are not. The input
   /// is made contiguous, so that a boundary does not change what the next layer's kernel gets. Throws
   /// fault_error{bad_input} for a layer whose output is not in the format of its parameters.
   at::Tensor forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
@@ -121,6 +129,7 @@ class chain {
   hub_form hub_;
   freezing frozen_;
   bool unfrozen_ = false;
+  bool has_fixed_ = false;
   base_format base_ = base_format::as_computed;
   std::int64_t loss_chunk_ = 0;
   precision numbers_ = precision::fp32;

@@ -2,6 +2,7 @@
 // Data: samples by index. Position in the data is the step number, so it restores itself.
 
 #include "models/pixel_scale.hpp"
+#include "models/sample_parts.hpp"
 #include "models/tensor_spec.hpp"
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct sample_request {
   std::int64_t context = 0;  ///< tokens per sample
   sample_form form = sample_form::causal;
   std::vector<std::int64_t> image{};  ///< [channels, height, width]; empty: as the files are
+  std::vector<std::string> inputs{};  ///< names of the tensors of a sample, in their order; empty: there is one
   /// Folder of the checkpoint that the model starts from: text is read by its tokenizer unless the data name another. Empty: none.
   std::filesystem::path checkpoint{};
   friend bool operator==(const sample_request&, const sample_request&) = default;
@@ -53,6 +55,8 @@ class data_source {
   virtual std::size_t samples(split part) const = 0;
   virtual tensor_spec sample_input() const = 0;
   virtual tensor_spec sample_target() const = 0;
+  /// Where an input consists of several tensors, which sample_input() has as a row of bits: these.
+  virtual std::vector<sample_part> sample_parts() const { return {}; }
   /// Values of a model's output for one target: the number of classes it may take (vocabulary of a language model),
   /// or the size of a real target.
   virtual std::int64_t classes() const = 0;

@@ -15,6 +15,7 @@ class data_source;
 class parameter_layout;
 class safetensors_file;
 struct layer_context;
+struct named_tensor;
 struct stored_tensor;
 struct tensor_spec;
 

@@ -26,7 +26,8 @@ enum class linear_weight : std::uint8_t { none, out_in, in_out };
 /// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
 /// its owner (numerics contract, rule 10).
 ///
-/// `frozen` is set by the chain (chain::freeze), not by the layer: the parameter keeps its initial values. `stored` is the
+/// `frozen` is set by the chain (chain::freeze), or by the layer for a parameter that is never trained: it keeps its initial
+/// values. `stored` is the
 /// format that these are rounded to (chain::store_base).
 ///
 /// With `averaging` m above 0 it is a running average, which is not trained (the statistics of a batch norm): its
@@ -93,6 +94,10 @@ class layer {
   /// True if each row (the last dimension) of an output [samples, tokens, ...] depends on that row of the input alone, so
   /// that rows may be computed a chunk at a time, as [1, rows, ...] (chain::chunk_loss).
   virtual bool is_row_wise() const { return false; }
+
+  /// True if bits of an output may depend on whether gradients are on, as those of PyTorch's attention do with a mask that
+  /// has one. A forward visit in training then has them on, and drops the graph of each layer at once.
+  virtual bool depends_on_gradients() const { return false; }
 
   /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).
   virtual std::string signature() const = 0;

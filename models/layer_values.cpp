@@ -37,7 +37,8 @@ void take_memory(const at::Tensor& t) {
 
 layer_values::layer_values(const parameter_layout& layout, const at::Tensor& flat, const at::Tensor& base,
                            std::size_t layer)
-    : parameters{layout.views(flat, layer)} {
+    : parameters{layout.views(flat, layer)}, frozen(parameters.size()) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) frozen[i] = !parameters[i].defined();
   if (!base.defined()) return;
   auto value = parameters.begin();
   for (const placed_parameter& p : layout.parameters()) {
@@ -72,6 +73,21 @@ at::Tensor compute_layer(const chain& model, std::size_t i, const layer_values& 
   if (y.requires_grad() && model.base() != base_format::as_computed)
     y.register_hook([memory, widened = values.widened](const at::Tensor&) { memory->hold(widened); });
   return y;
+}
+
+at::Tensor compute_layer_forward(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
+                                 const layer_context& context, const std::shared_ptr<widening>& memory) {
+  if (!context.training || !model.at(i).body->depends_on_gradients()) {
+    const at::NoGradGuard no_grad;
+    return compute_layer(model, i, values, x, context, memory);
+  }
+  const at::AutoGradMode with_grad{true};
+  layer_values leaves = values;
+  for (std::size_t p = 0; p < leaves.parameters.size(); ++p)
+    if (leaves.parameters[p].defined())
+      leaves.parameters[p] = leaves.parameters[p].detach().set_requires_grad(!leaves.frozen[p]);
+  const at::Tensor y = compute_layer(model, i, leaves, x, context, memory);
+  return y.detach().set_requires_grad(y.requires_grad());
 }
 
 }  // namespace hydra

@@ -25,6 +25,7 @@ struct widened_parameter {
 struct layer_values {
   layer_values(const parameter_layout& layout, const at::Tensor& flat, const at::Tensor& base, std::size_t layer);
   std::vector<at::Tensor> parameters;
+  std::vector<bool> frozen{};  ///< which of them are in the base
   std::vector<widened_parameter> widened{};
 };
 
@@ -44,5 +45,10 @@ class widening {
 /// backward visit has those of one layer at a time.
 at::Tensor compute_layer(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
                          const layer_context& context, const std::shared_ptr<widening>& memory);
+
+/// The same in a forward visit: without a graph. In training a layer that depends on gradients has them, for parameters that
+/// are not frozen and for an `x` that requires one; the output then requires one if it would have one.
+at::Tensor compute_layer_forward(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
+                                 const layer_context& context, const std::shared_ptr<widening>& memory);
 
 }  // namespace hydra

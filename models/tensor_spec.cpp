@@ -11,7 +11,7 @@
 namespace hydra {
 namespace {
 
-constexpr std::array names{"f32", "i64", "bf16"};  // in the order of element
+constexpr std::array names{"f32", "i64", "bf16", "bits"};  // in the order of element
 
 }  // namespace
 

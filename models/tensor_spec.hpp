@@ -12,7 +12,8 @@
 
 namespace hydra {
 
-enum class element : std::uint8_t { f32, i64, bf16 };
+/// `bits`: 8 bytes of other values, which are neither rounded nor numbers.
+enum class element : std::uint8_t { f32, i64, bf16, bits };
 
 /// Of parameters and activations.
 constexpr element element_of(precision numbers) noexcept {

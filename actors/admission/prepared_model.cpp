@@ -258,8 +258,11 @@ void check_layers(const model_description& m, const chain& model) {
 
 /// The loss of a chunk needs the targets of its rows.
 void check_loss_chunk(const model_description& m, const chain& model, const tensor_spec& sample_target) {
+  if (model.loss_chunk() == 0) {
+    return;
+  }
   const auto rows = model.outputs(1).back().elements() / model.outputs(1).back().shape.back();
-  if (model.loss_chunk() > 0 && (sample_target.type != element::i64 || sample_target.elements() != rows)) {
+  if (sample_target.type != element::i64 || sample_target.elements() != rows) {
     refuse(m, fmt::format(
                   "loss_chunk: is for data with a class for each of the {} rows of a sample's output, but its targets "
                   "are {}; leave it out",

@@ -196,6 +196,16 @@ void resumption::find_own(std::size_t model, checkpoint_use use) {
   saved_[model] = std::move(found);
 }
 
+void resumption::end_after(std::size_t model, std::uint32_t steps) {
+  if (!of(model)) {
+    return;
+  }
+  auto& saved = *saved_[model];
+  if (saved.standing.next.step == steps && saved.whole_step()) {
+    saved.standing.stopped = true;
+  }
+}
+
 bool is_at_end(const saved_model& saved, const sharded_model& m) {
   auto units = units_of({}, m);
   const auto standing = saved.begins(m.plan);

@@ -51,6 +51,8 @@ class resumption {
   /// The kept cuts do not fit: every model that keeps its cuts falls back to a checkpoint that can be resumed with any
   /// cuts. False if there is no such model. Throws fault_error{does_not_fit} if a model has no such checkpoint.
   bool give_up_cuts();
+  /// The model was stopped after so many steps; without effect if its checkpoint is another one.
+  void end_after(std::size_t model, std::uint32_t steps);
   /// Notes for the user: checkpoints that were passed over, models that start from the beginning.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 

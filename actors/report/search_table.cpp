@@ -34,7 +34,10 @@ const model_report* find_model(const report& r, const ranked_trial& t) {
 }
 
 /// Decisions of a run that is under way may be newer than what it has reported of its models.
-std::uint32_t steps_of(const model_report* m, const ranked_trial& t) { return std::max(m ? m->steps : 0, t.steps); }
+std::uint32_t steps_of(const model_report* m, const ranked_trial& t) {
+  const bool older = !m || m->status == model_status::under_way;
+  return older ? std::max(m ? m->steps : 0, t.steps) : m->steps;
+}
 
 std::string origin_of(const ranked_trial& t) {
   return t.of.empty() ? "" : fmt::format(" (from {} at step {})", t.of, t.began);
@@ -46,7 +49,7 @@ std::vector<std::string> row_of(const ranked_trial& t, const model_report* m, se
   for (auto& value : value_cells(keys, t)) {
     row.push_back(shortened(value));
   }
-  row.push_back(m ? outcome(*m, t) : t.reason);
+  row.push_back(m ? outcome(*m, t) : t.reason + origin_of(t));
   return row;
 }
 

@@ -82,9 +82,10 @@ void supervisor::on_model_ended(const model_ended& m) {
     return;
   }
   answer_all(kept_, m.model, m.paused ? fault{} : m.why);
+  held_.erase(m.model);
   if (how != model_phase::paused) {
     descriptions_.erase(m.model);
-    held_.erase(m.model);
+    parked_.erase(m.model);
     if ((m.why || m.stopped) && !halted_) {
       send(actors_.controller, trial_left{phases_.name_of(m.model)});
     }
@@ -107,7 +108,7 @@ void supervisor::on_model_released(const model_released& m) {
   send(actors_.data, m);
   send(std::exchange(actors_.tasks.at(m.model.value), nullptr), shut_down{});
   answer_all(steered_, m.model, {});
-  if (wanted_back_.erase(m.model) > 0) {
+  if (wanted_back_.erase(m.model) > 0 && !halted_) {
     admit_again(m.model);
   }
   prepare_next();
@@ -171,12 +172,13 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
     services_.log->error("{}", why.text);
     end_without_task(*wanted.known, why);
   } else {
-    if (!halted_) {
-      services_.log->warn("not added: {}", why.text);
+    if (halted_ && wanted.knows_it_waits) {
+      return wanted.answer({.why = why});  // a run that is resumed has it
     }
+    services_.log->warn("not added: {}", why.text);
     send(actors_.reporter, model_refused{wanted.what.name, why, wanted.answer && !wanted.knows_it_waits});
-    if (wanted.knows_it_waits && !halted_) {
-      send(actors_.controller, trial_left{wanted.what.name});  // a run that is resumed has it
+    if (wanted.knows_it_waits) {
+      send(actors_.controller, trial_left{wanted.what.name});
     }
   }
   if (wanted.answer) {

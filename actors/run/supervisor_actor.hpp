@@ -124,6 +124,7 @@ class supervisor final : public supervisor_actor::base {
   void steer_new(const steer_model& m);
   void stop(model_id model, const command_sink& sink);
   void pause(model_id model, const command_sink& sink);
+  void pause_by_command(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);
   void keep(model_id model, const command_sink& sink);
   fault cannot_save(model_id model, const char* wish) const;
@@ -131,7 +132,6 @@ class supervisor final : public supervisor_actor::base {
   void make_room();
   /// Models are paused by command, and all others that have memory are trials that wait for a decision about these.
   bool waits_for_command() const;
-  void note_wait_for_command();
   bool waits_for_decision(model_id model) const;
   /// What it waits for.
   std::string note_on(model_id model) const;
@@ -179,7 +179,6 @@ class supervisor final : public supervisor_actor::base {
   std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
   std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
   std::set<model_id> parked_;                      ///< and those that were paused for others
-  bool waits_noted_ = false;                       ///< that the run waits for a command
   bool commanded_ = false;                         ///< since the last time that there was no progress: that counts as some
   callback_watch callback_;
   bool halted_ = false;

@@ -29,7 +29,11 @@ void supervisor::on_run_aborted(const run_aborted& m) {
 }
 
 void supervisor::on_run_stalled(const run_stalled& m) {
-  if (waits_for_command() || std::exchange(commanded_, false)) {
+  if (waits_for_command()) {
+    services_.log->warn("nothing is left to train until a paused model is resumed or stopped");
+    return;
+  }
+  if (std::exchange(commanded_, false)) {
     return;
   }
   const report_state question{m.reporter};
@@ -168,15 +172,17 @@ void supervisor::lose_controller(const std::string& why) {
   send(actors_.controller, shut_down{});
   actors_.controller = nullptr;
   send_to_tasks(controller_lost{why});
+  held_.clear();
   for (const auto model : std::exchange(parked_, {})) {
-    resume(model, nullptr);
+    if (!halted_) {
+      resume(model, nullptr);
+    }
   }
   end_reporter_if_alone();
 }
 
 void supervisor::end_if_over() {
   const bool awaits_command = phases_.paused() > 0 && !halted_;
-  note_wait_for_command();
   if (phases_.running() > 0 || !queue_.empty() || awaits_command || std::exchange(ending_, true)) {
     return;
   }

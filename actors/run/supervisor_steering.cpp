@@ -48,7 +48,6 @@ void supervisor::on_steer_model(const steer_model& m) {
     return answer(m.answer, {fault_code::refused, halted_ ? "the run is being halted" : "the run has ended"});
   }
   commanded_ = true;
-  waits_noted_ = false;
   const auto model = phases_.find(m.name);
   if (!model) {
     return steer_new(m);
@@ -112,7 +111,10 @@ void supervisor::pause(model_id model, const command_sink& sink) {
     return answer(sink, cannot_save(model, "paused"));
   }
   if (parked_.erase(model) > 0) {  // from now on by command: the decision does not resume it
-    return state == model_phase::pausing ? void(steered_.emplace(model, sink)) : answer(sink, {});
+    return pause_by_command(model, sink);
+  }
+  if (wanted_back_.erase(model) > 0) {
+    return pause_by_command(model, sink);
   }
   if (state == model_phase::training && stopping_.contains(model)) {
     answer(sink, {fault_code::refused,
@@ -132,9 +134,26 @@ void supervisor::pause(model_id model, const command_sink& sink) {
   }
 }
 
+/// One that is paused, or about to be.
+void supervisor::pause_by_command(model_id model, const command_sink& sink) {
+  if (phases_.of(model) == model_phase::pausing) {
+    held_.insert(model);  // if it cannot be saved, it is trained again, and waits for its decision as before
+  }
+  if (phases_.has_memory(model)) {
+    steered_.emplace(model, sink);
+  } else {
+    answer(sink, {});
+  }
+}
+
 void supervisor::resume(model_id model, const command_sink& sink) {
   const auto state = phases_.of(model);
-  if ((state != model_phase::paused && state != model_phase::pausing) || parked_.contains(model)) {
+  if (waits_for_decision(model)) {
+    return answer(
+        sink, {fault_code::refused, fmt::format("model '{}' cannot be resumed: it waits for the decision of the search",
+                                                phases_.name_of(model))});
+  }
+  if (state != model_phase::paused && state != model_phase::pausing) {
     return answer(sink, objection(model, "resumed"));
   }
   if (phases_.has_memory(model)) {
@@ -178,17 +197,16 @@ void supervisor::admit_again(model_id model) {
 }
 
 void supervisor::on_trial_held(const trial_held& m) {
-  if (phases_.of(m.model) == model_phase::training) {
+  if (phases_.of(m.model) == model_phase::training && actors_.controller) {
     held_.insert(m.model);
     make_room();
-    note_wait_for_command();
   }
 }
 
 /// One that is still being paused is resumed, and then asks again whether it stops.
 void supervisor::on_trial_decided(const trial_decided& m) {
   held_.erase(m.model);
-  if (parked_.erase(m.model) == 0) {
+  if (parked_.erase(m.model) == 0 || halted_) {
     return;
   }
   const auto phase = phases_.of(m.model);
@@ -231,7 +249,8 @@ void supervisor::on_read_status(const read_status& m) {
 }
 
 bool supervisor::waits_for_decision(model_id model) const {
-  return parked_.contains(model) || (held_.contains(model) && phases_.of(model) == model_phase::training);
+  const bool held = held_.contains(model) && phases_.of(model) == model_phase::training;
+  return !halted_ && (held || parked_.contains(model));
 }
 
 std::string supervisor::note_on(model_id model) const {
@@ -241,24 +260,7 @@ std::string supervisor::note_on(model_id model) const {
   if (waits_for_decision(model)) {
     return "for the decision of the search";
   }
-  return phases_.of(model) == model_phase::paused && waits_for_command()
-             ? "all others wait until it is resumed or stopped"
-             : "";
-}
-
-/// Once each time that it begins.
-void supervisor::note_wait_for_command() {
-  if (!waits_for_command() || std::exchange(waits_noted_, true)) {
-    return;
-  }
-  std::vector<std::string> paused;
-  for (std::uint32_t i = 0; i < phases_.size(); ++i) {
-    if (phases_.of(model_id{i}) == model_phase::paused && !parked_.contains(model_id{i})) {
-      paused.push_back(phases_.name_of(model_id{i}));
-    }
-  }
-  services_.log->warn("nothing is left to train until {} {} resumed or stopped", fmt::join(paused, ", "),
-                      paused.size() == 1 ? "is" : "are");
+  return phases_.of(model) == model_phase::paused && waits_for_command() ? "nothing else is left to train" : "";
 }
 
 void supervisor::note_queue(std::vector<model_now>& models) const {
@@ -278,24 +280,26 @@ bool supervisor::waits_for_command() const {
   };
   const auto held = static_cast<std::size_t>(count(held_, model_phase::training));
   const auto parked = static_cast<std::size_t>(count(parked_, model_phase::paused));
-  return !halted_ && queue_.empty() && phases_.running() == held && phases_.paused() > parked;
+  return !halted_ && queue_.empty() && wanted_back_.empty() && phases_.running() == held && phases_.paused() > parked;
 }
 
 fault supervisor::objection(model_id model, const char* wish) const {
   return {fault_code::refused,
-          fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish,
-                      waits_for_decision(model) ? "waits for the decision of the search" : text_of(phases_.of(model)))};
+          fmt::format("model '{}' cannot be {}: it {}", phases_.name_of(model), wish, text_of(phases_.of(model)))};
 }
 
 void supervisor::on_pause_failed(const pause_failed& m) {
   phases_.continues(m.model);
   wanted_back_.erase(m.model);
-  parked_.erase(m.model);
+  const bool waits = parked_.erase(m.model) > 0;
   const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}",
                                           phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
   answer_all(steered_, m.model, why);
   make_room();
+  if (waits) {
+    held_.insert(m.model);  // now: it would be paused at once, in vain again
+  }
 }
 
 void supervisor::answer_all(waiting_sinks& sinks, model_id model, const fault& why) {

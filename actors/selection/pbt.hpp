@@ -54,7 +54,7 @@ class pbt final : public search_rule {
   std::map<trial_at, trial_decision> decided_;
 };
 
-/// The search is one by pbt, and may give this name to a copy.
+/// The search is one by pbt, whose copies have such names.
 bool names_a_copy(const search_settings& settings, std::string_view name);
 
 }  // namespace hydra

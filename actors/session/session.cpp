@@ -82,6 +82,8 @@ struct session::state {
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
   search_setup search;
+  std::map<std::string, std::uint32_t>
+      stopped_after;  ///< trials that a search has stopped before, and after how many steps
   interrupt_flag interrupts;
   request_line requests;
 
@@ -106,6 +108,7 @@ struct session::state {
     return {.options = options, .models = descriptions, .devices = device_entries, .interrupts = interrupts, .log = log};
   }
   void make_plan();
+  void end_stopped_trials();
   void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
   prediction_setup prediction();
@@ -250,6 +253,7 @@ void session::use_search(const search_settings& settings, search_hooks hooks, st
     for (const auto& d : r.decisions) {
       if (d.verdict == trial_verdict::stop) {
         search.stopped.insert(d.trial);
+        state_->stopped_after.emplace(d.trial, d.steps);
       }
       if (d.copy) {
         search.copies.push_back(*d.copy);
@@ -276,6 +280,7 @@ void session::state::require_unplanned(const std::string& what) const {
 const workload_plan& session::plan() {
   if (!state_->planned) {
     state_->make_plan();
+    state_->end_stopped_trials();
   }
   return state_->planned->plan;
 }
@@ -294,6 +299,15 @@ void session::state::make_plan() {
     descriptions = given;
     planned.reset();
     throw;
+  }
+}
+
+/// One that had given its memory to others when it was decided has not been saved as stopped.
+void session::state::end_stopped_trials() {
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    if (const auto at = stopped_after.find(descriptions[i].name); at != stopped_after.end()) {
+      planned->begins.end_after(i, at->second);
+    }
   }
 }
 

@@ -96,6 +96,7 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
 }
 
 chain exported_texts::write_settings(durable_folder& into, chain model) const {
+  if (model.hub().config.empty()) return model;
   const fs::path& checkpoint = trained_.checkpoint;
   const bool chats = words_ && chat_format_of(data_);
   if (!chats) copy_if_there(into, checkpoint, template_file);

@@ -51,10 +51,17 @@ void add_search(session& into, const workload& w, bool resumes, trial_copies& co
   const fs::path file = w.options.output / search_file;
   const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
   check_copies(w, earlier);
-  into.use_search(*w.search,
-                  {.record = [file](const search_record& r) { append(file, r); },
-                   .copy = [&copies](const trial_copy& c) { copies.begin(c); }},
-                  earlier);
+  try {
+    into.use_search(*w.search,
+                    {.record = [file](const search_record& r) { append(file, r); },
+                     .copy = [&copies](const trial_copy& c) { copies.begin(c); }},
+                    earlier);
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::damaged) throw;
+    refuse(file,
+           fmt::format("{}; [search] and the steps of its models must be as they were, or train in another folder",
+                       e.what_happened().text));
+  }
 }
 
 }  // namespace hydra::apps

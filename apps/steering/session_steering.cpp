@@ -58,6 +58,16 @@ void begin_from(value_list& model, const std::filesystem::path& checkpoint) {
   keys.set("begins", text_value(checkpoint.string(), keys.find("name")->where));
 }
 
+/// One that has to wait for memory would be refused later.
+void check_steps(const model_description& d, const place& where) {
+  if (d.begins.empty() || d.steps == 0) return;
+  const std::uint32_t has = steps_in(read_checkpoint(d.begins));
+  if (has >= d.steps)
+    refuse(where, "model.steps",
+           fmt::format("{} begins with {} steps done, and of {} none would be left; give more steps", d.name, has,
+                       d.steps));
+}
+
 /// The steps that it is trained for would be chosen by the planner, and before a run only.
 void check_parallel(const model_entry& m) {
   if (m.description.parallel.chosen()) return;
@@ -184,6 +194,7 @@ std::vector<std::string> session_steering::join(const value_list& models) {
   for (const model_entry& m : written) {
     check_parallel(m);
     descriptions.push_back(opener_.open(m, written));
+    check_steps(descriptions.back(), m.keys.where);
   }
   session_.status();  // refuses if no run is under way
   value_list added = added_;

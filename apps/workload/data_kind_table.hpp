@@ -17,6 +17,7 @@ data_kind chat_kind();
 data_kind csv_kind();
 data_kind images_kind();
 data_kind cifar_kind();
+data_kind tensors_kind();
 
 /// A count of symbols, tokens, samples.
 key_rule count_rule(std::string name, double least, std::string fallback, std::string help);

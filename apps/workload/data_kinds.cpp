@@ -19,7 +19,8 @@ const std::vector<data_kind>& workload_data_kinds() {
                                             chat_kind(),
                                             csv_kind(),
                                             images_kind(),
-                                            cifar_kind()};
+                                            cifar_kind(),
+                                            tensors_kind()};
   return kinds;
 }
 

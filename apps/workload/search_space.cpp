@@ -44,7 +44,9 @@ const form* form_of(const value_table& table) {
 void collect(const value_table& table, const std::string& prefix, std::vector<space_entry>& all) {
   for (const table_entry& e : table.entries) {
     const auto* const inner = e.is.as<value_table>();
-    if (inner && !inner->entries.empty() && !form_of(*inner))
+    const bool is_part =
+        inner && !inner->entries.empty() && !form_of(*inner) && inner->entries.front().is.as<value_table>();
+    if (is_part)
       collect(*inner, prefix + e.key + ".", all);
     else
       all.push_back({prefix + e.key, e.where, &e.is});
@@ -87,6 +89,8 @@ void check_choices(const space_entry& e, const value& given) {
 void check_entry(const space_entry& e) {
   const auto* const table = e.is->as<value_table>();
   const form* const f = table ? form_of(*table) : nullptr;
+  if (!f && table && !table->entries.empty())
+    e.refuse_it(fmt::format("\"{}\" is no distribution, {}", table->entries.front().key, expected));
   if (!f) e.refuse_it(fmt::format("{} is given, {}", describe(*e.is), expected));
   const bool whole = f->from == distribution::integers;
   for (const table_entry& other : table->entries)

@@ -74,6 +74,7 @@ struct opener {
   source operator()(const csv_files& o) const { return open_csv(read_by_choice(o), wants); }
   source operator()(const image_folders& o) const { return open_images(o, wants); }
   source operator()(const cifar_files& o) const { return open_cifar(o); }
+  source operator()(const tensor_files& o) const { return open_tensors(o, wants); }
 
   source operator()(const source& own) const {
     if (!own) throw fault_error{fault_code::bad_input, "the data source is null"};
@@ -100,6 +101,8 @@ data_description chat(chat_files files) { return {std::move(files)}; }
 
 data_description csv(csv_files files) { return {std::move(files)}; }
 
+data_description tensors(tensor_files files) { return {std::move(files)}; }
+
 data_description images(image_folders folders) { return {std::move(folders)}; }
 
 data_description cifar(cifar_files files) { return {std::move(files)}; }
@@ -120,7 +123,16 @@ std::optional<tokenizer_choice> tokenizer_for(const data_description& data, cons
 }
 
 std::vector<std::string> data_kinds() {
-  return {"synthetic-language", "synthetic-classes", "text", "tokens", "jsonl", "chat", "csv", "images", "cifar"};
+  return {"synthetic-language",
+          "synthetic-classes",
+          "text",
+          "tokens",
+          "jsonl",
+          "chat",
+          "csv",
+          "images",
+          "cifar",
+          "tensors"};
 }
 
 }  // namespace hydra

@@ -16,7 +16,7 @@ namespace hydra {
 /// One entry of `[data.NAME]`, or a user's own source.
 struct data_description {
   std::variant<synthetic_language, synthetic_classes, text_files, token_files, jsonl_files, chat_files, csv_files,
-               image_folders, cifar_files, std::shared_ptr<const data_source>>
+               image_folders, cifar_files, tensor_files, std::shared_ptr<const data_source>>
       what;
   bool shuffle = true;
 };
@@ -29,6 +29,7 @@ data_description chat(chat_files files);
 data_description csv(csv_files files);
 data_description images(image_folders folders);
 data_description cifar(cifar_files files);
+data_description tensors(tensor_files files);
 
 /// Opens a source after checking every record and the header of every image. For a text, causal sample i is the window
 /// of context + 1 tokens at i * context. Throws fault_error{bad_input} or {io} with the file and the line or position:

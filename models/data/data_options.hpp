@@ -125,4 +125,11 @@ struct cifar_files {
   std::uint64_t seed = 0;
 };
 
+/// Files in the format of safetensors: tensors whose first dimension is that of the samples.
+struct tensor_files {
+  std::filesystem::path train{};
+  std::filesystem::path validation{};  ///< empty: none
+  std::string target = "target";  ///< name of the tensor to predict; without it, a loss inside the model needs none
+};
+
 }  // namespace hydra

@@ -29,4 +29,7 @@ std::shared_ptr<const data_source> open_images(const image_folders& options, con
 /// Images [3, 32, 32].
 std::shared_ptr<const data_source> open_cifar(const cifar_files& options);
 
+/// The tensors that the model names, or the one that is there.
+std::shared_ptr<const data_source> open_tensors(const tensor_files& options, const sample_request& wants);
+
 }  // namespace hydra

@@ -2,6 +2,7 @@
 
 #include "models/exported/boundary_layout.hpp"
 #include "models/exported/value_scalar.hpp"
+#include "models/scalar_type.hpp"
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
@@ -35,23 +36,25 @@ std::vector<at::Tensor> views(const std::vector<graph_part>& parts, std::int64_t
   return all;
 }
 
+at::Tensor bytes_of(const at::Tensor& flat) { return flat.contiguous().view({-1}).view(at::kByte); }
+
 /// Undefined values are zeros.
 at::Tensor flat_of(const std::vector<graph_part>& parts, std::int64_t samples, const std::vector<at::Tensor>& values,
                    const at::TensorOptions& like, bool gradients) {
   const at::NoGradGuard none;
-  const at::Tensor bytes = at::zeros({lay_out(parts, samples).bytes}, like.dtype(at::kByte).requires_grad(false));
+  const tensor_spec spec = boundary_spec(parts, samples);
+  const at::Tensor flat = at::zeros(spec.shape, like.dtype(scalar_type(spec.type)).requires_grad(false));
+  const at::Tensor bytes = bytes_of(flat);
   const std::vector<at::Tensor> places = views(parts, samples, bytes, gradients);
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (places[i].defined() && values[i].defined()) places[i].copy_(values[i]);
-  return bytes.view(at::kFloat);
+  return flat;
 }
 
 /// A copy that keeps the strides; views of the flat buffer would keep all of it in memory.
 at::Tensor own(const at::Tensor& view) {
   return at::empty_like(view, view.options(), at::MemoryFormat::Preserve).copy_(view);
 }
-
-at::Tensor bytes_of(const at::Tensor& flat) { return flat.contiguous().view(at::kByte); }
 
 /// Flat values -> values; gradients of these -> flat gradient.
 struct opening : torch::autograd::Node {
@@ -80,6 +83,12 @@ struct closing : torch::autograd::Node {
 };
 
 }  // namespace
+
+tensor_spec boundary_spec(const std::vector<graph_part>& parts, std::int64_t samples) {
+  const auto width = static_cast<std::int64_t>(width_of(element::bits));
+  const std::int64_t bytes = lay_out(parts, samples).bytes, row = samples * width;
+  return {{samples, bytes / row + (bytes % row == 0 ? 0 : 1)}, element::bits};
+}
 
 at::Tensor close_boundary(const graph_parts& parts, std::int64_t samples, const std::vector<at::Tensor>& values) {
   at::Tensor flat = flat_of(*parts, samples, values, values.at(0).options(), false);

@@ -36,16 +36,6 @@ class known_values {
   void read(const std::string& name) const {
     if (!names_.contains(name)) refuse_in(place_, "there is no value \"{}\" at this place", name);
   }
-  void read(const size_expression& size) const {
-    if (size.what == size_expression::kind::of_value) read(size.value);
-    for (const size_expression& operand : size.operands) read(operand);
-  }
-  void read(const graph_argument& argument) const {
-    if (const auto* const value = std::get_if<value_reference>(&argument.is)) read(value->name);
-    if (const auto* const size = std::get_if<size_expression>(&argument.is)) read(*size);
-    if (const auto* const list = std::get_if<argument_list>(&argument.is))
-      for (const graph_argument& element : *list) read(element);
-  }
 
  private:
   std::string place_;
@@ -59,7 +49,8 @@ void check_values(const exported_graph& g, std::size_t layer) {
   for (const graph_parameter& p : l.parameters) values.make(p.is.value);
   for (const graph_tensor& t : l.constants) values.make(t.value);
   for (const graph_call& call : l.calls) {
-    for (const graph_argument& argument : call.arguments) values.read(argument);
+    for (const graph_argument& argument : call.arguments)
+      for (const std::string& name : values_in(argument)) values.read(name);
     for (const auto& result : call.results)
       if (result) values.make(*result);
   }

@@ -2,6 +2,7 @@
 
 #include "models/exported/check_graph.hpp"
 #include "models/exported/read_graph.hpp"
+#include "models/exported/stored_types.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/mapped_file.hpp"
@@ -11,7 +12,6 @@
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace hydra {
@@ -51,20 +51,24 @@ std::string digest_of(const fs::path& file) {
   return sum.finish();
 }
 
-/// In the order of value_type.
-constexpr std::array stored_types{stored_type::f32, stored_type::f64,    stored_type::bf16, stored_type::f16,
-                                  stored_type::i64, stored_type::i32,    stored_type::i16,  stored_type::i8,
-                                  stored_type::u8,  stored_type::boolean};
-
 }  // namespace
 
 exported_model::exported_model(const fs::path& folder)
-    : folder_{folder}, graph_{read(folder / graph_file)}, tensors_{folder / weights_file} {
-  if (const std::string is = digest_of(folder / weights_file); is != graph_.weights)
-    throw fault_error{fault_code::damaged,
-                      fmt::format("{} is not the file that {} was written with: its SHA-256 is {}, not {}",
-                                  (folder / weights_file).string(), graph_file, is, graph_.weights)};
+    : folder_{folder},
+      graph_{read(folder / graph_file)},
+      digest_{digest_of(folder / graph_file)},
+      tensors_{folder / weights_file} {
   check_tensors();
+}
+
+void exported_model::verify() const {
+  std::call_once(verified_, [this] {
+    const fs::path file = folder_ / weights_file;
+    if (const std::string is = digest_of(file); is != graph_.weights)
+      throw fault_error{fault_code::damaged,
+                        fmt::format("{} is not the file that {} was written with: its SHA-256 is {}, not {}",
+                                    file.string(), graph_file, is, graph_.weights)};
+  });
 }
 
 void exported_model::check_tensors() const {
@@ -80,7 +84,7 @@ void exported_model::check_tensors() const {
 void exported_model::check_tensor(const graph_tensor& t) const {
   const auto stored = tensors_.find(t.name);
   if (!stored) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", t.name));
-  if (stored->shape != t.shape || stored->type != stored_types[static_cast<std::size_t>(t.type)])
+  if (stored->shape != t.shape || stored->type != stored_as(t.type))
     refuse(folder_ / weights_file,
            fmt::format("the tensor \"{}\" has another shape or type than {} says", t.name, graph_file));
 }

@@ -5,6 +5,8 @@
 #include "models/weights/safetensors_file.hpp"
 
 #include <filesystem>
+#include <mutex>
+#include <string>
 
 namespace hydra {
 
@@ -13,11 +15,19 @@ namespace hydra {
 class exported_model {
  public:
   /// Throws fault_error{bad_input} with the file for a folder that is none, was exported by another series of PyTorch, or
-  /// is not in the format; {damaged} if model.safetensors is another file than the graph was written with.
+  /// is not in the format.
   explicit exported_model(const std::filesystem::path& folder);
+  exported_model(const exported_model&) = delete;
+  exported_model& operator=(const exported_model&) = delete;
 
+  const std::filesystem::path& folder() const noexcept { return folder_; }
   const exported_graph& graph() const noexcept { return graph_; }
+  /// SHA-256 of graph.json, which has that of the tensors.
+  const std::string& digest() const noexcept { return digest_; }
   const safetensors_file& tensors() const noexcept { return tensors_; }
+  /// Reads model.safetensors as a whole, once; throws fault_error{damaged} if it is another file than the graph was written
+  /// with.
+  void verify() const;
 
  private:
   void check_tensors() const;
@@ -25,7 +35,9 @@ class exported_model {
 
   std::filesystem::path folder_;
   exported_graph graph_;
+  std::string digest_;
   safetensors_file tensors_;
+  mutable std::once_flag verified_;
 };
 
 }  // namespace hydra

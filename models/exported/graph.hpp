@@ -64,6 +64,9 @@ struct graph_argument {
       is;
 };
 
+/// Names of the values that it is computed from, or whose size it needs, as often as they are there.
+std::vector<std::string> values_in(const graph_argument& a);
+
 struct graph_call {
   std::string op;        ///< "aten::linear", "hydra::dropout"
   std::string overload;  ///< empty: the one without name

@@ -1,9 +1,11 @@
 #include "models/exported/layer_program.hpp"
 
 #include "models/exported/hydra_operations.hpp"
+#include "models/exported/linear_uses.hpp"
 #include "models/exported/operators.hpp"
 #include "models/exported/value_scalar.hpp"
 #include "models/layers/batch_norm.hpp"
+#include "models/layers/linear_map.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <ATen/ScalarOps.h>
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -106,6 +109,7 @@ class layer_program::prepared_calls {
     std::vector<prepared_argument> arguments{};
     std::vector<std::optional<slot>> results{};
     std::vector<slot> last{};  ///< what nobody needs after it
+    std::optional<std::size_t> linear{};  ///< the parameter that is the weight of the linear map that it is
   };
   struct frame;
 
@@ -128,6 +132,7 @@ struct layer_program::prepared_calls::frame {
   std::int64_t samples;
   at::Device device;
   const layer_context& context;
+  std::span<const at::Tensor> parameters;
   const prepared_calls& program;
 
   std::int64_t size(const size_expression& of) const {
@@ -164,6 +169,7 @@ layer_program::prepared_calls::prepared_calls(const graph_layer& layer) : layer_
     operations.push_back(calls_.back().op);
   }
   check_writes(layer_, operations);
+  for (const linear_use& use : linear_uses(layer_)) calls_[use.call].linear = use.weight;
   find_last_uses();
 }
 
@@ -207,28 +213,12 @@ layer_program::prepared_calls::prepared_call layer_program::prepared_calls::prep
   return made;
 }
 
-namespace {
-
-void collect_names(const size_expression& size, std::vector<std::string>& names) {
-  if (size.what == size_expression::kind::of_value) names.push_back(size.value);
-  for (const size_expression& operand : size.operands) collect_names(operand, names);
-}
-
-void collect_names(const graph_argument& a, std::vector<std::string>& names) {
-  if (const auto* const value = std::get_if<value_reference>(&a.is)) names.push_back(value->name);
-  if (const auto* const size = std::get_if<size_expression>(&a.is)) collect_names(*size, names);
-  if (const auto* const list = std::get_if<argument_list>(&a.is))
-    for (const graph_argument& one : *list) collect_names(one, names);
-}
-
-}  // namespace
-
 void layer_program::prepared_calls::find_last_uses() {
   std::vector<char> needed(names_.size());
   for (const graph_part& p : layer_.outputs) needed[slot_of(p.name)] = true;
   for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
     std::vector<std::string> names;
-    for (const graph_argument& a : call->of->arguments) collect_names(a, names);
+    for (const graph_argument& a : call->of->arguments) std::ranges::move(values_in(a), std::back_inserter(names));
     for (const auto& result : call->of->results)
       if (result) names.push_back(*result);
     for (const std::string& name : names)
@@ -240,7 +230,7 @@ void layer_program::prepared_calls::find_last_uses() {
 
 std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& on, std::int64_t samples,
                                                            const layer_context& context) const {
-  frame f{std::vector<IValue>(names_.size()), samples, on.inputs.front().device(), context, *this};
+  frame f{std::vector<IValue>(names_.size()), samples, on.inputs.front().device(), context, on.parameters, *this};
   for (std::size_t i = 0; i < layer_.inputs.size(); ++i) f.values[slot_of(layer_.inputs[i].name)] = on.inputs[i];
   for (std::size_t i = 0; i < layer_.parameters.size(); ++i)
     f.values[slot_of(layer_.parameters[i].is.value)] = on.parameters[i];
@@ -265,7 +255,9 @@ void layer_program::prepared_calls::run(const prepared_call& call, frame& on) co
   torch::jit::Stack stack;
   stack.reserve(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) stack.push_back(on(call.arguments[i], wanted[i].real_type().get()));
+  const at::Tensor x = call.linear ? stack.at(factor_of_linear(*call.of)).toTensor() : at::Tensor{};
   call.op->callBoxed(stack);
+  if (call.linear) stack.at(0) = add_low_rank(stack[0].toTensor(), on.parameters, *call.linear, x, on.context);
   if (call.of->returns_list) {
     const std::vector<at::Tensor> made = stack.at(0).toTensorVector();
     if (made.size() != call.results.size())

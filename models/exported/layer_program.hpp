@@ -13,7 +13,8 @@
 
 namespace hydra {
 
-/// What a layer computes with, each in the order of the layer's description and with the strides that it says.
+/// What a layer computes with, each in the order of the layer's description and with the strides that it says. Parameters of
+/// an adapter are behind the layer's own.
 struct layer_tensors {
   std::span<const at::Tensor> parameters;
   std::span<const at::Tensor> constants;

@@ -25,8 +25,9 @@ struct chain_description {
   /// [channels, height, width] of the images it requires; empty: as in the data
   std::vector<std::int64_t> image{};
   std::filesystem::path checkpoint{};      ///< folder of the checkpoint that it starts from; empty: none
+  std::vector<std::string> inputs{};       ///< names of the tensors of a sample; empty: there is one
 
-  sample_request wants() const { return {context, form, image, checkpoint}; }
+  sample_request wants() const { return {context, form, image, inputs, checkpoint}; }
 };
 
 struct family {

@@ -1,5 +1,6 @@
 #include "models/families/hub_folder.hpp"
 
+#include "models/families/exported_folder.hpp"
 #include "models/weights/hub_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
@@ -64,6 +65,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   if (!fs::is_directory(folder))
     throw fault_error{fault_code::bad_input, fmt::format("{} is no folder; the folder of a checkpoint is needed, with "
                                                          "config.json and model.safetensors", folder.string())};
+  if (is_exported(folder)) return describe_exported(folder, options);
   const auto config = model_config::read(folder / "config.json");
   chain_description description = architecture_of(config).read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);

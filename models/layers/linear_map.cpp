@@ -10,19 +10,15 @@
 #include <utility>
 
 namespace hydra {
-namespace {
 
-/// y + scale * dropout(x) A^T B^T if an adapter adds to that weight (Hu et al. 2021, section 4.1), else y.
-at::Tensor adapted(const at::Tensor& y, std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
-                   const layer_context& context) {
+at::Tensor add_low_rank(const at::Tensor& y, std::span<const at::Tensor> parameters, std::size_t weight,
+                        const at::Tensor& x, const layer_context& context) {
   const auto term = std::ranges::find(context.low_rank, weight, &low_rank_term::weight);
   if (term == context.low_rank.end()) return y;
   const at::Tensor rows = keyed_dropout(x, term->dropout, context, term->site).reshape({-1, x.size(-1)});
   const at::Tensor inner = at::_ops::linear::call(rows, parameters[term->a], {});
   return y.add(at::_ops::linear::call(inner, parameters[term->b], {}).view(y.sizes()), term->scale);
 }
-
-}  // namespace
 
 parameter_spec linear_parameter(std::string name, std::int64_t out, std::int64_t in, initial_value initial,
                                 std::string tied_to) {
@@ -36,14 +32,14 @@ parameter_spec linear_parameter(std::string name, std::int64_t out, std::int64_t
 at::Tensor linear_map(std::span<const at::Tensor> parameters, linear_place place, const at::Tensor& x,
                       const layer_context& context) {
   const auto bias = place.bias ? std::optional{parameters[*place.bias]} : std::nullopt;
-  return adapted(at::_ops::linear::call(x, parameters[place.weight], bias), parameters, place.weight, x, context);
+  return add_low_rank(at::_ops::linear::call(x, parameters[place.weight], bias), parameters, place.weight, x, context);
 }
 
 at::Tensor linear_map_in_out(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
                              const layer_context& context) {
   const at::Tensor rows = x.reshape({-1, x.size(-1)});
   const at::Tensor y = at::_ops::addmm::call(parameters[weight + 1], rows, parameters[weight], 1, 1);
-  return adapted(y.view({x.size(0), x.size(1), -1}), parameters, weight, x, context);
+  return add_low_rank(y.view({x.size(0), x.size(1), -1}), parameters, weight, x, context);
 }
 
 }  // namespace hydra

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -30,12 +32,21 @@ void add_counters(const chain& model, tensor_list& all) {
     }
 }
 
+std::vector<std::string> names_of(const chain& model, const parameter_spec& p) {
+  return model.hub().state_names ? model.hub().state_names(p.name) : std::vector{model.stored_name(p.name)};
+}
+
 tensor_list tensors_of(const chain& model, const stored_values& values) {
   tensor_list all;
-  add_counters(model, all);  // first, because a file starts with its widest type
+  if (model.hub().rest_of_state)
+    all = model.hub().rest_of_state();
+  else
+    add_counters(model, all);
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
-      if (p.tied_to.empty()) all.push_back({model.stored_name(p.name), values(p)});
+      if (p.tied_to.empty())
+        for (std::string& name : names_of(model, p)) all.push_back({std::move(name), values(p)});
+  std::ranges::stable_sort(all, std::greater{}, [](auto& t) { return width_of(t.tensor.type); });  // as a file wants it
   return all;
 }
 
@@ -82,10 +93,10 @@ void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, st
 }  // namespace
 
 void write_hub_files(durable_folder& into, const chain& model, const stored_values& values, std::uint64_t part_bytes) {
-  if (model.hub().config.empty())
+  if (!model.hub().exists())
     throw fault_error{fault_code::bad_input, fmt::format("a model of family {} cannot be exported: Hugging Face's "
                                                          "libraries have no such architecture", model.family())};
-  write_text(into, "config.json", model.hub().config);
+  if (!model.hub().config.empty()) write_text(into, "config.json", model.hub().config);
   if (!model.hub().preprocessor.empty()) write_text(into, "preprocessor_config.json", model.hub().preprocessor);
   const tensor_list tensors = tensors_of(model, values);
   const std::vector<tensor_list> parts = parts_of(tensors, part_bytes);

@@ -11,11 +11,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <ranges>
 #include <utility>
 
 namespace hydra {
 
 namespace {
+
+constexpr std::size_t added_at_once = 4096;  // values that stay in a core's cache
 
 host_block_ptr make_base(host_arena& arena, const sharded_model& m, std::size_t shard, const base_lookup& bases) {
   const auto& plan = m.plan.shards[shard];
@@ -270,19 +274,24 @@ void train(const update_constants& now, update_slices whole, const rounded_gradi
   });
 }
 
-/// Places of a parameter's gradient: its own and those of its tied copies.
+/// Places of a parameter's gradient, its own and those of its tied copies, from the last one of the chain to the first: so
+/// backward reaches them, and PyTorch adds the gradients of a parameter that it uses several times.
 template <class Use>
 void for_each_place(const sharded_model& m, std::size_t shard, std::size_t index, Use use) {
-  use(shard, placed(m, shard, index));
+  std::vector<std::pair<std::size_t, std::size_t>> places{{shard, index}};
   for (const auto& t : m.ties) {
     if (t.owner_shard == shard && t.owner == index) {
-      use(t.copy_shard, placed(m, t.copy_shard, t.copy));
+      places.emplace_back(t.copy_shard, t.copy);
     }
+  }
+  std::ranges::sort(places, std::greater{});
+  for (const auto& [s, p] : places) {
+    use(s, placed(m, s, p));
   }
 }
 
-/// Of parameter `index` of a shard, in the order in which they are added: the sums of the replicas, then those of its
-/// tied copies.
+/// Of parameter `index` of a shard, in the order in which they are added: those of each place, which are as many as there are
+/// replicas.
 rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
                                      const std::vector<shard_home>& homes) {
   rounded_gradient g;
@@ -294,19 +303,28 @@ rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, 
   return g;
 }
 
-/// The same in fp32: into the first.
+/// The same in fp32: into the parameter's first.
 void add_sums(const sharded_model& m, std::size_t shard, std::size_t index, const std::vector<shard_home>& homes) {
-  std::span<float> total;
+  std::vector<std::span<const float>> sums;
   for_each_place(m, shard, index, [&](std::size_t s, const placed_parameter& p) {
     for (const auto& sum : homes[s].gradients) {
-      const auto next = slice(sum, p.offset, p.elements);
-      if (total.empty()) {
-        total = next;
-      } else {
-        std::ranges::transform(total, next, total.begin(), [](float a, float b) { return a + b; });
-      }
+      sums.push_back(slice(sum, p.offset, p.elements));
     }
   });
+  if (sums.size() == 1) {
+    return;
+  }
+  const auto& own = placed(m, shard, index);
+  const auto total = slice(homes[shard].gradients.front(), own.offset, own.elements);
+  std::array<float, added_at_once> part{};
+  for (std::size_t begin = 0; begin < total.size(); begin += part.size()) {
+    const auto n = std::min(part.size(), total.size() - begin);
+    std::ranges::copy(sums.front().subspan(begin, n), part.begin());
+    for (const auto& next : sums | std::views::drop(1)) {
+      std::ranges::transform(std::span{part}.first(n), next.subspan(begin, n), part.begin(), std::plus{});
+    }
+    std::ranges::copy(std::span{part}.first(n), total.subspan(begin).begin());
+  }
 }
 
 }  // namespace

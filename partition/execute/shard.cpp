@@ -37,6 +37,14 @@ void add_to(at::Tensor& sum, const at::Tensor& addend) {
   sum = sum.defined() ? sum.add(addend) : addend;
 }
 
+layer_context where(std::size_t layer, const visit_context& context) {
+  return {.seed = context.seed,
+          .step = context.step,
+          .micro_batch = context.micro_batch,
+          .layer = static_cast<std::uint32_t>(layer),
+          .training = context.training};
+}
+
 }  // namespace
 
 at::Tensor rounded_sum(const bound_parameters& bound) {
@@ -45,18 +53,24 @@ at::Tensor rounded_sum(const bound_parameters& bound) {
 }
 
 shard::shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last)
-    : model_(std::move(model)), first_(first), last_(last), layout_(*model_, first, last) {}
+    : model_(std::move(model)), first_(first), last_(last), layout_(*model_, first, last) {
+  input_has_gradient_ = model_->depends_on_gradients() && trains_below();
+}
+
+bool shard::trains_below() const {
+  for (std::size_t i = 0; i < first_; ++i) {
+    if (!std::ranges::all_of(model_->parameters(i), &parameter_spec::frozen)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 at::Tensor shard::run(const bound_parameters& bound, const at::Tensor& input, const visit_context& context,
                       std::size_t begin, std::size_t end) const {
   at::Tensor x = input;
   for (std::size_t i = begin; i < end; ++i) {
-    const layer_context where{.seed = context.seed,
-                              .step = context.step,
-                              .micro_batch = context.micro_batch,
-                              .layer = static_cast<std::uint32_t>(i),
-                              .training = context.training};
-    x = compute_layer(*model_, i, bound.layers[i - first_], x, where, bound.memory);
+    x = compute_layer(*model_, i, bound.layers[i - first_], x, where(i, context), bound.memory);
   }
   return x;
 }
@@ -70,8 +84,12 @@ bound_parameters shard::views_of(const shard_values& parameters) const {
 }
 
 at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const {
-  const at::NoGradGuard no_grad;
-  return run(views_of(parameters), input, context, first_, last_);
+  const auto views = views_of(parameters);
+  at::Tensor x = input.detach().set_requires_grad(input_has_gradient_);
+  for (std::size_t i = first_; i < last_; ++i) {
+    x = compute_layer_forward(*model_, i, views.layers[i - first_], x, where(i, context), views.memory);
+  }
+  return x.detach();
 }
 
 /// `below`: the input of the last layer.

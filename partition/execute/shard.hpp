@@ -60,6 +60,8 @@ class shard {
   bound_parameters views_of(const shard_values& parameters) const;
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const;
   at::Tensor score_of(const at::Tensor& output, const at::Tensor& targets) const;
+  /// Some parameter of the layers below is trained.
+  bool trains_below() const;
   std::vector<row_range> chunks_of(const at::Tensor& below, const at::Tensor& targets) const;
   at::Tensor backward_from_loss(const bound_parameters& bound, at::Tensor below, const at::Tensor& targets,
                                 const visit_context& context) const;
@@ -73,6 +75,7 @@ class shard {
   std::size_t first_;
   std::size_t last_;
   parameter_layout layout_;
+  bool input_has_gradient_ = false;  ///< in a forward visit of a chain that depends on gradients
 };
 
 }  // namespace hydra

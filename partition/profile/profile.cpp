@@ -147,12 +147,15 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   const auto memory = std::make_shared<widening>();
   const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
   const auto slices = layout.views(gradients, place.index);
-  const at::Tensor x = zeros(at_once(place.in, place), on);
+  at::Tensor x = zeros(at_once(place.in, place), on);
+  x.set_requires_grad(model.depends_on_gradients() && place.index > 0 && place.in.type != element::i64);
 
   bench measure(on.meter);
   const auto forward = repeat(
       place.visits,
-      [&] { return measure.forward([&] { return compute_layer(model, place.index, values, x, context, memory); }); },
+      [&] {
+        return measure.forward([&] { return compute_layer_forward(model, place.index, values, x, context, memory); });
+      },
       times.forward);
   const auto backward = repeat(
       place.visits,

@@ -171,7 +171,7 @@ TEST_CASE("a trial that waits for its decision can be paused, but not resumed", 
   CHECK(now->models[0].phase == model_phase::waiting);
   CHECK(now->models[0].note == "for the decision of the search");
   CHECK(now->models[1].phase == model_phase::paused);
-  CHECK(now->models[1].note == "all others wait until it is resumed or stopped");
+  CHECK(now->models[1].note == "nothing else is left to train");
   REQUIRE(s.answers().size() == 3);
   CHECK_THAT(s.answers()[1].text, Catch::Contains("'t0' cannot be resumed: it waits for the decision of the search"));
   CHECK(!s.answers()[2]);

@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <ranges>
 
 namespace hydra::test {
 namespace {
@@ -299,9 +300,21 @@ leaf& trainer::owner_of(const leaf& tied_copy) {
   return *std::ranges::find(leaves_, tied_copy.place.tied_to, [](const leaf& l) { return l.place.name; });
 }
 
+/// From the last use of a parameter to the first, as autograd does.
 void trainer::add_tied_gradients() {
-  for (leaf& l : leaves_)
-    for (std::size_t r = 0; r < l.sums.size() && !l.place.tied_to.empty(); ++r) owner_of(l).gradient().add_(l.sums[r]);
+  for (leaf& owner : leaves_) {
+    std::vector<at::Tensor> sums;
+    bool tied = false;
+    for (const leaf& l : leaves_ | std::views::reverse) {
+      const bool is_copy = l.place.tied_to == owner.place.name;
+      tied = tied || is_copy;
+      if (is_copy || &l == &owner) sums.insert(sums.end(), l.sums.begin(), l.sums.end());
+    }
+    if (!tied || sums.empty()) continue;
+    at::Tensor total = sums.front().clone();
+    for (std::size_t i = 1; i < sums.size(); ++i) total.add_(sums[i]);
+    owner.gradient().copy_(total);
+  }
 }
 
 /// Large gradients in bf16 by pieces, which fit in memory where the whole in fp32 does not.

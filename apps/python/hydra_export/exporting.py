@@ -118,6 +118,10 @@ class Exporter:
         unused = [name for name, p in self.reader.parameters.items() if name == p.name and name not in used]
         if unused:
             yield f"not trained, because forward() does not use it: {', '.join(unused)}"
+        cut_off = [name for name, p in self.reader.parameters.items()
+                   if name == p.name and name in used and p.tensor.requires_grad and f"p:{name}" not in self.graph.reached]
+        if cut_off:
+            yield f"not trained, because no gradient reaches it: {', '.join(cut_off)}"
         if not self.request.module.training:
             yield ("the module is in evaluation mode: no dropout, fixed statistics; call module.train() in the factory to "
                    "change that")

@@ -51,11 +51,12 @@ class Stored:
 
 class Graph:
     """values: by name; those of parameters start with "p:", those of constants with "c:". storage: for each value the one
-    whose memory it may share. stored: for each value of a parameter, constant or average its tensor."""
+    whose memory it may share. stored: for each value of a parameter, constant or average its tensor. reached: those that have a
+    gradient, when the graph has been observed."""
 
     def __init__(self):
         self.calls, self.values, self.inputs, self.output = [], {}, [], None
-        self.stored, self.storage = {}, {}
+        self.stored, self.storage, self.reached = {}, {}, set()
 
     def add(self, name, value):
         if name in self.values:
@@ -73,7 +74,7 @@ class Graph:
         return name
 
     def is_trained(self, name):
-        return self.values[name].kind == "parameter" and self.stored[name].tensor.requires_grad
+        return self.values[name].kind == "parameter" and name in self.reached
 
 
 def values_in(argument):

@@ -52,6 +52,7 @@ def watch(graph, calls, inputs, stored, batch):
         raise Refused("nothing is trained: no parameter that requires a gradient leads to what forward() returns; set "
                       "requires_grad, and do not compute it under torch.no_grad()")
     result.backward(torch.ones_like(result))
+    graph.reached.update(name for name, tensor in stored.items() if tensor.grad is not None)
     return watcher.seen
 
 
