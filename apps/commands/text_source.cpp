@@ -6,6 +6,7 @@
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
 #include "models/data/chat_jinja.hpp"
+#include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
@@ -41,6 +42,11 @@ class any_text final : public data_source {
 };
 
 void require_writer(const chain_description& d, const std::string& who) {
+  if (d.family == exported_family)
+    refuse(fmt::format(
+        "{}: Hydra does not generate by exported models; `hydra export` writes the weights for the module's "
+        "load_state_dict(), and PyTorch generates",
+        who));
   if (d.context == 0 || d.form != sample_form::causal)
     refuse(fmt::format("{}: models of the family {} write no text; those of gemma, gpt2, llama and phi3 do", who,
                        d.family));

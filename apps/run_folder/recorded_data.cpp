@@ -27,6 +27,7 @@ class data_kind_only final : public data_source {
  public:
   struct facts {
     tensor_spec input, target;
+    std::vector<sample_part> parts;
     std::int64_t classes = 0;
     std::vector<std::string> class_names;
     std::optional<pixel_scale> scaling;
@@ -36,6 +37,7 @@ class data_kind_only final : public data_source {
   std::size_t samples(split) const override { return 0; }
   tensor_spec sample_input() const override { return of_.input; }
   tensor_spec sample_target() const override { return of_.target; }
+  std::vector<sample_part> sample_parts() const override { return of_.parts; }
   std::int64_t classes() const override { return of_.classes; }
   std::vector<std::string> class_names() const override { return of_.class_names; }
   std::optional<pixel_scale> pixel_scaling() const override { return of_.scaling; }
@@ -51,12 +53,17 @@ class data_kind_only final : public data_source {
 
 json json_of(const tensor_spec& s) { return {{"shape", s.shape}, {"type", to_string(s.type)}}; }
 
+json json_of(const sample_part& p) {
+  return {{"name", p.name}, {"type", p.type}, {"width", p.width}, {"shape", p.shape}};
+}
+
 json json_of(const data_source& s) {
   json j{{"description", s.describe()},
          {"input", json_of(s.sample_input())},
          {"target", json_of(s.sample_target())},
          {"classes", s.classes()},
          {"class_names", s.class_names()}};
+  for (const sample_part& p : s.sample_parts()) j["parts"].push_back(json_of(p));
   if (const auto scale = s.pixel_scaling()) j["pixels"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
   return j;
 }
@@ -67,6 +74,14 @@ tensor_spec spec_from(const json& j) {
   return {j.at("shape").get<std::vector<std::int64_t>>(), *type};
 }
 
+std::vector<sample_part> parts_from(const json& source) {
+  std::vector<sample_part> parts;
+  for (const json& p : source.value("parts", json::array()))
+    parts.push_back({p.at("name").get<std::string>(), p.at("type").get<std::string>(),
+                     p.at("width").get<std::uint64_t>(), p.at("shape").get<std::vector<std::int64_t>>()});
+  return parts;
+}
+
 std::optional<pixel_scale> scale_from(const json& source) {
   const auto found = source.find("pixels");
   if (found == source.end()) return std::nullopt;
@@ -75,7 +90,7 @@ std::optional<pixel_scale> scale_from(const json& source) {
 
 std::shared_ptr<const data_source> source_from(const json& j) {
   return std::make_shared<data_kind_only>(data_kind_only::facts{
-      spec_from(j.at("input")), spec_from(j.at("target")), j.at("classes").get<std::int64_t>(),
+      spec_from(j.at("input")), spec_from(j.at("target")), parts_from(j), j.at("classes").get<std::int64_t>(),
       j.at("class_names").get<std::vector<std::string>>(), scale_from(j), j.at("description").get<std::string>()});
 }
 

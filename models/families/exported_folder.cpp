@@ -48,9 +48,10 @@ chain_description describe_exported(const fs::path& folder, const from_options& 
   if (options.context != 0) refuse_option(folder, "context");
   if (options.dropout >= 0) refuse_option(folder, "dropout");
   const auto model = std::make_shared<const exported_model>(folder);
-  chain_description d{.family = "exported",
+  chain_description d{.family = exported_family,
                       .build = [model](const data_source& data) { return exported_chain(model, data); }};
   d.form = form_of(folder, options.head);
+  d.checkpoint = folder;
   request(d, model->graph());
   return d;
 }

@@ -7,6 +7,8 @@
 
 namespace hydra {
 
+inline constexpr const char* exported_family = "exported";
+
 /// The folder holds a graph.json.
 bool is_exported(const std::filesystem::path& folder);
 

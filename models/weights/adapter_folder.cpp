@@ -132,7 +132,9 @@ std::string identity_of(const fs::path& base) try {
   return {};
 }
 
+/// Empty for a module that is none of transformers'.
 std::string architecture_of(const chain& model) {
+  if (model.hub().config.empty()) return "";
   const json config = json::parse(model.hub().config);
   return config.value("architectures", std::vector<std::string>{""}).front();
 }
