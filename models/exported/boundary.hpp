@@ -18,10 +18,12 @@ using graph_parts = std::shared_ptr<const std::vector<graph_part>>;
 tensor_spec boundary_spec(const std::vector<graph_part>& parts, std::int64_t samples);
 
 /// Of that spec: the values, each with its strides. Differentiable when grad mode is on: the gradient of the flat tensor has
-/// those of the parts, with their gradients' strides.
-at::Tensor close_boundary(const graph_parts& parts, std::int64_t samples, const std::vector<at::Tensor>& values);
+/// those of the parts, with their gradients' strides. `may_share`: nobody else uses the values' memory, which the result may
+/// then be.
+at::Tensor close_boundary(const graph_parts& parts, std::int64_t samples, const std::vector<at::Tensor>& values,
+                          bool may_share = false);
 
-/// The inverse: each value is a tensor of its own, which begins at a multiple of 64 bytes.
+/// The inverse: each value is in the memory of `flat`, which nobody may change, at a multiple of 256 bytes of it.
 std::vector<at::Tensor> open_boundary(const graph_parts& parts, std::int64_t samples, const at::Tensor& flat);
 
 /// A tensor with these strides and the same elements: itself if it has them.

@@ -10,6 +10,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -20,11 +21,20 @@ namespace {
 std::vector<parameter_spec> parameters_of(const graph_layer& layer) {
   std::vector<parameter_spec> all;
   for (const graph_parameter& p : layer.parameters)
-    all.push_back(
-        {.name = p.is.name, .shape = p.is.shape, .initial = {}, .tied_to = p.tied_to, .averaging = p.averaging,
+    all.push_back({.name = p.is.name,
+                   .shape = p.is.shape,
+                   .initial = {},
+                   .tied_to = p.tied_to,
+                   .averaging = p.averaging,
                    .frozen = !p.trained && p.averaging == 0});
   for (const linear_use& use : linear_uses(layer)) all[use.weight].linear = use.order;
   return all;
+}
+
+/// No view of what the layer gets.
+bool is_own(const at::Tensor& made, const at::Tensor& input, const std::vector<at::Tensor>& parameters) {
+  const auto is_in = [&](const at::Tensor& other) { return made.is_alias_of(other); };
+  return !is_in(input) && std::ranges::none_of(parameters, is_in);
 }
 
 graph_parts shared(const std::vector<graph_part>& parts) {
@@ -66,7 +76,8 @@ at::Tensor exported_layer::forward(std::span<const at::Tensor> parameters, const
       index_ == 0 ? inputs_of(*inputs_, input) : open_boundary(inputs_, samples, input);
   const std::vector<at::Tensor> outputs =
       program_.run({laid_out, constants_on(input.device()), inputs}, samples, context);
-  return is_last() ? outputs.front() : close_boundary(outputs_, samples, outputs);
+  return is_last() ? outputs.front()
+                   : close_boundary(outputs_, samples, outputs, is_own(outputs.front(), input, laid_out));
 }
 
 void exported_layer::check_precision(std::span<const at::Tensor> parameters) const {
