@@ -77,6 +77,7 @@ def main():
               "$ORIGIN/..:$ORIGIN/../../../torch/lib:$ORIGIN/../../../nvidia/cu13/lib")
     (package / "__init__.py").write_text(LAUNCHER.replace("{torch}", torch))
     (package / "__main__.py").write_text("from hydra_train import main\n\nmain()\n")
+    shutil.copytree("apps/python/hydra_export", STAGE / "hydra_export", ignore=shutil.ignore_patterns("__pycache__"))
 
     major, minor = platform.libc_ver()[1].split(".")[:2]
     tag = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
@@ -85,7 +86,7 @@ def main():
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: hydra-train\nVersion: {version}\n"
         "Summary: Trains many deep-learning models, each larger than device memory, on a few devices at once\n"
-        f"License-File: LICENSE\nRequires-Python: >=3.9\nRequires-Dist: torch=={torch}\n")
+        f"License-File: LICENSE\nRequires-Python: >=3.9\nRequires-Dist: torch=={torch}\nRequires-Dist: safetensors\n")
     (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: hydra\nRoot-Is-Purelib: false\nTag: {tag}\n")
     (info / "entry_points.txt").write_text("[console_scripts]\nhydra = hydra_train:main\n")
     shutil.copy("LICENSE", info)

@@ -17,25 +17,27 @@ table_variant variant_of(const family& f) {
 }
 
 table_variant from_variant() {
-  return {"from",
-          {{.name = "from",
-            .kind = value_kind::folder,
-            .help = "with config.json and model.safetensors as Hugging Face's libraries write them",
-            .required = true},
-           {.name = "context",
-            .kind = value_kind::integer,
-            .help = "tokens per sample",
-            .fallback = "the checkpoint's most",
-            .range = {.least = 1, .most = 1e9}},
-           {.name = "dropout",
-            .kind = value_kind::real,
-            .help = "share of values dropped",
-            .fallback = "the checkpoint's",
-            .range = {.least = 0, .most = 1, .open_most = true}},
-           {.name = "head",
-            .help = "another task than the checkpoint's: its head starts random where the checkpoint has none",
-            .fallback = "the checkpoint's",
-            .choices = {"classification", "masked-lm"}}}};
+  return {
+      "from",
+      {{.name = "from",
+        .kind = value_kind::folder,
+        .help =
+            "with config.json and model.safetensors as Hugging Face's libraries write them, or a model of hydra_export",
+        .required = true},
+       {.name = "context",
+        .kind = value_kind::integer,
+        .help = "tokens per sample",
+        .fallback = "the checkpoint's most",
+        .range = {.least = 1, .most = 1e9}},
+       {.name = "dropout",
+        .kind = value_kind::real,
+        .help = "share of values dropped",
+        .fallback = "the checkpoint's",
+        .range = {.least = 0, .most = 1, .open_most = true}},
+       {.name = "head",
+        .help = "another task than the checkpoint's: its head starts random where the checkpoint has none",
+        .fallback = "the checkpoint's",
+        .choices = {"classification", "masked-lm"}}}};
 }
 
 chain_description read_from(const value_table& table) {

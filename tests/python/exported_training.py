@@ -5,9 +5,8 @@
 
 Twenty steps of AdamW on batches of four samples: as a whole on one device, and cut before every layer on two devices, where
 every loss, parameter and statistic has to be the same bits; both against PyTorch and its fused AdamW, losses to 2e-6 (most are
-equal). Where dropout is drawn, or
-the parameters are bf16, which Hydra trains with fp32 masters, only whole and cut are compared. Exits with 77 where a package
-is not installed.
+equal). Where dropout is drawn, or the parameters are bf16, which Hydra trains with fp32 masters, only whole and cut are
+compared. Exits with 77 where a package is not installed.
 """
 import argparse
 import json

@@ -143,6 +143,7 @@ void add_data(std::map<std::string, std::string>& all) {
   all["data.cifar.classes"] = toml(cifar_files{}.classes);
   all["data.cifar.flip"] = toml(cifar_files{}.flip);
   all["data.cifar.seed"] = toml(cifar_files{}.seed);
+  all["data.tensors.target"] = toml(tensor_files{}.target);
 }
 
 void add_training(std::map<std::string, std::string>& all) {
