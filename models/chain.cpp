@@ -232,10 +232,12 @@ void chain::check_frozen() const {
   for (std::size_t i = 0; i < size(); ++i) {
     for (const parameter_spec& p : parameters(i)) {
       if (p.averaging > 0)
-        refuse(
-            fmt::format("chain \"{}\" has running averages (\"{}\"), which move with each forward visit: leave out "
-                        "\"freeze\" or \"adapter\", or choose a family without batch norm",
-                        family_, p.name));
+        refuse(fmt::format(
+            "chain \"{}\" has running averages (\"{}\"), which move with each forward visit, and frozen "
+            "parameters: {}",
+            family_, p.name,
+            has_fixed_ ? "call eval() on the batch norms before the module is exported, or train all parameters"
+                       : "leave out \"freeze\" or \"adapter\", or choose a family without batch norm"));
       trains = trains || !p.frozen;
       narrows = narrows || p.stored == base_format::nf4;
       if (p.frozen && p.tied_to.empty() && weights_ && weights_->origin(p.name).empty())

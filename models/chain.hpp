@@ -94,6 +94,9 @@ class chain {
   /// True if it was asked to freeze parameters, or a layer has some that are never trained.
   bool has_frozen() const noexcept { return has_fixed_ || (!frozen_.empty() && !unfrozen_); }
 
+  /// True if a layer has parameters that are never trained.
+  bool has_fixed() const noexcept { return has_fixed_; }
+
   /// The parameters that are stepped: without tied copies, running averages and frozen ones.
   std::vector<trained_parameter> trained_parameters() const;
 

@@ -58,7 +58,7 @@ class data_source {
   /// Where an input consists of several tensors, which sample_input() has as a row of bits: these.
   virtual std::vector<sample_part> sample_parts() const { return {}; }
   /// Values of a model's output for one target: the number of classes it may take (vocabulary of a language model),
-  /// or the size of a real target.
+  /// or the size of a real target. 0: there are no targets.
   virtual std::int64_t classes() const = 0;
 
   /// Token ids in the inputs of samples of text are below it, where that is known and classes() is something else; else 0.

@@ -173,6 +173,11 @@ std::string lora_name(std::string_view weight, char which) {
 
 chain adapt(chain model, const lora_options& options) {
   require_valid(options);
+  if (model.has_fixed())
+    refuse(
+        "the module was exported with parameters that are not trained, below which nothing has a gradient: for an "
+        "adapter "
+        "export it with all of them trained (requires_grad); the adapter freezes them");
   if (model.has_frozen()) refuse("an adapter freezes all parameters but its own: leave out \"freeze\"");
   const adaptation how{model, options};
   for (const auto& [layer, weights] : how.chosen())

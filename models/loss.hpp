@@ -27,6 +27,9 @@ class loss {
   /// are not classes.
   virtual std::optional<at::Tensor> correct(const at::Tensor& output, const at::Tensor& targets) const;
 
+  /// Whether targets of -100 contribute nothing: then a last micro-batch can be filled with such.
+  virtual bool masks() const { return true; }
+
   /// Whether correct() has a result for targets that are classes (i64).
   virtual bool counts_correct() const { return false; }
 };

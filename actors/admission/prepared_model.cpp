@@ -83,10 +83,10 @@ std::uint32_t steps_on(const model_description& m, const data_source& source) {
   return steps_of(m, order_of(m, source, 0));
 }
 
-std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source) {
+std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source, bool masks) {
   const auto samples = source.samples(split::validation);
   const std::size_t each = m.batch_size / m.micro_batches;
-  const std::size_t filled = masks_targets(source) ? each - 1 : 0;
+  const std::size_t filled = masks && masks_targets(source) ? each - 1 : 0;
   const auto fitting = (samples + filled) / each;
   if (fitting > std::numeric_limits<std::uint32_t>::max()) {
     refuse(m, fmt::format("{} has {} validation samples, {} micro-batches of {}; at most {} are counted: use fewer samples or "
@@ -287,7 +287,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.data.order = order_of(m, *p.data.source, seed_);
   p.steps = steps_of(m, p.data.order);
   if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });
-  p.evaluation = evaluation_micro_batches(m, *p.data.source);
+  p.evaluation = evaluation_micro_batches(m, *p.data.source, p.model->objective().masks());
   if (m.evaluate_only && p.evaluation == 0) {
     refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));
   }

@@ -123,8 +123,8 @@ number_formats common_formats(std::span<const device_info> machines);
 std::uint32_t steps_on(const model_description& m, const data_source& source);
 
 /// Whole micro-batches of an evaluation; 0 if there are no validation data and no evaluation was requested. Throws
-/// fault_error{bad_input} if there are fewer than requested.
-std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source);
+/// fault_error{bad_input} if there are fewer than requested. `masks`: loss::masks().
+std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source, bool masks = true);
 
 /// Throws fault_error{bad_input} for impossible values, naming model and key.
 void validate(const model_description& m);

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t most_classes = 1'000'000'000;
+
 std::vector<std::int64_t> shape_of_sample(const stored_tensor& t) { return {t.shape.begin() + 1, t.shape.end()}; }
 
 std::size_t bytes_of_sample(const stored_tensor& t) {
@@ -69,7 +71,7 @@ std::int64_t count_classes(const fs::path& path, const std::string& name, const 
   std::int64_t most = -1;
   for (std::size_t i = 0; i < t.data.size() / sizeof(std::int64_t); ++i) {
     const std::int64_t c = class_at(t, i);
-    if (c < 0 && c != uncounted_target)
+    if ((c < 0 || c > most_classes) && c != uncounted_target)
       refuse(path, fmt::format("tensor \"{}\": {} is no class; classes count from 0, and {} does not count", name, c,
                                uncounted_target));
     most = std::max(most, c);
@@ -153,6 +155,7 @@ std::vector<sample_part> tensor_samples::sample_parts() const {
 }
 
 std::int64_t tensor_samples::classes() const {
+  if (!train_.target) return 0;
   return sample_target().type == element::i64 ? train_.classes : sample_target().elements();
 }
 

@@ -6,6 +6,7 @@
 namespace hydra {
 
 bool is_dense(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+  if (std::ranges::any_of(strides, [](std::int64_t s) { return s < 0; })) return false;
   if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::vector<std::size_t> wide;  // dimensions, the one of the smallest stride first
   for (std::size_t d = 0; d < shape.size(); ++d)

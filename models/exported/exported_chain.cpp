@@ -47,6 +47,11 @@ std::vector<std::int64_t> shape_of_output(const exported_graph& g) {
 
 void check_targets(const exported_graph& g, const data_source& data) {
   const tensor_spec target = data.sample_target();
+  if (data.classes() == 0)
+    refuse(
+        fmt::format("{} has no targets; name the tensor that has them (target = \"...\"), or export a module that "
+                    "computes its loss",
+                    data.describe()));
   std::vector<std::int64_t> output = shape_of_output(g);
   const std::string text = to_string(tensor_spec{output, element::f32});
   if (target.type == element::i64) {
@@ -77,6 +82,7 @@ hub_form state_of(const std::shared_ptr<const exported_model>& model) {
     return found == model->graph().names.end() ? std::vector<std::string>{} : found->second;
   };
   form.rest_of_state = [model] {
+    model->verify();
     std::set<std::string> parameters;
     for (const graph_layer& layer : model->graph().layers)
       for (const graph_parameter& p : layer.parameters) parameters.insert(p.is.name);

@@ -12,13 +12,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace hydra {
 
 namespace {
 
-std::vector<parameter_spec> parameters_of(const graph_layer& layer) {
+/// Names of parameters that several layers use.
+std::set<std::string> shared_parameters(const exported_graph& g) {
+  std::set<std::string> names;
+  for (const graph_layer& layer : g.layers)
+    for (const graph_parameter& p : layer.parameters)
+      if (!p.tied_to.empty()) names.insert({p.tied_to, p.is.name});
+  return names;
+}
+
+std::vector<parameter_spec> parameters_of(const exported_graph& g, const graph_layer& layer) {
+  const std::set<std::string> tied = shared_parameters(g);
   std::vector<parameter_spec> all;
   for (const graph_parameter& p : layer.parameters)
     all.push_back({.name = p.is.name,
@@ -27,7 +38,8 @@ std::vector<parameter_spec> parameters_of(const graph_layer& layer) {
                    .tied_to = p.tied_to,
                    .averaging = p.averaging,
                    .frozen = !p.trained && p.averaging == 0});
-  for (const linear_use& use : linear_uses(layer)) all[use.weight].linear = use.order;
+  for (const linear_use& use : linear_uses(layer))
+    if (!tied.contains(all[use.weight].name)) all[use.weight].linear = use.order;
   return all;
 }
 
@@ -47,7 +59,7 @@ exported_layer::exported_layer(std::shared_ptr<const exported_model> model, std:
     : model_{std::move(model)},
       index_{index},
       program_{description()},
-      parameters_{parameters_of(description())},
+      parameters_{parameters_of(model_->graph(), description())},
       inputs_{shared(description().inputs)},
       outputs_{shared(description().outputs)} {}
 

@@ -109,6 +109,7 @@ class layer_program::prepared_calls {
     std::vector<prepared_argument> arguments{};
     std::vector<std::optional<slot>> results{};
     std::vector<slot> last{};  ///< what nobody needs after it
+    std::vector<std::size_t> written{};   ///< arguments that it changes
     std::optional<std::size_t> linear{};  ///< the parameter that is the weight of the linear map that it is
   };
   struct frame;
@@ -132,8 +133,18 @@ struct layer_program::prepared_calls::frame {
   std::int64_t samples;
   at::Device device;
   const layer_context& context;
-  std::span<const at::Tensor> parameters;
+  const layer_tensors& given;
   const prepared_calls& program;
+
+  /// Some operations give their argument, or a view of it, without saying so in their schema (type_as).
+  void check_written(const std::string& op, const IValue& is) const {
+    const auto shares = [&](const at::Tensor& kept) { return is.isTensor() && is.toTensor().is_alias_of(kept); };
+    for (const auto& kept : {given.parameters, given.constants, given.inputs})
+      if (std::ranges::any_of(kept, shares))
+        refuse(op +
+               " would change an input, a parameter or a constant of its layer; the module has to change a copy "
+               "(clone())");
+  }
 
   std::int64_t size(const size_expression& of) const {
     return evaluate(of, samples, [this](const std::string& value, std::int64_t dimension) {
@@ -208,6 +219,10 @@ layer_program::prepared_calls::prepared_call layer_program::prepared_calls::prep
   for (std::size_t i = 0; i < call.arguments.size(); ++i)
     made.arguments.push_back(
         prepare(call.arguments[i], made.op ? made.op->schema().arguments()[i].real_type().get() : nullptr));
+  for (std::size_t i = 0; made.op && i < made.arguments.size(); ++i) {
+    const auto* const alias = made.op->schema().arguments()[i].alias_info();
+    if (alias && alias->isWrite()) made.written.push_back(i);
+  }
   for (const auto& result : call.results)
     made.results.push_back(result ? std::optional{slot_of(*result)} : std::nullopt);
   return made;
@@ -230,7 +245,7 @@ void layer_program::prepared_calls::find_last_uses() {
 
 std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& on, std::int64_t samples,
                                                            const layer_context& context) const {
-  frame f{std::vector<IValue>(names_.size()), samples, on.inputs.front().device(), context, on.parameters, *this};
+  frame f{std::vector<IValue>(names_.size()), samples, on.inputs.front().device(), context, on, *this};
   for (std::size_t i = 0; i < layer_.inputs.size(); ++i) f.values[slot_of(layer_.inputs[i].name)] = on.inputs[i];
   for (std::size_t i = 0; i < layer_.parameters.size(); ++i)
     f.values[slot_of(layer_.parameters[i].is.value)] = on.parameters[i];
@@ -255,9 +270,10 @@ void layer_program::prepared_calls::run(const prepared_call& call, frame& on) co
   torch::jit::Stack stack;
   stack.reserve(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) stack.push_back(on(call.arguments[i], wanted[i].real_type().get()));
+  for (const std::size_t i : call.written) on.check_written(call.of->op, stack.at(i));
   const at::Tensor x = call.linear ? stack.at(factor_of_linear(*call.of)).toTensor() : at::Tensor{};
   call.op->callBoxed(stack);
-  if (call.linear) stack.at(0) = add_low_rank(stack[0].toTensor(), on.parameters, *call.linear, x, on.context);
+  if (call.linear) stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, *call.linear, x, on.context);
   if (call.of->returns_list) {
     const std::vector<at::Tensor> made = stack.at(0).toTensorVector();
     if (made.size() != call.results.size())

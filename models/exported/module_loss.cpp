@@ -23,6 +23,7 @@ class loss_inside final : public loss {
     if (targets.scalar_type() != at::kLong) return one.mul(targets.numel());
     return one.mul(targets.ne(masked_target).sum());
   }
+  bool masks() const override { return false; }  // the module sees its targets as inputs
   std::string name() const override { return is_mean_ ? "mean inside the model" : "sum inside the model"; }
 
  private:

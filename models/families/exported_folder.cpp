@@ -29,6 +29,13 @@ sample_form form_of(const fs::path& folder, const std::string& head) {
   refuse(folder, fmt::format("head: \"{}\" is none of \"masked-lm\" and \"classification\"", head));
 }
 
+/// A head says what the three rows of a sample of text are.
+bool takes_head(const exported_graph& g) {
+  const std::vector<sample_part> parts = parts_of_sample(g.inputs);
+  return is_plain(g.inputs, g.numbers) && g.inputs[0].type == value_type::i64 && parts[0].shape.size() == 2 &&
+         parts[0].shape[0] == 3;
+}
+
 /// What samples it asks for.
 void request(chain_description& d, const exported_graph& g) {
   const std::vector<sample_part> parts = parts_of_sample(g.inputs);
@@ -50,6 +57,7 @@ chain_description describe_exported(const fs::path& folder, const from_options& 
   const auto model = std::make_shared<const exported_model>(folder);
   chain_description d{.family = exported_family,
                       .build = [model](const data_source& data) { return exported_chain(model, data); }};
+  if (!options.head.empty() && !takes_head(model->graph())) refuse_option(folder, "head");
   d.form = form_of(folder, options.head);
   d.checkpoint = folder;
   request(d, model->graph());

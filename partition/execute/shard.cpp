@@ -94,6 +94,9 @@ at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& inpu
 
 /// `below`: the input of the last layer.
 std::vector<row_range> shard::chunks_of(const at::Tensor& below, const at::Tensor& targets) const {
+  if (model_->loss_chunk() == 0) {
+    return std::vector<row_range>(1);
+  }
   auto chunks = row_chunks(rows_of(below), model_->loss_chunk());
   if (chunks.size() > 1 && targets.numel() != rows_of(below)) {
     throw fault_error{fault_code::bad_input,
@@ -216,10 +219,13 @@ backward_result shard::differentiate(const bound_parameters& bound, const at::Te
   if (last()) {
     result.loss = backward_from_loss(bound, run(bound, x, context, first_, last_ - 1), upstream, context);
   } else {
-    run(bound, x, context, first_, last_).backward(upstream);
+    const at::Tensor y = run(bound, x, context, first_, last_);
+    if (y.requires_grad()) {  // a layer may cut its gradient off
+      y.backward(upstream);
+    }
   }
   if (passes_on) {
-    result.input_gradient = x.grad().contiguous();
+    result.input_gradient = x.grad().defined() ? x.grad().contiguous() : zeros_like(x.detach());
   }
   return result;
 }

@@ -65,9 +65,10 @@ TEST_CASE("an exported model that is interrupted again and again has plain train
   const auto plain = train_plain(c);
   run_options options{.output = run.path() / "run", .interrupt_at = 9};
   options.checkpoint.every_steps = GENERATE(0u, 1u);
-  const std::vector<cut_points> others{{0, 2}, {0, 1, 2, 3}, {0}};
-  const auto spilled = train_in_parts({c}, options, [&](std::size_t n, std::vector<exact_case>& models, run_options&) {
-    models[0].cuts = others[n % others.size()];
+  const cpu_device small{.memory = 400_KiB};
+  const auto spilled = train_in_parts({c}, options, [&](std::size_t n, std::vector<exact_case>&, run_options& part) {
+    part.devices = n % 2 == 0 ? std::vector{small} : std::vector{small, small};
+    part.interrupt_at = 9 + 10 * n;
   });
   REQUIRE(difference(plain, spilled, 0) == "");
 }

@@ -63,6 +63,7 @@ struct searched {
   std::vector<search_record> records;
   std::size_t parts = 0;
   std::size_t devices_lost = 0;
+  bool complete = false;  ///< a run that is resumed after the end has nothing to do
 };
 
 void add_devices(session& s, const schedule& how) {
@@ -75,20 +76,27 @@ void add_devices(session& s, const schedule& how) {
   }
 }
 
+void set_up(session& s, search_kind kind, const schedule& how, searched& all) {
+  add_devices(s, how);
+  s.use_policy(how.policy);
+  const auto models = trials();
+  for (std::size_t i = 0; i < models.size(); ++i) s.add_model(describe(models[i], i));
+  const auto earlier = all.records;
+  s.use_search(settings_of(kind), {.record = [&](const search_record& r) { all.records.push_back(r); }}, earlier);
+}
+
 /// In as many parts as it is interrupted; the devices of each part are those of the schedule.
 searched search(search_kind kind, const schedule& how) {
   const temporary_folder folder;
   std::mt19937 random(how.seed);
   searched all;
+  const auto options = [&](bool resumes) -> session_options {
+    return {.host_memory = how.host, .output = folder.path() / "run", .log = verbosity::quiet, .resume = resumes};
+  };
   while (true) {
     const bool resumes = all.parts++ > 0;
-    session s{{.host_memory = how.host, .output = folder.path() / "run", .log = verbosity::quiet, .resume = resumes}};
-    add_devices(s, how);
-    s.use_policy(how.policy);
-    const auto models = trials();
-    for (std::size_t i = 0; i < models.size(); ++i) s.add_model(describe(models[i], i));
-    const auto earlier = all.records;
-    s.use_search(settings_of(kind), {.record = [&](const search_record& r) { all.records.push_back(r); }}, earlier);
+    session s{options(resumes)};
+    set_up(s, kind, how, all);
     if (all.parts <= how.interruptions) {
       s.on<step_completed>([&, left = 1 + random() % 8](const step_completed&, control&) mutable {
         if (--left == 0) s.interrupt();
@@ -97,6 +105,9 @@ searched search(search_kind kind, const schedule& how) {
     all.summary = s.run();
     all.devices_lost += all.summary.devices.back().lost;
     if (!all.summary.interrupted) {
+      session again{options(true)};
+      set_up(again, kind, how, all);
+      all.complete = again.complete();
       return all;
     }
     REQUIRE(all.parts < 20);
@@ -159,6 +170,7 @@ TEST_CASE("halving and hyperband decide the same under every schedule, with litt
       CHECK(decided(result) == decided(first));
       CHECK(reached(result.summary) == reached(first.summary));
       CHECK(other_losses(result.summary) == "");
+      CHECK(result.complete);
       lost += result.devices_lost;
       parts += result.parts;
     }

@@ -190,7 +190,7 @@ class Reader:
         returned = set().union(*[r.alias_info.before_set for r in schema.returns if r.alias_info])
         sources = [given[a.name] for a in schema.arguments if a.alias_info and a.alias_info.before_set & returned]
         if base_name(node.target) in VIEWS_UNSAID:
-            sources = [part for part in given["tensors"]] if "tensors" in given else [given["self"]]
+            sources = list(given["tensors"]) if "tensors" in given else [given.get("self", given.get("input"))]
         for source in sources:
             roots = self.made.get(source) if isinstance(source, torch.fx.Node) else None
             for name in call.out if isinstance(roots, str) else []:

@@ -7,7 +7,8 @@ NO_EFFECT = {"aten._assert_tensor_metadata.default", "aten._assert_scalar.defaul
              "aten.sym_constrain_range_for_size.default", "aten.sym_constrain_range.default", "aten.sym_size.int",
              "aten.sym_numel.default", "aten.sym_stride.int", "aten.sym_storage_offset.default"}
 TAKES_NUMBER = ("aten.item.default", "aten._local_scalar_dense.default")
-VIEWS_UNSAID = ("meshgrid", "broadcast_tensors", "atleast_1d", "atleast_2d", "atleast_3d")  # not in their schemas
+VIEWS_UNSAID = ("meshgrid", "broadcast_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "type_as", "_unsafe_view", "dropout",
+                "feature_dropout", "alpha_dropout", "feature_alpha_dropout")  # not in their schemas
 DROPOUT_ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
 NORM_ARGUMENTS = ("input", "weight", "bias", "running_mean", "running_var", "momentum", "eps")
 
