@@ -4,6 +4,7 @@ import sys
 import traceback
 
 import torch
+from torch._decomp import decompositions
 
 from .refused import Refused, is_users
 
@@ -72,6 +73,14 @@ def patch_transformers(patches):
         patches.put(masks, "find_packed_sequence_indices", no_packed_sequences)
 
 
+def with_right_state(one_layer):
+    """PyTorch 2.11 gets the shape of an LSTM's last state wrong while it exports: [1, B, width] of a layer, not [B, width]."""
+    def corrected(inputs, hidden, *arguments, **named):
+        made, state = one_layer(inputs, hidden, *arguments, **named)
+        return made, tuple(found.reshape(before.shape) for found, before in zip(state, hidden))
+    return corrected
+
+
 def users_frames(_, stack):
     """What a node of the graph remembers of the stack: the user's lines, and not those of forward() alone."""
     return traceback.StackSummary.from_list([frame for frame in stack if is_users(frame.filename)])
@@ -85,6 +94,8 @@ def as_eager():
         patches.put(torch.Tensor, "contiguous", always_contiguous)
         patches.put(torch.fx.proxy.TracerBase, "_filter_traceback_frames", users_frames)
         patches.put(torch.autograd.Function, "apply", classmethod(refuse_function))
+        for name in ("one_layer_lstm", "mkldnn_one_layer_lstm"):
+            patches.put(decompositions, name, with_right_state(getattr(decompositions, name)))
         yield
     finally:
         patches.undo()

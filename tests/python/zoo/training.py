@@ -27,6 +27,18 @@ class Mixed(nn.Module):
         return self.last(self.drop(y.masked_fill_(y > 4, 0.5)))
 
 
+class LastState(nn.Module):
+    """A classifier by the last state of an LSTM."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.body, self.last = nn.Embedding(37, 8), nn.LSTM(8, 12, num_layers=2, batch_first=True), nn.Linear(12, 5)
+
+    def forward(self, ids):
+        _, (state, _) = self.body(self.embed(ids))
+        return self.last(state[-1])
+
+
 class Recurrent(nn.Module):
     """Two recurrent layers and what they end with."""
 
@@ -256,6 +268,7 @@ CASES = {
     "mixed": lambda: of_reals(Mixed(0.0), 8),
     "mixed-dropout": lambda: of_reals(Mixed(0.2), 8),
     "lstm": lambda: (shaken(Recurrent(nn.LSTM)), tokens(37, 6)),
+    "lstm-state": lambda: (shaken(LastState()), tokens(37, 6)),
     "gru": lambda: (shaken(Recurrent(nn.GRU)), tokens(37, 6)),
     "gru-cells": lambda: (shaken(Unrolled()), tokens(37, 6)),
     "encoder": lambda: (shaken(Encoder()), tokens(37)),
