@@ -128,6 +128,18 @@ def fakes():
         yield fake
 
 
+def check_output(graph, runs, batches):
+    """What Hydra needs of a prediction."""
+    shape = graph.values[graph.output].shape
+    for run, batch in zip(runs, batches):
+        if len(run[graph.output].shape) != len(shape):
+            raise Refused(f"forward() returns {len(shape)} dimensions, and for {batch} samples {len(run[graph.output].shape)}: "
+                          "name the dimension of squeeze()")
+    if shape and shape[0] != "B":
+        raise Refused("the first dimension of what forward() returns is not that of the samples: return [samples, ...], or the "
+                      "loss as one number")
+
+
 def observe(graph, alive, make_inputs, samples, fits):
     """Sets strides, gradient and dense of the values of a graph. make_inputs(samples) gives the inputs by name.
 
@@ -143,6 +155,9 @@ def observe(graph, alive, make_inputs, samples, fits):
         except (ValueError, ZeroDivisionError):
             if batch != 1:  # a batch norm of one value refuses it in PyTorch, too
                 raise
+        except (RuntimeError, IndexError) as error:
+            raise Refused(f"the module fails on {batch} samples like its examples: {str(error).splitlines()[0]}") from error
+    check_output(graph, runs, batches)
     Layouts(graph, runs, batches, fits).write()
     return batches
 

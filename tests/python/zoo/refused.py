@@ -229,7 +229,26 @@ def of(module, *shape):
     return lambda: (module(), reals(*(shape or (8,))))
 
 
+class Squeezed(nn.Module):
+    """One number for each sample, and for one sample none of its dimensions."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.one(x).squeeze()
+
+
+class TwoRows(Body):
+    def between(self, y):
+        return y.view(-1, 4).repeat(1, 2)
+
+
 CASES = {
+    "squeeze": (of(Squeezed), "1 dimensions, and for 1 samples 0", "name the dimension of squeeze()"),
+    "two rows of a sample": (of(TwoRows), "is not that of the samples", "return [samples, ...]"),
+    "examples of another type": (lambda: (plain(Body())[0].to(torch.bfloat16), reals(8)), "fails on 4 samples", "dtype"),
     "branch on values": (of(BranchOnValues), "branches on values", "torch.where"),
     "branch on a number of rows": (of(EmptyExperts), "branches on values", 'experts_implementation="batched_mm"'),
     "a number out of a tensor": (of(Item), "a number is taken out of a tensor", "keep it as a tensor"),
