@@ -103,9 +103,7 @@ std::string models_part(const report& r, const search_ranking& s) {
   if (s.trials.empty()) {
     return model_table(r, others);
   }
-  std::erase_if(others, [&s](const model_report* m) {
-    return std::ranges::any_of(s.trials, [m](const ranked_trial& t) { return t.is.name == m->name; });
-  });
+  std::erase_if(others, [&s](const model_report* m) { return find_trial(s, m->name) != nullptr; });
   return ranking_table(r, s) + (others.empty() ? "" : "\n" + model_table(r, others));
 }
 

@@ -24,7 +24,7 @@ struct search_setup {
   std::shared_ptr<search_rule> rule;  ///< null: no search
   search_metric metric = search_metric::validation;
   std::set<std::string> trials{};
-  std::set<std::string> stopped{};  ///< trials that an earlier part of the run has decided to stop
+  std::map<std::string, std::uint32_t> stopped{};  ///< trials that were decided to stop, and after how many steps
   std::vector<trial_copy> copies{};  ///< that it has decided to begin
   search_hooks hooks{};
 };
@@ -102,7 +102,7 @@ class trial_gate {
       }
       waiting->second.stop = d.verdict == trial_verdict::stop;
       if (waiting->second.stop) {
-        setup_.stopped.insert(d.trial);
+        setup_.stopped.emplace(d.trial, d.steps);
       }
       if (const auto copies = copies_.find({d.trial, d.steps}); copies != copies_.end()) {
         waiting->second.copies = copies->second;

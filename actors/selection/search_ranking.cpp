@@ -122,6 +122,11 @@ class ranking {
 
 }  // namespace
 
+const ranked_trial* find_trial(const search_ranking& s, const std::string& model) {
+  const auto found = std::ranges::find(s.trials, model, [](const ranked_trial& t) { return t.is.name; });
+  return found == s.trials.end() ? nullptr : &*found;
+}
+
 search_ranking rank_trials(const search_settings& settings, std::span<const search_record> records) {
   const auto rule = settings.kind == search_kind::own && !settings.make ? nullptr : make_search_rule(settings);
   ranking r{settings};

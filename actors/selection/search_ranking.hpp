@@ -33,6 +33,9 @@ struct search_ranking {
   std::vector<ranked_trial> trials{};  ///< best first
 };
 
+/// The trial of that name; null for a model that is none.
+const ranked_trial* find_trial(const search_ranking& s, const std::string& model);
+
 /// Scores after different numbers of steps do not compare: trials are ranked by the last rung of which they have a
 /// result, then by their score there; under a rule without rungs by their last result; under none by their last score.
 /// Copies of trials are trials. Records of other trials and, as after a resume, repeated ones do not count. Throws

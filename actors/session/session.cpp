@@ -82,8 +82,6 @@ struct session::state {
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
   search_setup search;
-  std::map<std::string, std::uint32_t>
-      stopped_after;  ///< trials that a search has stopped before, and after how many steps
   interrupt_flag interrupts;
   request_line requests;
 
@@ -252,8 +250,7 @@ void session::use_search(const search_settings& settings, search_hooks hooks, st
   for (const auto& r : earlier) {
     for (const auto& d : r.decisions) {
       if (d.verdict == trial_verdict::stop) {
-        search.stopped.insert(d.trial);
-        state_->stopped_after.emplace(d.trial, d.steps);
+        search.stopped.emplace(d.trial, d.steps);
       }
       if (d.copy) {
         search.copies.push_back(*d.copy);
@@ -305,7 +302,7 @@ void session::state::make_plan() {
 /// One that had given its memory to others when it was decided has not been saved as stopped.
 void session::state::end_stopped_trials() {
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    if (const auto at = stopped_after.find(descriptions[i].name); at != stopped_after.end()) {
+    if (const auto at = search.stopped.find(descriptions[i].name); at != search.stopped.end()) {
       planned->begins.end_after(i, at->second);
     }
   }

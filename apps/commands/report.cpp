@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,30 +33,28 @@ std::string last_validation(const model_report& m) {
   return m.validation.empty() ? "-" : fmt::format("{:.4f} (step {})", m.validation.back().loss, m.validation.back().step);
 }
 
-bool is_trial(const recorded_run& run, const model_report& m) {
-  return std::ranges::any_of(run.search.trials, [&](const ranked_trial& t) { return t.is.name == m.name; });
-}
-
+/// Of models that are no trials; empty if all are.
 std::string models_so_far(const recorded_run& run) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"shards", right}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};
+  bool empty = !run.search.trials.empty();
   for (const model_report& m : run.summary.models) {
-    if (is_trial(run, m)) continue;
+    if (find_trial(run.search, m.name)) continue;
+    empty = false;
     const auto all = run.steps_in_all.find(m.name);
     const std::string of = all == run.steps_in_all.end() ? "" : fmt::format("/{}", all->second);
     t.add({m.name, m.cuts.empty() ? "-" : std::to_string(m.cuts.size()), fmt::format("{}{}", m.steps, of),
            m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back()), last_validation(m),
            tokens_per_second(m)});
   }
-  return t.to_string();
+  return empty ? "" : t.to_string();
 }
 
 /// The tables of a run that has not ended.
 std::string table_so_far(const recorded_run& run) {
-  const bool searches = !run.search.trials.empty();
-  const bool all_are_trials = std::ranges::all_of(run.summary.models, [&](auto& m) { return is_trial(run, m); });
-  return (searches ? ranking_table(run.summary, run.search) : "") + (searches && !all_are_trials ? "\n" : "") +
-         (searches && all_are_trials ? "" : models_so_far(run)) + "\n" + run.unfinished + "\n";
+  const std::string ranking = run.search.trials.empty() ? "" : ranking_table(run.summary, run.search);
+  const std::string models = models_so_far(run);
+  return ranking + (ranking.empty() || models.empty() ? "" : "\n") + models + "\n" + run.unfinished + "\n";
 }
 
 int show(const report_options& o) {

@@ -43,10 +43,7 @@ double last_loss(const model_report& m) { return m.loss.empty() ? std::nan("") :
 
 /// Of a search; null for a model that is none.
 const ranked_trial* trial_of(const recorded_run& run, std::size_t model) {
-  const auto& all = run.search.trials;
-  const auto found =
-      std::ranges::find(all, run.summary.models[model].name, [](const ranked_trial& t) { return t.is.name; });
-  return found == all.end() ? nullptr : &*found;
+  return find_trial(run.search, run.summary.models[model].name);
 }
 
 /// Smaller is better; validated models come before others, the trials of a search in its order before all.

@@ -240,8 +240,10 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
     read_rule(*rule, plugins, s);
     check_evaluations(site);
   } else {
-    if (s.kind == search_kind::pbt) check_population(site, s);
-    if (s.kind == search_kind::pbt) check_saving(root);
+    if (s.kind == search_kind::pbt) {
+      check_population(site, s);
+      check_saving(root);
+    }
     check_rungs(site, s);
   }
   return s;

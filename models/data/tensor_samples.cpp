@@ -92,8 +92,8 @@ tensor_samples::tensor_samples(const tensor_files& options, const std::vector<st
 
 tensor_samples::opened tensor_samples::open(const fs::path& path) {
   opened file;
-  file.bytes = std::make_unique<const mapped_file>(path);
   file.tensors = std::make_unique<const safetensors_file>(path);
+  file.digest = digest_of(file.tensors->mapping());
   file.target = file.tensors->find(options_.target);
   if (inputs_.empty()) choose_input(file, path);
   std::vector<std::string> used = inputs_;
@@ -192,7 +192,7 @@ std::size_t tensor_samples::read(split part, std::size_t index, std::span<std::b
 
 void tensor_samples::require_unchanged() const {
   for (const opened* const file : {&train_, &validation_})
-    if (file->bytes) file->bytes->require_unchanged();
+    if (file->tensors) file->tensors->mapping().require_unchanged();
 }
 
 std::string tensor_samples::describe() const { return fmt::format("tensors {}", options_.train.string()); }
@@ -200,7 +200,7 @@ std::string tensor_samples::describe() const { return fmt::format("tensors {}", 
 std::string tensor_samples::fingerprint() const {
   std::string text = fmt::format("tensors target \"{}\", inputs \"{}\"", options_.target, fmt::join(inputs_, "\" \""));
   for (const opened* const file : {&train_, &validation_})
-    if (file->bytes) text += ", " + digest_of(*file->bytes);
+    if (file->tensors) text += ", " + file->digest;
   return text;
 }
 

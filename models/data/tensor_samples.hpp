@@ -4,9 +4,9 @@
 #include "models/data/data_options.hpp"
 #include "models/data_source.hpp"
 #include "models/weights/safetensors_file.hpp"
-#include "runtime/storage/mapped_file.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +35,8 @@ class tensor_samples final : public data_source {
 
  private:
   struct opened {
-    std::unique_ptr<const mapped_file> bytes{};  ///< for the digest, and to see changes
-    std::unique_ptr<const safetensors_file> tensors{};
+    std::unique_ptr<const safetensors_file> tensors{};  ///< null: there is no such file
+    std::string digest{};
     std::vector<stored_tensor> inputs{};
     std::optional<stored_tensor> target{};
     std::size_t samples = 0;

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,14 +34,10 @@ void check_inputs(const exported_graph& g, const data_source& data) {
 
 /// Of the output of one sample.
 std::vector<std::int64_t> shape_of_output(const exported_graph& g) {
-  const std::vector<std::int64_t> one = evaluate(g.output.shape, 1), two = evaluate(g.output.shape, 2);
-  const std::vector<std::int64_t> shape(one.empty() ? one.end() : one.begin() + 1, one.end());
-  const bool batched = !one.empty() && one.front() == 1 && two.front() == 2;
-  if (!batched || !std::equal(shape.begin(), shape.end(), two.begin() + 1))
-    refuse(
-        "the first dimension of the output, and no other, has to be that of the samples, unless the output is the loss "
-        "(Export(..., loss=\"mean\"))");
-  return shape;
+  if (const auto shape = sizes_of_sample(g.output.shape)) return *shape;
+  refuse(
+      "the first dimension of the output, and no other, has to be that of the samples, unless the output is the loss "
+      "(Export(..., loss=\"mean\"))");
 }
 
 void check_targets(const exported_graph& g, const data_source& data) {
@@ -52,7 +47,7 @@ void check_targets(const exported_graph& g, const data_source& data) {
         fmt::format("{} has no targets; name the tensor that has them (target = \"...\"), or export a module that "
                     "computes its loss",
                     data.describe()));
-  std::vector<std::int64_t> output = shape_of_output(g);
+  const std::vector<std::int64_t> output = shape_of_output(g);
   const std::string text = to_string(tensor_spec{output, element::f32});
   if (target.type == element::i64) {
     if (output.empty() || std::vector(output.begin(), output.end() - 1) != target.shape)

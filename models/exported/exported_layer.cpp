@@ -12,24 +12,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
 namespace hydra {
 
 namespace {
 
-/// Names of parameters that several layers use.
-std::set<std::string> shared_parameters(const exported_graph& g) {
-  std::set<std::string> names;
-  for (const graph_layer& layer : g.layers)
-    for (const graph_parameter& p : layer.parameters)
-      if (!p.tied_to.empty()) names.insert({p.tied_to, p.is.name});
-  return names;
-}
-
-std::vector<parameter_spec> parameters_of(const exported_graph& g, const graph_layer& layer) {
-  const std::set<std::string> tied = shared_parameters(g);
+std::vector<parameter_spec> parameters_of(const exported_model& model, const graph_layer& layer) {
   std::vector<parameter_spec> all;
   for (const graph_parameter& p : layer.parameters)
     all.push_back({.name = p.is.name,
@@ -39,7 +28,7 @@ std::vector<parameter_spec> parameters_of(const exported_graph& g, const graph_l
                    .averaging = p.averaging,
                    .frozen = !p.trained && p.averaging == 0});
   for (const linear_use& use : linear_uses(layer))
-    if (!tied.contains(all[use.weight].name)) all[use.weight].linear = use.order;
+    if (!model.is_shared(all[use.weight].name)) all[use.weight].linear = use.order;
   return all;
 }
 
@@ -59,7 +48,7 @@ exported_layer::exported_layer(std::shared_ptr<const exported_model> model, std:
     : model_{std::move(model)},
       index_{index},
       program_{description()},
-      parameters_{parameters_of(model_->graph(), description())},
+      parameters_{parameters_of(*model_, description())},
       inputs_{shared(description().inputs)},
       outputs_{shared(description().outputs)} {}
 

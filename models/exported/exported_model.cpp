@@ -5,13 +5,13 @@
 #include "models/exported/stored_types.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
-#include "runtime/storage/mapped_file.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 namespace hydra {
@@ -28,8 +28,8 @@ std::string series_of(const std::string& version) {
   return version.substr(0, version.find('.', version.find('.') + 1));
 }
 
-exported_graph read(const fs::path& file) try {
-  exported_graph g = read_graph(read_text(file));
+exported_graph read(const fs::path& file, const std::string& text) try {
+  exported_graph g = read_graph(text);
   check_graph(g);
   const std::string here = fmt::format("{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
   if (series_of(g.torch) != here)
@@ -44,19 +44,30 @@ exported_graph read(const fs::path& file) try {
   throw fault_error{why.code, file.string() + ": " + why.text};
 }
 
-std::string digest_of(const fs::path& file) {
-  const mapped_file all{file};
+std::string digest_of(std::span<const std::byte> bytes) {
   sha256 sum;
-  sum.add(all.bytes());
+  sum.add(bytes);
   return sum.finish();
+}
+
+/// Names of parameters that several layers use.
+std::set<std::string> shared_parameters(const exported_graph& g) {
+  std::set<std::string> names;
+  for (const graph_layer& layer : g.layers)
+    for (const graph_parameter& p : layer.parameters)
+      if (!p.tied_to.empty()) names.insert({p.tied_to, p.is.name});
+  return names;
 }
 
 }  // namespace
 
-exported_model::exported_model(const fs::path& folder)
+exported_model::exported_model(const fs::path& folder) : exported_model{folder, read_text(folder / graph_file)} {}
+
+exported_model::exported_model(const fs::path& folder, const std::string& text)
     : folder_{folder},
-      graph_{read(folder / graph_file)},
-      digest_{digest_of(folder / graph_file)},
+      graph_{read(folder / graph_file, text)},
+      digest_{digest_of(std::as_bytes(std::span{text}))},
+      shared_{shared_parameters(graph_)},
       tensors_{folder / weights_file} {
   check_tensors();
 }
@@ -64,7 +75,7 @@ exported_model::exported_model(const fs::path& folder)
 void exported_model::verify() const {
   std::call_once(verified_, [this] {
     const fs::path file = folder_ / weights_file;
-    if (const std::string is = digest_of(file); is != graph_.weights)
+    if (const std::string is = digest_of(tensors_.mapping().bytes()); is != graph_.weights)
       throw fault_error{fault_code::damaged,
                         fmt::format("{} is not the file that {} was written with: its SHA-256 is {}, not {}",
                                     file.string(), graph_file, is, graph_.weights)};

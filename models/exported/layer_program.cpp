@@ -110,7 +110,7 @@ class layer_program::prepared_calls {
     std::vector<std::optional<slot>> results{};
     std::vector<slot> last{};  ///< what nobody needs after it
     std::vector<std::size_t> written{};   ///< arguments that it changes
-    std::optional<std::size_t> linear{};  ///< the parameter that is the weight of the linear map that it is
+    std::optional<linear_use> linear{};   ///< to which an adapter may add
   };
   struct frame;
 
@@ -180,7 +180,7 @@ layer_program::prepared_calls::prepared_calls(const graph_layer& layer) : layer_
     operations.push_back(calls_.back().op);
   }
   check_writes(layer_, operations);
-  for (const linear_use& use : linear_uses(layer_)) calls_[use.call].linear = use.weight;
+  for (const linear_use& use : linear_uses(layer_)) calls_[use.call].linear = use;
   find_last_uses();
 }
 
@@ -271,9 +271,10 @@ void layer_program::prepared_calls::run(const prepared_call& call, frame& on) co
   stack.reserve(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) stack.push_back(on(call.arguments[i], wanted[i].real_type().get()));
   for (const std::size_t i : call.written) on.check_written(call.of->op, stack.at(i));
-  const at::Tensor x = call.linear ? stack.at(factor_of_linear(*call.of)).toTensor() : at::Tensor{};
+  const bool adapted = call.linear && !on.context.low_rank.empty();
+  const at::Tensor x = adapted ? stack.at(call.linear->factor).toTensor() : at::Tensor{};
   call.op->callBoxed(stack);
-  if (call.linear) stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, *call.linear, x, on.context);
+  if (adapted) stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, call.linear->weight, x, on.context);
   if (call.of->returns_list) {
     const std::vector<at::Tensor> made = stack.at(0).toTensorVector();
     if (made.size() != call.results.size())

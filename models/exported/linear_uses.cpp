@@ -42,12 +42,10 @@ std::vector<linear_use> linear_uses(const graph_layer& layer) {
     if (!value || reads.at(value->name) != 1) continue;
     const auto p = std::ranges::find(layer.parameters, value->name, [](auto& each) { return each.is.value; });
     if (p == layer.parameters.end() || p->is.shape.size() != 2) continue;
-    uses.push_back({i, static_cast<std::size_t>(p - layer.parameters.begin()),
+    uses.push_back({i, *at - 1, static_cast<std::size_t>(p - layer.parameters.begin()),
                     *at == 1 ? linear_weight::out_in : linear_weight::in_out});
   }
   return uses;
 }
-
-std::size_t factor_of_linear(const graph_call& call) { return *weight_of(call) - 1; }
 
 }  // namespace hydra

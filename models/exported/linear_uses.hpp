@@ -11,14 +11,12 @@ namespace hydra {
 
 struct linear_use {
   std::size_t call = 0;
+  std::size_t factor = 0;  ///< argument of the call that the linear map is applied to
   std::size_t weight = 0;  ///< among the parameters of the layer
   linear_weight order = linear_weight::out_in;
 };
 
 /// x W^T (+ b) by aten::linear, and b + x W by aten::addmm, of a weight that nothing else in the layer uses.
 std::vector<linear_use> linear_uses(const graph_layer& layer);
-
-/// The argument of such a call that the linear map is applied to.
-std::size_t factor_of_linear(const graph_call& call);
 
 }  // namespace hydra

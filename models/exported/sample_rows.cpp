@@ -12,13 +12,9 @@ namespace hydra {
 
 namespace {
 
-/// Sizes of one sample: all but the first.
 std::vector<std::int64_t> shape_of_sample(const graph_part& input) {
-  const std::vector<std::int64_t> one = evaluate(input.shape, 1), two = evaluate(input.shape, 2);
-  const bool batched = !one.empty() && one.front() == 1 && two.front() == 2;
-  if (!batched || !std::equal(one.begin() + 1, one.end(), two.begin() + 1))
-    refuse(fmt::format("input \"{}\": its first dimension, and no other, has to be that of the samples", input.name));
-  return {one.begin() + 1, one.end()};
+  if (const auto shape = sizes_of_sample(input.shape)) return *shape;
+  refuse(fmt::format("input \"{}\": its first dimension, and no other, has to be that of the samples", input.name));
 }
 
 bool is_bits(const at::Tensor& batch) { return batch.scalar_type() == at::kDouble; }

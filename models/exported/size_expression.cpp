@@ -64,6 +64,13 @@ std::vector<std::int64_t> evaluate(const std::vector<size_expression>& sizes, st
   return all;
 }
 
+std::optional<std::vector<std::int64_t>> sizes_of_sample(const std::vector<size_expression>& sizes) {
+  const std::vector<std::int64_t> one = evaluate(sizes, 1), two = evaluate(sizes, 2);
+  const bool batched = !one.empty() && one.front() == 1 && two.front() == 2;
+  if (!batched || !std::equal(one.begin() + 1, one.end(), two.begin() + 1)) return std::nullopt;
+  return std::vector<std::int64_t>{one.begin() + 1, one.end()};
+}
+
 bool depends_on_data(const size_expression& size) {
   return size.what == kind::of_value || std::ranges::any_of(size.operands, depends_on_data);
 }

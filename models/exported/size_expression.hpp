@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ using size_of_value = std::function<std::int64_t(const std::string& value, std::
 std::int64_t evaluate(const size_expression& size, std::int64_t samples, const size_of_value& values = {});
 
 std::vector<std::int64_t> evaluate(const std::vector<size_expression>& sizes, std::int64_t samples);
+
+/// The sizes of one sample, where the first size is the number of samples, and no other depends on it; else none.
+std::optional<std::vector<std::int64_t>> sizes_of_sample(const std::vector<size_expression>& sizes);
 
 /// True if the size of a value is in it: it is not known before the values are.
 bool depends_on_data(const size_expression& size);

@@ -28,6 +28,7 @@ class safetensors_file {
   std::optional<stored_tensor> find(std::string_view name) const;
   /// An entry of "__metadata__"; empty if there is none of that key.
   std::string metadata(const std::string& key) const;
+  const mapped_file& mapping() const noexcept { return file_; }
 
  private:
   void read_header();

@@ -1,4 +1,5 @@
 """What checks of tests/python have in common: how they fail, and how they are run."""
+import argparse
 import pathlib
 import sys
 import tempfile
@@ -20,6 +21,15 @@ def in_a_folder(check, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             return check(*arguments, pathlib.Path(folder))
     return run
+
+
+def program_and_cases(description, program):
+    """The path of the program that is checked, and the names of the cases that were asked for, from the command line."""
+    arguments = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("program", metavar=program)
+    arguments.add_argument("cases", nargs="*", metavar="CASE")
+    options = arguments.parse_args()
+    return str(pathlib.Path(options.program).resolve()), options.cases
 
 
 def run_checks(checks, also=()):

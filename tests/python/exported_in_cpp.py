@@ -7,12 +7,11 @@ Batches of 1, 4 and 7 samples: the output and every gradient, as a whole and cut
 crosses the cut; statistics of batch norms to 1e-6 of the largest. Of models that drop elements cut is compared with whole.
 Exits with 77 where a package is not installed.
 """
-import argparse
 import os
 import subprocess
 import sys
 
-from checks import in_a_folder, require, run_checks
+from checks import in_a_folder, program_and_cases, require, run_checks
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 try:
@@ -97,13 +96,9 @@ def run_case(probe, name, work):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("probe", metavar="GRAPH_PROBE")
-    arguments.add_argument("cases", nargs="*", metavar="CASE")
-    options = arguments.parse_args()
+    probe, cases = program_and_cases(__doc__, "GRAPH_PROBE")
     torch.set_num_threads(1)
-    chosen = options.cases or zoo.CASES
-    sys.exit(run_checks({name: in_a_folder(run_case, options.probe, name) for name in chosen}, also=(Refused,)))
+    sys.exit(run_checks({name: in_a_folder(run_case, probe, name) for name in cases or zoo.CASES}, also=(Refused,)))
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ every loss, parameter and statistic has to be the same bits; both against PyTorc
 equal). Where dropout is drawn, or the parameters are bf16, which Hydra trains with fp32 masters, only whole and cut are
 compared. Exits with 77 where a package is not installed.
 """
-import argparse
 import json
 import math
 import os
-import pathlib
 import subprocess
 import sys
 
-from checks import in_a_folder, require, run_checks
+from checks import in_a_folder, program_and_cases, require, run_checks
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 try:
@@ -155,14 +153,9 @@ def run_case(hydra, name, work):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("hydra", metavar="HYDRA")
-    arguments.add_argument("cases", nargs="*", metavar="CASE")
-    options = arguments.parse_args()
+    hydra, cases = program_and_cases(__doc__, "HYDRA")
     torch.set_num_threads(1)
-    hydra = str(pathlib.Path(options.hydra).resolve())
-    chosen = options.cases or zoo.CASES
-    sys.exit(run_checks({name: in_a_folder(run_case, hydra, name) for name in chosen}, also=(Refused,)))
+    sys.exit(run_checks({name: in_a_folder(run_case, hydra, name) for name in cases or zoo.CASES}, also=(Refused,)))
 
 
 if __name__ == "__main__":
