@@ -21,6 +21,7 @@ forecast_setup setup_of(const planned_workload& planned, const planning_setup& f
   setup.waiting = planned.plan.waiting;
   setup.host_memory = planned.host_cap;
   setup.pipeline.staging_bytes = planned.plan.staging_bytes;
+  setup.pipeline.computing_bytes = planned.plan.computing_bytes;
   for (std::size_t i = 0; i < from.models.size(); ++i) {
     setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));
   }

@@ -170,7 +170,15 @@ class planner {
       requests.push_back(request_for(setup_.models[i], p, made_.begins.cuts_for(i, p.cuts), space));
       requests.back().waves = made_.begins.waves_for(i, setup_.models[i].parallel);
     }
-    return make_plan(requests, limits_of(made_.machines));
+    const auto& parts = setup_.options.ablation;
+    const bool saves = parts.save && parts.cache;
+    auto plan = make_plan(requests, limits_of(made_.machines), saves);
+    return saves && !fits_host(plan) ? make_plan(requests, limits_of(made_.machines)) : plan;  // more boundaries, more bytes
+  }
+
+  bool fits_host(workload_plan plan) const {
+    shorten_evaluations(plan, made_.host_cap, made_.machines.size());
+    return plan.host_needed <= made_.host_cap;
   }
 
   /// Steps on devices by rates must not make a workload need more than steps on the host: no more shards, no more device

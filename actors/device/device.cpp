@@ -74,7 +74,7 @@ class device_host final : public device_actor::base, public pipeline_port {
   void on_shut_down(const shut_down&) {
     const auto& c = pipeline_->counters();
     send(setup_.reporter, device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits,
-                                         c.misses, pipeline_->quiet() ? "" : pipeline_->describe()});
+                                         c.misses, c.saved, c.recomputed, pipeline_->quiet() ? "" : pipeline_->describe()});
     quit();
   }
 

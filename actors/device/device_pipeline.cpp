@@ -108,7 +108,8 @@ void device_pipeline::on_computed(const operation_record& op, const completion& 
 /// In a simulation blocks have no memory and stay: nothing would be freed. Other models may read a base.
 void device_pipeline::forget(model_id model) {
   for (const auto& id : state_.cache.ids()) {
-    if (id.model == model && id.kind != block_kind::base && has_tensor(*state_.cache.peek(id)->block)) {
+    const bool real = id.kind == block_kind::saved || has_tensor(*state_.cache.peek(id)->block);
+    if (id.model == model && id.kind != block_kind::base && real) {
       state_.cache.drop(id);
     }
   }

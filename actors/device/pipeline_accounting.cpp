@@ -69,6 +69,9 @@ void pipeline_accounting::record_span(const operation_record& op, const completi
 void pipeline_accounting::computed(const operation_record& op, const completion& c) {
   auto& v = *op.owner;
   expose(v, c.begin);
+  if (op.kind == operation_kind::compute && v.what.way == direction::backward && v.recomputes()) {
+    ++(v.batches[op.batch].spared ? counters_.saved : counters_.recomputed);
+  }
   if (op.kind == operation_kind::compute && op.batch == 0) {
     v.times.begin = c.begin;
     v.times.idle_since = last_compute_end_;

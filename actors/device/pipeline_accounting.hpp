@@ -21,6 +21,8 @@ struct pipeline_counters {
   byte_count d2h_bytes;
   std::uint64_t hits = 0;          ///< parameters found in the cache
   std::uint64_t misses = 0;
+  std::uint64_t saved = 0;         ///< micro-batches of backward visits that had what the forward visit saved
+  std::uint64_t recomputed = 0;    ///< those that computed the forward again
 };
 
 class pipeline_accounting {

@@ -12,8 +12,10 @@ struct pipeline_options {
   bool double_buffer = true;       ///< false: the credit is returned when the device becomes idle
   bool cache = true;               ///< false: blocks are freed with their visit
   bool copy_back_clean = false;    ///< true: unchanged parameters of forward visits are copied to the host (ablation)
+  bool save = true;                ///< false: backward visits always compute the forward again
   bool labels = true;              ///< operations have labels, for spans and faults
   byte_count staging_bytes{};      ///< X of the plan: outputs stay cached only while so many bytes can still be staged
+  byte_count computing_bytes{};    ///< max P + C of the plan; memory beyond both is for saved tensors. 0: not known
 };
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "actors/device/working_bytes.hpp"
 #include "partition/graph/dataflow.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
@@ -96,13 +97,16 @@ void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
   }
 }
 
-operation visit_computing::computation_of(const visit_record& v, std::size_t k, const device_block_ptr& output) const {
-  const auto& batch = v.batches[k];
+operation visit_computing::computation_of(visit_record& v, std::size_t k, const device_block_ptr& output) {
+  auto& batch = v.batches[k];
+  auto saved = v.what.way == direction::forward ? saved_.make(v, k) : saved_.take(v, k);
+  batch.spared = saved && v.what.way == direction::backward;
+  const auto again = batch.spared ? v.model->plan.recomputing_time_of(v.what) : duration{};
   return {.work = [work = v.work, k, parameters = parameter_blocks{v.parameters.block, v.base.block},
-                   blocks = micro_batch_blocks{batch.input.block, batch.second.block, output},
+                   blocks = micro_batch_blocks{batch.input.block, batch.second.block, output, std::move(saved)},
                    results = v.results] { work->run(k, parameters, blocks, results); },
           .bytes = {},
-          .estimate = v.model->plan.computing_time_of(v.what) / v.what.micro_batches,
+          .estimate = std::max(v.model->plan.computing_time_of(v.what) / v.what.micro_batches - again, duration{}),
           .label = state_.labels.of_micro_batch("execute_shard", v, k)};
 }
 

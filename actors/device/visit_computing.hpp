@@ -2,6 +2,7 @@
 // From staged bytes to the compute queue: working bytes (C), micro-batches, the step of a shard after them.
 
 #include "actors/device/pipeline_state.hpp"
+#include "actors/device/saved_tensors.hpp"
 #include "actors/device/visit_record.hpp"
 #include "actors/device/visit_staging.hpp"
 #include "actors/device/visit_write_back.hpp"
@@ -18,7 +19,7 @@ class visit_computing {
  public:
   /// All outlive this.
   visit_computing(pipeline_state& state, visit_staging& staging, visit_write_back& write_back)
-      : state_(state), staging_(staging), write_back_(write_back) {}
+      : state_(state), staging_(staging), write_back_(write_back), saved_(state) {}
 
   /// Does for a staged unit whatever can be done now: claims C, fetches ahead, submits. True if something was done.
   bool advance(visit_record& v);
@@ -28,7 +29,7 @@ class visit_computing {
   bool fetch_ahead(visit_record& v);
   bool submit_fetched(visit_record& v);
   void submit_micro_batch(visit_record& v, std::size_t k);
-  operation computation_of(const visit_record& v, std::size_t k, const device_block_ptr& output) const;
+  operation computation_of(visit_record& v, std::size_t k, const device_block_ptr& output);
   static std::vector<ticket> awaited_by(visit_record& v, std::size_t k);
   bool try_step(visit_record& v);
   ticket submit_step(visit_record& v, const device_block_ptr& stepped);
@@ -36,6 +37,7 @@ class visit_computing {
   pipeline_state& state_;
   visit_staging& staging_;
   visit_write_back& write_back_;
+  saved_tensors saved_;
 };
 
 }  // namespace hydra

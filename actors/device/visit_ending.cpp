@@ -24,6 +24,14 @@ void visit_ending::end_computing(visit_record& v) {
   for (const auto& id : consumed_by(v.what, v.model->plan.shape())) {
     cache.drop(id);
   }
+  drop_saved(v);
+}
+
+/// A backward visit uses up what it has read of it, even if it fails.
+void visit_ending::drop_saved(const visit_record& v) {
+  for (std::size_t k = 0; v.what.way == direction::backward && k < v.batches.size(); ++k) {
+    state_.cache.drop(v.saved(k));
+  }
 }
 
 bool visit_ending::may_end(const visit_record& v) const {
@@ -40,6 +48,7 @@ void visit_ending::end(visit_record& v) { v.failed() ? end_failed(v) : end_demot
 void visit_ending::end_failed(visit_record& v) {
   if (v.model) {
     drop_outputs(v);
+    drop_saved(v);
   }
   const auto inserted = std::exchange(v.inserted, {});
   release(v);

@@ -5,6 +5,7 @@
 #include "actors/protocol/visit_times.hpp"
 #include "partition/execute/device_step.hpp"
 #include "partition/execute/visit.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/unit.hpp"
@@ -45,6 +46,7 @@ struct micro_batch_record {
   staged_block second;
   ticket compute;
   std::weak_ptr<device_block> output;    ///< owned by the closures, the cache, or a successor's input
+  bool spared = false;                   ///< backward: the forward is not computed again
 };
 
 enum class step_phase : std::uint8_t { waiting, submitted, computed };
@@ -113,6 +115,8 @@ class visit_record {
   bool failed() const noexcept { return static_cast<bool>(failure.cause); }
   bool alive() const noexcept { return !failed() && !ended(); }
 
+  /// What the forward visit of a shard saves of micro-batch `k` for its backward visit.
+  block_id saved(std::size_t k) const { return saved_by(what, index_of(k)); }
   /// Of its micro-batch number `k`, in its step or evaluation.
   micro_batch_index index_of(std::size_t k) const noexcept {
     return micro_batch_index{what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
@@ -128,6 +132,8 @@ class visit_record {
     const bool frozen = model->plan.shards[what.shard.value].is_mostly_frozen();
     return id.kind == (frozen ? block_kind::base : block_kind::parameters);
   }
+  /// Of a backward visit: unless the forward visit has saved it, the forward is computed again.
+  bool recomputes() const { return what.shard.value + 1 < model->size(); }
   /// Of its shard's optimizer.
   std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }
   bool steps() const { return model && steps_shard(what, model->plan); }

@@ -66,7 +66,8 @@ void visit_write_back::submit(visit_record& v, copy_out_request r) {
 void visit_write_back::keep_in_cache(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
   auto& cache = state_.cache;
   const auto bytes = v.model->plan.room_for(id);
-  const bool no_room = state_.budget.left() + cache.evictable() < bytes + state_.options.staging_bytes;
+  const auto free = state_.budget.left() + cache.evictable() - cache.evictable(block_kind::saved);
+  const bool no_room = free < bytes + state_.options.staging_bytes;
   if (!state_.options.cache || cache.peek(id) || no_room) {
     return;
   }

@@ -59,6 +59,8 @@ struct device_retired {
   byte_count d2h_bytes;
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
+  std::uint64_t saved = 0;         ///< backward micro-batches that had what their forward visit saved
+  std::uint64_t recomputed = 0;    ///< those that had not
   std::string leftovers;           ///< what it still held, one per line; empty at the end of a healthy run
 };
 

@@ -26,6 +26,8 @@ struct device_report {
   byte_count d2h_bytes;
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
+  std::uint64_t saved = 0;      ///< micro-batches of backward visits that had what the forward visit saved
+  std::uint64_t recomputed = 0; ///< those that computed the forward again
   byte_count peak;              ///< from the allocator's own counter
   byte_count budget;
   byte_count reserve;           ///< part of it that blocks cannot use
@@ -76,7 +78,8 @@ struct report {
   std::uint64_t seed = 0;
   std::string policy;
   duration makespan{};                ///< first prefetch to last update or evaluation
-  bounds limits;
+  bounds limits;                      ///< at the smallest time of each class of units: proven
+  bounds usual;                       ///< at their mean times (unit_times_record): what the schedule has cost is the rest
   duration load{};                    ///< initialising parameters
   duration pilot{};
   duration save{};                    ///< from the last update to the last model's checkpoint

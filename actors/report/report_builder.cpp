@@ -90,6 +90,8 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
   r.d2h_bytes = c.d2h_bytes;
   r.cache_hits = c.hits;
   r.cache_misses = c.misses;
+  r.saved = c.saved;
+  r.recomputed = c.recomputed;
   r.peak = machine.memory.peak;
   r.budget = info.memory;
   r.reserve = info.reserve;
@@ -99,9 +101,10 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
 }
 
 void add_bounds(report& r, const run_record& record) {
-  std::vector<unit_times> times;
+  std::vector<unit_times> smallest, usual;
   for (const auto& m : record.models) {
-    times.push_back(m.smallest);
+    smallest.push_back(m.smallest);
+    usual.push_back(m.usual);
   }
   resources machines{.speeds = {}, .optimizer_workers = record.optimizer_workers};
   machines.memory = {};
@@ -109,7 +112,8 @@ void add_bounds(report& r, const run_record& record) {
     machines.speeds.push_back(d.speed);
     machines.memory += d.budget;
   }
-  r.limits = lower_bounds(times, machines);
+  r.limits = lower_bounds(smallest, machines);
+  r.usual = lower_bounds(usual, machines);
 }
 
 /// For a model that was released it was computed at its release.

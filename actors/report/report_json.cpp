@@ -194,6 +194,8 @@ void device_fields(F& f, Device& d, duration makespan) {
   f("d2h_bytes", d.d2h_bytes);
   f("cache_hits", d.cache_hits);
   f("cache_misses", d.cache_misses);
+  f("saved_micro_batches", d.saved);
+  f("recomputed_micro_batches", d.recomputed);
   f("peak_bytes", d.peak);
   f("budget_bytes", d.budget);
   f("reserve_bytes", d.reserve);
@@ -317,6 +319,7 @@ void report_fields(F& f, Report& r) {
   f.derived("bound", r.bound_name());
   f.derived("efficiency", r.efficiency());
   f.object("bounds", [&](auto& inner) { bound_fields(inner, r.limits); });
+  f.object("mean_bounds", [&](auto& inner) { bound_fields(inner, r.usual); });
   f.derived("objectives", json_of(objectives_of(r.models)));
   f.object("scheduling", [&](auto& inner) { scheduling_fields(inner, r); });
   f("pilot_s", r.pilot);

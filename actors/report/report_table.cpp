@@ -114,7 +114,7 @@ std::string device_table(const report& r) {
   if (rounded) {
     columns.push_back({"precision"});
   }
-  for (const char* title : {"utilisation", "busy", "exposed", "h2d", "d2h", "cache hits", "peak / budget"}) {
+  for (const char* title : {"utilisation", "busy", "exposed", "h2d", "d2h", "cache hits", "saved", "peak / budget"}) {
     columns.push_back({title, alignment::right});
   }
   columns.push_back({""});
@@ -125,7 +125,7 @@ std::string device_table(const report& r) {
       row.push_back(to_string(d.numbers));
     }
     for (auto& cell : {percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
-                       to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d),
+                       to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d), saved_rate(d),
                        to_string(d.peak) + " / " + to_string(d.budget), std::string{d.lost ? "lost" : ""}}) {
       row.push_back(cell);
     }
@@ -177,7 +177,9 @@ std::string closing_lines(const report& r) {
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
          completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
-                     r.bound_name(), percent(r.efficiency()));
+                     r.bound_name(), percent(r.efficiency())) +
+         fmt::format("at mean times of its units  bound {} ({})  efficiency {}\n", to_string(r.usual.best()),
+                     r.usual.best_name(), percent(share(r.usual.best(), r.makespan)));
 }
 
 }  // namespace
@@ -197,6 +199,11 @@ std::string outcome(const model_report& m) {
 std::string hit_rate(const device_report& d) {
   const auto visits = d.cache_hits + d.cache_misses;
   return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
+}
+
+std::string saved_rate(const device_report& d) {
+  const auto all = d.saved + d.recomputed;
+  return all == 0 ? "-" : percent(static_cast<double>(d.saved) / static_cast<double>(all));
 }
 
 std::string to_line(const bounds& limits) {

@@ -3,6 +3,7 @@
 #include "actors/protocol/guarded.hpp"
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
+#include "actors/report/unit_times_record.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/executor.hpp"
@@ -20,39 +21,6 @@ namespace hydra {
 
 namespace {
 
-/// Initial value of the smallest time of a class.
-constexpr auto unseen = duration::max();
-
-void keep_least(duration& least, std::optional<duration> seen) { least = std::min(least, seen.value_or(unseen)); }
-
-duration at_speed_one(const visit_times& t) {
-  return duration{static_cast<std::int64_t>(static_cast<double>(t.compute.count()) * t.speed)};
-}
-
-std::array<std::vector<duration>*, 6> all_classes(unit_times& t) {
-  return {&t.forward, &t.backward, &t.evaluate, &t.promote, &t.demote, &t.update};
-}
-
-/// A class that was never measured takes no time: bounds stay valid.
-void forget_unseen(unit_times& times) {
-  for (auto* classes : all_classes(times)) {
-    std::ranges::replace(*classes, unseen, duration{});
-  }
-  for (auto& base : times.bases) {
-    base.promote = base.promote == unseen ? duration{} : base.promote;
-  }
-}
-
-duration& class_of(unit_times& times, const unit& u) {
-  auto& all = u.way == direction::forward ? times.forward : u.way == direction::backward ? times.backward : times.evaluate;
-  return all[u.shard.value];
-}
-
-/// Evaluation visits differ in length: their class is one micro-batch.
-duration of_class(const shard_completed& m) {
-  return at_speed_one(m.times) / (m.what.way == direction::evaluate ? m.what.micro_batches : 1);
-}
-
 /// A step that an earlier run has started does not count for this run.
 std::uint32_t steps_before(const model_standing& begins) { return begins.next.step + (begins.next.begins_step() ? 0 : 1); }
 
@@ -61,11 +29,8 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   out.steps_before = steps_before(begins);
   out.history = begins.history;
   out.arrival = m.terms.arrival;
-  for (auto* times : all_classes(out.smallest)) {
-    times->resize(m.size(), unseen);
-  }
   for (const auto& s : m.plan.shards) {
-    out.smallest.bases.push_back({.promote = unseen, .bytes = s.base, .shared = shared_name(s)});
+    out.smallest.bases.push_back({.promote = {}, .bytes = s.base, .shared = shared_name(s)});
   }
   out.smallest.first_trained = m.plan.first_trained;
   out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
@@ -84,6 +49,7 @@ class reporter final : public reporter_actor::base {
     for (std::uint32_t i = 0; i < setup_.models.size(); ++i) {
       record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
       record_.models.back().waits = setup_.waiting.contains(model_id{i});
+      times_.emplace_back(*setup_.models[i]);
     }
     record_.devices.resize(setup_.devices.size());
     record_.optimizer_workers = services_.update_executor->workers();
@@ -147,10 +113,11 @@ class reporter final : public reporter_actor::base {
     ++events_;
     record_.joined.insert_or_assign(m.model, m.entry);
     if (m.model.value < record_.models.size()) {
-      admit(record_.models[m.model.value], m.entry);
+      admit(m.model, m.entry);
       setup_.models[m.model.value] = m.entry.what;
     } else {
       auto& out = record_.models.emplace_back(empty_outcome(*m.entry.what, m.entry.standing));
+      times_.emplace_back(*m.entry.what);
       out.arrival = std::max(out.arrival, clock().now() - record_.began);
       setup_.models.push_back(m.entry.what);
       if (setup_.progress) {
@@ -163,8 +130,10 @@ class reporter final : public reporter_actor::base {
   }
 
   /// One that has waited for memory, or was paused: it has the cuts that it was planned with.
-  void admit(model_outcome& out, const model_entry& entry) {
+  void admit(model_id model, const model_entry& entry) {
+    auto& out = record_.models[model.value];
     if (out.waits) {
+      times_[model.value] = unit_times_record(*entry.what);
       out = empty_outcome(*entry.what, entry.standing);
     }
     out.ended = out.paused = false;
@@ -208,12 +177,8 @@ class reporter final : public reporter_actor::base {
   void on_shard_completed(const shard_completed& m) {
     ++events_;
     auto& out = record_.models.at(m.what.model.value);
-    const auto s = m.what.shard.value;
-    keep_least(class_of(out.smallest, m.what), of_class(m));
-    keep_least(out.smallest.bases[s].promote, m.times.promote_base);
-    if (!setup_.models[m.what.model.value]->plan.shards[s].steps_on_device) {  // else no version crosses a link
-      keep_least(out.smallest.promote[s], m.times.promote);
-      keep_least(out.smallest.demote[s], m.times.demote);
+    if (auto& times = times_.at(m.what.model.value)) {
+      times->add(m.what, m.times);
     }
     breakdown_.add(m.what, m.device, m.times, out.smallest.waves);
     if (services_.spans) {
@@ -232,7 +197,9 @@ class reporter final : public reporter_actor::base {
   void on_shard_updated(const shard_updated& m) {
     ++events_;
     auto& out = record_.models.at(m.model.value);
-    keep_least(out.smallest.update[m.shard.value], m.elapsed);
+    if (auto& times = times_.at(m.model.value)) {
+      times->add_update(m.shard, m.elapsed);
+    }
     record_.optimizer_busy += m.elapsed;
     out.last_update = clock().now();
     record_.last_update = clock().now();
@@ -259,7 +226,11 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_model_released(const model_released& m) {
-    record_.models.at(m.model.value).digest = m.digest;
+    auto& out = record_.models.at(m.model.value);
+    out.digest = m.digest;
+    if (!out.paused && !out.waits) {
+      sum_up(m.model.value);
+    }
     if (const auto joined = record_.joined.find(m.model); joined != record_.joined.end()) {
       reduce(m.model, joined->second);
     }
@@ -281,7 +252,8 @@ class reporter final : public reporter_actor::base {
 
   void on_device_retired(const device_retired& m) {
     auto& device = record_.devices.at(m.device.value);
-    device.counters = {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses};
+    device.counters = {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses,
+                       m.saved, m.recomputed};
     device.retired = true;
     record_.leftovers += m.leftovers;
   }
@@ -405,6 +377,16 @@ class reporter final : public reporter_actor::base {
     quit();
   }
 
+  /// A model that may not go on needs no more than the result.
+  void sum_up(std::size_t model) {
+    auto& out = record_.models[model];
+    if (const auto times = std::exchange(times_[model], {})) {
+      out.usual = out.smallest;
+      times->smallest(out.smallest);
+      times->usual(out.usual);
+    }
+  }
+
   void abort(const fault& why) { record_.aborted = record_.aborted ? record_.aborted : why; }
 
   /// Without the sums over the run if computing them throws: the session waits for the record.
@@ -419,8 +401,9 @@ class reporter final : public reporter_actor::base {
 
   void finish() {
     for (std::uint32_t i = 0; i < record_.models.size(); ++i) {
-      forget_unseen(record_.models[i].smallest);
-      record_.models[i].pipeline = breakdown_.of(model_id{i});
+      auto& out = record_.models[i];
+      sum_up(i);
+      out.pipeline = breakdown_.of(model_id{i});
     }
     if (!record_.first_prefetch || !record_.last_update) {
       return;
@@ -433,6 +416,7 @@ class reporter final : public reporter_actor::base {
   run_services services_;
   reporter_setup setup_;
   run_record record_;
+  std::vector<std::optional<unit_times_record>> times_;  ///< of each model that may still have units
   breakdown_tracker breakdown_;
   std::uint64_t events_ = 1;
   bool complete_ = false;   ///< all actors have reported

@@ -32,6 +32,7 @@ struct model_outcome {
   std::uint32_t steps_before = 0;        ///< complete before this run
   model_history history;
   unit_times smallest;                   ///< per class, at speed 1
+  unit_times usual;                      ///< their means
   pipeline_time pipeline;
   duration arrival{};                    ///< since the start of the run
   std::optional<time_point> first_completion;

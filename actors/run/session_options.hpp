@@ -18,6 +18,7 @@ namespace hydra {
 struct ablation_options {
   bool double_buffer = true;     ///< false: nothing is staged while a unit computes
   bool cache = true;             ///< false: blocks are freed with their visit
+  bool save = true;              ///< false: backward visits always compute the forward again
   bool copy_back_clean = false;  ///< true: unchanged parameters of forward visits are copied to the host
   bool sharp = true;             ///< false: one model after the other
   bool share = true;             ///< false: each model has frozen parameters of its own

@@ -475,7 +475,8 @@ void session::state::make_joiner() {
 
 pipeline_options session::state::pipeline() const {
   return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
-          .copy_back_clean = options.ablation.copy_back_clean, .staging_bytes = planned->plan.staging_bytes};
+          .copy_back_clean = options.ablation.copy_back_clean, .save = options.ablation.save,
+          .staging_bytes = planned->plan.staging_bytes, .computing_bytes = planned->plan.computing_bytes};
 }
 
 run_setup session::state::make_setup(trace* spans) {

@@ -31,6 +31,7 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.shared_base = shard.shared_base;
   p.input = s == 0 ? byte_count{} : m.shards[s - 1].activation;
   p.output = s + 1 == m.shards.size() ? byte_count{} : shard.activation;
+  p.saved = s + 1 == m.shards.size() ? byte_count{} : shard.saved;
   p.forward_time = shard.forward;
   p.backward_time = shard.backward;
   p.update_time = shard.update;

@@ -35,6 +35,7 @@ struct simulated_shard {
   byte_count activation;   ///< its output boundary
   byte_count working;      ///< C of both visits
   byte_count write_back{};    ///< part of it that is free only after the visit's write-back
+  byte_count saved{};         ///< what the forward visit can leave on the device of a micro-batch
   std::optional<byte_count> gradients{};  ///< bytes copied to the host, if not those of its parameters
   std::optional<duration> device_update{};  ///< part of backward: it is stepped there, with two moments
 };

@@ -3,10 +3,12 @@
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/checkpoints.hpp"
 #include "apps/bench/fragmentation.hpp"
+#include "apps/bench/optimizer.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
 #include "apps/bench/scaling.hpp"
 #include "apps/bench/sharing.hpp"
+#include "apps/bench/spilling.hpp"
 #include "apps/bench/updates.hpp"
 #include "apps/workload/place.hpp"
 #include "runtime/base/nearest.hpp"
@@ -67,6 +69,10 @@ void run_replay(const bench_options& o) {
 
 void run_updates(const bench_options& o) { print(measure_updates({.repeats = o.repeats}), o.json); }
 
+void run_optimizer(const bench_options& o) { print(measure_optimizer({.repeats = o.repeats}), o.json); }
+
+void run_spilling(const bench_options& o) { print(measure_spilling({.repeats = o.repeats}), o.json); }
+
 void run_sharing(const bench_options& o) { print(measure_sharing({.repeats = o.repeats}), o.json); }
 
 void run_fragmentation(const bench_options& o) {
@@ -102,6 +108,8 @@ const std::vector<bench_entry>& benches() {
        run_fragmentation, true},
       {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host",
        run_updates},
+      {"optimizer", "speed of the host's AdamW over a loop with the same memory traffic and over two of LibTorch", run_optimizer},
+      {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard", run_spilling},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,
        true},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",

@@ -162,13 +162,13 @@ std::string curves_section(const recorded_run& run) {
 std::string devices_section(const recorded_run& run) {
   const std::vector<column> columns{
       {"device"},    {"kind"},      {"speed", true},      {"utilisation", true},   {"busy", true},
-      {"h2d", true}, {"d2h", true}, {"cache hits", true}, {"peak / budget", true}, {""}};
+      {"h2d", true}, {"d2h", true}, {"cache hits", true}, {"saved", true}, {"peak / budget", true}, {""}};
   const double makespan = seconds(run.summary.makespan);
   std::string rows;
   for (const device_report& d : run.summary.devices)
     rows += row_of(columns, {escaped(d.name), escaped(d.kind), fmt::format("{:g}", d.speed),
                              makespan > 0 ? percent(seconds(d.busy) / makespan) : "-", to_string(d.busy),
-                             to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d),
+                             to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d), saved_rate(d),
                              to_string(d.peak) + " / " + to_string(d.budget), d.lost ? "lost" : ""});
   return rows.empty() ? "" : section("Devices", table_of(columns, rows));
 }
@@ -191,13 +191,20 @@ std::string fact(const std::string& value, const std::string& what) {
   return fmt::format("<div><b>{}</b><span>{}</span></div>\n", escaped(value), escaped(what));
 }
 
+/// Reports of earlier versions have none.
+std::string mean_bound_fact(const report& r) {
+  if (r.usual.best() == duration{}) return "";
+  return fact(percent(seconds(r.usual.best()) / seconds(r.makespan)),
+              "of the makespan is the same bound at the mean times of the units: the schedule has cost the rest");
+}
+
 std::string headline(const recorded_run& run) {
   const report& r = run.summary;
   if (!run.unfinished.empty()) return "";
   const auto finished = std::ranges::count(r.models, model_status::finished, &model_report::status);
   return "<div class=\"facts\">\n" + fact(to_string(r.makespan), "makespan") +
          fact(fmt::format("{:.3f} s", run.bound_seconds), fmt::format("lower bound ({})", run.bound)) +
-         fact(percent(run.efficiency), "efficiency: bound / makespan") +
+         fact(percent(run.efficiency), "efficiency: bound / makespan") + mean_bound_fact(r) +
          fact(fmt::format("{} of {}", finished, r.models.size()), "models finished") +
          fact(std::to_string(r.devices.size()), "devices") + "</div>\n";
 }

@@ -60,6 +60,7 @@ ablation_options read_ablation(const value_table& table) {
   ablation_options o;
   assign(table, "double_buffer", o.double_buffer);
   assign(table, "cache", o.cache);
+  assign(table, "save", o.save);
   assign(table, "copy_back_clean", o.copy_back_clean);
   assign(table, "sharp", o.sharp);
   assign(table, "share", o.share);
@@ -119,6 +120,7 @@ table_rules host_rules() {
 table_rules ablation_rules() {
   return {.keys = {switch_rule("double_buffer", "true", "false: nothing is staged while a unit computes"),
                    switch_rule("cache", "true", "false: blocks leave the device with their visit"),
+                   switch_rule("save", "true", "false: backward visits always compute the forward again"),
                    switch_rule("copy_back_clean", "false", "true: parameters of forward visits are copied to the host"),
                    switch_rule("sharp", "true", "false: one model after the other"),
                    switch_rule("share", "true", "false: each model has frozen parameters of its own")}};

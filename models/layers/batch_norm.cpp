@@ -53,8 +53,9 @@ struct batch_norm_function : torch::autograd::Function<batch_norm_function> {
         at::_ops::native_batch_norm::call(x, scale, shift, mean, variance, true, 1.0, eps);  // 1: the batch's own
     context->saved_data["momentum"] = momentum;
     context->saved_data["eps"] = eps;
-    context->save_for_backward(
-        {x, scale, saved_mean, saved_deviation, mean, variance, average_mean, average_variance});
+    context->saved_data["average_mean"] = average_mean;  // what is saved for a backward has no gradient
+    context->saved_data["average_variance"] = average_variance;
+    context->save_for_backward({x, scale, saved_mean, saved_deviation, mean, variance});
     return y;
   }
 
@@ -66,8 +67,10 @@ struct batch_norm_function : torch::autograd::Function<batch_norm_function> {
     const auto [of_x, of_scale, of_shift] = at::_ops::native_batch_norm_backward::call(
         upstream[0], x, scale, {}, {}, mean, deviation, true, context->saved_data["eps"].toDouble(), wanted);
     const double momentum = context->saved_data["momentum"].toDouble();
-    return {of_x, of_scale, of_shift, movement(saved[6], saved[4], momentum), movement(saved[7], saved[5], momentum),
-            {},   {}};
+    const auto moved = [&](const char* average, const at::Tensor& statistic) {
+      return movement(context->saved_data[average].toTensor(), statistic, momentum);
+    };
+    return {of_x, of_scale, of_shift, moved("average_mean", saved[4]), moved("average_variance", saved[5]), {}, {}};
   }
 };
 

@@ -1,5 +1,6 @@
 #include "partition/execute/shard.hpp"
 
+#include "partition/execute/saved_graph.hpp"
 #include "partition/execute/shard_tensors.hpp"
 #include "partition/profile/footprint.hpp"
 #include "runtime/base/fault.hpp"
@@ -92,6 +93,16 @@ at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& inpu
   return x.detach();
 }
 
+at::Tensor shard::forward_saving(const shard_values& parameters, const at::Tensor& input, const visit_context& context,
+                                 saved_graph& graph) const {
+  const auto views = views_of(parameters);
+  const bool passes_on = !first() && !context.ends_step;
+  return graph.record({parameters, input}, views.layers, passes_on,
+                      [&](const std::vector<layer_values>& leaves, const at::Tensor& x) {
+                        return run({.layers = leaves, .memory = views.memory}, x, context, first_, last_);
+                      });
+}
+
 /// `below`: the input of the last layer.
 std::vector<row_range> shard::chunks_of(const at::Tensor& below, const at::Tensor& targets) const {
   if (model_->loss_chunk() == 0) {
@@ -150,6 +161,16 @@ backward_result shard::backward(const bound_parameters& bound, const at::Tensor&
                                 const visit_context& context) const {
   auto result = differentiate(bound, input, upstream, context);
   bound.memory->release();
+  if (bound.part.defined()) {
+    add_part(bound.sum, bound.part);
+  }
+  return result;
+}
+
+backward_result shard::backward_saved(const bound_parameters& bound, const read_buffers& buffers,
+                                      const at::Tensor& upstream, saved_graph& graph) const {
+  backward_result result;
+  result.input_gradient = graph.differentiate(bound, buffers, upstream);
   if (bound.part.defined()) {
     add_part(bound.sum, bound.part);
   }

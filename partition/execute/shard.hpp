@@ -19,9 +19,11 @@ struct visit_context {
   std::uint32_t micro_batch = 0;
   std::size_t targets = 1;      ///< of the whole step: the loss divisor, known before the first forward
   bool training = true;         ///< false: no dropout
-  bool ends_step = false;       ///< backward: nothing below the shard is trained
+  bool ends_step = false;       ///< nothing below the shard is trained
 };
 
+class saved_graph;         // partition/execute/saved_graph.hpp
+struct read_buffers;
 struct backward_result;    // partition/execute/shard_tensors.hpp
 struct bound_parameters;
 struct shard_values;
@@ -52,6 +54,14 @@ class shard {
   /// trained.
   backward_result backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
                            const visit_context& context) const;
+
+  /// As forward(), and records in `graph` what backward_saved() needs. Not for the last shard.
+  at::Tensor forward_saving(const shard_values& parameters, const at::Tensor& input, const visit_context& context,
+                            saved_graph& graph) const;
+  /// As backward(), with the same bits, from what the forward visit of the same micro-batch has recorded. `buffers`: as
+  /// that visit had them, perhaps elsewhere. Uses the graph up.
+  backward_result backward_saved(const bound_parameters& bound, const read_buffers& buffers, const at::Tensor& upstream,
+                                 saved_graph& graph) const;
 
  private:
   /// Layers [begin, end) of the shard's.

@@ -20,6 +20,12 @@ struct shard_values {
   at::Tensor base;
 };
 
+/// All that a visit reads but its upstream gradient.
+struct read_buffers {
+  shard_values parameters;
+  at::Tensor input;   ///< of one micro-batch
+};
+
 /// Leaf parameters of a backward visit; frozen ones have no gradient. The others are detached views of the flat
 /// parameter buffer whose .grad are views of the flat gradient buffer, so micro-batches accumulate there without a copy.
 /// Gradients of bf16 parameters are written to `part` first, as large as the parameters, which is added to the fp32

@@ -1,6 +1,7 @@
 #include "partition/execute/visit.hpp"
 
 #include "models/scalar_type.hpp"
+#include "partition/execute/saved_graph.hpp"
 #include "partition/execute/shard_tensors.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
@@ -51,7 +52,7 @@ void visit::run(std::size_t k, const parameter_blocks& parameters, const micro_b
                               .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
                               .targets = targets_,
                               .training = what_.way != direction::evaluate,
-                              .ends_step = ends_step(what_, model_->plan.shape())};
+                              .ends_step = what_.shard.value == model_->plan.first_trained};
   if (what_.way == direction::evaluate && out.loss) {
     run_score(k, context, parameters, blocks, out);
   } else if (what_.way != direction::backward) {
@@ -74,7 +75,10 @@ shard_values visit::values_of(const parameter_blocks& parameters) const {
 void visit::run_forward(const visit_context& context, const parameter_blocks& parameters,
                         const micro_batch_blocks& blocks) {
   const auto& piece = model_->shards[what_.shard.value];
-  blocks.output->tensor = piece.forward(values_of(parameters), input_tensor(*blocks.input), context);
+  const auto values = values_of(parameters);
+  const auto input = input_tensor(*blocks.input);
+  blocks.output->tensor =
+      blocks.saved ? piece.forward_saving(values, input, context, *blocks.saved) : piece.forward(values, input, context);
 }
 
 void visit::run_score(std::size_t k, const visit_context& context, const parameter_blocks& parameters,
@@ -96,7 +100,9 @@ void visit::run_backward(std::size_t k, const visit_context& context, const para
     begin_gradients(parameters, out);
   }
   const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
-  auto result = piece.backward(*bound_, input_tensor(*blocks.input), second, context);
+  const auto input = input_tensor(*blocks.input);
+  auto result = blocks.saved ? piece.backward_saved(*bound_, {values_of(parameters), input}, second, *blocks.saved)
+                             : piece.backward(*bound_, input, second, context);
   if (blocks.output) {
     blocks.output->tensor = std::move(result.input_gradient);
   }

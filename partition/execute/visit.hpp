@@ -18,6 +18,9 @@ struct micro_batch_blocks {
   device_block_ptr input;
   device_block_ptr second;
   device_block_ptr output;
+  /// Of a forward visit: to be filled. Of a backward visit: recorded by the forward visit, and used up; null: the forward is
+  /// computed again.
+  std::shared_ptr<saved_graph> saved{};
 };
 
 /// Of one micro-batch of an evaluation, as the last shard produces it (shard::score).
@@ -25,6 +28,8 @@ struct evaluation_score {
   float loss = 0;        ///< sum over its targets
   float correct = 0;     ///< targets that were predicted correctly, if the loss counts them
 };
+
+class saved_graph;  // partition/execute/saved_graph.hpp
 
 /// Parameters of the shard; `base` is null if none is frozen.
 struct parameter_blocks {

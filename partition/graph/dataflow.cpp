@@ -64,6 +64,8 @@ std::optional<block_id> sum_before(const unit& u) {
 
 block_id loss_of(const unit& u) { return block(u, block_kind::loss, u.shard, u.first_micro_batch); }
 
+block_id saved_by(const unit& u, micro_batch_index k) { return block(u, block_kind::saved, u.shard, k); }
+
 micro_batch_inputs inputs_of(const unit& u, const step_shape& shape, micro_batch_index k) {
   micro_batch_inputs in;
   in.input = u.shard.value == 0 ? block(u, block_kind::minibatch, u.shard, k)

@@ -41,6 +41,8 @@ block_id gradients_of(const unit& u);
 /// The sum after the wave before, to which the unit adds; none for the first wave, which starts with zero.
 std::optional<block_id> sum_before(const unit& u);
 block_id loss_of(const unit& u);
+/// What a forward visit saves of a micro-batch for the backward visit of the same shard; the same name for both.
+block_id saved_by(const unit& u, micro_batch_index k);
 
 micro_batch_inputs inputs_of(const unit& u, const step_shape& shape, micro_batch_index k);
 

@@ -4,6 +4,7 @@
 #include "models/optimizer/parameter_rule.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/graph/dataflow.hpp"
+#include "partition/plan/saving_cuts.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "partition/plan/staging_search.hpp"
 #include "partition/plan/sufficient.hpp"
@@ -91,6 +92,7 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
     s.evaluation_time += layers[i].forward;
     s.backward_time += layers[i].backward * m.micro_batches;
   }
+  s.saved = saved_bytes_of(m, first, last);
   set_stepping(s, m, m.profile->stepping.covers(first, last));
   return s;
 }
@@ -150,6 +152,7 @@ std::uint32_t first_trained(const chain& model, std::span<const shard_plan> shar
 void leave_out_backward(shard_plan& s) {
   s.backward_time = s.device_update_time = {};
   s.steps_on_device = false;
+  s.saved = {};
   s.backward = s.forward;
 }
 
@@ -255,6 +258,8 @@ byte_count model_plan::bytes_of(const block_id& id) const {
       return s.state_buffers().at(id.micro_batch.value);
     case block_kind::base:
       return s.base;
+    case block_kind::saved:
+      return s.saved;
   }
   return {};
 }
@@ -295,16 +300,28 @@ duration model_plan::computing_time_of(const unit& u) const {
   return std::max(time_of(u) - (back ? shards.at(u.shard.value).device_update_time : duration{}), duration{});
 }
 
-workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices) {
+byte_count saved_bytes_of(const plan_request& m, std::size_t first, std::size_t last) {
+  return m.model->base() == base_format::as_computed ? saved_bytes(*m.profile, first, last) : byte_count{};
+}
+
+duration model_plan::recomputing_time_of(const unit& u) const {
+  const bool again = u.way == direction::backward && u.shard.value + 1 < shards.size();
+  return again ? shards.at(u.shard.value).forward_time / micro_batches : duration{};
+}
+
+workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices, bool saves) {
   const auto& limit = smallest(devices);
   for (const auto& m : models) {
     if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
       validate_cuts(*given, m.profile->layers.size(), m.name);
     }
   }
-  const auto best = staging_search(models, usable_memory(limit)).best();
+  auto best = staging_search(models, usable_memory(limit)).best();
   if (!best) {
     refuse_memory(models, limit);
+  }
+  if (saves) {
+    best = saving_cuts(models, usable_memory(limit), *std::move(best));
   }
   workload_plan plan;
   auto cuts = best->cuts;

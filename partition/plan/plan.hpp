@@ -56,6 +56,8 @@ struct shard_plan {
   footprint forward;             ///< not used by the last shard
   footprint backward;
   footprint evaluation;
+  /// What a forward visit can leave on its device so that the backward visit need not compute it again; 0: nothing.
+  byte_count saved{};
   duration forward_time{};
   duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host, on one thread
@@ -112,6 +114,8 @@ struct model_plan {
   duration time_of(const unit& u) const;
   /// Of its micro-batches alone, without the step at the end of some backward visits.
   duration computing_time_of(const unit& u) const;
+  /// The part of a backward visit that computes the forward again, of one micro-batch; 0 of the last shard.
+  duration recomputing_time_of(const unit& u) const;
 };
 
 /// The terms that decide which shards are updated on a device.
@@ -167,9 +171,14 @@ struct workload_plan {
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
 /// smallest M - reserve decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X,
-/// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. Throws
+/// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. If `saves`, of
+/// several cuts that leave more or less memory to saved tensors the one with the least computing time is taken. Throws
 /// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
-workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices);
+workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices, bool saves = false);
+
+/// Bytes of one micro-batch that a forward visit of layers [first, last) can save for the backward visit; 0 where it cannot
+/// (the last shard; a base that is widened), or need not.
+byte_count saved_bytes_of(const plan_request& m, std::size_t first, std::size_t last);
 
 /// Cuts a model for a run that is under way, whose staging bytes X stay as they are: P + C <= M - reserve - X, W <= X
 /// on every device. Throws fault_error{does_not_fit} naming the layer, its bytes and the available bytes.

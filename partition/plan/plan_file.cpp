@@ -37,6 +37,9 @@ ordered json_of(const shard_plan& s) {
                 {"forward_s", seconds(s.forward_time)},
                 {"backward_s", seconds(s.backward_time)},
                 {"update_s", seconds(s.update_time)}};
+  if (s.saved > byte_count{}) {
+    shard["saved_bytes"] = s.saved.value();
+  }
   if (s.base > byte_count{}) {
     shard["base_bytes"] = s.base.value();
   }
@@ -126,6 +129,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
   }
   const bool is_last = s.last_layer == profile.layers.size();
   s.parameters = bytes_at(j, "parameter_bytes");
+  s.saved = j.contains("saved_bytes") ? bytes_at(j, "saved_bytes") : byte_count{};
   s.base = j.contains("base_bytes") ? bytes_at(j, "base_bytes") : byte_count{};
   if (j.contains("shared_base")) {
     const auto& name = j.at("shared_base");

@@ -105,6 +105,14 @@ footprint with_step(const chain_profile& profile, footprint backward) {
   return f;
 }
 
+byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::size_t last) {
+  byte_count sum;
+  for (std::size_t i = first; last < profile.layers.size() && i < last; ++i) {
+    sum += profile.layers[i].saved;
+  }
+  return sum;
+}
+
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
   const auto plain = plain_footprint(profile, first, last, way);
   return way == direction::backward && profile.stepping.covers(first, last) ? with_step(profile, plain) : plain;

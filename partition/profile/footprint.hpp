@@ -32,6 +32,10 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
 /// The same, but stepped on the host whatever the profile's stepping says.
 footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
 
+/// What a forward visit of a piece can leave for its backward visit, of one micro-batch; 0 of the last piece, whose forward
+/// is part of its backward visit.
+byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::size_t last);
+
 /// A backward visit that also steps its piece: it needs optimizer state and the new parameters in addition, and writes
 /// these back instead of the gradients.
 footprint with_step(const chain_profile& profile, footprint backward);

@@ -46,6 +46,7 @@ struct measured_pass {
   byte_count saved;
   byte_count transient;
   duration elapsed{};
+  byte_count forward_transient{};  ///< of a backward: in its forward alone
 };
 
 /// A function and what it works on, measured.
@@ -74,6 +75,7 @@ class bench {
     const auto start = meter_.now();
     at::Tensor y = make();
     auto pass = passed(base, start);
+    pass.forward_transient = pass.transient;
     const at::Tensor gradient = upstream(y);
     const auto before = meter_.used();
     meter_.reset_peak();
@@ -180,7 +182,9 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   profile.input_spec = place.in;
   profile.output_spec = place.out;
   profile.saved = backward.saved;
-  profile.forward_transient = forward.transient + less(forward.saved, profile.output);
+  // A forward visit may record a graph: what that saves is counted by itself.
+  profile.forward_transient = std::max(forward.transient + less(forward.saved, profile.output),
+                                       less(backward.forward_transient, profile.output));
   profile.backward_transient = backward.transient;
   return profile;
 }

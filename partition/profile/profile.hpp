@@ -26,7 +26,7 @@ struct layer_profile {
   tensor_spec input_spec;
   tensor_spec output_spec;
   byte_count saved;               ///< alive after the forward with gradient, output included
-  byte_count forward_transient;   ///< peak during a forward without gradient, beyond its output
+  byte_count forward_transient;   ///< peak during a forward beyond its output, or beyond `saved` if it has a gradient
   byte_count backward_transient;  ///< largest peak of forward with gradient or backward, beyond `saved`
   duration forward{};             ///< median, one micro-batch, speed 1
   duration backward{};            ///< recompute + backward

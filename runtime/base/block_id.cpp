@@ -38,6 +38,8 @@ std::string to_string(block_kind kind) {
       return "state";
     case block_kind::base:
       return "base";
+    case block_kind::saved:
+      return "saved tensors";
   }
   return "unknown block kind";
 }

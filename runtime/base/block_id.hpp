@@ -1,5 +1,5 @@
 #pragma once
-// Names of blocks: bytes that have a buffer on the host (their home). Messages carry only these names. Standard library
+// Names of blocks: bytes that have a buffer on the host (their home), but for what a forward visit saves. Messages carry only these names. Standard library
 // only.
 
 #include "runtime/base/ids.hpp"
@@ -12,9 +12,10 @@ namespace hydra {
 /// What a block holds. `activation` of shard s is the output of s; `upstream` of shard s is the gradient with
 /// respect to that output, so it is produced by s+1 and read by s. `minibatch` is what shard 0 reads, `targets` what
 /// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches. `base` are the frozen
-/// parameters of a shard, `parameters` the others.
+/// parameters of a shard, `parameters` the others. `saved` is what a forward visit has saved of a micro-batch for its
+/// backward visit: on the device only.
 enum class block_kind : std::uint8_t {
-  parameters, gradients, activation, upstream, minibatch, targets, loss, state, base
+  parameters, gradients, activation, upstream, minibatch, targets, loss, state, base, saved
 };
 
 /// Training and evaluation visits of the same step must not share activations.

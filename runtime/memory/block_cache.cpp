@@ -55,12 +55,18 @@ struct block_cache::state {
     if (block.unwanted && !block.held()) erase(block.id);
   }
 
-  bool evict_oldest() {
-    const auto oldest = std::ranges::find_if_not(blocks, &resident_block::held);
+  template <class Suits>
+  bool evict_oldest(Suits suits) {
+    const auto oldest = std::ranges::find_if(blocks, [&](const resident_block& b) { return !b.held() && suits(b.id.kind); });
     if (oldest == blocks.end()) return false;
     erase(oldest->id);
     ++evictions;
     return true;
+  }
+
+  bool evict_oldest() {
+    return evict_oldest([](block_kind kind) { return kind != block_kind::saved; }) ||
+           evict_oldest([](block_kind) { return true; });
   }
 };
 
@@ -122,6 +128,10 @@ std::optional<reservation> block_cache::make_room(byte_count n) {
   return std::nullopt;  // another user of the budget was faster
 }
 
+bool block_cache::evict_one(block_kind kind) {
+  return state_->evict_oldest([kind](block_kind each) { return each == kind; });
+}
+
 void block_cache::evict_all() {
   while (state_->evict_oldest()) {
   }
@@ -134,9 +144,23 @@ byte_count block_cache::evictable() const {
   return sum;
 }
 
+byte_count block_cache::evictable(block_kind kind) const {
+  byte_count sum;
+  for (const auto& block : state_->blocks)
+    if (block.id.kind == kind && !block.held()) sum += block.entry.bytes;
+  return sum;
+}
+
 byte_count block_cache::resident() const {
   byte_count sum;
   for (const auto& block : state_->blocks) sum += block.entry.bytes;
+  return sum;
+}
+
+byte_count block_cache::resident(block_kind kind) const {
+  byte_count sum;
+  for (const auto& block : state_->blocks)
+    if (block.id.kind == kind) sum += block.entry.bytes;
   return sum;
 }
 

@@ -14,8 +14,8 @@ namespace hydra {
 
 struct device_block;
 
-/// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from. A
-/// pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block
+/// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from. Saved
+/// tensors, which would have to be computed again, are evicted after all others. A pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block
 /// that has not been written back yet ("dirty") counts as pinned. Not thread-safe: owned by one actor.
 class block_cache {
  public:
@@ -50,12 +50,16 @@ class block_cache {
   /// evicted if even all of them would not be enough.
   std::optional<reservation> make_room(byte_count n);
 
+  /// Evicts the least recently used block of a kind; false if there is none that may be evicted.
+  bool evict_one(block_kind kind);
   /// Drops every unpinned clean block.
   void evict_all();
 
   /// Bytes that make_room could free now.
   byte_count evictable() const;
+  byte_count evictable(block_kind kind) const;
   byte_count resident() const;
+  byte_count resident(block_kind kind) const;
   std::vector<block_id> ids() const;
   /// Ids evicted or dropped since the last call (device_freed reports them to the scheduler).
   std::vector<block_id> take_dropped();

@@ -40,7 +40,8 @@ simulated_shard make_shard(rng& random) {
           .parameters = byte_count{512 * pick(random, 1, 8)},
           .activation = byte_count{512 * pick(random, 1, 4)},
           .working = working,
-          .write_back = byte_count{512 * pick(random, 0, working.value() / 512)}};
+          .write_back = byte_count{512 * pick(random, 0, working.value() / 512)},
+          .saved = byte_count{512 * pick(random, 0, 6)}};
 }
 
 /// A random subset.
@@ -335,6 +336,7 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
 void add_devices(fuzz_case& c, rng& random) {
   auto& s = c.setup;
   s.pipeline.slots = pick(random, 0, 3) == 0 ? 2 : 1;
+  s.pipeline.computing_bytes = byte_count{512 * pick(random, 0, 40)};  // any: what is saved must give way
   const auto least = sufficient(s.models, s.pipeline.staging_bytes);
   for (std::size_t i = 0, n = pick(random, 1, 3); i < n; ++i) {
     const auto extra = pick(random, 0, 2) == 0 ? pick(random, 1, 200) : 0;

@@ -50,7 +50,7 @@ std::vector<block_id> recording_port::reads_of(const unit& u) const {
 bench_model::bench_model(const even_model& m) : id_(m.id) {
   const simulated_shard shard{.forward = std::chrono::microseconds{10}, .backward = std::chrono::microseconds{20},
                               .update = {}, .parameters = m.parameters, .activation = m.activation, .working = m.working,
-                              .write_back = m.write_back,
+                              .write_back = m.write_back, .saved = m.saved,
                               .device_update = m.steps ? std::optional<duration>(std::chrono::microseconds{5}) : std::nullopt};
   what_ = make_simulated_model({.name = m.name, .shards = std::vector<simulated_shard>(m.shards, shard), .steps = 1,
                                 .micro_batches = m.micro_batches});

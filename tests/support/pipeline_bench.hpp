@@ -62,6 +62,7 @@ struct even_model {
   byte_count activation{512};
   byte_count working{4096};
   byte_count write_back{4096};   ///< part of it that is free only after the unit's write-back
+  byte_count saved{};
   bool steps = false;         ///< every shard on its device
 };
 

@@ -30,6 +30,7 @@ class scripted_device final : public device {
     queue_kind queue;
     std::string text;             ///< "execute_shard a forward 0 step 0 micro-batch 1"
     std::vector<ticket> after;
+    duration estimate{};
     bool waits_for(ticket t) const;
   };
 

@@ -42,6 +42,7 @@ model_run make_run(rng& random, std::uint32_t id) {
                .parameters = byte_count{512 * pick(random, 1, 8)}, .activation = byte_count{512 * pick(random, 0, 3)},
                .working = byte_count{512 * working},
                .write_back = byte_count{512 * pick(random, 0, working)},
+               .saved = byte_count{512 * pick(random, 0, 8)},
                .steps = pick(random, 0, 2) == 0};
   const std::uint32_t steps = m.steps ? 2 : 1;
   model_run r{.model = bench_model(m), .units = {}, .flights = {}};
@@ -75,7 +76,8 @@ class random_run {
     const auto space = sufficient(runs_) + byte_count{512 * pick(random_, 0, 1) * pick(random_, 0, 60)};
     bench_ = std::make_unique<pipeline_bench>(
         space, pipeline_options{.slots = slots_, .double_buffer = pick(random_, 0, 3) > 0, .cache = pick(random_, 0, 3) > 0,
-                               .staging_bytes = byte_count{512 * pick(random_, 0, 10)}});
+                               .staging_bytes = byte_count{512 * pick(random_, 0, 10)},
+                               .computing_bytes = byte_count{512 * pick(random_, 0, 40)}});
     bench_->pipeline.start();
   }
 

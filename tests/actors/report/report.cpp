@@ -52,6 +52,8 @@ device_report busy_device() {
   d.d2h_bytes = byte_count{1 << 20};
   d.cache_hits = 3;
   d.cache_misses = 1;
+  d.saved = 1;
+  d.recomputed = 3;
   d.peak = byte_count{20 << 20};
   d.budget = byte_count{24 << 20};
   return d;
@@ -65,6 +67,7 @@ report example() {
   r.makespan = 10s;
   r.limits.work = 8900ms;
   r.limits.chain = 4s;
+  r.usual.work = 9500ms;
   r.decisions = 42;
   r.decision_mean = 1500ns;
   r.decision_p99 = 4us;
@@ -143,7 +146,8 @@ TEST_CASE("report.json has the documented keys", "[report]") {
   CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
                                                           "cache_misses", "d2h_bytes", "exposed_transfer_s",
                                                           "h2d_bytes", "kind", "name", "peak_bytes", "precision",
-                                                          "reserve_bytes", "speed", "utilisation"});
+                                                          "recomputed_micro_batches", "reserve_bytes",
+                                                          "saved_micro_batches", "speed", "utilisation"});
   CHECK(keys(j["devices"][0]["blame"]) ==
         std::vector<std::string>{"actors_s", "compute_s", "exposed_d2h_s", "exposed_h2d_s", "no_unit_s", "optimizer_s",
                                  "predecessor_s"});
@@ -357,7 +361,8 @@ TEST_CASE("the table marks a lost device", "[report]") {
 
 TEST_CASE("the table ends with the makespan next to its bound", "[report]") {
   const auto table = to_table(example());
-  CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"));
+  CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"
+                                    "at mean times of its units  bound 9.500 s (work)  efficiency 95 %\n"));
   CHECK_THAT(table, Contains("bounds  work 8.900 s  chain 4.000 s  uniform "));
   CHECK_THAT(table, Contains("policy sharded-lrtf  decisions 42  mean 1.50 us  p99 4.00 us\n"));
   CHECK_THAT(table, Contains("host 100.0 MiB / 512.0 MiB  optimizer 250.0 ms\n"));

@@ -1,0 +1,57 @@
+#include "actors/device/saved_tensors.hpp"
+
+#include <utility>
+
+namespace hydra {
+
+/// What the plan's largest units leave free, so that saved tensors never keep a unit from being staged or computed.
+byte_count saved_tensors::room() const {
+  const auto& o = state_.options;
+  const auto units = o.staging_bytes + o.computing_bytes;
+  const bool may_save = o.save && o.cache && o.computing_bytes > byte_count{};
+  return may_save && state_.budget.limit() > units ? state_.budget.limit() - units : byte_count{};
+}
+
+bool saved_tensors::clear_room(byte_count bytes) {
+  const auto all = room();
+  if (bytes > all) {
+    return false;
+  }
+  while (state_.cache.resident(block_kind::saved) + bytes > all) {
+    if (!state_.cache.evict_one(block_kind::saved)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<saved_graph> saved_tensors::make(visit_record& v, std::size_t k) {
+  const auto id = v.saved(k);
+  const auto bytes = v.model->plan.room_for(id);
+  state_.cache.drop(id);  // of an attempt that was lost
+  if (bytes == byte_count{} || state_.cache.peek(id) || !clear_room(bytes)) {
+    return nullptr;
+  }
+  auto claim = state_.cache.make_room(bytes);
+  if (!claim) {
+    return nullptr;
+  }
+  auto graph = std::make_shared<saved_graph>();
+  state_.cache.insert(id, *std::move(claim), graph, /*dirty=*/false);
+  v.pins.push_back(id);
+  v.inserted.push_back(id);
+  return graph;
+}
+
+std::shared_ptr<saved_graph> saved_tensors::take(visit_record& v, std::size_t k) {
+  const auto id = v.saved(k);
+  const auto* entry = v.what.way == direction::backward ? state_.cache.find(id) : nullptr;
+  if (entry == nullptr) {
+    return nullptr;
+  }
+  state_.cache.pin(id);
+  v.pins.push_back(id);
+  return std::static_pointer_cast<saved_graph>(entry->block);
+}
+
+}  // namespace hydra

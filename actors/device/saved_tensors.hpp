@@ -1,0 +1,34 @@
+#pragma once
+// What forward visits leave on the device for their backward visits, in memory that neither staging nor computing needs.
+
+#include "actors/device/pipeline_state.hpp"
+#include "actors/device/visit_record.hpp"
+#include "partition/execute/saved_graph.hpp"
+#include "runtime/base/bytes.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace hydra {
+
+/// Blocks of the cache. What was saved first is dropped first: in a chain it is needed last. Whatever is not there is
+/// computed again.
+class saved_tensors {
+ public:
+  /// `state` outlives this.
+  explicit saved_tensors(pipeline_state& state) : state_(state) {}
+
+  /// For micro-batch `k` of a forward visit that is submitted now: pinned until the visit ends. Null: no room.
+  std::shared_ptr<saved_graph> make(visit_record& v, std::size_t k);
+  /// For micro-batch `k` of a backward visit that is submitted now: pinned and then dropped with the visit. Null: it was
+  /// not saved here, or was dropped.
+  std::shared_ptr<saved_graph> take(visit_record& v, std::size_t k);
+
+ private:
+  byte_count room() const;
+  bool clear_room(byte_count bytes);
+
+  pipeline_state& state_;
+};
+
+}  // namespace hydra

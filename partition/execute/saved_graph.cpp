@@ -1,0 +1,214 @@
+#include "partition/execute/saved_graph.hpp"
+
+#include "runtime/base/fault.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_ops.h>
+#include <ATen/ops/set_ops.h>
+#include <ATen/ops/zeros_like_ops.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// The buffers of a visit by number, and those of the visit that reads them again.
+struct buffer_table {
+  std::array<at::Tensor, 3> all;
+
+  explicit buffer_table(const read_buffers& b) : all{b.parameters.trained, b.parameters.base, b.input} {}
+
+  std::optional<std::size_t> holder_of(const at::Tensor& t) const {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].defined() && t.has_storage() && t.storage().is_alias_of(all[i].storage())) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+std::int64_t first_byte(const at::Tensor& t) {
+  return t.storage_offset() * static_cast<std::int64_t>(t.element_size());
+}
+
+/// A tensor inside a buffer, by its place there.
+struct place_in_buffer {
+  std::size_t buffer = 0;
+  std::int64_t byte = 0;
+  std::vector<std::int64_t> sizes, strides;
+  at::TensorOptions options;
+
+  at::Tensor in(const buffer_table& table) const {
+    const auto& holder = table.all[buffer];
+    const at::NoGradGuard no_grad;
+    const auto offset = (first_byte(holder) + byte) / static_cast<std::int64_t>(options.dtype().itemsize());
+    return at::_ops::empty_memory_format::call(c10::SymIntArrayRef{c10::SymInt(0)}, c10::typeMetaToScalarType(options.dtype()),
+                                               {}, holder.device(), {}, {})
+        .set_(holder.storage(), offset, sizes, strides);
+  }
+};
+
+/// What the graphs of one micro-batch look into when they run: null but then.
+using current_buffers = std::shared_ptr<const buffer_table*>;
+
+/// While a thread records: where what it saves goes.
+struct recording {
+  const buffer_table& buffers;
+  current_buffers current;
+};
+
+thread_local const recording* recorded_now = nullptr;  // autograd has no argument for it
+
+class recording_scope {
+ public:
+  explicit recording_scope(const recording& r) { recorded_now = &r; }
+  ~recording_scope() { recorded_now = nullptr; }
+  recording_scope(const recording_scope&) = delete;
+  recording_scope& operator=(const recording_scope&) = delete;
+};
+
+/// One saved tensor.
+class saved_value final : public torch::autograd::SavedVariableHooks {
+ public:
+  explicit saved_value(const recording& r) : recording_(&r), current_(r.current) {}
+
+  void call_pack_hook(const at::Tensor& t) override {
+    if (const auto buffer = recording_->buffers.holder_of(t)) {
+      place_ = {.buffer = *buffer,
+                .byte = first_byte(t) - first_byte(recording_->buffers.all[*buffer]),
+                .sizes = t.sizes().vec(),
+                .strides = t.strides().vec(),
+                .options = t.options()};
+    } else {
+      value_ = t.detach();  // an output would keep its own graph
+    }
+    recording_ = nullptr;
+  }
+
+  at::Tensor call_unpack_hook() override { return place_ ? place_->in(**current_) : value_; }
+
+ private:
+  const recording* recording_;
+  current_buffers current_;
+  std::optional<place_in_buffer> place_;
+  at::Tensor value_;
+};
+
+/// The engine of this process: LibTorch's own one runs all graphs; this one is asked for the hooks of what is saved.
+/// Elsewhere than in a recording there are none.
+class recording_engine final : public torch::autograd::Engine {
+ public:
+  ~recording_engine() override { stop(); }
+  torch::autograd::variable_list execute(const torch::autograd::edge_list& roots,
+                                         const torch::autograd::variable_list& inputs, bool keep_graph, bool create_graph,
+                                         bool accumulate_grad, const torch::autograd::edge_list& outputs) override {
+    return get_base_engine().execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
+  }
+  c10::intrusive_ptr<at::ivalue::Future> execute_with_graph_task(
+      const std::shared_ptr<torch::autograd::GraphTask>& task, std::shared_ptr<torch::autograd::Node> root,
+      torch::autograd::InputBuffer&& buffer) override {
+    return get_base_engine().execute_with_graph_task(task, std::move(root), std::move(buffer));
+  }
+  std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
+    return recorded_now ? std::make_unique<saved_value>(*recorded_now) : nullptr;
+  }
+  static torch::autograd::Engine& get() {
+    static recording_engine engine;
+    return engine;
+  }
+};
+
+void install_engine() {
+  static const bool once = [] {
+    torch::autograd::set_default_engine_stub(&recording_engine::get);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+/// Keeps its shape and its gradient.
+void take_memory(const at::Tensor& leaf) {
+  const at::Tensor nothing = at::_ops::empty_memory_format::call(
+      c10::SymIntArrayRef{c10::SymInt(0)}, leaf.scalar_type(), {}, leaf.device(), {}, {});
+  nothing.unsafeGetTensorImpl()->set_sizes_contiguous(leaf.sizes());
+  leaf.set_data(nothing);
+}
+
+}  // namespace
+
+struct saved_graph::state {
+  std::vector<layer_values> leaves;
+  at::Tensor input;
+  torch::autograd::Edge output;
+  current_buffers current = std::make_shared<const buffer_table*>(nullptr);
+};
+
+saved_graph::saved_graph() = default;
+saved_graph::~saved_graph() = default;
+
+at::Tensor saved_graph::record(const read_buffers& buffers, const std::vector<layer_values>& layers, bool passes_on,
+                               const computation& compute) {
+  install_engine();
+  const at::AutoGradMode with_grad(true);
+  auto recorded = std::make_unique<state>();
+  recorded->leaves = layers;
+  for (auto& layer : recorded->leaves) {
+    for (std::size_t p = 0; p < layer.parameters.size(); ++p) {
+      auto& leaf = layer.parameters[p];
+      leaf = leaf.detach().requires_grad_(!layer.frozen[p]);
+    }
+  }
+  recorded->input = buffers.input.detach().requires_grad_(passes_on);
+  const buffer_table table(buffers);
+  const recording where{table, recorded->current};
+  const recording_scope scope(where);
+  const at::Tensor y = compute(recorded->leaves, recorded->input);
+  if (y.requires_grad()) {  // a layer may cut its gradient off
+    recorded->output = torch::autograd::impl::gradient_edge(y);
+  }
+  for (const auto& layer : recorded->leaves) {
+    for (const auto& leaf : layer.parameters) {
+      take_memory(leaf);
+    }
+  }
+  take_memory(recorded->input);
+  state_ = std::move(recorded);
+  return y.detach();
+}
+
+at::Tensor saved_graph::differentiate(const bound_parameters& bound, const read_buffers& buffers,
+                                      const at::Tensor& upstream) {
+  if (!state_) {
+    throw fault_error{fault_code::internal, "a backward visit uses a graph that was not recorded, or is used up"};
+  }
+  const auto graph = std::exchange(state_, nullptr);
+  for (std::size_t i = 0; i < graph->leaves.size(); ++i) {
+    const auto& with_gradients = bound.layers[i].parameters;
+    for (std::size_t p = 0; p < with_gradients.size(); ++p) {
+      if (with_gradients[p].requires_grad()) {
+        graph->leaves[i].parameters[p].mutable_grad() = with_gradients[p].grad();
+      }
+    }
+  }
+  if (graph->output.is_valid()) {
+    const buffer_table table(buffers);
+    *graph->current = &table;
+    torch::autograd::Engine::get_default_engine().execute({graph->output}, {upstream}, /*keep_graph=*/false,
+                                                          /*create_graph=*/false, /*accumulate_grad=*/true);
+  }
+  if (!graph->input.requires_grad()) {
+    return {};
+  }
+  const at::Tensor& gradient = graph->input.grad();
+  return gradient.defined() ? gradient.contiguous() : at::_ops::zeros_like::call(buffers.input, {}, {}, {}, {}, {});
+}
+
+}  // namespace hydra
