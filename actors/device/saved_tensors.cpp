@@ -4,16 +4,8 @@
 
 namespace hydra {
 
-/// What the plan's largest units leave free, so that saved tensors never keep a unit from being staged or computed.
-byte_count saved_tensors::room() const {
-  const auto& o = state_.options;
-  const auto units = o.staging_bytes + o.computing_bytes;
-  const bool may_save = o.save && o.cache && o.computing_bytes > byte_count{};
-  return may_save && state_.budget.limit() > units ? state_.budget.limit() - units : byte_count{};
-}
-
 bool saved_tensors::clear_room(byte_count bytes) {
-  const auto all = room();
+  const auto all = state_.options.saving_room(state_.budget.limit());
   if (bytes > all) {
     return false;
   }

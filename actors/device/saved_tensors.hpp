@@ -25,7 +25,7 @@ class saved_tensors {
   std::shared_ptr<saved_graph> take(visit_record& v, std::size_t k);
 
  private:
-  byte_count room() const;
+  /// Drops older ones; false if there cannot be so much room.
   bool clear_room(byte_count bytes);
 
   pipeline_state& state_;

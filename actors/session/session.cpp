@@ -2,7 +2,7 @@
 
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/model_joiner.hpp"
-#include "actors/admission/parallel_comparison.hpp"
+#include "actors/admission/comparisons.hpp"
 #include "actors/admission/planned_workload.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
@@ -386,6 +386,12 @@ std::vector<parallel_forecast> session::compare_parallel() {
   plan();
   return hydra::compare_parallel(*state_->planned, state_->planning(), state_->prediction(),
                                  parallel_choices(state_->descriptions, state_->device_entries.size()));
+}
+
+std::vector<memory_forecast> session::compare_memory() {
+  constexpr double times[]{1.25, 1.5, 2, 3, 4};
+  plan();
+  return hydra::compare_memory(*state_->planned, state_->planning(), state_->prediction(), times);
 }
 
 // -- the run --------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #pragma once
 // The public facade: devices + models + policy -> run -> report.
 
-#include "actors/admission/parallel_forecast.hpp"
+#include "actors/admission/compared_forecasts.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_description.hpp"
@@ -114,6 +114,9 @@ class session {
   /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that fit.
   /// One pilot pass for all, and fewer steps than predict() simulates.
   std::vector<parallel_forecast> compare_parallel();
+
+  /// What more memory of the devices would bring, in the same way, until no forward is computed again.
+  std::vector<memory_forecast> compare_memory();
 
   /// Trains all models. Throws before anything has started (bad_input, does_not_fit); later faults are in the report,
   /// per model.

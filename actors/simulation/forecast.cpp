@@ -5,6 +5,7 @@
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulation.hpp"
 #include "partition/plan/shared_bases.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
@@ -55,8 +56,12 @@ std::vector<sharded_model_ptr> shorter(std::span<const sharded_model_ptr> models
 bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup& setup) {
   std::vector<unit_times> times;
   resources machines{.speeds = {}, .optimizer_workers = setup.optimizer_workers};
+  byte_count room;
+  for (const auto& d : setup.devices) {
+    room = std::max(room, setup.pipeline.saving_room(usable_memory(d)));
+  }
   for (const auto& m : models) {
-    times.push_back(planned_times(*m, setup.devices));
+    times.push_back(planned_times(*m, setup.devices, room));
   }
   machines.memory = {};
   for (const auto& d : setup.devices) {
@@ -93,6 +98,8 @@ void count_loads(forecast& f, const run_record& record) {
   for (const auto& d : record.devices) {
     f.loads += d.counters.misses;
     f.hits += d.counters.hits;
+    f.saved += d.counters.saved;
+    f.recomputed += d.counters.recomputed;
   }
   f.decisions = record.decisions;
 }
@@ -121,7 +128,21 @@ void time_by(simulation& s, std::size_t devices, const std::shared_ptr<recorded_
 
 }  // namespace
 
-unit_times planned_times(const sharded_model& m, std::span<const device_info> devices) {
+namespace {
+
+/// Of all micro-batches of a lane.
+duration least_backward(const model_plan& plan, std::size_t s, byte_count saving) {
+  const auto& shard = plan.shards[s];
+  const auto lanes = plan.shape().lanes();
+  const auto batches = plan.shape().lane_size();
+  const auto each = charged_bytes(shard.saved);
+  const auto saved = each > byte_count{} ? std::min<std::uint64_t>(batches, saving.value() / each.value()) : 0;
+  return shard.backward_time / lanes - shard.forward_time / plan.micro_batches * static_cast<duration::rep>(saved);
+}
+
+}  // namespace
+
+unit_times planned_times(const sharded_model& m, std::span<const device_info> devices, byte_count saving) {
   unit_times t;
   t.steps = m.steps;
   t.replicas = m.plan.replicas;
@@ -133,7 +154,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
   t.evaluations = units_of({}, m).evaluations_after(0);
   for (const auto& s : m.plan.shards) {
     t.forward.push_back(s.forward_time / lanes);
-    t.backward.push_back(s.backward_time / lanes);
+    t.backward.push_back(std::max(least_backward(m.plan, t.backward.size(), saving), duration{}));
     t.evaluate.push_back(s.evaluation_time);
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});

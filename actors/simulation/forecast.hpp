@@ -29,6 +29,8 @@ struct forecast {
   duration compute_end{};       ///< of the last unit, scaled in the same way
   std::uint64_t loads = 0;      ///< of shards, in the run that was simulated
   std::uint64_t hits = 0;
+  std::uint64_t saved = 0;      ///< micro-batches of backward visits that had what the forward visit saved
+  std::uint64_t recomputed = 0;  ///< those that computed the forward again
   std::uint64_t decisions = 0;
 };
 
@@ -47,7 +49,8 @@ struct forecast_setup {
 /// Throws fault_error with the fault of the simulated run if it does not end well.
 forecast predict(forecast_setup setup);
 
-/// Times of a planned model at speed 1, over the fastest of the links.
-unit_times planned_times(const sharded_model& m, std::span<const device_info> devices);
+/// Times of a planned model at speed 1, over the fastest of the links. `saving`: bytes that a device has for saved tensors;
+/// a backward visit computes nothing again that they may hold.
+unit_times planned_times(const sharded_model& m, std::span<const device_info> devices, byte_count saving = {});
 
 }  // namespace hydra

@@ -7,6 +7,7 @@
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/written_file.hpp"
+#include "apps/simulate/memory_table.hpp"
 #include "apps/simulate/parallel_table.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
@@ -68,7 +69,7 @@ std::string search_line(const workload& w) {
 }
 
 std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::span<const device_info> devices,
-                    const forecast& f, std::span<const parallel_forecast> ways) {
+                    const forecast& f, std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory) {
   auto j = parse_ordered_json(hydra::to_json(plan));
   j["data"] = json_of(inputs.data);
   j["groups"] = json_of(inputs.groups);
@@ -80,6 +81,7 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::s
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
   j["parallel"] = parallel_json(ways);
+  j["memory"] = memory_json(memory);
   return json_text(j, 2) + "\n";
 }
 
@@ -96,9 +98,10 @@ int plan(const plan_options& o) {
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
   const forecast f = s.predict();
   const std::vector<parallel_forecast> ways = s.compare_parallel();
-  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, ways)
+  const std::vector<memory_forecast> memory = s.compare_memory();
+  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, ways, memory)
                           : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
-                                search_line(w) + to_lines(f) + to_table(ways));
+                                search_line(w) + to_lines(f) + to_table(ways) + to_table(memory));
   return 0;
 }
 

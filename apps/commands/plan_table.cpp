@@ -82,6 +82,7 @@ std::string shard_table(const model_plan& m) {
                       {"parameters", right},
                       {"to stage", right},
                       {"to compute", right},
+                      {"to save", right},
                       {"forward", right},
                       {"backward", right},
                       {"update", right}},
@@ -92,7 +93,8 @@ std::string shard_table(const model_plan& m) {
     const bool last = i + 1 == m.shards.size();
     t.add({std::to_string(i), range(s.first_layer, s.last_layer), to_string(s.parameters),
            to_string(std::max(s.forward.staging(), s.backward.staging())),
-           to_string(std::max(s.forward.computing(), s.backward.computing())), last ? "-" : to_string(s.forward_time),
+           to_string(std::max(s.forward.computing(), s.backward.computing())),
+           s.saved == byte_count{} ? "-" : to_string(s.saved * m.shape().lane_size()), last ? "-" : to_string(s.forward_time),
            i < m.first_trained ? "-" : to_string(s.backward_time), i < m.first_trained ? "-" : update_text(s)},
           s.base);
   }

@@ -1,7 +1,7 @@
 #pragma once
 // The results of several policies on one workload, side by side.
 
-#include "actors/admission/parallel_forecast.hpp"
+#include "actors/admission/compared_forecasts.hpp"
 #include "actors/policy/bounds.hpp"
 #include "runtime/base/bytes.hpp"
 

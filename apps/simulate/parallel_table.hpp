@@ -1,7 +1,7 @@
 #pragma once
 // Prints what steps in parallel would bring.
 
-#include "actors/admission/parallel_forecast.hpp"
+#include "actors/admission/compared_forecasts.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

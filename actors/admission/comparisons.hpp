@@ -1,7 +1,7 @@
 #pragma once
-// What steps in parallel would bring: the same models, measured once, planned and predicted with other replicas and waves.
+// What other settings would bring: the same models, measured once, planned and predicted again.
 
-#include "actors/admission/parallel_forecast.hpp"
+#include "actors/admission/compared_forecasts.hpp"
 #include "actors/admission/planned_workload.hpp"
 #include "actors/device/pipeline_options.hpp"
 #include "actors/policy/policy.hpp"
@@ -30,6 +30,11 @@ std::vector<forecast> predict(const planned_workload& planned, const planning_se
 /// predict() takes. The first one alone where updates are made on devices, which needs whole steps.
 std::vector<parallel_forecast> compare_parallel(const planned_workload& planned, const planning_setup& from,
                                                 const prediction_setup& how, std::span<const parallel_choice> choices);
+
+/// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Shortened like
+/// those.
+std::vector<memory_forecast> compare_memory(const planned_workload& planned, const planning_setup& from,
+                                            const prediction_setup& how, std::span<const double> times);
 
 /// The fastest one; of those that are hardly slower (2 %) the first.
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways);

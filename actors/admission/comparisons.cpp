@@ -1,9 +1,12 @@
-#include "actors/admission/parallel_comparison.hpp"
+#include "actors/admission/comparisons.hpp"
 
 #include "actors/admission/loaded_model.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -82,6 +85,45 @@ std::vector<parallel_forecast> compare_parallel(const planned_workload& planned,
     if (auto other = forecast_of(choice, planned, from, how)) {
       all.push_back(*std::move(other));
     }
+  }
+  return all;
+}
+
+namespace {
+
+std::size_t shards_of(const workload_plan& plan) {
+  return std::accumulate(plan.models.begin(), plan.models.end(), std::size_t{0},
+                         [](std::size_t sum, const model_plan& m) { return sum + m.shards.size(); });
+}
+
+memory_forecast forecast_of(double times, const planned_workload& planned, const planning_setup& from,
+                            const prediction_setup& how) {
+  const auto smallest = std::ranges::min_element(planned.machines, {}, usable_memory<device_info>)->memory;
+  return {.times = times, .memory = smallest, .shards = shards_of(planned.plan),
+          .expected = predict_shortly(planned, from, how)};
+}
+
+}  // namespace
+
+std::vector<memory_forecast> compare_memory(const planned_workload& planned, const planning_setup& from,
+                                            const prediction_setup& how, std::span<const double> times) {
+  std::vector<memory_forecast> all{forecast_of(1, planned, from, how)};
+  for (const auto more : times) {
+    if (all.back().expected.recomputed == 0) {
+      break;
+    }
+    if (from.interrupts.interrupted()) {
+      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+    }
+    auto larger = planned;
+    auto with = how;
+    for (auto* devices : {&larger.machines, &with.devices}) {
+      for (auto& d : *devices) {
+        d.memory = byte_count{static_cast<std::uint64_t>(static_cast<double>(d.memory.value()) * more)};
+      }
+    }
+    const auto again = plan_again(larger, from);
+    all.push_back(forecast_of(more, again, from, with));
   }
   return all;
 }

@@ -1,0 +1,49 @@
+#include "apps/simulate/memory_table.hpp"
+
+#include "actors/report/text_table.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr auto right = alignment::right;
+
+double saved_share(const forecast& f) {
+  const auto all = f.saved + f.recomputed;
+  return all > 0 ? static_cast<double>(f.saved) / static_cast<double>(all) : 1;
+}
+
+double speed_up(const memory_forecast& now, const memory_forecast& then) {
+  const double took = seconds(then.expected.makespan);
+  return took > 0 ? seconds(now.expected.makespan) / took : 1;
+}
+
+}  // namespace
+
+std::string to_table(std::span<const memory_forecast> all) {
+  if (all.empty() || all.front().expected.recomputed == 0) return "";
+  text_table t{{{"device memory", right}, {"", right}, {"shards", right}, {"saved", right}, {"makespan", right}, {"x as fast", right}}};
+  for (const memory_forecast& m : all)
+    t.add({to_string(m.memory), m.times == 1 ? "as it is" : fmt::format("x {:g}", m.times), std::to_string(m.shards),
+           fmt::format("{:.0f} %", saved_share(m.expected) * 100), to_string(m.expected.makespan),
+           fmt::format("{:.2f}", speed_up(all.front(), m))});
+  return "\n" + t.to_string() +
+         "saved: share of the forward computations of backward visits that what the forward visits have left on the "
+         "devices makes unnecessary\n";
+}
+
+nlohmann::ordered_json memory_json(std::span<const memory_forecast> all) {
+  auto list = nlohmann::ordered_json::array();
+  for (const memory_forecast& m : all)
+    list.push_back({{"memory_bytes", m.memory.value()},
+                    {"times", m.times},
+                    {"shards", m.shards},
+                    {"saved", saved_share(m.expected)},
+                    {"makespan_s", seconds(m.expected.makespan)}});
+  return list;
+}
+
+}  // namespace hydra::apps
