@@ -91,6 +91,8 @@ class virtual_device final : public device {
   };
 
   // -- on any thread, with mutex_ held ---
+  void wake_all();
+  void wake_if_runnable(queue_kind queue);
   std::vector<ticket> still_of_interest(std::span<const ticket> after) const;
   bool may_leave_queue(const job& next) const;
   fault verdict_on(const job& next) const;
@@ -107,7 +109,8 @@ class virtual_device final : public device {
   const memory_account account_{info_.memory};
 
   std::mutex mutex_;  // guards the members up to the threads; sink_ is constant once operations exist
-  std::condition_variable changed_;
+  std::condition_variable idle_;
+  std::array<std::condition_variable, queue_names.size()> runnable_;  // one for each queue: a wake-up costs time
   ticket_tracker tickets_;
   std::array<std::deque<job>, queue_names.size()> queues_;
   completion_sink sink_;
@@ -129,8 +132,8 @@ virtual_device::~virtual_device() {
   {
     const std::lock_guard lock{mutex_};
     closing_ = true;
+    wake_all();
   }
-  changed_.notify_all();
   join_begun(threads_);
 }
 
@@ -144,16 +147,26 @@ ticket virtual_device::submit(queue_kind queue, operation op, std::span<const ti
   const std::lock_guard lock{mutex_};
   check_submission(info_.name, static_cast<bool>(sink_), tickets_, after);
   const ticket id = tickets_.issue();
-  queues_[index_of(queue)].push_back({id, std::move(op), still_of_interest(after)});
-  changed_.notify_all();
+  auto& waiting = queues_[index_of(queue)];
+  waiting.push_back({id, std::move(op), still_of_interest(after)});
+  if (waiting.size() == 1) wake_if_runnable(queue);
   return id;
 }
 
 bool virtual_device::stop(duration limit) noexcept {
   std::unique_lock lock{mutex_};
   stopped_ = true;
-  changed_.notify_all();
-  return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
+  wake_all();
+  return idle_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
+}
+
+void virtual_device::wake_all() {
+  for (auto& each : runnable_) each.notify_one();
+}
+
+void virtual_device::wake_if_runnable(queue_kind queue) {
+  const auto& waiting = queues_[index_of(queue)];
+  if (!waiting.empty() && may_leave_queue(waiting.front())) runnable_[index_of(queue)].notify_one();
 }
 
 std::vector<ticket> virtual_device::still_of_interest(std::span<const ticket> after) const {
@@ -184,7 +197,7 @@ void virtual_device::serve(queue_kind queue, int threads) {
 std::optional<virtual_device::task> virtual_device::take(queue_kind queue) {
   auto& waiting = queues_[index_of(queue)];
   std::unique_lock lock{mutex_};
-  changed_.wait(lock, [&] { return waiting.empty() ? closing_ : may_leave_queue(waiting.front()); });
+  runnable_[index_of(queue)].wait(lock, [&] { return waiting.empty() ? closing_ : may_leave_queue(waiting.front()); });
   if (waiting.empty()) return std::nullopt;
   job next = std::move(waiting.front());
   waiting.pop_front();
@@ -212,15 +225,16 @@ void virtual_device::pace(queue_kind queue, byte_count bytes, time_point begin) 
   }
 }
 
-/// The sink is called first, then waiting queues are notified: so completions arrive in causal order across queues,
+/// The sink is called first, then queues that waited for it are woken: so completions arrive in causal order across queues,
 /// too.
 void virtual_device::report(const completion& done) {
   sink_(done);
   {
     const std::lock_guard lock{mutex_};
     tickets_.complete(done.operation, static_cast<bool>(done.error));
+    for (const auto queue : all_queues) wake_if_runnable(queue);
+    if (stopped_ && tickets_.all_completed()) idle_.notify_all();
   }
-  changed_.notify_all();
 }
 
 }  // namespace
