@@ -96,6 +96,10 @@ std::size_t shards_of(const workload_plan& plan) {
                          [](std::size_t sum, const model_plan& m) { return sum + m.shards.size(); });
 }
 
+bool saves(const model_plan& m) {
+  return std::ranges::any_of(m.shards, [](const shard_plan& s) { return s.saved > byte_count{}; });
+}
+
 memory_forecast forecast_of(double times, const planned_workload& planned, const planning_setup& from,
                             const prediction_setup& how) {
   const auto smallest = std::ranges::min_element(planned.machines, {}, usable_memory<device_info>)->memory;
@@ -107,6 +111,10 @@ memory_forecast forecast_of(double times, const planned_workload& planned, const
 
 std::vector<memory_forecast> compare_memory(const planned_workload& planned, const planning_setup& from,
                                             const prediction_setup& how, std::span<const double> times) {
+  const auto& parts = from.options.ablation;
+  if (!parts.save || !parts.cache || std::ranges::none_of(planned.plan.models, saves)) {
+    return {};
+  }
   std::vector<memory_forecast> all{forecast_of(1, planned, from, how)};
   for (const auto more : times) {
     if (all.back().expected.recomputed == 0) {

@@ -169,11 +169,22 @@ class planner {
       const auto& p = made_.prepared[i];
       requests.push_back(request_for(setup_.models[i], p, made_.begins.cuts_for(i, p.cuts), space));
       requests.back().waves = made_.begins.waves_for(i, setup_.models[i].parallel);
+      set_boundary_terms(requests.back().stepping);
     }
     const auto& parts = setup_.options.ablation;
     const bool saves = parts.save && parts.cache;
     auto plan = make_plan(requests, limits_of(made_.machines), saves);
     return saves && !fits_host(plan) ? make_plan(requests, limits_of(made_.machines)) : plan;  // more boundaries, more bytes
+  }
+
+  /// Where a rate of links was not measured, that of emulated ones is known.
+  void set_boundary_terms(stepping_terms& terms) const {
+    terms.gaps_are_filled = stepping().gaps_are_filled;
+    for (const auto& d : made_.machines) {
+      const bool slower =
+          !terms.link.limited() || d.link.time_for(byte_count{1 << 20}) > terms.link.time_for(byte_count{1 << 20});
+      terms.link = d.link.limited() && slower ? d.link : terms.link;
+    }
   }
 
   bool fits_host(workload_plan plan) const {

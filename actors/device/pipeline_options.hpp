@@ -17,7 +17,8 @@ struct pipeline_options {
   byte_count staging_bytes{};      ///< X of the plan: outputs stay cached only while so many bytes can still be staged
   byte_count computing_bytes{};    ///< max P + C of the plan; memory beyond both is for saved tensors. 0: not known
 
-  /// Of the memory of a device: what its largest units leave, so that saved tensors never keep a unit waiting.
+  /// Of the memory of a device: what its largest units leave, so that saved tensors keep no unit waiting but those of
+  /// larger models that have joined.
   byte_count saving_room(byte_count memory) const noexcept {
     const auto units = staging_bytes + computing_bytes;
     const bool saves = save && cache && computing_bytes > byte_count{};

@@ -12,4 +12,9 @@ pipeline_state::pipeline_state(device& on, const pipeline_options& with)
       operations(on),
       labels(with.labels) {}
 
+std::optional<reservation> pipeline_state::make_room(const visit_record& v, byte_count n) {
+  const bool first = visits.all_before(v, [](const visit_record&) { return false; });
+  return cache.make_room(n, first ? block_cache::evicts::all : block_cache::evicts::all_but_saved);
+}
+
 }  // namespace hydra

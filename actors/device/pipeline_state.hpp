@@ -9,6 +9,8 @@
 #include "runtime/memory/block_cache.hpp"
 #include "runtime/memory/byte_budget.hpp"
 
+#include <optional>
+
 namespace hydra {
 
 struct pipeline_state {
@@ -22,6 +24,10 @@ struct pipeline_state {
   visit_list visits;
   operation_table operations;
   operation_labels labels;
+
+  /// Room for what a unit needs. Saved tensors are evicted only for the first unit that has not ended: no other one will
+  /// free memory.
+  std::optional<reservation> make_room(const visit_record& v, byte_count n);
 };
 
 }  // namespace hydra

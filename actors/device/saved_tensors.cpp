@@ -4,13 +4,23 @@
 
 namespace hydra {
 
-bool saved_tensors::clear_room(byte_count bytes) {
+/// A forward visit of a step: all backward visits of the steps before are over, here or on other devices.
+void saved_tensors::drop_older(const unit& u) {
+  for (const auto& id : state_.cache.ids()) {
+    if (id.kind == block_kind::saved && id.model == u.model && id.step < u.step) {
+      state_.cache.drop(id);
+    }
+  }
+}
+
+/// Of its own model alone: those of others would be needed before those of a step that has just begun.
+bool saved_tensors::clear_room(const unit& u, byte_count bytes) {
   const auto all = state_.options.saving_room(state_.budget.limit());
   if (bytes > all) {
     return false;
   }
   while (state_.cache.resident(block_kind::saved) + bytes > all) {
-    if (!state_.cache.evict_one(block_kind::saved)) {
+    if (!state_.cache.evict_one(block_kind::saved, u.model)) {
       return false;
     }
   }
@@ -20,8 +30,12 @@ bool saved_tensors::clear_room(byte_count bytes) {
 std::shared_ptr<saved_graph> saved_tensors::make(visit_record& v, std::size_t k) {
   const auto id = v.saved(k);
   const auto bytes = v.model->plan.room_for(id);
+  if (bytes == byte_count{}) {
+    return nullptr;
+  }
+  drop_older(v.what);
   state_.cache.drop(id);  // of an attempt that was lost
-  if (bytes == byte_count{} || state_.cache.peek(id) || !clear_room(bytes)) {
+  if (state_.cache.peek(id) || !clear_room(v.what, bytes)) {
     return nullptr;
   }
   auto claim = state_.cache.make_room(bytes);

@@ -11,7 +11,7 @@
 
 namespace hydra {
 
-/// Blocks of the cache. What was saved first is dropped first: in a chain it is needed last. Whatever is not there is
+/// Blocks of the cache. Of a model what was saved first is dropped first: in a chain it is needed last. Whatever is not there is
 /// computed again.
 class saved_tensors {
  public:
@@ -26,7 +26,8 @@ class saved_tensors {
 
  private:
   /// Drops older ones; false if there cannot be so much room.
-  bool clear_room(byte_count bytes);
+  bool clear_room(const unit& u, byte_count bytes);
+  void drop_older(const unit& u);
 
   pipeline_state& state_;
 };

@@ -27,10 +27,12 @@ void visit_ending::end_computing(visit_record& v) {
   drop_saved(v);
 }
 
-/// A backward visit uses up what it has read of it, even if it fails.
+/// A backward visit uses up what it was given of it, even if it fails.
 void visit_ending::drop_saved(const visit_record& v) {
   for (std::size_t k = 0; v.what.way == direction::backward && k < v.batches.size(); ++k) {
-    state_.cache.drop(v.saved(k));
+    if (v.batches[k].spared) {
+      state_.cache.drop(v.saved(k));
+    }
   }
 }
 

@@ -49,7 +49,7 @@ bool visit_staging::claim(visit_record& v) {
   for (const auto& b : *blocks) {
     bytes += b.source == block_source::cache ? byte_count{} : b.bytes;
   }
-  auto claim = state_.cache.make_room(bytes);
+  auto claim = state_.make_room(v, bytes);
   if (!claim) {
     v.waits.for_copies_out = true;  // of what occupies the bytes
     lookup_.unpin(*blocks);

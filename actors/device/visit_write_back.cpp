@@ -66,7 +66,7 @@ void visit_write_back::submit(visit_record& v, copy_out_request r) {
 void visit_write_back::keep_in_cache(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
   auto& cache = state_.cache;
   const auto bytes = v.model->plan.room_for(id);
-  const auto free = state_.budget.left() + cache.evictable() - cache.evictable(block_kind::saved);
+  const auto free = state_.budget.left() + cache.evictable(block_cache::evicts::all_but_saved);
   const bool no_room = free < bytes + state_.options.staging_bytes;
   if (!state_.options.cache || cache.peek(id) || no_room) {
     return;

@@ -44,13 +44,13 @@ visit_record* predecessor_with_bytes(const visit_record& v, const visit_list& vi
 }
 
 /// Takes `need` bytes, those of `before` included as far as needed.
-bool take_over(visit_record& v, visit_record& before, byte_count need, working_bytes& got, block_cache& cache) {
+bool take_over(visit_record& v, visit_record& before, byte_count need, working_bytes& got, pipeline_state& state) {
   auto& passed_on = *before.working;
   const auto when_computed = std::min(total(passed_on.until_computed), need);
   const auto when_written_back = std::min(total(passed_on.until_written_back), need - when_computed);
-  auto more = cache.make_room(need - when_computed);
+  auto more = state.make_room(v, need - when_computed);
   if (!more) {
-    more = cache.make_room(need - when_computed - when_written_back);
+    more = state.make_room(v, need - when_computed - when_written_back);
     if (!more) {
       return false;
     }
@@ -66,12 +66,12 @@ bool take_over(visit_record& v, visit_record& before, byte_count need, working_b
 }
 
 bool collect(visit_record& v, byte_count need, working_bytes& got, pipeline_state& state) {
-  if (auto fresh = state.cache.make_room(need)) {
+  if (auto fresh = state.make_room(v, need)) {
     got.until_computed.push_back(std::move(*fresh));
     return true;
   }
   auto* before = predecessor_with_bytes(v, state.visits);
-  return before && take_over(v, *before, need, got, state.cache);
+  return before && take_over(v, *before, need, got, state);
 }
 
 }  // namespace

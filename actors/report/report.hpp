@@ -79,7 +79,7 @@ struct report {
   std::string policy;
   duration makespan{};                ///< first prefetch to last update or evaluation
   bounds limits;                      ///< at the smallest time of each class of units: proven
-  bounds usual;                       ///< at their mean times (unit_times_record): what the schedule has cost is the rest
+  bounds usual;                       ///< the same at their mean times (unit_times_record): no bound
   duration load{};                    ///< initialising parameters
   duration pilot{};
   duration save{};                    ///< from the last update to the last model's checkpoint

@@ -171,14 +171,15 @@ std::string completion_line(const report& r) {
 
 std::string closing_lines(const report& r) {
   return fmt::format("host {} / {}{}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
-                     r.process_peak > byte_count{} ? "  process " + to_string(r.process_peak) : "", to_string(r.optimizer_busy)) +
+                     r.process_peak > byte_count{} ? "  process " + to_string(r.process_peak) : "",
+                     to_string(r.optimizer_busy)) +
          fmt::format("policy {}{}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy,
                      r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "", r.decisions,
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
          completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), percent(r.efficiency())) +
-         fmt::format("at mean times of its units  bound {} ({})  efficiency {}\n", to_string(r.usual.best()),
+         fmt::format("at mean times of units  {} ({})  {} of the makespan\n", to_string(r.usual.best()),
                      r.usual.best_name(), percent(share(r.usual.best(), r.makespan)));
 }
 

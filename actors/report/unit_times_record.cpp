@@ -11,7 +11,8 @@ namespace {
 constexpr double parts_of_octave = 16;
 
 int part_of(duration t) {
-  return static_cast<int>(std::floor(std::log2(static_cast<double>(std::max<std::int64_t>(t.count(), 1))) * parts_of_octave));
+  return static_cast<int>(
+      std::floor(std::log2(static_cast<double>(std::max<std::int64_t>(t.count(), 1))) * parts_of_octave));
 }
 
 duration at_speed_one(const visit_times& t) {

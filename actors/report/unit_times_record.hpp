@@ -26,9 +26,9 @@ class time_sample {
  private:
   struct part {
     std::uint64_t count = 0;
-    double sum = 0;   ///< ns
+    double sum = 0;  ///< ns
   };
-  std::map<int, part> parts_;   ///< 16 for each power of two
+  std::map<int, part> parts_;  ///< 16 for each power of two
   std::uint64_t count_ = 0;
   duration least_{};
 };
@@ -49,9 +49,9 @@ class unit_times_record {
   void fill(unit_times& into, duration (time_sample::*value)() const) const;
 
   using per_shard = std::vector<time_sample>;
-  std::array<per_shard, 3> visits_;   ///< by direction; of evaluations one micro-batch
+  std::array<per_shard, 3> visits_;  ///< by direction; of evaluations one micro-batch
   per_shard promote_, promote_base_, demote_, update_;
-  std::vector<bool> crosses_;         ///< its versions cross a link: no device steps it
+  std::vector<bool> crosses_;  ///< its versions cross a link: no device steps it
 };
 
 }  // namespace hydra

@@ -93,6 +93,12 @@ report run_to_its_end(const bench_workload& w) {
   return r;
 }
 
+forecast predict_bench(const bench_workload& w) {
+  session s{silent(w)};
+  fill(s, w);
+  return s.predict();
+}
+
 std::string heading(const bench_plan& p) {
   return fmt::format("device memory {}, mean unit {}, mean promote {}\n\n", to_string(p.memory), to_string(p.mean_unit),
                      to_string(p.mean_promote));

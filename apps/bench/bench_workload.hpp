@@ -38,6 +38,9 @@ report run_bench(const bench_workload& w);
 /// Trains in the same way; throws fault_error{internal} if a model has failed.
 report run_to_its_end(const bench_workload& w);
 
+/// What its plan predicts, by the times of a pilot.
+forecast predict_bench(const bench_workload& w);
+
 /// What a pilot measures of a workload.
 struct bench_plan {
   byte_count least;         ///< the smallest budget that suffices

@@ -12,9 +12,9 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -128,7 +128,8 @@ void measure(optimizer_cell& cell, double each) {
 std::vector<optimizer_cell> measure_optimizer(const optimizer_bench_options& o) {
   std::vector<optimizer_cell> cells;
   for (const byte_count size : o.sizes) {
-    for (const int threads : o.threads) cells.push_back({.parameters = size, .threads = threads, .beside_device = false});
+    for (const int threads : o.threads)
+      cells.push_back({.parameters = size, .threads = threads, .beside_device = false});
     cells.push_back({.parameters = size, .threads = 1, .beside_device = true});
   }
   const int before = at::get_num_threads();
@@ -147,8 +148,9 @@ std::string to_table(const std::vector<optimizer_cell>& cells) {
                 {"over fused", alignment::right},
                 {"over torch::optim", alignment::right}}};
   for (const optimizer_cell& c : cells)
-    t.add({to_string(c.parameters), std::to_string(c.threads), c.beside_device ? "a device" : "-", fmt::format("{:.1f}", c.gigabytes.median()),
-           to_string(c.over_loop), to_string(c.over_fused), to_string(c.over_torch)});
+    t.add({to_string(c.parameters), std::to_string(c.threads), c.beside_device ? "a device" : "-",
+           fmt::format("{:.1f}", c.gigabytes.median()), to_string(c.over_loop), to_string(c.over_fused),
+           to_string(c.over_torch)});
   return t.to_string();
 }
 

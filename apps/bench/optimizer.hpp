@@ -11,7 +11,8 @@
 namespace hydra::apps {
 
 struct optimizer_bench_options {
-  std::vector<byte_count> sizes{byte_count{256 << 10}, byte_count{16 << 20}, byte_count{128 << 20}, byte_count{1 << 30}};
+  std::vector<byte_count> sizes{byte_count{256 << 10}, byte_count{16 << 20}, byte_count{128 << 20},
+                                byte_count{1 << 30}};
   std::vector<int> threads{1, 2};
   int repeats = 3;
   double seconds_each = 0.2;  ///< of one measurement, at least one step
@@ -22,10 +23,10 @@ struct optimizer_cell {
   byte_count parameters;
   int threads = 1;
   bool beside_device = false;  ///< another thread computes products of matrices meanwhile, as a virtual device does
-  measurement gigabytes{};       ///< per second, that the loop moves
-  measurement over_loop{};       ///< speed of Hydra's AdamW / that of the loop, in the same repeat
-  measurement over_fused{};      ///< / that of at::_fused_adamw_
-  measurement over_torch{};      ///< / that of torch::optim::AdamW
+  measurement gigabytes{};     ///< per second, that the loop moves
+  measurement over_loop{};     ///< speed of Hydra's AdamW / that of the loop, in the same repeat
+  measurement over_fused{};    ///< / that of at::_fused_adamw_
+  measurement over_torch{};    ///< / that of torch::optim::AdamW
 };
 
 std::vector<optimizer_cell> measure_optimizer(const optimizer_bench_options& o);

@@ -21,7 +21,9 @@ struct overlap_cell {
   int models = 1;
   double ratio = 0;
   byte_rate link{};
-  measurement makespan_over_bound;
+  measurement makespan_over_bound{};
+  measurement over_mean_bound{};  ///< the makespan over the bound at the mean times of the run's units
+  measurement simulated{};        ///< makespan over bound as the plan of the same repeat predicts them
 };
 
 struct overlap_result {

@@ -22,8 +22,9 @@ struct backward_begin final : torch::CustomClassHolder {
 
 /// What a layer reads and differentiates, unchanged. Its backward is the layer's last: it waits until the layer's time is over.
 struct paced_inputs : torch::autograd::Function<paced_inputs> {
-  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, at::TensorList inputs, std::int64_t nanoseconds,
-                               const c10::intrusive_ptr<backward_begin>& begin) {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, at::TensorList inputs,
+                                                std::int64_t nanoseconds,
+                                                const c10::intrusive_ptr<backward_begin>& begin) {
     context->saved_data["nanoseconds"] = nanoseconds;
     context->saved_data["begin"] = at::IValue::make_capsule(begin);
     torch::autograd::variable_list outputs;
@@ -55,7 +56,8 @@ at::Tensor paced_layer::forward(std::span<const at::Tensor> parameters, const at
   read.push_back(input);
   std::vector<at::Tensor> differentiated;
   std::ranges::copy_if(read, std::back_inserter(differentiated), [](const at::Tensor& t) { return t.requires_grad(); });
-  const torch::autograd::variable_list paced = paced_inputs::apply(at::TensorList{differentiated}, (2 * forward_).count(), begin);
+  const torch::autograd::variable_list paced =
+      paced_inputs::apply(at::TensorList{differentiated}, (2 * forward_).count(), begin);
   std::size_t next = 0;
   for (at::Tensor& each : read)
     if (each.requires_grad()) each = paced[next++];

@@ -22,17 +22,21 @@ at::Tensor zeros(const tensor_spec& spec) {
 }  // namespace
 
 duration train_plainly(const model_description& m, std::uint32_t steps) {
+  const int threads = at::get_num_threads();
   at::set_num_threads(1);
   const auto data = open_data(m.data, m.chain.wants());
   const auto model = std::make_shared<const chain>(m.chain.build(*data));
   const shard whole{model, 0, model->size()};
   const auto n = static_cast<std::int64_t>(whole.layout().elements());
-  const at::Tensor parameters = at::zeros({n}), gradients = at::zeros({n}), first = at::zeros({n}), second = at::zeros({n});
+  const at::Tensor parameters = at::zeros({n}), gradients = at::zeros({n}), first = at::zeros({n}),
+                   second = at::zeros({n});
   const auto memory = [](const at::Tensor& t) { return t.mutable_data_ptr<float>(); };
   whole.layout().initialise({memory(parameters), static_cast<std::size_t>(n)}, *model, 0);
-  const auto update = fused_adamw({static_cast<std::size_t>(n), memory(parameters), memory(gradients), memory(first), memory(second)});
+  const auto update =
+      fused_adamw({static_cast<std::size_t>(n), memory(parameters), memory(gradients), memory(first), memory(second)});
   const auto samples = m.batch_size / m.micro_batches;
-  const at::Tensor input = zeros(batched(data->sample_input(), samples)), target = zeros(batched(data->sample_target(), samples));
+  const at::Tensor input = zeros(batched(data->sample_input(), samples)),
+                   target = zeros(batched(data->sample_target(), samples));
   const std::size_t targets = static_cast<std::size_t>(target.numel()) * m.micro_batches;
   const auto step = [&](std::uint32_t number) {
     gradients.zero_();
@@ -44,7 +48,9 @@ duration train_plainly(const model_description& m, std::uint32_t steps) {
   step(0);
   const auto begin = steady_clock::now();
   for (std::uint32_t i = 1; i <= steps; ++i) step(i);
-  return steady_clock::now() - begin;
+  const auto took = steady_clock::now() - begin;
+  at::set_num_threads(threads);
+  return took;
 }
 
 }  // namespace hydra::apps

@@ -88,10 +88,11 @@ spilling_result measure_spilling(const spilling_options& o) {
   const workload_plan middle = plan_for(o, small.sufficient * 2);
   for (const double ratio : o.ratios)
     for (const double memory : o.memory)
-      r.cells.push_back({.memory = byte_count{static_cast<std::uint64_t>(static_cast<double>(small.sufficient.value()) * memory)},
-                         .ratio = ratio,
-                         .link = link_of(middle, ratio),
-                         .over_resident = {}});
+      r.cells.push_back(
+          {.memory = byte_count{static_cast<std::uint64_t>(static_cast<double>(small.sufficient.value()) * memory)},
+           .ratio = ratio,
+           .link = link_of(middle, ratio),
+           .over_resident = {}});
   for (int repeat = 0; repeat < o.repeats; ++repeat) {
     const double plain = seconds(train_plainly(model_of(o), o.steps));
     const double resident = seconds_of(run(o, plenty, {}, cut_points{0}).result);
@@ -119,9 +120,10 @@ std::string to_table(const spilling_result& r) {
                 {"recomputation leaves", alignment::right}}};
   for (const spilling_cell& c : r.cells)
     t.add({to_string(c.memory), c.ratio > 0 ? fmt::format("{:g}", c.ratio) : "-", c.ratio > 0 ? to_string(c.link) : "-",
-           std::to_string(c.shards), fmt::format("{:.0f} %", c.saved * 100), to_string(c.over_resident), fmt::format("{:.3f}", c.most)});
-  return fmt::format("in one shard the model needs {}; speed / plain LibTorch loop {}\n\n", to_string(r.resident_memory),
-                     to_string(r.resident_over_plain)) +
+           std::to_string(c.shards), fmt::format("{:.0f} %", c.saved * 100), to_string(c.over_resident),
+           fmt::format("{:.3f}", c.most)});
+  return fmt::format("in one shard the model needs {}; speed / plain LibTorch loop {}\n\n",
+                     to_string(r.resident_memory), to_string(r.resident_over_plain)) +
          t.to_string();
 }
 

@@ -15,9 +15,10 @@ namespace hydra::apps {
 struct spilling_options {
   std::int64_t layers = 8, width = 256, heads = 4, context = 128;  ///< of a GPT-2
   std::uint32_t batch_size = 4;
-  std::uint32_t steps = 8;
-  std::vector<double> memory{1, 1.15, 1.3, 1.5, 1.75, 2, 2.5, 3};  ///< of the device, over the smallest that suffices
-  std::vector<double> ratios{0, 0.25, 1};  ///< time of the mean promote / of the mean unit at twice that memory; 0: unlimited link
+  std::uint32_t steps = 6;
+  std::vector<double> memory{1, 1.5, 2, 3, 4, 5, 6, 8};  ///< of the device, over the smallest that suffices
+  std::vector<double> ratios{
+      0, 0.25, 1};  ///< time of the mean promote / of the mean unit at twice that memory; 0: unlimited link
   int repeats = 3;
 };
 
@@ -26,8 +27,8 @@ struct spilling_cell {
   double ratio = 0;
   byte_rate link{};
   std::size_t shards = 0;
-  double saved = 0;           ///< share of the recomputation that saved tensors made unnecessary
-  double most = 0;            ///< speed that the rest of the recomputation leaves, over resident, by the times of the pilot
+  double saved = 0;  ///< share of the recomputation that saved tensors made unnecessary
+  double most = 0;   ///< speed that the rest of the recomputation leaves, over resident, by the times of the pilot
   measurement over_resident;  ///< speed / that of the resident run of the same repeat
 };
 

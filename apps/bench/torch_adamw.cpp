@@ -20,7 +20,8 @@ std::function<void()> fused_adamw(const adamw_memory& memory) {
                    m = over(memory.first, memory.n), v = over(memory.second, memory.n), step = at::ones({});
   return [=] {
     const at::NoGradGuard no_grad;
-    at::_fused_adamw_({p}, {g}, {m}, {v}, {}, {step}, rate, beta1, beta2, decay, eps, /*amsgrad=*/false, /*maximize=*/false);
+    at::_fused_adamw_({p}, {g}, {m}, {v}, {}, {step}, rate, beta1, beta2, decay, eps, /*amsgrad=*/false,
+                      /*maximize=*/false);
   };
 }
 

@@ -195,7 +195,7 @@ std::string fact(const std::string& value, const std::string& what) {
 std::string mean_bound_fact(const report& r) {
   if (r.usual.best() == duration{}) return "";
   return fact(percent(seconds(r.usual.best()) / seconds(r.makespan)),
-              "of the makespan is the same bound at the mean times of the units: the schedule has cost the rest");
+              "of the makespan would be the bound if units always took their mean times");
 }
 
 std::string headline(const recorded_run& run) {

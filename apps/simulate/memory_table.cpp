@@ -25,7 +25,12 @@ double speed_up(const memory_forecast& now, const memory_forecast& then) {
 
 std::string to_table(std::span<const memory_forecast> all) {
   if (all.empty() || all.front().expected.recomputed == 0) return "";
-  text_table t{{{"device memory", right}, {"", right}, {"shards", right}, {"saved", right}, {"makespan", right}, {"x as fast", right}}};
+  text_table t{{{"device memory", right},
+                {"", right},
+                {"shards", right},
+                {"saved", right},
+                {"makespan", right},
+                {"x as fast", right}}};
   for (const memory_forecast& m : all)
     t.add({to_string(m.memory), m.times == 1 ? "as it is" : fmt::format("x {:g}", m.times), std::to_string(m.shards),
            fmt::format("{:.0f} %", saved_share(m.expected) * 100), to_string(m.expected.makespan),

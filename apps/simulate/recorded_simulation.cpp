@@ -217,7 +217,9 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                   .pipeline = {.double_buffer = r.ablation.double_buffer,
                                .cache = r.ablation.cache,
                                .copy_back_clean = r.ablation.copy_back_clean,
-                               .staging_bytes = r.plan.staging_bytes},
+                               .save = r.ablation.save,
+                               .staging_bytes = r.plan.staging_bytes,
+                               .computing_bytes = r.plan.computing_bytes},
                   .optimizer_workers = optimizer_workers(r.seen.updates_at_once),
                   .most_units = std::numeric_limits<std::uint64_t>::max(),
                   .recorded = r.seen.times});

@@ -10,8 +10,11 @@
 #include <torch/csrc/autograd/saved_variable_hooks.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -50,8 +53,8 @@ struct place_in_buffer {
     const auto& holder = table.all[buffer];
     const at::NoGradGuard no_grad;
     const auto offset = (first_byte(holder) + byte) / static_cast<std::int64_t>(options.dtype().itemsize());
-    return at::_ops::empty_memory_format::call(c10::SymIntArrayRef{c10::SymInt(0)}, c10::typeMetaToScalarType(options.dtype()),
-                                               {}, holder.device(), {}, {})
+    return at::_ops::empty_memory_format::call(c10::SymIntArrayRef{c10::SymInt(0)},
+                                               c10::typeMetaToScalarType(options.dtype()), {}, holder.device(), {}, {})
         .set_(holder.storage(), offset, sizes, strides);
   }
 };
@@ -81,14 +84,15 @@ class saved_value final : public torch::autograd::SavedVariableHooks {
   explicit saved_value(const recording& r) : recording_(&r), current_(r.current) {}
 
   void call_pack_hook(const at::Tensor& t) override {
-    if (const auto buffer = recording_->buffers.holder_of(t)) {
+    const bool plain = !t.is_conj() && !t.is_neg();
+    if (const auto buffer = recording_->buffers.holder_of(t); buffer && plain) {
       place_ = {.buffer = *buffer,
                 .byte = first_byte(t) - first_byte(recording_->buffers.all[*buffer]),
                 .sizes = t.sizes().vec(),
                 .strides = t.strides().vec(),
                 .options = t.options()};
     } else {
-      value_ = t.detach();  // an output would keep its own graph
+      value_ = buffer ? t.clone() : t.detach();  // an output would keep its own graph
     }
     recording_ = nullptr;
   }
@@ -102,42 +106,63 @@ class saved_value final : public torch::autograd::SavedVariableHooks {
   at::Tensor value_;
 };
 
-/// The engine of this process: LibTorch's own one runs all graphs; this one is asked for the hooks of what is saved.
-/// Elsewhere than in a recording there are none.
+/// Is asked for the hooks of what is saved; everything else does the engine that was there before.
 class recording_engine final : public torch::autograd::Engine {
  public:
   ~recording_engine() override { stop(); }
+
+  /// Also if another library has set one since.
+  static void install() {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    if (auto& now = get_default_engine(); &now != &instance()) {
+      instance().before_ = &now;
+      torch::autograd::set_default_engine_stub(&recording_engine::stub);
+    }
+  }
+
   torch::autograd::variable_list execute(const torch::autograd::edge_list& roots,
-                                         const torch::autograd::variable_list& inputs, bool keep_graph, bool create_graph,
-                                         bool accumulate_grad, const torch::autograd::edge_list& outputs) override {
-    return get_base_engine().execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
+                                         const torch::autograd::variable_list& inputs, bool keep_graph,
+                                         bool create_graph, bool accumulate_grad,
+                                         const torch::autograd::edge_list& outputs) override {
+    return before_.load()->execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
   }
   c10::intrusive_ptr<at::ivalue::Future> execute_with_graph_task(
       const std::shared_ptr<torch::autograd::GraphTask>& task, std::shared_ptr<torch::autograd::Node> root,
       torch::autograd::InputBuffer&& buffer) override {
-    return get_base_engine().execute_with_graph_task(task, std::move(root), std::move(buffer));
+    return before_.load()->execute_with_graph_task(task, std::move(root), std::move(buffer));
   }
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
-    return recorded_now ? std::make_unique<saved_value>(*recorded_now) : nullptr;
+    return recorded_now ? std::make_unique<saved_value>(*recorded_now)
+                        : before_.load()->get_default_saved_variable_hooks();
   }
-  static torch::autograd::Engine& get() {
+  std::unique_ptr<torch::autograd::AnomalyMetadata> make_anomaly_metadata() override {
+    return before_.load()->make_anomaly_metadata();
+  }
+
+ private:
+  static recording_engine& instance() {
     static recording_engine engine;
     return engine;
   }
+  static torch::autograd::Engine& stub() { return instance(); }
+
+  std::atomic<torch::autograd::Engine*> before_ = nullptr;
 };
 
-void install_engine() {
-  static const bool once = [] {
-    torch::autograd::set_default_engine_stub(&recording_engine::get);
-    return true;
-  }();
-  static_cast<void>(once);
+/// Handles of the buffers' memory.
+std::size_t holders_of(const buffer_table& buffers) {
+  std::size_t sum = 0;
+  for (const auto& t : buffers.all) {
+    sum += t.defined() ? t.storage().use_count() : 0;
+  }
+  return sum;
 }
 
 /// Keeps its shape and its gradient.
 void take_memory(const at::Tensor& leaf) {
-  const at::Tensor nothing = at::_ops::empty_memory_format::call(
-      c10::SymIntArrayRef{c10::SymInt(0)}, leaf.scalar_type(), {}, leaf.device(), {}, {});
+  const at::Tensor nothing = at::_ops::empty_memory_format::call(c10::SymIntArrayRef{c10::SymInt(0)},
+                                                                 leaf.scalar_type(), {}, leaf.device(), {}, {});
   nothing.unsafeGetTensorImpl()->set_sizes_contiguous(leaf.sizes());
   leaf.set_data(nothing);
 }
@@ -154,34 +179,42 @@ struct saved_graph::state {
 saved_graph::saved_graph() = default;
 saved_graph::~saved_graph() = default;
 
+bool saved_graph::recorded() const noexcept { return state_ != nullptr; }
+
 at::Tensor saved_graph::record(const read_buffers& buffers, const std::vector<layer_values>& layers, bool passes_on,
                                const computation& compute) {
-  install_engine();
+  recording_engine::install();
   const at::AutoGradMode with_grad(true);
+  const buffer_table table(buffers);
+  const auto before = holders_of(table);
   auto recorded = std::make_unique<state>();
   recorded->leaves = layers;
   for (auto& layer : recorded->leaves) {
     for (std::size_t p = 0; p < layer.parameters.size(); ++p) {
       auto& leaf = layer.parameters[p];
-      leaf = leaf.detach().requires_grad_(!layer.frozen[p]);
+      leaf = leaf.defined() ? leaf.detach().requires_grad_(!layer.frozen[p]) : leaf;
     }
   }
   recorded->input = buffers.input.detach().requires_grad_(passes_on);
-  const buffer_table table(buffers);
   const recording where{table, recorded->current};
   const recording_scope scope(where);
-  const at::Tensor y = compute(recorded->leaves, recorded->input);
+  at::Tensor y = compute(recorded->leaves, recorded->input);
   if (y.requires_grad()) {  // a layer may cut its gradient off
     recorded->output = torch::autograd::impl::gradient_edge(y);
   }
+  y = y.detach();
   for (const auto& layer : recorded->leaves) {
     for (const auto& leaf : layer.parameters) {
-      take_memory(leaf);
+      if (leaf.defined()) {
+        take_memory(leaf);
+      }
     }
   }
   take_memory(recorded->input);
-  state_ = std::move(recorded);
-  return y.detach();
+  if (holders_of(table) <= before + (table.holder_of(y) ? 1 : 0)) {  // else a layer keeps a buffer by itself
+    state_ = std::move(recorded);
+  }
+  return y;
 }
 
 at::Tensor saved_graph::differentiate(const bound_parameters& bound, const read_buffers& buffers,
@@ -193,11 +226,16 @@ at::Tensor saved_graph::differentiate(const bound_parameters& bound, const read_
   for (std::size_t i = 0; i < graph->leaves.size(); ++i) {
     const auto& with_gradients = bound.layers[i].parameters;
     for (std::size_t p = 0; p < with_gradients.size(); ++p) {
+      auto& leaf = graph->leaves[i].parameters[p];
+      if (with_gradients[p].defined()) {
+        leaf.set_data(with_gradients[p].detach());  // for functions that keep it themselves
+      }
       if (with_gradients[p].requires_grad()) {
-        graph->leaves[i].parameters[p].mutable_grad() = with_gradients[p].grad();
+        leaf.mutable_grad() = with_gradients[p].grad();
       }
     }
   }
+  graph->input.set_data(buffers.input.detach());
   if (graph->output.is_valid()) {
     const buffer_table table(buffers);
     *graph->current = &table;

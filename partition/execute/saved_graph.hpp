@@ -30,6 +30,10 @@ class saved_graph final : public device_block {
   at::Tensor record(const read_buffers& buffers, const std::vector<layer_values>& layers, bool passes_on,
                     const computation& compute);
 
+  /// False if nothing was recorded, or it is used up: record() also drops what a function of a layer has taken of the
+  /// buffers for itself.
+  bool recorded() const noexcept;
+
   /// Differentiates the output: adds into the gradients of `bound` and returns that of the input (undefined if it was not
   /// recorded). `buffers` hold the values that they had. Only once.
   at::Tensor differentiate(const bound_parameters& bound, const read_buffers& buffers, const at::Tensor& upstream);

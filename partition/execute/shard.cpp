@@ -96,7 +96,7 @@ at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& inpu
 at::Tensor shard::forward_saving(const shard_values& parameters, const at::Tensor& input, const visit_context& context,
                                  saved_graph& graph) const {
   const auto views = views_of(parameters);
-  const bool passes_on = !first() && !context.ends_step;
+  const bool passes_on = !first() && !context.lowest_trained;
   return graph.record({parameters, input}, views.layers, passes_on,
                       [&](const std::vector<layer_values>& leaves, const at::Tensor& x) {
                         return run({.layers = leaves, .memory = views.memory}, x, context, first_, last_);
@@ -234,7 +234,7 @@ void shard::add_part_of_last_layer(const bound_parameters& bound) const {
 backward_result shard::differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
                                      const visit_context& context) const {
   const at::AutoGradMode with_grad(true);
-  const bool passes_on = !first() && !context.ends_step;
+  const bool passes_on = !first() && !context.lowest_trained;
   const at::Tensor x = passes_on ? input.detach().requires_grad_(true) : input;
   backward_result result;
   if (last()) {

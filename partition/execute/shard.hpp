@@ -19,7 +19,7 @@ struct visit_context {
   std::uint32_t micro_batch = 0;
   std::size_t targets = 1;      ///< of the whole step: the loss divisor, known before the first forward
   bool training = true;         ///< false: no dropout
-  bool ends_step = false;       ///< nothing below the shard is trained
+  bool lowest_trained = false;  ///< nothing below the shard is trained: its input needs no gradient
 };
 
 class saved_graph;         // partition/execute/saved_graph.hpp

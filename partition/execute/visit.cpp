@@ -52,7 +52,7 @@ void visit::run(std::size_t k, const parameter_blocks& parameters, const micro_b
                               .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
                               .targets = targets_,
                               .training = what_.way != direction::evaluate,
-                              .ends_step = what_.shard.value == model_->plan.first_trained};
+                              .lowest_trained = what_.shard.value == model_->plan.first_trained};
   if (what_.way == direction::evaluate && out.loss) {
     run_score(k, context, parameters, blocks, out);
   } else if (what_.way != direction::backward) {
@@ -101,8 +101,9 @@ void visit::run_backward(std::size_t k, const visit_context& context, const para
   }
   const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
   const auto input = input_tensor(*blocks.input);
-  auto result = blocks.saved ? piece.backward_saved(*bound_, {values_of(parameters), input}, second, *blocks.saved)
-                             : piece.backward(*bound_, input, second, context);
+  auto result = blocks.saved && blocks.saved->recorded()
+                    ? piece.backward_saved(*bound_, {values_of(parameters), input}, second, *blocks.saved)
+                    : piece.backward(*bound_, input, second, context);
   if (blocks.output) {
     blocks.output->tensor = std::move(result.input_gradient);
   }

@@ -187,6 +187,7 @@ workload_plan costs_from_json(const json& j) {
   workload_plan plan;
   plan.profiles = plan_from_json(j).profiles;
   plan.staging_bytes = bytes_at(j, "staging_room_bytes");
+  plan.computing_bytes = bytes_at(j, "computing_room_bytes");
   for (const auto& m : j.at("models")) {
     plan.models.push_back(costs_from_json(m, plan.profiles));
   }

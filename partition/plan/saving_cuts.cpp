@@ -1,5 +1,8 @@
 #include "partition/plan/saving_cuts.hpp"
 
+#include "models/parameter_layout.hpp"
+#include "partition/profile/update_cost.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -43,6 +46,16 @@ duration visit_times(const plan_request& m, const cut_points& cuts) {
   return sum;
 }
 
+/// What a model alone waits for between two steps: gradients of its first shard to the host, their update, its parameters back.
+duration boundary_time(const plan_request& m, const cut_points& cuts) {
+  if (m.stepping.gaps_are_filled) {
+    return {};
+  }
+  const parameter_layout first(*m.model, 0, last_layer(cuts, 0, m.profile->layers.size()));
+  return m.stepping.link.time_for(first.device_bytes()) * 2 +
+         m.update.time_for(work_of(first, m.rule)) / m.stepping.host_threads;
+}
+
 /// Largest W and P + C of all models.
 shard_demand demand_of(std::span<const plan_request> models, const cut_set& set) {
   shard_demand most;
@@ -59,12 +72,15 @@ duration step_time(std::span<const plan_request> models, const cut_set& set, byt
   duration sum{};
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto room = usable > taken ? usable - taken : byte_count{};
-    sum += visit_times(models[i], set.cuts[i]) - saved_time(models[i], set.cuts[i], room);
+    sum += visit_times(models[i], set.cuts[i]) + boundary_time(models[i], set.cuts[i]) -
+           saved_time(models[i], set.cuts[i], room);
   }
   return sum;
 }
 
-byte_count scaled(byte_count n, double by) { return byte_count{static_cast<std::uint64_t>(static_cast<double>(n.value()) * by)}; }
+byte_count scaled(byte_count n, double by) {
+  return byte_count{static_cast<std::uint64_t>(static_cast<double>(n.value()) * by)};
+}
 
 }  // namespace
 
@@ -81,6 +97,10 @@ duration saved_time(const plan_request& m, const cut_points& cuts, byte_count ro
 }
 
 cut_set saving_cuts(std::span<const plan_request> models, byte_count usable, cut_set best) {
+  const auto by_the_paper = [](const plan_request& m) { return std::holds_alternative<greedy_cut>(m.cuts); };
+  if (std::ranges::any_of(models, by_the_paper)) {
+    return best;  // filled as far as the memory goes
+  }
   const auto least = staging_search(models, usable).least();
   auto time = step_time(models, best, usable);
   for (auto memory = scaled(usable, ratio); least && memory >= *least; memory = scaled(memory, ratio)) {

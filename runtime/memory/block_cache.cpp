@@ -25,6 +25,8 @@ using residents = std::list<resident_block>;  // least recently used first; entr
 }  // namespace
 
 struct block_cache::state {
+  using evicts = block_cache::evicts;
+
   explicit state(byte_budget& b) : budget(b) {}
 
   byte_budget& budget;
@@ -57,16 +59,16 @@ struct block_cache::state {
 
   template <class Suits>
   bool evict_oldest(Suits suits) {
-    const auto oldest = std::ranges::find_if(blocks, [&](const resident_block& b) { return !b.held() && suits(b.id.kind); });
+    const auto oldest = std::ranges::find_if(blocks, [&](const resident_block& b) { return !b.held() && suits(b.id); });
     if (oldest == blocks.end()) return false;
     erase(oldest->id);
     ++evictions;
     return true;
   }
 
-  bool evict_oldest() {
-    return evict_oldest([](block_kind kind) { return kind != block_kind::saved; }) ||
-           evict_oldest([](block_kind) { return true; });
+  bool evict_oldest(evicts what) {
+    return evict_oldest([](const block_id& id) { return id.kind != block_kind::saved; }) ||
+           (what == evicts::all && evict_oldest([](const block_id&) { return true; }));
   }
 };
 
@@ -120,34 +122,27 @@ bool block_cache::drop(const block_id& id) {
   return state_->get(id) == nullptr;
 }
 
-std::optional<reservation> block_cache::make_room(byte_count n) {
-  if (n > state_->budget.left() + evictable()) return std::nullopt;
+std::optional<reservation> block_cache::make_room(byte_count n, evicts what) {
+  if (n > state_->budget.left() + evictable(what)) return std::nullopt;
   do {
     if (auto claim = state_->budget.try_reserve(n)) return claim;
-  } while (state_->evict_oldest());
+  } while (state_->evict_oldest(what));
   return std::nullopt;  // another user of the budget was faster
 }
 
-bool block_cache::evict_one(block_kind kind) {
-  return state_->evict_oldest([kind](block_kind each) { return each == kind; });
+bool block_cache::evict_one(block_kind kind, model_id model) {
+  return state_->evict_oldest([=](const block_id& each) { return each.kind == kind && each.model == model; });
 }
 
 void block_cache::evict_all() {
-  while (state_->evict_oldest()) {
+  while (state_->evict_oldest(evicts::all)) {
   }
 }
 
-byte_count block_cache::evictable() const {
+byte_count block_cache::evictable(evicts what) const {
   byte_count sum;
   for (const auto& block : state_->blocks)
-    if (!block.held()) sum += block.entry.bytes;
-  return sum;
-}
-
-byte_count block_cache::evictable(block_kind kind) const {
-  byte_count sum;
-  for (const auto& block : state_->blocks)
-    if (block.id.kind == kind && !block.held()) sum += block.entry.bytes;
+    if (!block.held() && (what == evicts::all || block.id.kind != block_kind::saved)) sum += block.entry.bytes;
   return sum;
 }
 

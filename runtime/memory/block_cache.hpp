@@ -15,7 +15,7 @@ namespace hydra {
 struct device_block;
 
 /// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from. Saved
-/// tensors, which would have to be computed again, are evicted after all others. A pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block
+/// tensors, which would have to be computed again, are evicted after all others, if at all. A pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block
 /// that has not been written back yet ("dirty") counts as pinned. Not thread-safe: owned by one actor.
 class block_cache {
  public:
@@ -46,18 +46,19 @@ class block_cache {
   /// block that is pinned or dirty is dropped as soon as it is neither; until then find() still returns it.
   bool drop(const block_id& id);
 
+  /// What make_room() may evict.
+  enum class evicts : std::uint8_t { all_but_saved, all };
   /// Reserves `n` bytes from the budget, evicting clean unpinned blocks in LRU order as far as needed. Nothing is
   /// evicted if even all of them would not be enough.
-  std::optional<reservation> make_room(byte_count n);
+  std::optional<reservation> make_room(byte_count n, evicts what = evicts::all_but_saved);
 
-  /// Evicts the least recently used block of a kind; false if there is none that may be evicted.
-  bool evict_one(block_kind kind);
+  /// Evicts the least recently used block of this kind and model; false if there is none that may be evicted.
+  bool evict_one(block_kind kind, model_id model);
   /// Drops every unpinned clean block.
   void evict_all();
 
   /// Bytes that make_room could free now.
-  byte_count evictable() const;
-  byte_count evictable(block_kind kind) const;
+  byte_count evictable(evicts what = evicts::all) const;
   byte_count resident() const;
   byte_count resident(block_kind kind) const;
   std::vector<block_id> ids() const;

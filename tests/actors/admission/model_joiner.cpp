@@ -86,7 +86,7 @@ struct bench {
     return entry;
   }
 
-  session_options options{.log = verbosity::quiet};
+  session_options options{.log = verbosity::quiet, .ablation = {.save = false}};  // as few shards as fit
   workload_plan plan;
   std::size_t models = 1;  ///< of the run
   int devices_made = 0;

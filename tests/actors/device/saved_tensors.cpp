@@ -114,7 +114,8 @@ TEST_CASE("a failed backward visit uses up what was saved: the next attempt comp
   run(b, m, m.forward(2));
   run(b, m, m.backward(3));
   b.stage(m, m.backward(2));
-  for (auto ready = b.machine.ready(); b.machine.at(ready.front()).queue == queue_kind::h2d; ready = b.machine.ready()) {
+  for (auto ready = b.machine.ready(); b.machine.at(ready.front()).queue == queue_kind::h2d;
+       ready = b.machine.ready()) {
     b.machine.complete(ready.front());
   }
   b.machine.complete("execute_shard a backward 2", {fault_code::io, "broken"});
@@ -123,6 +124,31 @@ TEST_CASE("a failed backward visit uses up what was saved: the next attempt comp
   run(b, m, m.backward(2, 1));
   CHECK(b.pipeline.counters().saved == 0);
   CHECK(b.pipeline.counters().recomputed == 1);
+}
+
+TEST_CASE("what is saved does not give way to cached blocks or to units that can wait") {
+  auto b = bench_with(3_KiB);
+  const bench_model m(saving("a", 0)), other({.name = "other", .id = 1, .shards = 4});
+  for (const std::uint32_t s : {0, 1, 2}) {
+    run(b, m, m.forward(s));
+  }
+  for (const std::uint32_t s : {0, 1, 2}) {
+    b.place(other, other.forward(s));
+  }
+  b.run_out();
+  for (const std::uint32_t s : {3, 2, 1, 0}) {
+    run(b, m, m.backward(s));
+  }
+  CHECK(b.pipeline.counters().saved == 3);
+}
+
+TEST_CASE("what is saved gives way to a unit that is larger than those of the plan") {
+  auto b = bench_with(3_KiB);
+  const bench_model m(saving("a", 0)), larger({.name = "joined", .id = 1, .working = 7_KiB, .write_back = 7_KiB});
+  run(b, m, m.forward(0));
+  run(b, m, m.forward(1));
+  run(b, larger, larger.forward(0));
+  CHECK(b.port.demotions.size() == 3);
 }
 
 TEST_CASE("what a model has saved leaves with it") {

@@ -82,6 +82,7 @@ std::map<std::string, std::string> struct_defaults() {
   all["ablation.double_buffer"] = toml(run.ablation.double_buffer);
   all["ablation.cache"] = toml(run.ablation.cache);
   all["ablation.copy_back_clean"] = toml(run.ablation.copy_back_clean);
+  all["ablation.save"] = toml(run.ablation.save);
   all["ablation.sharp"] = toml(run.ablation.sharp);
   all["ablation.share"] = toml(run.ablation.share);
   const search_settings search;

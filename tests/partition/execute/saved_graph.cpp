@@ -23,7 +23,7 @@ at::Tensor parameters_of(const sharded_model& m, std::size_t s) {
 }
 
 visit_context where(std::uint32_t micro_batch) {
-  return {.seed = 7, .step = 3, .micro_batch = micro_batch, .targets = 24, .ends_step = false};
+  return {.seed = 7, .step = 3, .micro_batch = micro_batch, .targets = 24, .lowest_trained = false};
 }
 
 /// The values of a buffer in another place.
@@ -74,7 +74,7 @@ TEST_CASE("the input has no gradient where nothing below the shard is trained") 
   const auto& shard = m->shards[1];
   const auto flat = parameters_of(*m, 1), gradients = zeros({flat.numel()});
   auto last = where(0);
-  last.ends_step = true;
+  last.lowest_trained = true;
   saved_graph graph;
   const auto x = random_tensor({2, 6, 16}, 3);
   shard.forward_saving(flat, x, last, graph);

@@ -97,6 +97,33 @@ TEST_CASE("a block that has not been written back is never evicted") {
   REQUIRE(f.cache.ids().empty());
 }
 
+TEST_CASE("saved tensors are evicted only if that is allowed, and after all other blocks") {
+  using evicts = block_cache::evicts;
+  fixture f;
+  const auto saved = [](std::uint32_t n) {
+    auto id = block(n);
+    id.kind = block_kind::saved;
+    return id;
+  };
+  for (const std::uint32_t n : {1, 2}) {
+    f.cache.insert(saved(n), *f.cache.make_room(30_B), std::make_shared<device_block>(), false);
+    f.cache.unpin(saved(n));
+  }
+  f.insert_unpinned(3, 30_B);
+  CHECK(f.cache.resident(block_kind::saved) == 60_B);
+  CHECK(f.cache.evictable(evicts::all_but_saved) == 30_B);
+  CHECK(f.cache.evictable() == 90_B);
+  CHECK_FALSE(f.cache.make_room(41_B));
+  {
+    const auto room = f.cache.make_room(41_B, evicts::all);
+    CHECK(room);
+    CHECK(f.cache.ids() == std::vector{saved(2)});  // the other block first, then the oldest
+  }
+  CHECK_FALSE(f.cache.evict_one(block_kind::saved, model_id{1}));
+  CHECK(f.cache.evict_one(block_kind::saved, model_id{0}));
+  CHECK_FALSE(f.cache.evict_one(block_kind::saved, model_id{0}));
+}
+
 TEST_CASE("a dropped block is removed at once, or with its last pin") {
   fixture f;
   f.insert(1, 60_B);
