@@ -62,7 +62,7 @@ at::Tensor paced_layer::forward(std::span<const at::Tensor> parameters, const at
   for (at::Tensor& each : read)
     if (each.requires_grad()) each = paced[next++];
   auto output = inner_->forward(std::span{read}.first(parameters.size()), read.back(), context);
-  output.register_hook([begin](const at::Tensor&) { begin->at = steady_clock::now(); });
+  if (output.requires_grad()) output.register_hook([begin](const at::Tensor&) { begin->at = steady_clock::now(); });
   std::this_thread::sleep_until(until);
   return output;
 }
