@@ -181,8 +181,7 @@ class planner {
   void set_boundary_terms(stepping_terms& terms) const {
     terms.gaps_are_filled = stepping().gaps_are_filled;
     for (const auto& d : made_.machines) {
-      const bool slower =
-          !terms.link.limited() || d.link.time_for(byte_count{1 << 20}) > terms.link.time_for(byte_count{1 << 20});
+      const bool slower = !terms.link.limited() || d.link < terms.link;
       terms.link = d.link.limited() && slower ? d.link : terms.link;
     }
   }

@@ -29,8 +29,10 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   out.steps_before = steps_before(begins);
   out.history = begins.history;
   out.arrival = m.terms.arrival;
-  for (const auto& s : m.plan.shards) {
-    out.smallest.bases.push_back({.promote = {}, .bytes = s.base, .shared = shared_name(s)});
+  const bool frozen = std::ranges::any_of(m.plan.shards, [](const shard_plan& s) { return s.base > byte_count{}; });
+  for (std::size_t s = 0; frozen && s < m.plan.shards.size(); ++s) {
+    const auto& shard = m.plan.shards[s];
+    out.smallest.bases.push_back({.promote = {}, .bytes = shard.base, .shared = shared_name(shard)});
   }
   out.smallest.first_trained = m.plan.first_trained;
   out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;

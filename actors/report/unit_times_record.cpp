@@ -77,8 +77,8 @@ void unit_times_record::add(const unit& u, const visit_times& t) {
 
 void unit_times_record::fill(unit_times& into, duration (time_sample::*value)() const) const {
   const auto all = [value](const per_shard& samples) {
-    std::vector<duration> times;
-    std::ranges::transform(samples, std::back_inserter(times), [value](const time_sample& s) { return (s.*value)(); });
+    std::vector<duration> times(samples.size());  // no more memory than that: reports keep them
+    std::ranges::transform(samples, times.begin(), [value](const time_sample& s) { return (s.*value)(); });
     return times;
   };
   into.forward = all(visits_[static_cast<std::size_t>(direction::forward)]);

@@ -64,18 +64,21 @@ byte_rate link_of(const workload_plan& plan, double ratio) {
   return byte_rate{static_cast<double>(promoted.value()) / (ratio * seconds(computed))};
 }
 
+/// 0 of a model in one shard, which computes nothing again.
+double saved_share(const device_report& d) {
+  const auto all = static_cast<double>(d.saved + d.recomputed);
+  return all > 0 ? static_cast<double>(d.saved) / all : 0;
+}
+
 /// Without recomputation a step would take as long as in one shard.
-double most_of(const measured_run& r) {
-  const auto& d = r.result.devices.front();
-  const auto all = d.saved + d.recomputed;
+double most_of(const workload_plan& plan, double saved) {
   double again = 0, step = 0;
-  const auto& shards = r.plan.models.front().shards;
+  const auto& shards = plan.models.front().shards;
   for (const shard_plan& s : shards) {
     again += &s == &shards.back() ? 0 : seconds(s.forward_time);
     step += seconds(s.backward_time);
   }
-  const double rest = all == 0 ? 1 : static_cast<double>(d.recomputed) / static_cast<double>(all);
-  return step / (step + again * rest);
+  return step / (step + again * (1 - saved));
 }
 
 }  // namespace
@@ -99,11 +102,9 @@ spilling_result measure_spilling(const spilling_options& o) {
     r.resident_over_plain.values.push_back(plain / resident);
     for (spilling_cell& cell : r.cells) {
       const measured_run spilled = run(o, cell.memory, cell.link);
-      const auto& d = spilled.result.devices.front();
-      const auto all = static_cast<double>(d.saved + d.recomputed);
       cell.shards = spilled.plan.models.front().shards.size();
-      cell.saved = all > 0 ? static_cast<double>(d.saved) / all : 0;
-      cell.most = most_of(spilled);
+      cell.saved = saved_share(spilled.result.devices.front());
+      cell.most = most_of(spilled.plan, cell.saved);
       cell.over_resident.values.push_back(resident / seconds_of(spilled.result));
     }
   }

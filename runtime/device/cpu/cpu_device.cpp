@@ -225,8 +225,8 @@ void virtual_device::pace(queue_kind queue, byte_count bytes, time_point begin) 
   }
 }
 
-/// The sink is called first, then queues that waited for it are woken: so completions arrive in causal order across queues,
-/// too.
+/// The sink is called first, then queues that waited for it are woken: so completions arrive in causal order across
+/// queues, too.
 void virtual_device::report(const completion& done) {
   sink_(done);
   {
