@@ -1,6 +1,6 @@
 #pragma once
-// Names of blocks: bytes that have a buffer on the host (their home), but for what a forward visit saves. Messages carry only these names. Standard library
-// only.
+// Names of blocks: bytes that have a buffer on the host (their home), but for what a forward visit saves. Messages carry
+// only these names. Standard library only.
 
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"
