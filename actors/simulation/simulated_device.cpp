@@ -62,6 +62,7 @@ ticket simulated_device::submit(queue_kind queue, operation op, std::span<const 
   c.end = c.begin + (c.error ? duration{} : length_of(queue, op));
   free = c.end;
   outcomes_[t.value] = {c.end, static_cast<bool>(c.error)};
+  held_.emplace(c.end, std::move(op.work));
   deliver_(queue, c.end - now, c);
   return t;
 }

@@ -5,8 +5,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
+#include <map>
 #include <optional>
+#include <random>
 #include <unordered_map>
 
 namespace hydra {
@@ -26,6 +27,9 @@ class simulated_device final : public device {
   void deliver_by(timer deliver) { deliver_ = std::move(deliver); }
   /// Computations take up to `share` longer or shorter than their estimate, the same ones for the same seed.
   void shake(double share, std::uint64_t seed);
+  /// Destroys the closures of operations that have ended by `now`, with what they hold, as a device does before it reports
+  /// them.
+  void release_ended(time_point now) { held_.erase(held_.begin(), held_.upper_bound(now)); }
   /// End of all operations submitted to the compute queue so far.
   time_point computed() const noexcept { return queue_free_[static_cast<std::size_t>(queue_kind::compute)]; }
   /// Decides at each submission whether the operation fails (fault injection); null: none does.
@@ -56,6 +60,7 @@ class simulated_device final : public device {
   length_reader lengths_;
   time_point queue_free_[3];
   std::unordered_map<std::uint64_t, outcome> outcomes_;   ///< of tickets that have not ended, or failed
+  std::multimap<time_point, std::function<void()>> held_;               ///< by their ends
   std::uint64_t last_ = 0;
   double noise_ = 0;
   std::mt19937_64 draws_;

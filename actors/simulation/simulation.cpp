@@ -255,6 +255,7 @@ void simulation::copy_begun(const std::string& copy, bool joined) {
 }
 
 bool simulation::step(std::size_t choice) {
+  release_ended();
   auto& jobs = coordinator_->jobs;
   if (!jobs.empty()) {
     std::swap(jobs.front(), jobs[choice % jobs.size()]);
@@ -270,7 +271,15 @@ caf::scheduled_actor* simulation::next(std::size_t choice) const {
 
 bool simulation::let_time_pass() {
   // One at a time: firing all that are pending would jump the clock.
-  return coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
+  const bool passed = coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
+  release_ended();
+  return passed;
+}
+
+void simulation::release_ended() {
+  for (const auto& d : devices_) {
+    d->release_ended(now());
+  }
 }
 
 /// A decision is made after all other messages of its instant, in whatever order they were sent.

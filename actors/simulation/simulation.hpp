@@ -117,6 +117,7 @@ class simulation {
 
   /// Fires the next time-out although actors could run, as if messages took time. False if none is pending.
   bool let_time_pass();
+  void release_ended();
 
   /// Until nothing is left to do. At each instant the SCHEDULER runs last.
   void run();
