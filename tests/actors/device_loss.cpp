@@ -368,7 +368,8 @@ TEST_CASE("a run that is stuck asks all actors for their state, and ends", "[los
   CHECK_THAT(s.record()->aborted.text, Contains("no progress for 1.000 s"));
   CHECK_THAT(s.record()->stuck, Contains("scheduler\ndevice 0 has given ") && Contains(" was placed on device 0\n") &&
                                     Contains("device sim:0\nsim:0: model ") && Contains("operations and ") &&
-                                    Contains("memory manager\ndevice 0 has model ") && Contains("model task of "));
+                                    Contains("memory manager\ndevice 0 holds lease ") &&
+                                    Contains("\ndevice 0 has model ") && Contains("model task of "));
   for (const auto& m : s.record()->models) {
     CHECK_THAT(m.why.text, Contains("no progress"));
   }

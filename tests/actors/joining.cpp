@@ -100,7 +100,7 @@ TEST_CASE("the messages of a model that joins are in the order of protocol.hpp",
 
 TEST_CASE("whenever a model is added, it is trained to its end or refused because the run is over", "[joining]") {
   std::size_t joined = 0, refused = 0;
-  for (int at = 0; at < 90; ++at) {
+  for (int at = 0; refused < 3 && at < 500; ++at) {
     INFO("added after " << at << " messages");
     simulation s(open_run(1));
     step(s, at);
