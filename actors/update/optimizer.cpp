@@ -76,7 +76,7 @@ struct model_updates {
   }
 };
 
-/// OPTIMIZER: feeds update jobs to the executor in the order in which they may run.
+/// OPTIMIZER: feeds update jobs to the executor in the order in which the next step needs their shards.
 class optimizer final : public optimizer_actor::base {
  public:
   using super = optimizer_actor::base;
@@ -97,6 +97,7 @@ class optimizer final : public optimizer_actor::base {
 
   void on_exit() override {
     models_.clear();
+    waiting_.clear();
     jobs_.clear();
     releases_.clear();
     digests_.clear();
@@ -108,7 +109,7 @@ class optimizer final : public optimizer_actor::base {
   }
 
  private:
-  struct running_job {
+  struct pending_job {
     model_id model;
     update_job job;
   };
@@ -170,6 +171,7 @@ class optimizer final : public optimizer_actor::base {
     }
     tell_if_held(id, *model);
     release_if_idle(id);
+    start_waiting();
   }
 
   // -- checkpoints -----------------------------------------------------------------------------------------------------
@@ -212,6 +214,7 @@ class optimizer final : public optimizer_actor::base {
 
   void on_release_updates(const release_updates& m) {
     releases_.insert_or_assign(m.model, m);
+    std::erase_if(waiting_, [&](const auto& entry) { return entry.second.model == m.model; });
     release_if_idle(m.model);
   }
 
@@ -259,6 +262,8 @@ class optimizer final : public optimizer_actor::base {
     }
   }
 
+  /// The next step needs the lowest shards first, so their jobs are the most urgent. No model waits for ever: others do not get
+  /// through a step either without their highest shards.
   void submit(model_id id, const std::shared_ptr<model_updates>& model, const std::vector<update_job>& jobs) {
     if (releases_.contains(id)) {
       return;
@@ -266,13 +271,31 @@ class optimizer final : public optimizer_actor::base {
     for (const auto& job : jobs) {
       if (model->touches_held(job)) {
         model->parked.push_back(job);
-        continue;
+      } else {
+        waiting_.emplace(std::pair(job.shard, ++arrivals_), pending_job{id, job});
       }
-      const auto estimate = job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};
-      const auto t = services_.update_executor->submit(work(model, job), estimate);
-      jobs_.emplace(t.value, running_job{id, job});
-      ++model->running;
     }
+    start_waiting();
+  }
+
+  /// The executor has one job per worker: a more urgent one that arrives meanwhile is the next.
+  void start_waiting() {
+    const auto workers = static_cast<std::size_t>(services_.update_executor->workers());
+    while (jobs_.size() < workers && !waiting_.empty()) {
+      const auto next = waiting_.extract(waiting_.begin()).mapped();
+      start(next.model, models_.at(next.model), next.job);
+    }
+  }
+
+  void start(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
+    if (model->touches_held(job)) {
+      model->parked.push_back(job);  // held since it waits
+      return;
+    }
+    const auto estimate = job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};
+    const auto t = services_.update_executor->submit(work(model, job), estimate);
+    jobs_.emplace(t.value, pending_job{id, job});
+    ++model->running;
   }
 
   static std::function<void()> work(const std::shared_ptr<model_updates>& model, const update_job& job) {
@@ -313,7 +336,9 @@ class optimizer final : public optimizer_actor::base {
 
   run_services services_;
   std::map<model_id, std::shared_ptr<model_updates>> models_;
-  std::unordered_map<std::uint64_t, running_job> jobs_;
+  std::map<std::pair<std::size_t, std::uint64_t>, pending_job> waiting_;   ///< by shard, then in the order of arrival
+  std::uint64_t arrivals_ = 0;
+  std::unordered_map<std::uint64_t, pending_job> jobs_;   ///< given to the executor
   std::map<model_id, release_updates> releases_;   ///< of models of which a job still runs
   std::unordered_map<std::uint64_t, digest_job> digests_;
 };

@@ -143,6 +143,18 @@ TEST_CASE("a step that is clipped waits for the last gradient, one that is not o
   CHECK(makespan(*clipped) == 2 * 26ms + 1ms + 6ms);
 }
 
+TEST_CASE("of updates that wait that of the lowest shard comes first, because the next step begins with it", "[time]") {
+  auto m = even_model("m", 3, 2, 2ms, 0ms);
+  for (auto& s : m.shards) {
+    s.update = 5ms;
+  }
+  auto setup = even_run({m}, 1);
+  setup.optimizer_workers = 1;
+  // Gradients arrive 6, 8 and 10 ms after the step has begun, those of shard 0 last: shard 2 is updated after 11, shard 0
+  // after 16, shard 1 after 21 ms. Meanwhile shard 0 begins the next step, whose units are thus only 15 ms later.
+  CHECK(makespan(*finished(std::move(setup))) == 21ms + 4ms + 15ms + 2 * 4ns);  // and the losses are copied
+}
+
 // -- no actor between two units -------------------------------------------------------------------------------------------
 
 TEST_CASE("the staged unit is on the compute queue before the current one ends", "[time]") {
