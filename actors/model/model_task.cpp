@@ -208,12 +208,14 @@ class model_task final : public task_actor::base {
     leave({fault_code::interrupted, "it was paused"});
   }
 
-  /// If it stands between two steps, perhaps because the controller has not answered, at once.
+  /// If it stands between two steps, perhaps because the controller has not answered, at once. A checkpoint that is under
+  /// way does not count: the model may have gone on since it was captured.
   void on_keep_model(const keep_model&) {
     if (ended_) {
       return;
     }
     keeping_ = true;
+    captured_to_keep_ = false;
     if (tracker_.completed_steps() == 0) {
       answer_kept({fault_code::refused, "model '" + setup_.what->name + "' has done no step yet"});
       return;
@@ -281,9 +283,8 @@ class model_task final : public task_actor::base {
   }
 
   void on_model_saved(const model_saved& m) {
-    const bool best = saves_.saving_best();
     saves_.saved(m.why);
-    if (!best) {
+    if (captured_to_keep_) {
       answer_kept(m.why);
     } else if (keeping_) {
       on_keep_model({});
@@ -378,6 +379,7 @@ class model_task final : public task_actor::base {
 
   void capture() {
     captures_boundaries_ = saves_.leaving();
+    captured_to_keep_ = keeping_ && !saves_.saving_best();
     send(setup_.memory, capture_model{setup_.id, captures_boundaries_});
   }
 
@@ -466,6 +468,9 @@ class model_task final : public task_actor::base {
       return;
     }
     join_schedule();
+    if (keeping_) {
+      on_keep_model({});  // the save that has failed had begun before that was asked
+    }
     advance();
   }
 
@@ -500,6 +505,7 @@ class model_task final : public task_actor::base {
   bool left_ = false;                          ///< has left the schedule
   bool pausing_ = false;                       ///< and will end as paused when it is saved
   bool keeping_ = false;                       ///< the supervisor waits until it is saved
+  bool captured_to_keep_ = false;              ///< the last capture was made for that
   bool drained_ = false;                       ///< has left, and none of its units is on any device
   bool ended_ = false;
 };

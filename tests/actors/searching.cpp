@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -126,6 +128,16 @@ struct undecided final : search_rule {
   std::vector<trial_decision> ended(const std::string&) override { return {}; }
 };
 
+/// The first checkpoint is complete only after `meanwhile`; its shards may be stepped before.
+struct slow_store final : checkpoint_store {
+  void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override {
+    all.save(c, saved);
+    if (const auto first = std::exchange(meanwhile, nullptr)) first();
+  }
+  memory_store all;
+  std::function<void()> meanwhile;
+};
+
 }  // namespace
 
 TEST_CASE("a run whose trials all wait for a paused one waits for a command", "[search]") {
@@ -182,6 +194,27 @@ TEST_CASE("a trial that waits for its decision can be paused, but not resumed", 
   s.run();
   REQUIRE(s.record());
   CHECK(steps_of(s) == expected);
+}
+
+TEST_CASE("a trial that waits is saved where it waits, also while an earlier checkpoint is not complete", "[search]") {
+  slow_store store;
+  auto m = even_model("t0", 1, steps, 2ms, 1ms);
+  m.evaluation = {.every = 3, .range = {.micro_batches = 1, .round = 1}};
+  auto setup = even_run({m}, 1);
+  setup.search.rule = std::make_shared<undecided>();
+  setup.search.trials = {"t0"};
+  setup.checkpoints = {.store = &store, .every_steps = 2, .every = {}};
+  simulation s(std::move(setup));
+  store.meanwhile = [&s] {  // that after 2 steps is under way, and the trial waits after 3
+    let_an_hour_pass(s);
+    s.steer("t0", model_command::save);
+    let_an_hour_pass(s);
+  };
+  let_an_hour_pass(s);
+  let_an_hour_pass(s);
+  REQUIRE(s.answers().size() == 1);
+  CHECK(!s.answers()[0]);
+  CHECK(store.all.of("t0").back().standing.next.step == 3);
 }
 
 TEST_CASE("trials that wait for a decision that never comes are a stall", "[search]") {

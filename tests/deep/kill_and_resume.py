@@ -18,6 +18,7 @@ LOADING_S = 2          # a signal that comes earlier may meet a program that is 
 POLICIES = ["sharded-lrtf", "fifo", "round-robin", "random", "whole-model"]
 POLICIES_OF_SEARCHES = [p for p in POLICIES if p != "whole-model"]  # it trains none beyond one that waits
 CRASHES = ["terminate called", "Traceback", "Sanitizer", "Assertion", "what():"]
+LOST = ["does not begin"]  # of a copy in a search: nothing here keeps it from beginning
 
 HEAD = """
 [run]
@@ -159,7 +160,7 @@ class Process:
         return {0}
 
     def check(self):
-        if self.status not in self.expected() or any(word in self.stderr for word in CRASHES):
+        if self.status not in self.expected() or any(word in self.stderr for word in CRASHES + LOST):
             raise Failure(f"exit status {self.status}, stderr:\n{self.stderr}")
         if self.status == 130:
             self.check_interrupted()
