@@ -1,11 +1,12 @@
 #pragma once
-// What other settings of a workload would bring.
+// What a workload would take, and what other settings of it would bring.
 
 #include "actors/admission/parallel_choices.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace hydra {
 
@@ -14,6 +15,14 @@ struct parallel_forecast {
   parallel_choice choice;
   byte_count host;       ///< that the run would need
   forecast expected;
+};
+
+/// The first steps of a workload, trained before it is predicted.
+struct rehearsal_summary {
+  std::uint32_t steps = 0;  ///< of each model, or all that it has
+  duration makespan{};      ///< of these steps
+  double overhead = 1;      ///< that makespan / the simulated one with exactly these times: messages between actors
+  double spread = 0;  ///< mean deviation of a computation's time from the mean of its kind, as a share of that mean
 };
 
 /// Devices with more memory.

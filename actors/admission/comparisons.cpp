@@ -1,6 +1,5 @@
 #include "actors/admission/comparisons.hpp"
 
-#include "actors/admission/loaded_model.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/device/usable_memory.hpp"
 
@@ -17,22 +16,8 @@ namespace {
 /// Enough for the shape of a schedule; a comparison has several.
 constexpr std::uint64_t units_compared = 4000;
 
-/// Everything but the policy.
-forecast_setup setup_of(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
-  forecast_setup setup{.devices = how.devices, .models = {}, .chosen = {}, .pipeline = how.pipeline,
-                       .optimizer_workers = how.optimizer_workers};
-  setup.waiting = planned.plan.waiting;
-  setup.host_memory = planned.host_cap;
-  setup.pipeline.staging_bytes = planned.plan.staging_bytes;
-  setup.pipeline.computing_bytes = planned.plan.computing_bytes;
-  for (std::size_t i = 0; i < from.models.size(); ++i) {
-    setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));
-  }
-  return setup;
-}
-
 forecast predict_shortly(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
-  auto setup = setup_of(planned, from, how);
+  auto setup = forecast_of_plan(planned, from, how);
   setup.chosen = how.make_policy();
   setup.most_units = units_compared;
   return predict(std::move(setup));
@@ -57,22 +42,6 @@ std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, cons
 }
 
 }  // namespace
-
-std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
-                              std::vector<std::unique_ptr<policy>> policies) {
-  const auto all = setup_of(planned, from, how);
-  std::vector<forecast> forecasts;
-  for (auto& p : policies) {
-    forecasts.push_back(predict({.devices = all.devices,
-                                 .models = all.models,
-                                 .waiting = all.waiting,
-                                 .host_memory = all.host_memory,
-                                 .chosen = std::move(p),
-                                 .pipeline = all.pipeline,
-                                 .optimizer_workers = all.optimizer_workers}));
-  }
-  return forecasts;
-}
 
 std::vector<parallel_forecast> compare_parallel(const planned_workload& planned, const planning_setup& from,
                                                 const prediction_setup& how, std::span<const parallel_choice> choices) {

@@ -1,9 +1,11 @@
 #include "actors/session/session.hpp"
 
+#include "actors/admission/comparisons.hpp"
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/model_joiner.hpp"
-#include "actors/admission/comparisons.hpp"
 #include "actors/admission/planned_workload.hpp"
+#include "actors/admission/prediction.hpp"
+#include "actors/admission/rehearsal.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/policy/catalog.hpp"
@@ -87,6 +89,7 @@ struct session::state {
 
   std::optional<planned_workload> planned;          ///< made by plan()
   std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
+  std::optional<rehearsal> rehearsed;
 
   // set by run()
   std::unique_ptr<device_set> devices;
@@ -122,6 +125,8 @@ struct session::state {
   run_setup make_setup(trace* spans);
   void keep_models(const run_record& record);
   void log_unlocked() const;
+  void load();
+  executed_run train(trace* spans, interrupt_flag& stops);
   report report_of(const executed_run& run, duration load, const trace* spans);
 };
 
@@ -366,7 +371,33 @@ prediction_setup session::state::prediction() {
 }
 
 std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies) {
-  return hydra::predict(*planned, planning(), prediction(), std::move(policies));
+  return hydra::predict(*planned, planning(), prediction(), std::move(policies), rehearsed ? &*rehearsed : nullptr);
+}
+
+rehearsal_summary session::rehearse(std::uint32_t steps) {
+  plan();
+  auto options = state_->options;
+  options.log = verbosity::quiet;
+  options.output.clear();
+  options.resume = options.progress = options.keep_parameters = false;
+  session part{options};
+  auto& p = *part.state_;
+  p.device_entries = state_->device_entries;
+  p.planned = first_steps(*state_->planned, steps);
+  p.descriptions = first_steps(state_->descriptions, *p.planned);
+  p.chosen.use(state_->chosen.make());
+  trace spans;
+  const open_requests open(p.requests);
+  p.load();
+  const auto record = p.train(&spans, state_->interrupts).record;
+  for (std::size_t i = 0; i < p.descriptions.size(); ++i) {
+    if (const auto& why = record.models[i].why) {
+      throw fault_error(why.code, fmt::format("model '{}': {}", p.descriptions[i].name, why.text));
+    }
+  }
+  const auto makespan = makespan_of(record);
+  state_->rehearsed = rehearsed_by(spans.spans(), makespan, *p.planned, p.planning(), state_->prediction());
+  return state_->rehearsed->summary;
 }
 
 forecast session::predict() {
@@ -554,6 +585,23 @@ report session::state::report_of(const executed_run& run, duration load, const t
   return r;
 }
 
+void session::state::load() {
+  devices = std::make_unique<device_set>(device_entries, log, options.stop_limit);
+  require_planned_memory(*planned, devices->infos());
+  load_models();
+  make_joiner();
+}
+
+executed_run session::state::train(trace* spans, interrupt_flag& stops) {
+  return execute(make_setup(spans), {.devices = *devices,
+                                     .arena = *arena,
+                                     .interrupts = stops,
+                                     .requests = requests,
+                                     .optimizer_threads = optimizer_threads(options),
+                                     .stop_limit = options.stop_limit,
+                                     .progress = options.progress});
+}
+
 report session::run() {
   const open_requests open(state_->requests);
   plan();
@@ -564,20 +612,11 @@ report session::run() {
   s.check_search();
   s.files.make_folder();
   const auto start = steady_clock::now();
-  s.devices = std::make_unique<device_set>(s.device_entries, s.log, s.options.stop_limit);
-  require_planned_memory(*s.planned, s.devices->infos());
-  s.load_models();
-  s.make_joiner();
+  s.load();
   s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
-  const auto run = execute(s.make_setup(spans.get()), {.devices = *s.devices,
-                                                       .arena = *s.arena,
-                                                       .interrupts = s.interrupts,
-                                                       .requests = s.requests,
-                                                       .optimizer_threads = optimizer_threads(s.options),
-                                                       .stop_limit = s.options.stop_limit,
-                                                       .progress = s.options.progress});
+  const auto run = s.train(spans.get(), s.interrupts);
   s.files.end_metrics();
   s.keep_models(run.record);
   s.log_unlocked();

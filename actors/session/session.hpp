@@ -108,6 +108,11 @@ class session {
   /// an object or an actor is replaced by the one chosen by name before, or by the default. Before run().
   forecast predict();
 
+  /// Trains the first steps of all models, without results, so that predictions are made from the times of their units instead
+  /// of the pilot's: these were measured without everything else that a run does. Takes as long, and as much memory, as these
+  /// steps of the run; `steps`: 2 or more. Throws fault_error with the fault of a model that fails. Before run().
+  rehearsal_summary rehearse(std::uint32_t steps);
+
   /// The same for each of these policies, with one pilot pass. Links are measured once in a session.
   std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
 

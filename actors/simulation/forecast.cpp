@@ -58,7 +58,8 @@ bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup
   resources machines{.speeds = {}, .optimizer_workers = setup.optimizer_workers};
   byte_count room;
   for (const auto& d : setup.devices) {
-    room = std::max(room, setup.pipeline.saving_room(usable_memory(d)));
+    const bool counted = setup.recorded != nullptr;  // recorded times have it in them
+    room = std::max(room, counted ? byte_count{} : setup.pipeline.saving_room(usable_memory(d)));
   }
   for (const auto& m : models) {
     times.push_back(planned_times(*m, setup.devices, room));
@@ -69,18 +70,6 @@ bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup
     machines.memory += usable_memory(d);
   }
   return lower_bounds(times, machines);
-}
-
-duration makespan_of(const run_record& record) {
-  if (record.aborted) {
-    throw fault_error(record.aborted);
-  }
-  for (const auto& m : record.models) {
-    if (m.why) {
-      throw fault_error(m.why);
-    }
-  }
-  return record.last_update.value() - record.first_prefetch.value();
 }
 
 /// Since the start of the run.
@@ -164,6 +153,18 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     t.demote.push_back(crosses && trained ? fastest_copy(s.gradient_bytes(), devices) : duration{});
   }
   return t;
+}
+
+duration makespan_of(const run_record& record) {
+  if (record.aborted) {
+    throw fault_error(record.aborted);
+  }
+  for (const auto& m : record.models) {
+    if (m.why) {
+      throw fault_error(m.why);
+    }
+  }
+  return record.last_update.value() - record.first_prefetch.value();
 }
 
 forecast predict(forecast_setup setup) {

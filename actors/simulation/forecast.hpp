@@ -19,6 +19,7 @@
 namespace hydra {
 
 class recorded_times;
+struct run_record;
 
 struct forecast {
   duration makespan{};
@@ -45,6 +46,9 @@ struct forecast_setup {
   std::uint64_t most_units = 20000;  ///< longer runs are shortened to about so many units
   std::shared_ptr<recorded_times> recorded{};  ///< of a run, instead of the plan's times; consumed
 };
+
+/// From the first prefetch to the last update. Throws fault_error with the fault of a run that did not end well, or of a model.
+duration makespan_of(const run_record& record);
 
 /// Throws fault_error with the fault of the simulated run if it does not end well.
 forecast predict(forecast_setup setup);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -75,6 +76,16 @@ std::optional<span_label> parse_label(std::string_view detail) {
   l.shard = shard.value_or(0);
   l.model = detail;
   return shard ? std::optional(l) : std::nullopt;
+}
+
+std::optional<queue_kind> queue_of_track(std::string_view track, std::string_view device) {
+  constexpr std::pair<std::string_view, queue_kind> queues[]{
+      {" compute", queue_kind::compute}, {" h2d", queue_kind::h2d}, {" d2h", queue_kind::d2h}};
+  if (!track.starts_with(device)) {
+    return std::nullopt;
+  }
+  const auto* found = std::ranges::find(queues, track.substr(device.size()), [](const auto& q) { return q.first; });
+  return found == std::end(queues) ? std::nullopt : std::optional(found->second);
 }
 
 void recorded_times::sums::add(duration d) {
@@ -177,6 +188,36 @@ std::optional<duration> recorded_times::mean_visit(const std::string& model, std
 std::optional<duration> recorded_times::mean_update(const std::string& model, std::uint32_t shard) const {
   const auto found = updates_.find(visit_key(model, "", shard));
   return found == updates_.end() ? std::nullopt : found->second.mean();
+}
+
+std::optional<duration> recorded_times::mean_computation(const std::string& model, std::string_view way,
+                                                         std::uint32_t shard) const {
+  return mean_of(class_key({.subject = {}, .model = model, .way = way, .shard = shard}));
+}
+
+double recorded_times::spread() const {
+  double deviation = 0, sum = 0;
+  for (const auto& [key, c] : classes_) {
+    if (!key.starts_with('|')) {
+      continue;  // copies have a subject
+    }
+    const auto mean = c.total.nanoseconds / static_cast<double>(c.total.count);
+    for (const auto& o : c.all) {
+      deviation += std::abs(static_cast<double>(o.took.count()) - mean);
+    }
+    sum += c.total.nanoseconds;
+  }
+  return sum > 0 ? deviation / sum : 0;
+}
+
+void set_times(model_plan& plan, const recorded_times& times) {
+  for (std::uint32_t s = 0; s < plan.shards.size(); ++s) {
+    auto& p = plan.shards[s];
+    p.forward_time = times.mean_visit(plan.name, "forward", s).value_or(p.forward_time);
+    p.backward_time = times.mean_visit(plan.name, "backward", s).value_or(p.backward_time);
+    p.evaluation_time = times.mean_computation(plan.name, "evaluate", s).value_or(p.evaluation_time);
+    p.update_time = times.mean_update(plan.name, s).value_or(p.update_time);
+  }
 }
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #pragma once
 // Times of the operations of a run, to simulate it again: by the labels of its trace.
 
+#include "partition/plan/plan.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/trace/trace.hpp"
 
@@ -28,6 +29,9 @@ struct span_label {
 /// None if the text is not such a label. Views into `detail`.
 std::optional<span_label> parse_label(std::string_view detail);
 
+/// The queue of this device that a span's track belongs to.
+std::optional<queue_kind> queue_of_track(std::string_view track, std::string_view device);
+
 /// Operations of a run by label, 16 bytes each. Times of computations are kept at speed 1.
 class recorded_times {
  public:
@@ -47,6 +51,12 @@ class recorded_times {
   /// Mean over all steps; none if none was recorded. At speed 1, all visits of a step together.
   std::optional<duration> mean_visit(const std::string& model, std::string_view way, std::uint32_t shard) const;
   std::optional<duration> mean_update(const std::string& model, std::uint32_t shard) const;
+
+  /// Of one micro-batch.
+  std::optional<duration> mean_computation(const std::string& model, std::string_view way, std::uint32_t shard) const;
+
+  /// Mean deviation of computations from the mean of their class, as a share of it; each counts by its time.
+  double spread() const;
 
   bool empty() const noexcept { return classes_.empty(); }
 
@@ -77,5 +87,8 @@ class recorded_times {
   std::map<std::string, sums> visits_;              ///< by model, way and shard: sums per visit
   std::map<std::string, sums> updates_;
 };
+
+/// The shards of a plan take the means of the times that were recorded of this model.
+void set_times(model_plan& plan, const recorded_times& times);
 
 }  // namespace hydra

@@ -34,6 +34,7 @@ struct plan_options {
   std::optional<std::string> save;
   std::vector<std::string> plugins;
   std::vector<std::string> set;
+  int rehearse = 0;  ///< steps; 0: none
   bool json = false;
 };
 
@@ -69,7 +70,8 @@ std::string search_line(const workload& w) {
 }
 
 std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::span<const device_info> devices,
-                    const forecast& f, std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory) {
+                    const forecast& f, const std::optional<rehearsal_summary>& rehearsed,
+                    std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory) {
   auto j = parse_ordered_json(hydra::to_json(plan));
   j["data"] = json_of(inputs.data);
   j["groups"] = json_of(inputs.groups);
@@ -80,6 +82,11 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::s
                     {"bound", f.limits.best_name()},
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
+  if (rehearsed)
+    j["rehearsed"] = {{"steps", rehearsed->steps},
+                      {"makespan_s", seconds(rehearsed->makespan)},
+                      {"overhead", rehearsed->overhead},
+                      {"spread", rehearsed->spread}};
   j["parallel"] = parallel_json(ways);
   j["memory"] = memory_json(memory);
   return json_text(j, 2) + "\n";
@@ -96,12 +103,15 @@ int plan(const plan_options& o) {
   const plan_inputs inputs{fill_of(w, sources), shares_of(w, sources)};
   const workload_plan& made = s.plan();
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
+  std::optional<rehearsal_summary> rehearsed;
+  if (o.rehearse > 0) rehearsed = s.rehearse(static_cast<std::uint32_t>(o.rehearse));
   const forecast f = s.predict();
   const std::vector<parallel_forecast> ways = s.compare_parallel();
   const std::vector<memory_forecast> memory = s.compare_memory();
-  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, ways, memory)
+  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory)
                           : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
-                                search_line(w) + to_lines(f) + to_table(ways) + to_table(memory));
+                                search_line(w) + (rehearsed ? to_line(*rehearsed) : "") + to_lines(f) + to_table(ways) +
+                                to_table(memory));
   return 0;
 }
 
@@ -113,6 +123,9 @@ command_action declare_plan(command_line& line) {
   line.add_option("--save", o->save, "file for the plan (JSON), must not exist; `cuts` of a model may name it");
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
+  line.add_option("--rehearse", o->rehearse,
+                  "first trains so many steps of all models, without results, and predicts by their times")
+      .within(2, 1000);
   line.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
   return [o] { return plan(*o); };
 }

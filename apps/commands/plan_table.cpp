@@ -184,6 +184,11 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
                      plan.sufficient.value(), to_string(plan.host_needed), waiting_text(plan), sharing_text(plan));
 }
 
+std::string to_line(const rehearsal_summary& r) {
+  return fmt::format("rehearsed {} steps in {}  spread of a unit {:.1f} %  overhead {:.1f} %\n", r.steps,
+                     to_string(r.makespan), r.spread * 100, (r.overhead - 1) * 100);
+}
+
 std::string to_lines(const forecast& f) {
   const double share = f.makespan > duration::zero() ? seconds(f.limits.best()) / seconds(f.makespan) : 0;
   return to_line(f.limits) +

@@ -1,6 +1,7 @@
 #pragma once
 // Prints a plan for people.
 
+#include "actors/admission/compared_forecasts.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/device/device.hpp"
@@ -13,6 +14,7 @@ namespace hydra::apps {
 /// Layers and shards of each model (models that cost the same together), then the budgets.
 std::string to_table(const workload_plan& plan, std::span<const device_info> devices);
 
+std::string to_line(const rehearsal_summary& r);
 /// Makespan and bounds.
 std::string to_lines(const forecast& f);
 

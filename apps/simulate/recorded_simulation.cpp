@@ -82,9 +82,6 @@ ablation_options read_ablation_of(const fs::path& folder) {
 
 // -- durations --------------------------------------------------------------------------------------------------------
 
-constexpr std::pair<const char*, queue_kind> queues[]{
-    {" compute", queue_kind::compute}, {" h2d", queue_kind::h2d}, {" d2h", queue_kind::d2h}};
-
 void add_update(seen_spans& seen, const span& s) {
   seen.times->add_update(s);
   if (s.begin == s.end) return;
@@ -104,11 +101,10 @@ void add_span(seen_spans& seen, const report& summary, const span& s) {
   if (s.track == "host optimizer") return add_update(seen, s);
   add_evaluation(seen, s);
   for (const device_report& d : summary.devices)
-    for (const auto& [name, queue] : queues)
-      if (s.track == d.name + name) {
-        seen.times->add(queue, d.name, d.speed, s);
-        if (queue != queue_kind::compute) seen.copying[d.name] += s.end - s.begin;
-      }
+    if (const auto queue = queue_of_track(s.track, d.name)) {
+      seen.times->add(*queue, d.name, d.speed, s);
+      if (*queue != queue_kind::compute) seen.copying[d.name] += s.end - s.begin;
+    }
 }
 
 recording read_recording(const fs::path& run) {
@@ -162,16 +158,6 @@ void set_evaluations(sharded_model& m, const seen_evaluations& seen) {
   if (first > 0 && first < m.steps) m.evaluate_every = first;
 }
 
-/// Policies are given the means of the recorded times.
-void set_times(sharded_model& m, const recorded_times& times) {
-  for (std::uint32_t s = 0; s < m.plan.shards.size(); ++s) {
-    shard_plan& p = m.plan.shards[s];
-    p.forward_time = times.mean_visit(m.name, "forward", s).value_or(p.forward_time);
-    p.backward_time = times.mean_visit(m.name, "backward", s).value_or(p.backward_time);
-    p.update_time = times.mean_update(m.name, s).value_or(p.update_time);
-  }
-}
-
 schedule_terms terms_of(const model_report& m) {
   return {.priority = m.priority, .deadline = m.deadline, .arrival = m.arrival};
 }
@@ -186,7 +172,7 @@ std::shared_ptr<sharded_model> model_of(const recording& r, std::size_t i) {
   m->update.clip_norm = said.grad_norm.empty() ? 0 : 1;
   if (const auto seen = r.seen.evaluations.find(m->name); seen != r.seen.evaluations.end())
     set_evaluations(*m, seen->second);
-  set_times(*m, *r.seen.times);
+  set_times(m->plan, *r.seen.times);  // policies are given the means
   return m;
 }
 

@@ -107,6 +107,24 @@ TEST_CASE("a million recorded operations take some tens of megabytes") {
   CHECK(resident_bytes() - before < 100'000'000);
 }
 
+TEST_CASE("the spread of computations is the mean deviation from the means of their classes; copies have no part in it") {
+  recorded_times times;
+  CHECK(times.spread() == 0);
+  times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 0 micro-batch 0", 2ms));
+  times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 1 micro-batch 0", 6ms));
+  times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 1 step 0 micro-batch 0", 8ms));
+  times.add(queue_kind::h2d, "a", 1, lasting("prefetch_shard", "parameters of m forward 0 step 0", 1ms));
+  times.add(queue_kind::h2d, "a", 1, lasting("prefetch_shard", "parameters of m forward 0 step 1", 9ms));
+  CHECK(times.spread() == Approx(4.0 / 16));
+}
+
+TEST_CASE("a track belongs to a queue of a device only if it is named like that") {
+  CHECK(queue_of_track("cpu:1 compute", "cpu:1") == queue_kind::compute);
+  CHECK(queue_of_track("cpu:1 d2h", "cpu:1") == queue_kind::d2h);
+  CHECK_FALSE(queue_of_track("cpu:11 compute", "cpu:1"));
+  CHECK_FALSE(queue_of_track("host optimizer", "cpu:1"));
+}
+
 TEST_CASE("a visit's mean is of all its micro-batches together, an update's of all steps") {
   recorded_times times;
   for (const auto* detail : {"m backward 1 step 0 micro-batch 0", "m backward 1 step 0 micro-batch 1",

@@ -60,6 +60,18 @@ TEST_CASE("a plan as JSON is the plan with its forecast") {
   CHECK(j["predicted"]["makespan_s"] >= j["predicted"]["bound_s"]);
 }
 
+TEST_CASE("a plan is predicted by the times of a rehearsal, which leaves nothing behind") {
+  const temporary_folder folder;
+  const outcome o = plan(folder, example, "--rehearse 2");
+  CHECK(o.status == 0);
+  CHECK(o.err.empty());
+  CHECK_THAT(o.out, Contains("rehearsed 2 steps in ") && Contains("predicted makespan"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+  CHECK(nlohmann::json::parse(plan(folder, example, "--rehearse 2 --json").out)["rehearsed"]["steps"] == 2);
+  CHECK_FALSE(nlohmann::json::parse(plan(folder, example, "--json").out).contains("rehearsed"));
+  CHECK(plan(folder, example, "--rehearse 1").status == 2);
+}
+
 TEST_CASE("a plan says how conversations fill samples, and which parameters each group has") {
   const temporary_folder folder;
   const auto line = [](const std::string& q) {
