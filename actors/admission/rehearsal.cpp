@@ -1,6 +1,7 @@
 #include "actors/admission/rehearsal.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace hydra {
@@ -18,6 +19,7 @@ std::shared_ptr<recorded_times> times_of(std::span<const span> spans, std::span<
     }
     if (s.track == "host optimizer") {
       times->add_update(s);
+      continue;
     }
     for (const auto& d : devices) {
       if (const auto queue = queue_of_track(s.track, d.name)) {
@@ -50,6 +52,8 @@ std::vector<model_description> first_steps(std::vector<model_description> models
     m.begins.clear();
     m.epochs = 0;
     m.steps = part.prepared[i].steps;
+    m.optimizer.schedule = {};  // it may need more steps than these
+    m.stop_on_nan = false;
     const auto batches = part.plan.models[i].evaluation.micro_batches / m.micro_batches;
     if (batches > 0) {
       m.validate = {.every_steps = m.validate.value_or(validation_options{}).every_steps, .batches = batches};
@@ -67,8 +71,10 @@ rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const pla
   }
   auto setup = forecast_of_plan(with_times_of(r, planned), from, how);
   setup.chosen = how.make_policy();
-  if (const auto simulated = predict_by(r, std::move(setup)).makespan; simulated > duration{}) {
-    found.overhead = seconds(makespan) / seconds(simulated);
+  setup.most_units = std::numeric_limits<std::uint64_t>::max();
+  const auto simulated = predict_by(r, std::move(setup)).makespan;
+  if (simulated > duration{} && planned.plan.waiting.empty()) {  // those that wait are loaded meanwhile, once
+    found.overhead = std::max(1.0, seconds(makespan) / seconds(simulated));
   }
   if (found.steps > 1) {
     r.times = times_of(spans, how.devices, 1);

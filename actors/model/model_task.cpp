@@ -469,7 +469,7 @@ class model_task final : public task_actor::base {
     }
     join_schedule();
     if (keeping_) {
-      on_keep_model({});  // the save that has failed had begun before that was asked
+      on_keep_model({});  // the save that failed had begun before this was asked for
     }
     advance();
   }

@@ -87,10 +87,6 @@ class model_phases {
   std::size_t paused() const {
     return count([](const record& m) { return m.phase == model_phase::paused; });
   }
-  /// Some model has ended and still has units on devices.
-  bool drains() const {
-    return std::ranges::any_of(all_, [](const record& m) { return m.has_memory && over(m.phase) && !m.drained; });
-  }
   /// Some model has memory that it may give back.
   bool holds_memory() const { return std::ranges::any_of(all_, &record::has_memory); }
   /// Some model is about to give its memory back.

@@ -99,7 +99,6 @@ void supervisor::on_model_ended(const model_ended& m) {
 
 void supervisor::on_model_drained(const model_drained& m) {
   phases_.drained(m.model);
-  end_if_over();
   release_if_over(m.model);
 }
 

@@ -181,10 +181,9 @@ void supervisor::lose_controller(const std::string& why) {
   end_reporter_if_alone();
 }
 
-/// A run that is halted does not wait: a device may not respond.
 void supervisor::end_if_over() {
-  const bool waits = (phases_.paused() > 0 || phases_.drains()) && !halted_;
-  if (phases_.running() > 0 || !queue_.empty() || waits || std::exchange(ending_, true)) {
+  const bool awaits_command = phases_.paused() > 0 && !halted_;
+  if (phases_.running() > 0 || !queue_.empty() || awaits_command || std::exchange(ending_, true)) {
     return;
   }
   send_to_tasks(shut_down{});

@@ -375,6 +375,9 @@ std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<poli
 }
 
 rehearsal_summary session::rehearse(std::uint32_t steps) {
+  if (steps < 2) {
+    throw fault_error(fault_code::bad_input, "rehearse: at least 2 steps, because the first one is slower");
+  }
   plan();
   auto options = state_->options;
   options.log = verbosity::quiet;
@@ -393,6 +396,12 @@ rehearsal_summary session::rehearse(std::uint32_t steps) {
   for (std::size_t i = 0; i < p.descriptions.size(); ++i) {
     if (const auto& why = record.models[i].why) {
       throw fault_error(why.code, fmt::format("model '{}': {}", p.descriptions[i].name, why.text));
+    }
+  }
+  for (std::size_t i = 0; i < record.devices.size(); ++i) {
+    if (record.devices[i].lost) {
+      throw fault_error(fault_code::device_lost,
+                        fmt::format("device {} was lost in the rehearsal", p.planned->machines[i].name));
     }
   }
   const auto makespan = makespan_of(record);

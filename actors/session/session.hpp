@@ -104,17 +104,19 @@ class session {
   /// True if a resumed run was complete: every model has a checkpoint of its end. run() would train nothing.
   bool complete();
 
-  /// The expected times of the plan: a simulation of the run in virtual time, with the pilot's times. A policy given as
-  /// an object or an actor is replaced by the one chosen by name before, or by the default. Before run().
+  /// The expected times of the plan: a simulation of the run in virtual time, with the times of the pilot or of a
+  /// rehearsal. A policy given as an object or an actor is replaced by the one chosen by name before, or by the default.
+  /// Before run().
   forecast predict();
-
-  /// Trains the first steps of all models, without results, so that predictions are made from the times of their units instead
-  /// of the pilot's: these were measured without everything else that a run does. Takes as long, and as much memory, as these
-  /// steps of the run; `steps`: 2 or more. Throws fault_error with the fault of a model that fails. Before run().
-  rehearsal_summary rehearse(std::uint32_t steps);
 
   /// The same for each of these policies, with one pilot pass. Links are measured once in a session.
   std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
+
+  /// Trains the first steps of all models, without results. Later predictions are made from the times of their units
+  /// instead of the pilot's, which were measured without everything else that a run does. Takes as long, and as much
+  /// memory, as these steps of the run; `steps`: 2 or more. The policy is that of predict(). Throws fault_error with the
+  /// fault of a model that fails. Before run().
+  rehearsal_summary rehearse(std::uint32_t steps);
 
   /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that fit.
   /// One pilot pass for all, and fewer steps than predict() simulates.

@@ -117,7 +117,6 @@ class simulation {
 
   /// Fires the next time-out although actors could run, as if messages took time. False if none is pending.
   bool let_time_pass();
-  void release_ended();
 
   /// Until nothing is left to do. At each instant the SCHEDULER runs last.
   void run();
@@ -135,6 +134,8 @@ class simulation {
   const host_arena& arena() const noexcept { return *arena_; }
 
  private:
+  /// What operations hold that have ended.
+  void release_ended();
   run_setup make_run_setup(simulation_setup setup);
   /// Index of a runnable actor that is not the SCHEDULER; their number if there is none.
   std::size_t first_but_scheduler() const;

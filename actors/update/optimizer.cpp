@@ -214,7 +214,7 @@ class optimizer final : public optimizer_actor::base {
 
   void on_release_updates(const release_updates& m) {
     releases_.insert_or_assign(m.model, m);
-    std::erase_if(waiting_, [&](const auto& entry) { return entry.second.model == m.model; });
+    std::erase_if(waiting_, [&](const pending_job& p) { return p.model == m.model; });
     release_if_idle(m.model);
   }
 
@@ -262,8 +262,6 @@ class optimizer final : public optimizer_actor::base {
     }
   }
 
-  /// The next step needs the lowest shards first, so their jobs are the most urgent. No model waits for ever: others do not get
-  /// through a step either without their highest shards.
   void submit(model_id id, const std::shared_ptr<model_updates>& model, const std::vector<update_job>& jobs) {
     if (releases_.contains(id)) {
       return;
@@ -272,7 +270,7 @@ class optimizer final : public optimizer_actor::base {
       if (model->touches_held(job)) {
         model->parked.push_back(job);
       } else {
-        waiting_.emplace(std::pair(job.shard, ++arrivals_), pending_job{id, job});
+        waiting_.push_back({id, job});
       }
     }
     start_waiting();
@@ -282,9 +280,20 @@ class optimizer final : public optimizer_actor::base {
   void start_waiting() {
     const auto workers = static_cast<std::size_t>(services_.update_executor->workers());
     while (jobs_.size() < workers && !waiting_.empty()) {
-      const auto next = waiting_.extract(waiting_.begin()).mapped();
+      const auto next = take_next();
       start(next.model, models_.at(next.model), next.job);
     }
+  }
+
+  /// Of the model whose job waits longest that of the lowest shard, with which its next step begins.
+  pending_job take_next() {
+    const auto rank = [oldest = waiting_.front().model](const pending_job& p) {
+      return std::pair(p.model != oldest, p.job.shard);
+    };
+    const auto next = std::ranges::min_element(waiting_, {}, rank);
+    const auto taken = *next;
+    waiting_.erase(next);
+    return taken;
   }
 
   void start(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
@@ -329,6 +338,9 @@ class optimizer final : public optimizer_actor::base {
                             model->parked.size(), model->held.size());
       }
     }
+    if (!waiting_.empty()) {
+      text += fmt::format("{} jobs wait for {} that run\n", waiting_.size(), jobs_.size());
+    }
     send(m.to, state_reported{actor_name, text});
   }
 
@@ -336,8 +348,7 @@ class optimizer final : public optimizer_actor::base {
 
   run_services services_;
   std::map<model_id, std::shared_ptr<model_updates>> models_;
-  std::map<std::pair<std::size_t, std::uint64_t>, pending_job> waiting_;   ///< by shard, then in the order of arrival
-  std::uint64_t arrivals_ = 0;
+  std::vector<pending_job> waiting_;                      ///< in the order of arrival
   std::unordered_map<std::uint64_t, pending_job> jobs_;   ///< given to the executor
   std::map<model_id, release_updates> releases_;   ///< of models of which a job still runs
   std::unordered_map<std::uint64_t, digest_job> digests_;
