@@ -99,10 +99,16 @@ std::vector<memory_forecast> compare_memory(const planned_workload& planned, con
         d.memory = byte_count{static_cast<std::uint64_t>(static_cast<double>(d.memory.value()) * more)};
       }
     }
-    const auto again = plan_again(larger, from);
-    all.push_back(forecast_of(more, again, from, with));
+    try {
+      all.push_back(forecast_of(more, plan_again(larger, from), from, with));
+    } catch (const fault_error& e) {
+      if (e.what_happened().code != fault_code::does_not_fit) {
+        throw;
+      }
+      break;  // fewer or other cuts, or all models at once, need more host memory than there is
+    }
   }
-  return all;
+  return all.size() > 1 ? all : std::vector<memory_forecast>{};
 }
 
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways) {

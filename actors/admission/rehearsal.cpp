@@ -30,7 +30,8 @@ std::shared_ptr<recorded_times> times_of(std::span<const span> spans, std::span<
   return times;
 }
 
-duration scaled(duration d, double by) { return from_seconds(seconds(d) * by); }
+/// Of a time in which devices work. Those that wait, for models that arrive later, have no overhead.
+duration longer_by(duration working, double overhead) { return from_seconds(seconds(working) * (overhead - 1)); }
 
 }  // namespace
 
@@ -94,8 +95,9 @@ forecast predict_by(const rehearsal& r, forecast_setup setup) {
   r.times->rewind();
   setup.recorded = r.times;
   auto f = predict(std::move(setup));
-  f.makespan = scaled(f.makespan, r.summary.overhead);
-  f.compute_end = scaled(f.compute_end, r.summary.overhead);
+  const auto overhead = longer_by(std::min(f.makespan, f.limits.work), r.summary.overhead);
+  f.makespan += overhead;
+  f.compute_end += overhead;
   return f;
 }
 

@@ -85,7 +85,7 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::s
   if (rehearsed)
     j["rehearsed"] = {{"steps", rehearsed->steps},
                       {"makespan_s", seconds(rehearsed->makespan)},
-                      {"overhead", rehearsed->overhead},
+                      {"overhead", plan.waiting.empty() ? nlohmann::ordered_json(rehearsed->overhead) : nullptr},
                       {"spread", rehearsed->spread}};
   j["parallel"] = parallel_json(ways);
   j["memory"] = memory_json(memory);
@@ -110,8 +110,8 @@ int plan(const plan_options& o) {
   const std::vector<memory_forecast> memory = s.compare_memory();
   fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory)
                           : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
-                                search_line(w) + (rehearsed ? to_line(*rehearsed) : "") + to_lines(f) + to_table(ways) +
-                                to_table(memory));
+                                search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
+                                to_lines(f) + to_table(ways) + to_table(memory));
   return 0;
 }
 
@@ -123,8 +123,10 @@ command_action declare_plan(command_line& line) {
   line.add_option("--save", o->save, "file for the plan (JSON), must not exist; `cuts` of a model may name it");
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
-  line.add_option("--rehearse", o->rehearse,
-                  "first trains so many steps of all models, without results, and predicts by their times")
+  line.add_option(
+          "--rehearse", o->rehearse,
+          "first trains so many steps of all models (2 to 1000; 5 to 10 will do), without results, and predicts "
+          "by their times")
       .within(2, 1000);
   line.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
   return [o] { return plan(*o); };

@@ -184,9 +184,10 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
                      plan.sufficient.value(), to_string(plan.host_needed), waiting_text(plan), sharing_text(plan));
 }
 
-std::string to_line(const rehearsal_summary& r) {
-  return fmt::format("rehearsed {} steps in {}  spread of a unit {:.1f} %  overhead {:.1f} %\n", r.steps,
-                     to_string(r.makespan), r.spread * 100, (r.overhead - 1) * 100);
+std::string to_line(const rehearsal_summary& r, bool overhead) {
+  return fmt::format("rehearsed {} steps in {}  spread of a unit {:.1f} %  overhead {}\n", r.steps,
+                     to_string(r.makespan), r.spread * 100,
+                     overhead ? fmt::format("{:.1f} %", (r.overhead - 1) * 100) : "-");
 }
 
 std::string to_lines(const forecast& f) {

@@ -14,7 +14,8 @@ namespace hydra::apps {
 /// Layers and shards of each model (models that cost the same together), then the budgets.
 std::string to_table(const workload_plan& plan, std::span<const device_info> devices);
 
-std::string to_line(const rehearsal_summary& r);
+/// `overhead`: it was measured.
+std::string to_line(const rehearsal_summary& r, bool overhead);
 /// Makespan and bounds.
 std::string to_lines(const forecast& f);
 

@@ -35,9 +35,7 @@ std::string to_table(std::span<const memory_forecast> all) {
     t.add({to_string(m.memory), m.times == 1 ? "as it is" : fmt::format("x {:g}", m.times), std::to_string(m.shards),
            fmt::format("{:.0f} %", saved_share(m.expected) * 100), to_string(m.expected.makespan),
            fmt::format("{:.2f}", speed_up(all.front(), m))});
-  return "\n" + t.to_string() +
-         "saved: share of the forward computations of backward visits that what the forward visits have left on the "
-         "devices makes unnecessary\n";
+  return "\n" + t.to_string() + "saved: share of the forwards of backward visits that need not be computed again\n";
 }
 
 nlohmann::ordered_json memory_json(std::span<const memory_forecast> all) {

@@ -72,6 +72,18 @@ TEST_CASE("a plan is predicted by the times of a rehearsal, which leaves nothing
   CHECK(plan(folder, example, "--rehearse 1").status == 2);
 }
 
+TEST_CASE("models that wait for host memory are planned and rehearsed, too") {
+  const temporary_folder folder;
+  const std::string little = "[host]\nmemory = \"MEMORY\"\n\n[[device]]";
+  auto text = bent("[[device]]", little) + grid;
+  const auto need = nlohmann::json::parse(plan(folder, example, "--json").out)["host_bytes"].get<std::uint64_t>();
+  text.replace(text.find("MEMORY"), 6, std::to_string(need + need / 2));
+  const outcome o = plan(folder, text, "--rehearse 2");
+  CAPTURE(o.err);
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("the others wait until models have ended") && Contains("overhead -"));
+}
+
 TEST_CASE("a plan says how conversations fill samples, and which parameters each group has") {
   const temporary_folder folder;
   const auto line = [](const std::string& q) {
