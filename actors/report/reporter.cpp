@@ -131,12 +131,16 @@ class reporter final : public reporter_actor::base {
     }
   }
 
-  /// One that has waited for memory, or was paused: it has the cuts that it was planned with.
+  /// One that has waited for memory, or was paused: it has the cuts that it was planned with. Its checkpoint may be that of
+  /// another run, which has trained it meanwhile.
   void admit(model_id model, const model_entry& entry) {
     auto& out = record_.models[model.value];
     if (out.waits) {
       times_[model.value] = unit_times_record(*entry.what);
       out = empty_outcome(*entry.what, entry.standing);
+    } else if (entry.standing.history.losses.size() > out.history.losses.size()) {
+      out.steps_before += static_cast<std::uint32_t>(entry.standing.history.losses.size() - out.history.losses.size());
+      out.history = entry.standing.history;
     }
     out.ended = out.paused = false;
     out.why = {};
@@ -214,7 +218,7 @@ class reporter final : public reporter_actor::base {
     out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // a task that died reports 0
     out.stopped = m.stopped;
     out.paused = m.paused;
-    out.waits = false;
+    out.waits = out.waits && m.paused;
     out.why = m.why;
     out.unsaved = m.unsaved;
     // A model that failed may have a last step whose update was never reported: its bound leaves that step out.

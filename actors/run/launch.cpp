@@ -175,6 +175,7 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
   actors.supervisor = spawn_supervisor(system, setup.services,
                                        {.models = descriptions_of(setup),
                                         .waiting = setup.waiting,
+                                        .begin_paused = setup.begin_paused,
                                         .callback_limit = setup.callback_limit,
                                         .stall_limit = setup.stall_limit,
                                         .checkpoints = setup.checkpoints,

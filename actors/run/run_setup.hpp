@@ -30,6 +30,7 @@ struct run_setup {
   std::vector<device*> devices;
   std::vector<model_entry> models;       ///< position = model id
   std::set<model_id> waiting;            ///< of these, those that wait for memory: theirs is empty
+  bool begin_paused = false;             ///< these are paused until they are resumed
   std::vector<model_description> descriptions;  ///< from which `models` can be prepared again; empty if none has to be
   std::unique_ptr<policy> chosen;
   policy_actor_setup advice;

@@ -15,6 +15,11 @@ session_options checked(session_options o) {
     throw fault_error(fault_code::bad_input, fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}",
                                                          minutes, most_minutes));
   }
+  if (o.begin_paused && (o.output.empty() || o.checkpoint.keep == 0)) {
+    throw fault_error(fault_code::bad_input,
+                      "begin_paused: models that are resumed start from their checkpoints; give the run a "
+                      "folder and checkpoint.keep of 1 or more");
+  }
   return o;
 }
 

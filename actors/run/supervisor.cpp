@@ -41,7 +41,11 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
   watch(actors_.scheduler);
   each_that_ends_late(actors_, watch);
   for (const auto& model : setup_.waiting) {
-    queue_.add({.what = descriptions_.at(model), .known = model});
+    if (setup_.begin_paused) {
+      pause_without_memory(model);
+    } else {
+      queue_.add({.what = descriptions_.at(model), .known = model});
+    }
   }
   prepare_next();
   end_if_over();

@@ -25,6 +25,7 @@ struct checkpoint_setup {
 struct supervisor_setup {
   std::vector<model_description> models;  ///< position = model id
   std::set<model_id> waiting;             ///< of these, those that wait for memory
+  bool begin_paused = false;              ///< these are paused until they are resumed
   duration callback_limit{};       ///< zero: no limit for callbacks
   duration stall_limit{};          ///< of the end of a run without REPORTER; zero: no limit
   checkpoint_setup checkpoints;    ///< of models that join

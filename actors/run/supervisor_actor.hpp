@@ -124,6 +124,7 @@ class supervisor final : public supervisor_actor::base {
   void steer_new(const steer_model& m);
   void stop(model_id model, const command_sink& sink);
   void pause(model_id model, const command_sink& sink);
+  void pause_without_memory(model_id model);
   void pause_by_command(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);
   void keep(model_id model, const command_sink& sink);

@@ -125,13 +125,17 @@ void supervisor::pause(model_id model, const command_sink& sink) {
     send(actors_.tasks.at(model.value), pause_model{});
   } else if (state == model_phase::waiting) {
     queue_.remove(phases_.name_of(model));
-    phases_.end(model, model_phase::paused);
-    send(actors_.reporter, model_ended{model, 0, false, {fault_code::interrupted, "it was paused"}, {}, true});
+    pause_without_memory(model);
     prepare_next();
     answer(sink, {});
   } else {
     answer(sink, objection(model, "paused"));
   }
+}
+
+void supervisor::pause_without_memory(model_id model) {
+  phases_.end(model, model_phase::paused);
+  send(actors_.reporter, model_ended{model, 0, false, {fault_code::interrupted, "it was paused"}, {}, true});
 }
 
 /// One that is paused, or about to be.

@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <future>
 #include <ranges>
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -118,6 +119,8 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   model_entry waiting_model(std::size_t i);
   void load_models();
+  /// Without memory at the start.
+  std::set<model_id> waiting() const;
   bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
   void check_search() const;
   void make_joiner();
@@ -453,10 +456,22 @@ model_entry session::state::load_model(std::size_t i) const {
   return entry;
 }
 
+std::set<model_id> session::state::waiting() const {
+  if (!options.begin_paused) {
+    return planned->plan.waiting;
+  }
+  std::set<model_id> all;
+  for (std::uint32_t i = 0; i < descriptions.size(); ++i) {
+    all.insert(model_id{i});
+  }
+  return all;
+}
+
 void session::state::load_models() {
+  const auto without_memory = waiting();
   arena = make_host_arena(planned->host_cap, {.lockers = devices->lockers(), .size = planned->plan.host_transfers});
   for (std::uint32_t i = 0; i < descriptions.size(); ++i) {
-    models.push_back(planned->plan.waiting.contains(model_id{i}) ? waiting_model(i) : load_model(i));
+    models.push_back(without_memory.contains(model_id{i}) ? waiting_model(i) : load_model(i));
     add_bases(bases, models.back());
   }
   if (saves()) {
@@ -510,7 +525,7 @@ void session::state::make_joiner() {
                                                         .devices = device_entries,
                                                         .machines = planned->machines,
                                                         .plan = planned->plan,
-                                                        .waiting = planned->plan.waiting,
+                                                        .waiting = waiting(),
                                                         .setting = planned->setting,
                                                         .device_updates = planned->device_updates,
                                                         .arena = arena.get(),
@@ -546,7 +561,8 @@ run_setup session::state::make_setup(trace* spans) {
     return joiner->prepare(r);
   };
   setup.search = search;
-  setup.waiting = planned->plan.waiting;
+  setup.waiting = waiting();
+  setup.begin_paused = options.begin_paused;
   setup.descriptions = descriptions;
   setup.halted = [this] { joiner->cancel(); };
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,

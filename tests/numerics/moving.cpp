@@ -1,0 +1,119 @@
+// A model that moves between runs as its checkpoint has the bits of one that stays.
+
+#include "tests/support/spilled_run.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include "partition/checkpoint/checkpoint_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <string>
+#include <thread>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run whose models are paused until they are resumed, on a thread of its own.
+class waiting_run {
+ public:
+  waiting_run(fs::path folder, const std::vector<exact_case>& models, const cpu_device& device)
+      : folder_(std::move(folder)),
+        session_(
+            {.output = folder_, .log = verbosity::quiet, .checkpoint = {.every_minutes = 0}, .begin_paused = true}) {
+    session_.add_devices(1, device);
+    for (std::size_t i = 0; i < models.size(); ++i) session_.add_model(describe(models[i], i));
+    session_.on<step_completed>([this](const step_completed&, control&) { ++steps_; });
+    run_ = std::async(std::launch::async, [this] { return session_.run(); });
+    while (!under_way()) {
+      if (run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+        run_.get();  // throws why it has not begun
+      std::this_thread::yield();
+    }
+  }
+
+  session& operator*() { return session_; }
+  int steps() const { return steps_; }
+  fs::path checkpoints(const std::string& model) const { return checkpoints_of(folder_ / "checkpoints", model); }
+
+  model_phase phase_of(std::size_t model) { return session_.status().models.at(model).phase; }
+  void train_for(int steps) {
+    for (const int end = steps_ + steps; steps_ < end;) std::this_thread::yield();
+  }
+  void train_to_the_end(std::size_t model) {
+    while (phase_of(model) < model_phase::finished) std::this_thread::yield();
+  }
+
+  report end() {
+    session_.interrupt();
+    return run_.get();
+  }
+
+ private:
+  bool under_way() try {
+    session_.status();
+    return true;
+  } catch (const fault_error&) {
+    return false;
+  }
+
+  fs::path folder_;
+  session session_;
+  std::atomic<int> steps_ = 0;
+  std::future<report> run_;
+};
+
+void move(const std::string& model, waiting_run& from, waiting_run& to) {
+  (*from).pause(model);
+  fs::remove_all(to.checkpoints(model));
+  fs::create_directories(to.checkpoints(model).parent_path());
+  fs::copy(from.checkpoints(model), to.checkpoints(model), fs::copy_options::recursive);
+  (*to).resume(model);
+}
+
+}  // namespace
+
+TEST_CASE("a model that moves to another run and back has the bits of plain training", "[moving]") {
+  auto models = std::vector{tiny_gpt(0.1, true), tiny_cnn()};
+  for (auto& m : models) {
+    m.steps = 60;
+    m.cuts = {};
+  }
+  const temporary_folder folder;
+  waiting_run a(folder.path() / "a", models, {.memory = 400_KiB});
+  waiting_run b(folder.path() / "b", models, {.memory = 64_MiB});
+  CHECK(a.phase_of(0) == model_phase::paused);
+  (*a).resume("model-0");
+  (*a).resume("model-1");
+  a.train_for(10);
+  move("model-0", a, b);
+  b.train_for(5);
+  move("model-0", b, a);
+  move("model-1", a, b);
+  a.train_to_the_end(0);
+  b.train_to_the_end(1);
+  const report of_a = a.end(), of_b = b.end();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto alone = train_spilled({models[i]}, {});
+    REQUIRE(difference(train_plain(models[i]), alone, 0) == "");
+    const auto& moved = (i == 0 ? of_a : of_b).models[i];
+    CHECK(moved.status == model_status::finished);
+    CHECK(moved.digest == alone.summary.models[0].digest);
+    CHECK(moved.loss == alone.summary.models[0].loss);
+    CHECK(moved.steps_before > 0);
+  }
+  CHECK(of_a.models[1].status == model_status::paused);
+  CHECK(b.steps() >= 5);
+}
+
+TEST_CASE("models can only begin paused in a run that saves them", "[moving]") {
+  CHECK_THROWS_WITH(session({.begin_paused = true}), Catch::Contains("give the run a folder"));
+}
