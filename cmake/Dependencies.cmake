@@ -5,7 +5,7 @@ find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256
+find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # SHA-256; connections of a cluster
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -23,7 +23,9 @@ endif()
 # CAF 0.17 has no CMake package.
 find_path(CAF_INCLUDE_DIR caf/config.hpp REQUIRED)
 find_library(CAF_CORE_LIBRARY caf_core REQUIRED)
-mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY)
+find_library(CAF_IO_LIBRARY caf_io REQUIRED)
+find_library(CAF_OPENSSL_LIBRARY caf_openssl REQUIRED)
+mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY CAF_IO_LIBRARY CAF_OPENSSL_LIBRARY)
 file(STRINGS "${CAF_INCLUDE_DIR}/caf/config.hpp" CAF_VERSION REGEX "define CAF_VERSION [0-9]+")
 string(REGEX MATCH "[0-9]+" CAF_VERSION_NUMBER "${CAF_VERSION}")
 math(EXPR _major "${CAF_VERSION_NUMBER} / 10000")
@@ -38,6 +40,10 @@ if(NOT TARGET CAF::core)
   set_target_properties(CAF::core PROPERTIES
     IMPORTED_LOCATION "${CAF_CORE_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES Threads::Threads)
+  add_library(CAF::io UNKNOWN IMPORTED)
+  set_target_properties(CAF::io PROPERTIES IMPORTED_LOCATION "${CAF_IO_LIBRARY}" INTERFACE_LINK_LIBRARIES CAF::core)
+  add_library(CAF::openssl UNKNOWN IMPORTED)
+  set_target_properties(CAF::openssl PROPERTIES IMPORTED_LOCATION "${CAF_OPENSSL_LIBRARY}" INTERFACE_LINK_LIBRARIES CAF::io)
 endif()
 
 # Dependencies of the tokenizers, found by their files: not every package of them has CMake files.

@@ -8,7 +8,7 @@ FOLDERS = {
     "runtime": "base storage plugin device memory trace".split(),
     "models": "optimizer frozen . weights losses layers exported tokenizers data families".split(),
     "partition": "graph profile plan . execute checkpoint inference".split(),
-    "actors": "policy selection protocol . plugin input device memory update checkpoint model schedule report run simulation admission session".split(),
+    "actors": "policy selection protocol . plugin input device memory update checkpoint model schedule report run simulation admission session cluster".split(),
     "apps": "workload run_folder report steering simulate bench commands examples .".split(),
 }
 ACTORS = {"device", "model_task", "memory_manager", "optimizer", "scheduler", "data", "reporter", "supervisor", "controller"}

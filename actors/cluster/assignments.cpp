@@ -1,0 +1,224 @@
+#include "actors/cluster/assignments.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+constexpr std::uint32_t most_refusals = 3;
+
+bool is_on_a_node(const cluster_model& m) {
+  return m.phase != assignment_phase::waiting && m.phase != assignment_phase::ended;
+}
+
+}  // namespace
+
+std::size_t assignments::add_model(std::string name, duration remaining, byte_count checkpoint) {
+  models_.push_back({.name = std::move(name), .remaining = remaining, .checkpoint = checkpoint});
+  return models_.size() - 1;
+}
+
+std::size_t assignments::add_node(std::string name, const node_capacity& capacity) {
+  nodes_.push_back({.name = std::move(name), .capacity = capacity});
+  return nodes_.size() - 1;
+}
+
+// -- events ---------------------------------------------------------------------------------------------------------------
+
+cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) {
+  auto& m = models_.at(number);
+  return m.epoch == epoch && is_on_a_node(m) ? &m : nullptr;
+}
+
+void assignments::node_lost(std::size_t node) {
+  nodes_.at(node).here = false;
+  for (auto& m : models_) {
+    if (m.node == node) {
+      m.phase = assignment_phase::waiting;
+      m.node.reset();
+      ++m.epoch;
+    }
+  }
+}
+
+bool assignments::began(std::size_t number, assignment_epoch epoch) {
+  auto* m = current(number, epoch);
+  if (!m || m->phase != assignment_phase::assigned) {
+    return false;
+  }
+  m->phase = assignment_phase::training;
+  m->refusals = 0;
+  return true;
+}
+
+bool assignments::refused(std::size_t number, assignment_epoch epoch, const fault& why) {
+  auto* m = current(number, epoch);
+  if (!m) {
+    return false;
+  }
+  const bool too_large = why.code == fault_code::does_not_fit;
+  if (too_large) {
+    m->too_large_for.insert(*m->node);
+  } else {
+    ++m->refusals;
+  }
+  m->node.reset();
+  m->why = why;
+  m->phase = m->refusals == most_refusals ? assignment_phase::ended : assignment_phase::waiting;
+  ++m->epoch;
+  return true;
+}
+
+bool assignments::progressed(std::size_t number, assignment_epoch epoch, std::uint32_t steps, duration remaining) {
+  auto* m = current(number, epoch);
+  if (!m) {
+    return false;
+  }
+  m->steps = steps;
+  m->remaining = remaining;
+  return true;
+}
+
+bool assignments::saved(std::size_t number, assignment_epoch epoch, std::uint32_t step) {
+  auto* m = current(number, epoch);
+  if (!m) {
+    return false;
+  }
+  m->saved_at = step;
+  return true;
+}
+
+bool assignments::released(std::size_t number, assignment_epoch epoch) {
+  auto* m = current(number, epoch);
+  if (!m) {
+    return false;
+  }
+  m->phase = assignment_phase::waiting;
+  m->node.reset();
+  ++m->epoch;
+  return true;
+}
+
+bool assignments::stays(std::size_t number, assignment_epoch epoch) {
+  auto* m = current(number, epoch);
+  if (!m || m->phase != assignment_phase::taken_back) {
+    return false;
+  }
+  m->phase = assignment_phase::training;
+  return true;
+}
+
+bool assignments::ended(std::size_t number, assignment_epoch epoch, const fault& why) {
+  auto* m = current(number, epoch);
+  if (!m) {
+    return false;
+  }
+  m->phase = assignment_phase::ended;
+  m->node.reset();
+  m->why = why;
+  m->remaining = {};
+  return true;
+}
+
+// -- decisions ------------------------------------------------------------------------------------------------------------
+
+std::vector<std::size_t> assignments::taking_models() const {
+  std::vector<std::size_t> all;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (takes_models(n)) {
+      all.push_back(n);
+    }
+  }
+  return all;
+}
+
+/// Of all models, in their order; numbers of nodes are places in `nodes`. Those on other nodes are on none, and take no part.
+std::vector<placeable_model> assignments::placeable(const std::vector<std::size_t>& nodes) const {
+  const auto place_of = [&](std::size_t n) {
+    return static_cast<std::size_t>(std::ranges::find(nodes, n) - nodes.begin());
+  };
+  std::vector<placeable_model> all;
+  for (const auto& m : models_) {
+    placeable_model p{.remaining = m.remaining, .checkpoint = m.checkpoint, .begun = m.saved_at || m.steps > 0};
+    if (m.node && place_of(*m.node) < nodes.size()) {
+      p.on = place_of(*m.node);
+    }
+    for (const auto n : m.too_large_for) {
+      p.too_large_for.insert(place_of(n));
+    }
+    all.push_back(std::move(p));
+  }
+  return all;
+}
+
+std::vector<node_capacity> assignments::capacities(const std::vector<std::size_t>& nodes) const {
+  std::vector<node_capacity> all;
+  std::ranges::transform(nodes, std::back_inserter(all), [this](std::size_t n) { return nodes_[n].capacity; });
+  return all;
+}
+
+std::vector<cluster_command> assignments::decide() {
+  std::vector<cluster_command> commands;
+  empty_leaving(commands);
+  place_waiting(commands);
+  if (commands.empty()) {
+    move_one(commands);
+  }
+  return commands;
+}
+
+void assignments::empty_leaving(std::vector<cluster_command>& commands) {
+  for (std::size_t m = 0; m < models_.size(); ++m) {
+    if (models_[m].phase == assignment_phase::training && nodes_[*models_[m].node].leaving) {
+      take_back(m, commands);
+    }
+  }
+}
+
+void assignments::place_waiting(std::vector<cluster_command>& commands) {
+  const auto nodes = taking_models();
+  auto candidates = placeable(nodes);
+  for (std::size_t m = 0; m < models_.size(); ++m) {
+    if (models_[m].phase != assignment_phase::waiting && !candidates[m].on) {
+      candidates[m].remaining = {};  // ended, or on a node that leaves
+    }
+  }
+  const auto places = place(candidates, capacities(nodes));
+  for (std::size_t m = 0; m < models_.size(); ++m) {
+    auto& waiting = models_[m];
+    if (waiting.phase != assignment_phase::waiting || !places[m]) {
+      continue;
+    }
+    waiting.phase = assignment_phase::assigned;
+    waiting.node = nodes[*places[m]];
+    commands.push_back(assign_model{m, *waiting.node, waiting.epoch, waiting.saved_at});
+  }
+}
+
+/// One at a time: the ends of nodes are others when it has arrived.
+void assignments::move_one(std::vector<cluster_command>& commands) {
+  const bool under_way = std::ranges::any_of(models_, [](const cluster_model& m) {
+    return m.phase == assignment_phase::taken_back || m.phase == assignment_phase::assigned;
+  });
+  const auto nodes = taking_models();
+  if (under_way || nodes.size() < 2) {
+    return;
+  }
+  if (const auto move = best_move(placeable(nodes), capacities(nodes))) {
+    take_back(move->model, commands);
+    ++moves_;
+  }
+}
+
+void assignments::take_back(std::size_t m, std::vector<cluster_command>& commands) {
+  models_[m].phase = assignment_phase::taken_back;
+  commands.push_back(take_back_model{m, *models_[m].node, models_[m].epoch});
+}
+
+bool assignments::over() const noexcept {
+  return std::ranges::all_of(models_, [](const cluster_model& m) { return m.phase == assignment_phase::ended; });
+}
+
+}  // namespace hydra

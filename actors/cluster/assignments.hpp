@@ -1,0 +1,111 @@
+#pragma once
+// The state of a cluster as its COORDINATOR knows it: which node has which model, since when, and what is to be done next.
+
+#include "actors/cluster/placement.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hydra {
+
+/// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
+/// another one has the model.
+using assignment_epoch = std::uint64_t;
+
+/// Commands to nodes.
+struct assign_model {
+  std::size_t model = 0;
+  std::size_t node = 0;
+  assignment_epoch epoch = 0;
+  std::optional<std::uint32_t> from_step{};  ///< of the newest checkpoint; none: from the beginning
+};
+struct take_back_model {  ///< the node saves it between two steps, hands the checkpoint over, and gives its memory back
+  std::size_t model = 0;
+  std::size_t node = 0;
+  assignment_epoch epoch = 0;
+};
+using cluster_command = std::variant<assign_model, take_back_model>;
+
+enum class assignment_phase : std::uint8_t { waiting, assigned, training, taken_back, ended };
+
+struct cluster_model {
+  std::string name{};
+  assignment_phase phase = assignment_phase::waiting;
+  assignment_epoch epoch = 0;
+  std::optional<std::size_t> node{};        ///< unless it waits or has ended
+  std::uint32_t steps = 0;                  ///< that are done, as its node has reported
+  std::optional<std::uint32_t> saved_at{};  ///< step of its newest checkpoint
+  duration remaining{};                     ///< on a device of speed 1
+  byte_count checkpoint{};
+  fault why{};  ///< of a model that has failed
+  std::set<std::size_t> too_large_for{};
+  std::uint32_t refusals = 0;  ///< by nodes, one after the other
+};
+
+struct cluster_node {
+  std::string name{};
+  node_capacity capacity{};
+  bool here = true;
+  bool leaving = false;
+};
+
+class assignments {
+ public:
+  /// Returns its number. `remaining`: of all its steps.
+  std::size_t add_model(std::string name, duration remaining, byte_count checkpoint);
+  std::size_t add_node(std::string name, const node_capacity& capacity);
+
+  // -- events ------------------------------------------------------------------------------------------------------
+  /// Its models are trained elsewhere from their newest checkpoints.
+  void node_lost(std::size_t node);
+  /// It gets no more models, and those it has are taken back.
+  void node_leaves(std::size_t node) { nodes_.at(node).leaving = true; }
+  /// The following are false, without effect, if the epoch is not the current one.
+  bool began(std::size_t model, assignment_epoch epoch);
+  /// One that is refused three times in a row, for other reasons than its size, has failed with the last one. A model that is
+  /// too large for all nodes waits for another node.
+  bool refused(std::size_t model, assignment_epoch epoch, const fault& why);
+  bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
+  /// Its checkpoint is in the run folder.
+  bool saved(std::size_t model, assignment_epoch epoch, std::uint32_t step);
+  /// It was taken back, saved; or it could not be saved, and is trained on.
+  bool released(std::size_t model, assignment_epoch epoch);
+  bool stays(std::size_t model, assignment_epoch epoch);
+  bool ended(std::size_t model, assignment_epoch epoch, const fault& why);
+
+  // -- decisions ---------------------------------------------------------------------------------------------------
+  /// What is to be done now. Every command is given once.
+  std::vector<cluster_command> decide();
+
+  // -- facts -------------------------------------------------------------------------------------------------------
+  bool over() const noexcept;
+  const cluster_model& of(std::size_t model) const { return models_.at(model); }
+  const std::vector<cluster_model>& models() const noexcept { return models_; }
+  const std::vector<cluster_node>& nodes() const noexcept { return nodes_; }
+  /// Models that were moved from one node to another although nothing was lost.
+  std::uint32_t moves() const noexcept { return moves_; }
+
+ private:
+  cluster_model* current(std::size_t number, assignment_epoch epoch);
+  bool takes_models(std::size_t n) const { return nodes_[n].here && !nodes_[n].leaving; }
+  std::vector<std::size_t> taking_models() const;
+  std::vector<placeable_model> placeable(const std::vector<std::size_t>& nodes) const;
+  std::vector<node_capacity> capacities(const std::vector<std::size_t>& nodes) const;
+  void place_waiting(std::vector<cluster_command>& commands);
+  void empty_leaving(std::vector<cluster_command>& commands);
+  void move_one(std::vector<cluster_command>& commands);
+  void take_back(std::size_t m, std::vector<cluster_command>& commands);
+
+  std::vector<cluster_model> models_;
+  std::vector<cluster_node> nodes_;
+  std::uint32_t moves_ = 0;
+};
+
+}  // namespace hydra

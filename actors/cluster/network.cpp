@@ -1,0 +1,172 @@
+// Written for CAF 0.17.6. What it needs, besides heartbeats, so that no node is lost that should not be:
+// * OpenSSL's error queue is cleared (openssl_errors.hpp).
+// * Node ids are random: CAF's are the same in two containers that share a network and have the same process number.
+// * Key files are read once, before the start: CAF reads them at each connection, and ends the process if one is missing.
+// * No message takes longer to send than the timeout: what is large is sent in chunks.
+
+#include "actors/cluster/network.hpp"
+
+#include "actors/cluster/openssl_errors.hpp"
+#include "actors/protocol/system_config.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
+#include "runtime/base/text_file.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/node_id.hpp>
+#include <caf/openssl/manager.hpp>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <random>
+#include <utility>
+
+namespace hydra {
+
+/// A copy of a file, in memory, with a path.
+class cluster_network::memory_file {
+ public:
+  explicit memory_file(const std::filesystem::path& file) : descriptor_(memfd_create("key", MFD_CLOEXEC)) {
+    const auto content = read_text(file);
+    if (descriptor_ < 0 || write(descriptor_, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+      throw fault_error(fault_code::io, file.string() + ": cannot be copied to memory");
+    }
+  }
+  ~memory_file() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+    }
+  }
+  memory_file(memory_file&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  memory_file& operator=(memory_file&&) = delete;
+  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr caf::timespan heartbeat = 1s;
+constexpr caf::timespan timeout = 10s;  ///< after which a silent peer counts as lost
+
+/// Who sends it to a peer of another version is refused.
+constexpr const char* application = "hydra cluster 1";
+
+/// Access to the id of an actor system, which has no other way to be set: an explicit instantiation may name private members.
+caf::node_id& id_of(caf::actor_system& system);
+template <caf::node_id caf::actor_system::*Member>
+struct id_access {
+  friend caf::node_id& id_of(caf::actor_system& system) { return system.*Member; }
+};
+template struct id_access<&caf::actor_system::node_>;
+
+/// Initialised after the middleman, which sets the id, and before anything uses it. Takes a place that 0.17 leaves free.
+class random_id final : public caf::actor_system::module {
+ public:
+  explicit random_id(caf::actor_system& system) : system_(system) {}
+  void start() override {}
+  void stop() override {}
+  void init(caf::actor_system_config&) override {
+    std::random_device random;
+    caf::node_id::default_data::host_id_type host;
+    for (auto& byte : host) {
+      byte = static_cast<std::uint8_t>(random());
+    }
+    id_of(system_) = caf::make_node_id(static_cast<std::uint32_t>(getpid()), host);
+  }
+  id_t id() const override { return network_manager; }
+  void* subtype_ptr() override { return this; }
+  static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>) {
+    return new random_id(system);
+  }
+
+ private:
+  caf::actor_system& system_;
+};
+
+bool stays_on_this_machine(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+}  // namespace
+
+network_address parse_address(const std::string& text) {
+  const auto colon = text.rfind(':');
+  network_address a;
+  if (colon != std::string::npos) {
+    a.host = text.substr(0, colon);
+    if (a.host.size() > 2 && a.host.front() == '[' && a.host.back() == ']') {
+      a.host = a.host.substr(1, a.host.size() - 2);
+    }
+    const auto* end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data() + colon + 1, end, a.port);
+    if (error == std::errc{} && read == end && !a.host.empty()) {
+      return a;
+    }
+  }
+  refuse(fmt::format("\"{}\" is no address: HOST:PORT, with a port up to 65535", text));
+}
+
+std::string to_string(const network_address& a) {
+  return a.host.find(':') == std::string::npos ? fmt::format("{}:{}", a.host, a.port)
+                                               : fmt::format("[{}]:{}", a.host, a.port);
+}
+
+cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const message_types& types)
+    : config_(make_system_config()) {
+  config_->set("middleman.heartbeat-interval", heartbeat);
+  config_->set("middleman.connection-timeout", timeout);
+  config_->set("middleman.app-identifiers", std::vector<std::string>{application});
+  types(*config_);
+  config_->load<caf::io::middleman>();
+  if (keys) {
+    check_cluster_keys(*keys);
+    if (!openssl_errors_are_cleared()) {
+      throw fault_error(fault_code::internal, "this program was linked without openssl_errors.cpp in front of libssl");
+    }
+    for (const auto& file : {keys->authority, keys->certificate, keys->key}) {
+      files_.emplace_back(file);
+    }
+    config_->openssl_cafile = files_[0].path();
+    config_->openssl_certificate = files_[1].path();
+    config_->openssl_key = files_[2].path();
+    config_->load<caf::openssl::manager>();
+  }
+  config_->load<random_id>();
+  system_ = std::make_unique<caf::actor_system>(*config_);
+}
+
+cluster_network::~cluster_network() = default;
+
+void cluster_network::check_reachable(const network_address& at) const {
+  if (!encrypted() && !stays_on_this_machine(at.host)) {
+    refuse(fmt::format(
+        "{}: others can reach that address, so it needs keys: `hydra cluster keys DIR` makes them; without keys "
+        "use 127.0.0.1",
+        to_string(at)));
+  }
+}
+
+std::uint16_t cluster_network::refuse_listening(const network_address& at, const std::string& why) const {
+  refuse(fmt::format(
+      "{}: it is not possible to listen there ({}): the port is taken, or the address is not one of this machine",
+      to_string(at), why));
+}
+
+void cluster_network::refuse_reaching(const network_address& at, const std::string& why) const {
+  throw fault_error(
+      fault_code::io,
+      fmt::format("{}: no coordinator of this cluster answers there ({}): it is not running, its address is another "
+                  "one, or {}",
+                  to_string(at), why, encrypted() ? "its keys are others" : "it uses keys"));
+}
+
+}  // namespace hydra

@@ -1,0 +1,76 @@
+#pragma once
+// The network between the processes of a cluster: CAF's. Connections that leave the machine are encrypted, and both ends prove
+// that they belong to the cluster; the messages of others are not read.
+
+#include "actors/cluster/keys.hpp"
+
+#include <caf/actor_system_config.hpp>
+#include <caf/io/middleman.hpp>
+#include <caf/openssl/publish.hpp>
+#include <caf/openssl/remote_actor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct network_address {
+  std::string host;
+  std::uint16_t port = 0;  ///< 0, to listen: any that is free
+};
+
+/// "HOST:PORT", "[::1]:PORT". Throws fault_error{bad_input}.
+network_address parse_address(const std::string& text);
+std::string to_string(const network_address& a);
+
+/// An actor system whose actors others can reach. What it needs from CAF 0.17.6 is in network.cpp.
+class cluster_network {
+ public:
+  using message_types = std::function<void(caf::actor_system_config&)>;
+
+  /// Without keys connections are plain, and do not leave this machine. `types` adds the messages that are sent. The files of
+  /// keys are not read again. Throws fault_error{bad_input}.
+  cluster_network(const std::optional<cluster_keys>& keys, const message_types& types);
+  ~cluster_network();
+
+  caf::actor_system& system() noexcept { return *system_; }
+
+  /// Returns the port. Throws fault_error{bad_input} for an address that is taken, or not of this machine, or, without keys, that
+  /// others can reach.
+  template <class Handle>
+  std::uint16_t listen(const Handle& actor, const network_address& at) {
+    check_reachable(at);
+    const auto port = encrypted() ? caf::openssl::publish(actor, at.port, at.host.c_str(), true)
+                                  : system_->middleman().publish(actor, at.port, at.host.c_str(), true);
+    return port ? *port : refuse_listening(at, system_->render(port.error()));
+  }
+
+  /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws fault_error{io} if
+  /// nobody answers, or not as a member of this cluster.
+  template <class Handle>
+  Handle reach(const network_address& at) {
+    auto actor = encrypted() ? caf::openssl::remote_actor<Handle>(*system_, at.host, at.port)
+                             : system_->middleman().remote_actor<Handle>(at.host, at.port);
+    if (!actor) {
+      refuse_reaching(at, system_->render(actor.error()));
+    }
+    return std::move(*actor);
+  }
+
+ private:
+  class memory_file;
+  bool encrypted() const noexcept { return !files_.empty(); }
+  void check_reachable(const network_address& at) const;
+  [[noreturn]] std::uint16_t refuse_listening(const network_address& at, const std::string& why) const;
+  [[noreturn]] void refuse_reaching(const network_address& at, const std::string& why) const;
+
+  std::vector<memory_file> files_;  ///< the keys; none: plain connections
+  std::unique_ptr<caf::actor_system_config> config_;
+  std::unique_ptr<caf::actor_system> system_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,243 @@
+#include "actors/cluster/assignments.hpp"
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class Command>
+std::vector<Command> of(const std::vector<cluster_command>& commands) {
+  std::vector<Command> all;
+  for (const auto& c : commands) {
+    if (const auto* one = std::get_if<Command>(&c)) {
+      all.push_back(*one);
+    }
+  }
+  return all;
+}
+
+/// Nodes in virtual time: each trains the longest of its models, one on each device. Nodes may be lost; models take other times
+/// than estimated.
+class fluid_cluster {
+ public:
+  fluid_cluster(std::uint32_t seed, std::vector<node_capacity> nodes, std::size_t models, double uncertain, double loss)
+      : draw_(seed), loss_(loss) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      state_.add_node(fmt::format("n{}", i), nodes[i]);
+    }
+    std::uniform_real_distribution<double> length(200, 600), error(1 - uncertain, 1 + uncertain);
+    for (std::size_t i = 0; i < models; ++i) {
+      const auto real = length(draw_);
+      work_.push_back(real);
+      state_.add_model(fmt::format("m{}", i), from_seconds(real * error(draw_)), byte_count{1 << 30});
+    }
+    left_ = work_;
+    saved_ = work_;
+  }
+
+  /// Until all models have ended. Returns what is wrong.
+  std::string run() {
+    for (int t = 0; t < 100'000; ++t) {
+      if (auto wrong = tick(); !wrong.empty() || state_.over()) {
+        makespan_ = t;
+        return wrong;
+      }
+    }
+    return "it does not end";
+  }
+
+  double bound() const {
+    auto longest = work_;
+    std::ranges::sort(longest, std::ranges::greater{});
+    std::vector<double> fastest;
+    for (const auto& n : state_.nodes()) {
+      fastest.insert(fastest.end(), n.capacity.devices, n.capacity.speed);
+    }
+    std::ranges::sort(fastest, std::ranges::greater{});
+    double best = 0, work = 0, speed = 0;
+    for (std::size_t k = 0; k < longest.size(); ++k) {
+      work += longest[k];
+      speed += k < fastest.size() ? fastest[k] : 0;
+      best = std::max(best, work / speed);
+    }
+    return best;
+  }
+
+  double makespan() const { return makespan_; }
+  const assignments& state() const { return state_; }
+
+ private:
+  std::string tick() {
+    for (const auto& c : state_.decide()) {
+      if (const auto* a = std::get_if<assign_model>(&c)) {
+        has_[a->model] = {a->node, a->epoch};
+        if (!state_.began(a->model, a->epoch)) return "an assignment is not taken";
+        if (!state_.nodes()[a->node].here) return "a node that is lost gets a model";
+        left_[a->model] = saved_[a->model];
+      } else {
+        const auto& r = std::get<take_back_model>(c);
+        saved_[r.model] = left_[r.model];
+        state_.saved(r.model, r.epoch, 1);
+        has_.erase(r.model);
+        if (!state_.released(r.model, r.epoch)) return "a model that is taken back is not released";
+      }
+    }
+    train();
+    disturb();
+    return {};
+  }
+
+  void train() {
+    for (std::size_t n = 0; n < state_.nodes().size(); ++n) {
+      std::vector<std::size_t> mine;
+      for (const auto& [m, where] : has_) {
+        if (where.first == n) mine.push_back(m);
+      }
+      std::ranges::sort(mine, std::ranges::greater{}, [&](std::size_t m) { return left_[m]; });
+      mine.resize(std::min(mine.size(), state_.nodes()[n].capacity.devices));
+      for (const auto m : mine) advance(m, state_.nodes()[n].capacity.speed);
+    }
+  }
+
+  void advance(std::size_t m, double speed) {
+    const auto epoch = has_.at(m).second;
+    left_[m] -= speed;
+    if (left_[m] <= 0) {
+      state_.ended(m, epoch, {});
+      has_.erase(m);
+      return;
+    }
+    state_.progressed(m, epoch, 1, from_seconds(left_[m]));
+  }
+
+  /// Now and then a node is lost, and another one comes; what it says afterwards is too late. Models are saved at times.
+  void disturb() {
+    std::uniform_real_distribution<double> chance(0, 1);
+    for (const auto& [m, where] : has_) {
+      if (chance(draw_) < 0.02 && state_.saved(m, where.second, 1)) saved_[m] = left_[m];
+    }
+    if (loss_ == 0 || chance(draw_) >= loss_) return;
+    const auto victim = draw_() % state_.nodes().size();
+    if (!state_.nodes()[victim].here) return;
+    const auto old = has_;
+    state_.node_lost(victim);
+    std::erase_if(has_, [&](const auto& entry) { return entry.second.first == victim; });
+    for (const auto& [m, where] : old) {
+      if (where.first == victim && (state_.ended(m, where.second, {}) || state_.progressed(m, where.second, 9, {})))
+        ++late_;
+    }
+    state_.add_node("again", state_.nodes()[victim].capacity);
+  }
+
+ public:
+  int late_ = 0;  ///< words of lost nodes that had an effect
+
+ private:
+  std::mt19937 draw_;
+  double loss_;
+  assignments state_;
+  std::vector<double> work_, left_, saved_;
+  std::map<std::size_t, std::pair<std::size_t, assignment_epoch>> has_;
+  double makespan_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("models are assigned when nodes join, and again, from their checkpoints, when these are lost", "[cluster]") {
+  assignments a;
+  const auto m = a.add_model("m", 10s, byte_count{1});
+  CHECK(a.decide().empty());
+  const auto first = a.add_node("a", {});
+  const auto given = of<assign_model>(a.decide());
+  REQUIRE(given.size() == 1);
+  CHECK(given[0].node == first);
+  CHECK_FALSE(given[0].from_step);
+  CHECK(a.decide().empty());
+  REQUIRE(a.began(m, given[0].epoch));
+  REQUIRE(a.saved(m, given[0].epoch, 4));
+  a.node_lost(first);
+  CHECK_FALSE(a.progressed(m, given[0].epoch, 9, 1s));
+  CHECK_FALSE(a.ended(m, given[0].epoch, {}));
+  CHECK(a.decide().empty());
+  const auto second = a.add_node("b", {});
+  const auto again = of<assign_model>(a.decide());
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].node == second);
+  CHECK(again[0].epoch > given[0].epoch);
+  CHECK(again[0].from_step == 4);
+  REQUIRE(a.began(m, again[0].epoch));
+  REQUIRE(a.ended(m, again[0].epoch, {}));
+  CHECK(a.over());
+}
+
+TEST_CASE("a node that leaves hands its models over, and gets no more", "[cluster]") {
+  assignments a;
+  a.add_model("m", 10s, byte_count{1});
+  a.add_node("a", {});
+  const auto given = of<assign_model>(a.decide());
+  a.began(0, given[0].epoch);
+  a.node_leaves(0);
+  const auto back = of<take_back_model>(a.decide());
+  REQUIRE(back.size() == 1);
+  CHECK(a.decide().empty());
+  a.saved(0, back[0].epoch, 7);
+  REQUIRE(a.released(0, back[0].epoch));
+  CHECK(a.decide().empty());
+  a.add_node("b", {});
+  const auto again = of<assign_model>(a.decide());
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].node == 1);
+  CHECK(again[0].from_step == 7);
+}
+
+TEST_CASE("a model that does not fit a node goes to another; one that nodes refuse three times fails", "[cluster]") {
+  assignments a;
+  a.add_model("large", 10s, byte_count{1});
+  a.add_node("small", {});
+  auto given = of<assign_model>(a.decide());
+  a.refused(0, given[0].epoch, {fault_code::does_not_fit, "too large"});
+  CHECK(a.decide().empty());
+  a.add_node("roomy", {});
+  for (int i = 0; i < 3; ++i) {
+    given = of<assign_model>(a.decide());
+    REQUIRE(given.size() == 1);
+    CHECK(given[0].node == 1);
+    a.refused(0, given[0].epoch, {fault_code::io, "disk"});
+  }
+  CHECK(a.over());
+  CHECK(a.of(0).why.text == "disk");
+}
+
+TEST_CASE("longest first with few moves is close to the bound, on nodes of different speeds", "[cluster]") {
+  std::vector<node_capacity> nodes;
+  for (const double speed : {1.0, 1.0, 0.5, 0.25}) {
+    nodes.push_back({.devices = 8, .speed = speed});
+  }
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    fluid_cluster c(seed, nodes, 96, 0.25, 0);
+    REQUIRE(c.run() == "");
+    INFO("seed " << seed << ": " << c.makespan() / c.bound() << " of the bound, " << c.state().moves() << " moves");
+    CHECK(c.makespan() <= 1.1 * c.bound());
+    CHECK(c.state().moves() <= 30);
+  }
+}
+
+TEST_CASE("whatever nodes are lost, every model ends, and late words of lost nodes have no effect", "[cluster][fuzz]") {
+  const std::vector<node_capacity> nodes(3, {.devices = 2});
+  for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+    INFO("seed " << seed);
+    fluid_cluster c(seed, nodes, 12, 0.5, 0.005);
+    REQUIRE(c.run() == "");
+    REQUIRE(c.late_ == 0);
+  }
+}

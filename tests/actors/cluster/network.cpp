@@ -1,0 +1,212 @@
+// Who reaches a process of a cluster, and what strangers can do to it.
+
+#include "actors/cluster/network.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "runtime/base/text_file.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <caf/scoped_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr auto patience = 30s;
+
+using echo_actor = caf::typed_actor<caf::replies_to<int>::with<int>>;
+
+echo_actor::behavior_type echo() {
+  return {[](int n) { return n + 1; }};
+}
+
+void no_messages(caf::actor_system_config&) {}
+
+/// A process that listens, and answers.
+struct listener {
+  explicit listener(const std::optional<cluster_keys>& keys) : network(keys, no_messages) {
+    actor = network.system().spawn(echo);
+    at.port = network.listen(actor, at);
+  }
+  ~listener() { caf::anon_send_exit(actor, caf::exit_reason::user_shutdown); }
+  cluster_network network;
+  echo_actor actor;
+  network_address at{"127.0.0.1", 0};
+};
+
+/// The answer to `n`; 0 if there is none.
+int asked(cluster_network& from, const echo_actor& actor, int n) {
+  caf::scoped_actor self{from.system()};
+  int answer = 0;
+  self->request(actor, patience, n).receive([&](int m) { answer = m; }, [](const caf::error&) {});
+  return answer;
+}
+
+bool answers(const listener& l, const std::optional<cluster_keys>& keys) {
+  cluster_network other(keys, no_messages);
+  return asked(other, other.reach<echo_actor>(l.at), 4) == 5;
+}
+
+cluster_keys new_keys(const fs::path& folder) {
+  make_cluster_keys(folder);
+  return cluster_keys::in(folder);
+}
+
+/// Sends bytes to a port, waits until the other side has closed the connection or a moment has passed.
+void send_as_a_stranger(std::uint16_t port, const std::vector<unsigned char>& bytes) {
+  const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(::connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+  const timeval moment{.tv_sec = 0, .tv_usec = 20'000};
+  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &moment, sizeof moment);
+  static_cast<void>(::send(s, bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  char answer[64];
+  while (::recv(s, answer, sizeof answer, 0) > 0) {
+  }
+  ::close(s);
+}
+
+/// A header of CAF's protocol: a handshake whose payload has no bytes. Plain CAF 0.17.6 does not survive it.
+std::vector<unsigned char> empty_handshake() {
+  std::vector<unsigned char> header(32);
+  header[0] = 0;
+  return header;
+}
+
+std::vector<unsigned char> random_bytes(std::mt19937& draw) {
+  std::vector<unsigned char> bytes(1 + draw() % 2000);
+  for (auto& b : bytes) b = static_cast<unsigned char>(draw());
+  return bytes;
+}
+
+}  // namespace
+
+// -- keys -----------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("keys are made for their owner alone, and never over something that is there", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  check_cluster_keys(keys);
+  CHECK(fs::status(folder.path() / "keys").permissions() == fs::perms::owner_all);
+  CHECK(fs::status(keys.key).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  const auto before = read_text(keys.key);
+  CHECK_THROWS_WITH(make_cluster_keys(folder.path() / "keys"), Contains("exists, and is not overwritten"));
+  CHECK(read_text(keys.key) == before);
+}
+
+TEST_CASE("keys that do not belong together are refused, with the file", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  const auto other = new_keys(folder.path() / "other");
+  CHECK_THROWS_WITH(check_cluster_keys({other.authority, keys.certificate, keys.key}),
+                    Contains("keys/certificate.pem: was not signed by"));
+  CHECK_THROWS_WITH(check_cluster_keys({keys.authority, keys.certificate, other.key}),
+                    Contains("other/key.pem: is not the key of"));
+  CHECK_THROWS_WITH(check_cluster_keys({keys.authority, keys.key, keys.key}),
+                    Contains("key.pem: is not a certificate"));
+  CHECK_THROWS_WITH(check_cluster_keys({keys.authority, keys.certificate, keys.authority}),
+                    Contains("authority.pem: is not a private key"));
+  CHECK_THROWS_WITH(check_cluster_keys(cluster_keys::in(folder.path() / "none")), Contains("hydra cluster keys DIR"));
+}
+
+// -- addresses --------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("addresses are a host and a port", "[cluster]") {
+  CHECK(parse_address("node-1:4000").host == "node-1");
+  CHECK(parse_address("node-1:4000").port == 4000);
+  CHECK(parse_address("[::1]:4000").host == "::1");
+  CHECK(to_string(parse_address("[::1]:4000")) == "[::1]:4000");
+  for (const char* text : {"", "node", "node:", ":4000", "node:70000", "node:4000x"}) {
+    CHECK_THROWS_WITH(parse_address(text), Contains("is no address"));
+  }
+}
+
+TEST_CASE("without keys a process listens on its own machine only", "[cluster]") {
+  const listener l{std::nullopt};
+  CHECK(answers(l, std::nullopt));
+  cluster_network plain{std::nullopt, no_messages};
+  CHECK_THROWS_WITH(plain.listen(plain.system().spawn(echo), {"0.0.0.0", 0}), Contains("so it needs keys"));
+  CHECK_THROWS_WITH(plain.listen(plain.system().spawn(echo), l.at), Contains("the port is taken"));
+}
+
+// -- members and strangers --------------------------------------------------------------------------------------------------
+
+TEST_CASE("who has the keys of a cluster is answered, nobody else", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  const listener l{keys};
+  CHECK(answers(l, keys));
+  CHECK_THROWS_WITH(answers(l, new_keys(folder.path() / "other")),
+                    Contains("no coordinator of this cluster answers there"));
+  CHECK_THROWS_WITH(answers(l, std::nullopt), Contains("it uses keys"));
+  CHECK(answers(l, keys));
+}
+
+TEST_CASE("key files are not needed any more once a process has started", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  fs::copy(folder.path() / "keys", folder.path() / "copy");
+  const listener l{keys};
+  fs::remove_all(folder.path() / "keys");
+  CHECK(answers(l, cluster_keys::in(folder.path() / "copy")));
+}
+
+TEST_CASE("two processes never have the same id, whatever their process numbers and network cards are", "[cluster]") {
+  cluster_network a{std::nullopt, no_messages}, b{std::nullopt, no_messages};
+  const auto of_the_machine = [](cluster_network& n) {
+    return caf::to_string(n.system().node()).substr(0, 32);
+  };  // 16 bytes of 20
+  CHECK(of_the_machine(a) != of_the_machine(b));
+}
+
+TEST_CASE("whatever strangers send, members stay connected", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  const listener l{keys};
+  cluster_network member{keys, no_messages};
+  const auto actor = member.reach<echo_actor>(l.at);
+  caf::scoped_actor watch{member.system()};
+  watch->monitor(actor);
+  std::mt19937 draw{7};
+  send_as_a_stranger(l.at.port, empty_handshake());
+  for (int i = 0; i < 60; ++i) {
+    send_as_a_stranger(l.at.port, random_bytes(draw));
+    REQUIRE(asked(member, actor, i) == i + 1);
+  }
+  bool lost = false;
+  watch->receive([&](const caf::down_msg&) { lost = true; }, caf::after(0s) >> [] {});
+  CHECK_FALSE(lost);
+}
+
+TEST_CASE("the end of one member does not disconnect others", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  const listener l{keys};
+  cluster_network stays{keys, no_messages};
+  const auto actor = stays.reach<echo_actor>(l.at);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(answers(l, keys));
+    REQUIRE(asked(stays, actor, i) == i + 1);
+  }
+}
