@@ -8,7 +8,7 @@ namespace hydra {
 
 namespace {
 
-constexpr double parts_of_octave = 16;
+constexpr double parts_of_octave = 4;
 
 int part_of(duration t) {
   return static_cast<int>(

@@ -28,7 +28,7 @@ class time_sample {
     std::uint64_t count = 0;
     double sum = 0;  ///< ns
   };
-  std::map<int, part> parts_;  ///< 16 for each power of two
+  std::map<int, part> parts_;  ///< 4 for each power of two: a few, however the times vary
   std::uint64_t count_ = 0;
   duration least_{};
 };

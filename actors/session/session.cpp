@@ -385,7 +385,7 @@ rehearsal_summary session::rehearse(std::uint32_t steps) {
   auto options = state_->options;
   options.log = verbosity::quiet;
   options.output.clear();
-  options.resume = options.progress = options.keep_parameters = false;
+  options.resume = options.begin_paused = options.progress = options.keep_parameters = false;
   session part{options};
   auto& p = *part.state_;
   p.device_entries = state_->device_entries;

@@ -5,6 +5,7 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/session/hydra.hpp"
 #include "runtime/base/interrupt_flag.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -132,6 +133,14 @@ TEST_CASE("a model that has fewer steps is rehearsed to its end; one step is too
   two_models s{5};
   CHECK(s.rehearse(7).steps == 5);
   CHECK_THROWS_WITH(s.rehearse(1), Catch::Contains("at least 2 steps"));
+}
+
+TEST_CASE("models that begin paused are rehearsed, too", "[rehearsal]") {
+  const test::temporary_folder folder;
+  session s{{.output = folder.path() / "run", .log = verbosity::quiet, .begin_paused = true}};
+  s.add_devices(1, cpu_device{.memory = 64_KiB});
+  s.add_model(small("a", 4));
+  CHECK(s.rehearse(2).steps == 2);
 }
 
 TEST_CASE("models that wait for memory are rehearsed, too", "[rehearsal]") {
