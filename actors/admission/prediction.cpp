@@ -26,10 +26,16 @@ forecast_setup forecast_of_plan(const planned_workload& planned, const planning_
 
 std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
                               std::vector<std::unique_ptr<policy>> policies, const rehearsal* rehearsed) {
+  const auto all = forecast_of_plan(rehearsed ? with_times_of(*rehearsed, planned) : planned, from, how);
   std::vector<forecast> forecasts;
   for (auto& p : policies) {
-    auto setup = forecast_of_plan(rehearsed ? with_times_of(*rehearsed, planned) : planned, from, how);
-    setup.chosen = std::move(p);
+    forecast_setup setup{.devices = all.devices,
+                         .models = all.models,
+                         .waiting = all.waiting,
+                         .host_memory = all.host_memory,
+                         .chosen = std::move(p),
+                         .pipeline = all.pipeline,
+                         .optimizer_workers = all.optimizer_workers};
     forecasts.push_back(rehearsed ? predict_by(*rehearsed, std::move(setup)) : predict(std::move(setup)));
   }
   return forecasts;

@@ -123,7 +123,7 @@ class optimizer final : public optimizer_actor::base {
     auto& model = model_of(m.model, m.what, m.memory);
     model->step = m.step;
     model->homes[m.shard.value] = m.home;
-    submit(m.model, model, model->tracker.written_back(m.shard.value));
+    submit(m.model, model->tracker.written_back(m.shard.value));
   }
 
   void on_resume_updates(const resume_updates& m) {
@@ -138,7 +138,7 @@ class optimizer final : public optimizer_actor::base {
     if (model->tracker.norms_known()) {
       model->norm = model->math.total_norm();
     }
-    submit(m.model, model, next);
+    submit(m.model, next);
   }
 
   std::shared_ptr<model_updates>& model_of(model_id id, const sharded_model_ptr& what, const memory_actor& memory) {
@@ -207,7 +207,7 @@ class optimizer final : public optimizer_actor::base {
     } else {
       model->held.clear();
     }
-    submit(id, model, std::exchange(model->parked, {}));
+    submit(id, std::exchange(model->parked, {}));
   }
 
   // -- models that have ended ------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ class optimizer final : public optimizer_actor::base {
     if (job.what == update_job::kind::norms && !next.empty()) {
       model->norm = model->math.total_norm();
     }
-    submit(id, model, next);
+    submit(id, next);
     for (const auto shard : model->tracker.take_complete()) {
       model->forget(shard);
       send(model->memory, shard_stepped{id, index(shard), model->step.next(), model->norm,
@@ -262,16 +262,12 @@ class optimizer final : public optimizer_actor::base {
     }
   }
 
-  void submit(model_id id, const std::shared_ptr<model_updates>& model, const std::vector<update_job>& jobs) {
+  void submit(model_id id, const std::vector<update_job>& jobs) {
     if (releases_.contains(id)) {
       return;
     }
     for (const auto& job : jobs) {
-      if (model->touches_held(job)) {
-        model->parked.push_back(job);
-      } else {
-        waiting_.push_back({id, job});
-      }
+      waiting_.push_back({id, job});
     }
     start_waiting();
   }
@@ -298,7 +294,7 @@ class optimizer final : public optimizer_actor::base {
 
   void start(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
     if (model->touches_held(job)) {
-      model->parked.push_back(job);  // held since it waits
+      model->parked.push_back(job);
       return;
     }
     const auto estimate = job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};

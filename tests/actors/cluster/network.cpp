@@ -70,6 +70,15 @@ cluster_keys new_keys(const fs::path& folder) {
   return cluster_keys::in(folder);
 }
 
+/// A process that listens, and a member that is connected to it.
+struct cluster_of_two {
+  temporary_folder folder;
+  cluster_keys keys = new_keys(folder.path() / "keys");
+  listener l{keys};
+  cluster_network member{keys, no_messages};
+  echo_actor actor = member.reach<echo_actor>(l.at);
+};
+
 /// Sends bytes to a port, waits until the other side has closed the connection or a moment has passed.
 void send_as_a_stranger(std::uint16_t port, const std::vector<unsigned char>& bytes) {
   const int s = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -181,18 +190,14 @@ TEST_CASE("two processes never have the same id, whatever their process numbers 
 }
 
 TEST_CASE("whatever strangers send, members stay connected", "[cluster]") {
-  const temporary_folder folder;
-  const auto keys = new_keys(folder.path() / "keys");
-  const listener l{keys};
-  cluster_network member{keys, no_messages};
-  const auto actor = member.reach<echo_actor>(l.at);
-  caf::scoped_actor watch{member.system()};
-  watch->monitor(actor);
+  cluster_of_two c;
+  caf::scoped_actor watch{c.member.system()};
+  watch->monitor(c.actor);
   std::mt19937 draw{7};
-  send_as_a_stranger(l.at.port, empty_handshake());
+  send_as_a_stranger(c.l.at.port, empty_handshake());
   for (int i = 0; i < 60; ++i) {
-    send_as_a_stranger(l.at.port, random_bytes(draw));
-    REQUIRE(asked(member, actor, i) == i + 1);
+    send_as_a_stranger(c.l.at.port, random_bytes(draw));
+    REQUIRE(asked(c.member, c.actor, i) == i + 1);
   }
   bool lost = false;
   watch->receive([&](const caf::down_msg&) { lost = true; }, caf::after(0s) >> [] {});
@@ -200,13 +205,9 @@ TEST_CASE("whatever strangers send, members stay connected", "[cluster]") {
 }
 
 TEST_CASE("the end of one member does not disconnect others", "[cluster]") {
-  const temporary_folder folder;
-  const auto keys = new_keys(folder.path() / "keys");
-  const listener l{keys};
-  cluster_network stays{keys, no_messages};
-  const auto actor = stays.reach<echo_actor>(l.at);
+  cluster_of_two c;
   for (int i = 0; i < 5; ++i) {
-    CHECK(answers(l, keys));
-    REQUIRE(asked(stays, actor, i) == i + 1);
+    CHECK(answers(c.l, c.keys));
+    REQUIRE(asked(c.member, c.actor, i) == i + 1);
   }
 }
