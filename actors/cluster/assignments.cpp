@@ -25,6 +25,16 @@ std::size_t assignments::add_node(std::string name, const node_capacity& capacit
   return nodes_.size() - 1;
 }
 
+void assignments::estimated(std::size_t model, duration remaining, byte_count checkpoint) {
+  models_.at(model).remaining = remaining;
+  models_.at(model).checkpoint = checkpoint;
+}
+
+void assignments::found(std::size_t model, std::uint32_t saved_at) {
+  models_.at(model).saved_at = saved_at;
+  models_.at(model).steps = saved_at;
+}
+
 // -- events ---------------------------------------------------------------------------------------------------------------
 
 cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) {

@@ -2,6 +2,7 @@
 // The state of a cluster as its COORDINATOR knows it: which node has which model, since when, and what is to be done next.
 
 #include "actors/cluster/placement.hpp"
+#include "actors/protocol/cluster.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -14,10 +15,6 @@
 #include <vector>
 
 namespace hydra {
-
-/// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
-/// another one has the model.
-using assignment_epoch = std::uint64_t;
 
 /// Commands to nodes.
 struct assign_model {
@@ -61,6 +58,11 @@ class assignments {
   /// Returns its number. `remaining`: of all its steps.
   std::size_t add_model(std::string name, duration remaining, byte_count checkpoint);
   std::size_t add_node(std::string name, const node_capacity& capacity);
+  /// What became known of a model that was added with less; `saved_at`: its newest checkpoint.
+  void estimated(std::size_t model, duration remaining, byte_count checkpoint);
+  void found(std::size_t model, std::uint32_t saved_at);
+  /// The rate at which checkpoints of the node have crossed the network.
+  void measured(std::size_t node, byte_rate link) { nodes_.at(node).capacity.link = link; }
 
   // -- events ------------------------------------------------------------------------------------------------------
   /// Its models are trained elsewhere from their newest checkpoints.

@@ -200,8 +200,12 @@ class model_task final : public task_actor::base {
   }
 
   /// Of what is on a device only what computes is completed.
-  void on_pause_model(const pause_model&) {
+  void on_pause_model(const pause_model& m) {
     if (ended_ || saves_.leaving()) {
+      return;
+    }
+    if (m.between_steps && begun_ && !is_between_steps()) {
+      pause_due_ = true;
       return;
     }
     pausing_ = true;
@@ -220,9 +224,7 @@ class model_task final : public task_actor::base {
       answer_kept({fault_code::refused, "model '" + setup_.what->name + "' has done no step yet"});
       return;
     }
-    const bool between = tracker_.drained() && tracker_.saved_position().begins_step() &&
-                         tracker_.whole_version() == tracker_.completed_steps();
-    if (!between) {
+    if (!is_between_steps()) {
       saves_.is_due();
     } else if (saves_.between_steps(true)) {
       capture();
@@ -370,7 +372,17 @@ class model_task final : public task_actor::base {
     tracker_.stop_after(steps);
   }
 
+  bool is_between_steps() const {
+    return tracker_.drained() && tracker_.saved_position().begins_step() &&
+           tracker_.whole_version() == tracker_.completed_steps();
+  }
+
   void save_between_steps(std::uint32_t steps) {
+    if (pause_due_ && steps < tracker_.units().steps()) {
+      pause_due_ = false;
+      on_pause_model({});
+      return;
+    }
     const auto every = setup_.checkpoints.every_steps;
     if (steps < tracker_.units().steps() && saves_.between_steps(every > 0 && steps % every == 0)) {
       capture();
@@ -504,6 +516,7 @@ class model_task final : public task_actor::base {
   bool captures_boundaries_ = false;               ///< the capture that is under way, or was the last one
   bool left_ = false;                          ///< has left the schedule
   bool pausing_ = false;                       ///< and will end as paused when it is saved
+  bool pause_due_ = false;                     ///< when the step that has begun has ended
   bool keeping_ = false;                       ///< the supervisor waits until it is saved
   bool captured_to_keep_ = false;              ///< the last capture was made for that
   bool drained_ = false;                       ///< has left, and none of its units is on any device

@@ -30,6 +30,10 @@ struct model_now {
   std::optional<float> loss{};         ///< of the last step
   std::optional<double> validation{};  ///< loss of the last evaluation
   std::string note{};                  ///< what a model waits for, why it failed
+  bool released = false;               ///< it has ended, its last checkpoint is complete, and its memory is free
+  std::string digest{};                ///< of its parameters then, if it has not failed
+  duration step_work{};   ///< smallest times of the units of a step, added, at speed 1; as far as they are known
+  duration step_chain{};  ///< of those that follow each other, from one step to the next
 };
 
 struct device_now {

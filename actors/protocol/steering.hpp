@@ -13,10 +13,11 @@
 namespace hydra {
 
 enum class model_command : std::uint8_t {
-  stop,    ///< it ends with the step that has begun
-  pause,   ///< it is saved where it is, and gives its memory back
-  resume,  ///< a paused model continues where it was saved, when there is memory for it
-  save,    ///< between two steps, the next time that it is there, if it is being trained
+  stop,                 ///< it ends with the step that has begun
+  pause,                ///< it is saved where it is, and gives its memory back
+  pause_between_steps,  ///< the same at the end of the step that has begun: devices with other cuts can continue it
+  resume,               ///< a paused model continues where it was saved, when there is memory for it
+  save,                 ///< between two steps, the next time that it is there, if it is being trained
 };
 
 /// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; stop and resume:
@@ -31,7 +32,9 @@ struct steer_model {
 
 /// To the MODEL TASK, as the next one.
 struct stop_model {};
-struct pause_model {};
+struct pause_model {
+  bool between_steps = false;
+};
 
 /// To the MODEL TASK: save it between two steps, and continue.
 struct keep_model {};

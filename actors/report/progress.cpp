@@ -1,10 +1,13 @@
 #include "actors/report/progress.hpp"
 
+#include "actors/report/terminal.hpp"
 #include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
 #include <ostream>
 
 namespace hydra {
@@ -149,6 +152,14 @@ void progress_printer::draw_line(const std::string& latest, time_point now) {
   out_ << plain_line(s, s.models[models_.at(latest).position]) << std::endl;
   drawn_ = now;
   tenths_drawn_ = static_cast<int>(fraction() * 10);
+}
+
+std::unique_ptr<progress_printer> make_progress_printer(std::size_t devices) {
+  const auto t = terminal_of(STDERR_FILENO);
+  const auto most_models = std::clamp<std::size_t>(t.height / 2, 1, progress_options{}.most_models);
+  return std::make_unique<progress_printer>(
+      std::cerr, progress_options{.live = t.live, .width = t.width, .most_models = most_models, .devices = devices},
+      steady_clock::now());
 }
 
 void expect(progress_printer& printer, const model_entry& model) {

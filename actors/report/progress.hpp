@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,9 @@ class progress_printer {
   std::map<std::string, model> models_;
   std::map<device_id, time_point> busy_until_;
 };
+
+/// On stderr, as its terminal allows.
+std::unique_ptr<progress_printer> make_progress_printer(std::size_t devices);
 
 /// Expects the model, with the times of its plan.
 void expect(progress_printer& printer, const model_entry& model);

@@ -142,7 +142,7 @@ class reporter final : public reporter_actor::base {
       out.steps_before += static_cast<std::uint32_t>(entry.standing.history.losses.size() - out.history.losses.size());
       out.history = entry.standing.history;
     }
-    out.ended = out.paused = false;
+    out.ended = out.paused = out.released = false;
     out.why = {};
   }
 
@@ -234,6 +234,7 @@ class reporter final : public reporter_actor::base {
   void on_model_released(const model_released& m) {
     auto& out = record_.models.at(m.model.value);
     out.digest = m.digest;
+    out.released = true;
     if (!out.paused && !out.waits) {
       sum_up(m.model.value);
     }
@@ -318,6 +319,7 @@ class reporter final : public reporter_actor::base {
     s.elapsed = now - record_.began;
     for (std::size_t i = 0; i < record_.models.size() && i < s.models.size(); ++i) {
       describe(s.models[i], record_.models[i], *setup_.models[i], s.elapsed);
+      add_step_times(s.models[i], i);
     }
     for (const auto& r : record_.refused) {
       if (!r.answered) {
@@ -347,9 +349,29 @@ class reporter final : public reporter_actor::base {
     if (now.phase == model_phase::failed) {
       now.note = out.why.text;
     }
+    if (now.phase >= model_phase::finished && out.released) {
+      now.released = true;
+      now.digest = out.digest;
+    }
     if (now.phase == model_phase::training && !out.first_completion && out.arrival > elapsed) {
       now.note = "arrives " + to_string(out.arrival) + " after the start";
     }
+  }
+
+  /// By the bounds of steps on one device.
+  void add_step_times(model_now& now, std::size_t model) const {
+    auto step = record_.models[model].smallest;
+    if (times_[model]) {
+      times_[model]->smallest(step);
+    }
+    step.evaluations = 0;
+    const auto after = [&step](std::uint32_t steps) {
+      step.steps = steps;
+      return lower_bounds(std::span(&step, 1), {.speeds = {1.0}});
+    };
+    const auto one = after(1), two = after(2);
+    now.step_work = one.work;
+    now.step_chain = two.chain - one.chain;
   }
 
   void on_check_progress(const check_progress& m) {

@@ -3,19 +3,15 @@
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/protocol/system_config.hpp"
 #include "actors/report/progress.hpp"
-#include "actors/report/terminal.hpp"
 #include "actors/run/launch.hpp"
 #include "actors/schedule/policy_host.hpp"
 #include "runtime/device/executor.hpp"
 
 #include <caf/actor_system.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <future>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,11 +23,7 @@ namespace hydra {
 namespace {
 
 std::unique_ptr<progress_printer> make_printer(const std::vector<model_entry>& models, std::size_t devices) {
-  const auto t = terminal_of(STDERR_FILENO);
-  const auto most_models = std::clamp<std::size_t>(t.height / 2, 1, progress_options{}.most_models);
-  auto printer = std::make_unique<progress_printer>(
-      std::cerr, progress_options{.live = t.live, .width = t.width, .most_models = most_models, .devices = devices},
-      steady_clock::now());
+  auto printer = make_progress_printer(devices);
   for (const auto& m : models) {
     expect(*printer, m);
   }

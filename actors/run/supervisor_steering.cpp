@@ -56,7 +56,8 @@ void supervisor::on_steer_model(const steer_model& m) {
     case model_command::stop:
       return stop(*model, m.answer);
     case model_command::pause:
-      return pause(*model, m.answer);
+    case model_command::pause_between_steps:
+      return pause(*model, m.answer, m.what == model_command::pause_between_steps);
     case model_command::resume:
       return resume(*model, m.answer);
     case model_command::save:
@@ -105,7 +106,7 @@ void supervisor::stop(model_id model, const command_sink& sink) {
   answer(sink, {});
 }
 
-void supervisor::pause(model_id model, const command_sink& sink) {
+void supervisor::pause(model_id model, const command_sink& sink, bool between_steps) {
   const auto state = phases_.of(model);
   if (setup_.checkpoints.store == nullptr) {
     return answer(sink, cannot_save(model, "paused"));
@@ -122,7 +123,7 @@ void supervisor::pause(model_id model, const command_sink& sink) {
   } else if (state == model_phase::training) {
     phases_.pauses(model);
     steered_.emplace(model, sink);
-    send(actors_.tasks.at(model.value), pause_model{});
+    send(actors_.tasks.at(model.value), pause_model{between_steps});
   } else if (state == model_phase::waiting) {
     queue_.remove(phases_.name_of(model));
     pause_without_memory(model);

@@ -45,9 +45,8 @@ void check_count(int count) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
-[[noreturn]] void refuse_no_run() {
-  throw fault_error(fault_code::refused, "no run is under way: it has not begun yet, or it has ended");
-}
+fault no_run() { return {fault_code::refused, "no run is under way: it has not begun yet, or it has ended"}; }
+[[noreturn]] void refuse_no_run() { throw fault_error(no_run()); }
 
 /// What the run answers; refuses if it ends before, or has not begun.
 template <class Answer>
@@ -201,16 +200,24 @@ model_id session::state::add(model_description model) {
   return model_id{static_cast<std::uint32_t>(descriptions.size() - 1)};
 }
 
-void session::stop(const std::string& model) { steer(model, model_command::stop); }
-void session::pause(const std::string& model) { steer(model, model_command::pause); }
-void session::resume(const std::string& model) { steer(model, model_command::resume); }
+void session::stop(const std::string& model) { steer_and_wait(model, model_command::stop); }
+void session::pause(const std::string& model) { steer_and_wait(model, model_command::pause); }
+void session::resume(const std::string& model) { steer_and_wait(model, model_command::resume); }
 
 std::filesystem::path session::keep(const std::string& model) {
-  steer(model, model_command::save);
+  steer_and_wait(model, model_command::save);
   return keep_checkpoint(checkpoints_of(state_->options.output / "checkpoints", model));
 }
 
-void session::steer(const std::string& model, model_command what) {
+void session::steer(const std::string& model, model_command what, command_sink answer) {
+  if (state_->requests.offer(steer_model{model, what, answer}) != line_state::open) {
+    answer(no_run());
+  }
+}
+
+void session::read_status(status_sink answer) { state_->requests.offer(hydra::read_status{std::move(answer)}); }
+
+void session::steer_and_wait(const std::string& model, model_command what) {
   auto answer = std::make_shared<std::promise<void>>();
   auto done = answer->get_future();
   const auto line = state_->requests.offer(steer_model{model, what, sink_of(std::move(answer))});
@@ -236,7 +243,7 @@ run_status session::status() {
   auto answer = std::make_shared<std::promise<run_status>>();
   auto known = answer->get_future();
   const auto line = state_->requests.offer(
-      read_status{[answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); }});
+      hydra::read_status{[answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); }});
   return awaited(known, line);
 }
 
@@ -341,6 +348,16 @@ const std::vector<device_info>& session::devices() {
 
 sharded_model_ptr session::state::cut_model(std::size_t i) const {
   return hydra::cut_model(descriptions[i], planned->prepared[i], planned->plan.models[i], options.seed);
+}
+
+std::vector<model_estimate> session::estimates() {
+  plan();
+  std::vector<model_estimate> all;
+  for (std::size_t i = 0; i < state_->descriptions.size(); ++i) {
+    const auto& p = *state_->planned;
+    all.push_back(estimate_of(state_->descriptions[i], p.prepared[i], p.plan.models[i]));
+  }
+  return all;
 }
 
 bool session::complete() {

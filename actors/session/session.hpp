@@ -2,6 +2,7 @@
 // The public facade: devices + models + policy -> run -> report.
 
 #include "actors/admission/compared_forecasts.hpp"
+#include "actors/admission/model_estimate.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_description.hpp"
@@ -101,6 +102,9 @@ class session {
   /// The devices for which plan() has planned.
   const std::vector<device_info>& devices();
 
+  /// What plan() knows of each model.
+  std::vector<model_estimate> estimates();
+
   /// True if a resumed run was complete: every model has a checkpoint of its end. run() would train nothing.
   bool complete();
 
@@ -152,6 +156,12 @@ class session {
   /// fault_error{refused} if no run is under way.
   run_status status();
 
+  /// The commands above, and status(), from any thread, also in a callback: they return at once. `answer` is called once, on a
+  /// thread of the run, and must return at once; destroyed uncalled if the run ends before. A stop, pause or
+  /// resume is answered as above, a save when a checkpoint from between two steps is complete.
+  void steer(const std::string& model, model_command what, command_sink answer);
+  void read_status(status_sink answer);
+
   /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its
   /// report says `interrupted`. Called before run(), it takes effect when run() is called. After a second call run()
   /// returns without saving.
@@ -162,7 +172,7 @@ class session {
   std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
 
  private:
-  void steer(const std::string& model, model_command what);
+  void steer_and_wait(const std::string& model, model_command what);
   void subscribe(step_callback callback);
   void subscribe(evaluation_callback callback);
   struct state;

@@ -289,7 +289,7 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
   }
   if (!c.best) {
     write(c, next_place(of_model, c.standing.next.step), saved);
-    drop_old(of_model);
+    drop_old_checkpoints(files_, of_model, keep_);
     return;
   }
   const auto place = of_model / fmt::format("{}{}", best_prefix, c.standing.next.step);
@@ -325,7 +325,7 @@ bool forget_best(file_system& files, const fs::path& of_model) {
   return !all.empty();
 }
 
-/// As drop_old(): a removal that fails is tried again after the next checkpoint.
+/// As drop_old_checkpoints(): a removal that fails is tried again after the next checkpoint.
 void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& best) {
   for (const auto& folder : best_folders(of_model)) {
     try {
@@ -338,22 +338,41 @@ void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& bes
   }
 }
 
-/// Keeps the newest `keep`, and the newest that can be resumed with any cuts. A removal that fails is tried again after
-/// the next checkpoint: this one is complete.
-void checkpoint_folder::drop_old(const fs::path& of_model) {
+void drop_old_checkpoints(file_system& files, const fs::path& of_model, std::uint32_t keep) {
   bool any_cuts = false;
   std::size_t seen = 0;
   for (const auto& folder : list_checkpoints(of_model)) {
     try {
       const bool first = !any_cuts && read_checkpoint(folder).any_cuts();
       any_cuts = any_cuts || first;
-      if (seen++ >= keep_ && !first) {
-        files_.remove_all(folder);
+      if (seen++ >= keep && !first) {
+        files.remove_all(folder);
       }
     } catch (const std::exception&) {
       // A damaged one stays: a person may want to look at it.
     }
   }
+}
+
+std::vector<fs::path> states_to_continue(const fs::path& of_model) {
+  std::vector<fs::path> all;
+  for (const auto& folder : list_checkpoints(of_model)) {
+    try {
+      const bool any_cuts = read_checkpoint(folder).any_cuts();
+      if (any_cuts || all.empty()) {
+        all.push_back(folder);
+      }
+      if (any_cuts) {
+        break;
+      }
+    } catch (const fault_error&) {
+      // damaged, or removed meanwhile
+    }
+  }
+  if (const auto best = best_checkpoint(of_model)) {
+    all.push_back(*best);
+  }
+  return all;
 }
 
 }  // namespace hydra

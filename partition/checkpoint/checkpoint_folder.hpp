@@ -25,8 +25,8 @@ class checkpoint_folder final : public checkpoint_store {
   void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override;
 
  private:
-  void write(const model_checkpoint& c, const std::filesystem::path& place, const std::function<void(shard_index)>& saved);
-  void drop_old(const std::filesystem::path& of_model);
+  void write(const model_checkpoint& c, const std::filesystem::path& place,
+             const std::function<void(shard_index)>& saved);
   void drop_worse(const std::filesystem::path& of_model, const std::filesystem::path& best);
 
   file_system& files_;
@@ -44,6 +44,14 @@ std::string why_no_checkpoints(const std::string& model);
 /// A model's checkpoints, the newest first, damaged or not. Throws fault_error{bad_input} for a folder that may not be
 /// read.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);
+
+/// Of these the newest, another one if that cannot be resumed with other cuts, and the best state: what a model needs to continue
+/// elsewhere. Without damaged ones.
+std::vector<std::filesystem::path> states_to_continue(const std::filesystem::path& of_model);
+
+/// Keeps the newest `keep`, and the newest that can be resumed with any cuts; damaged ones stay. A removal that fails is tried
+/// again by the next call.
+void drop_old_checkpoints(file_system& files, const std::filesystem::path& of_model, std::uint32_t keep);
 
 /// The checkpoint of a model's best evaluation, if one was kept.
 std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& of_model);

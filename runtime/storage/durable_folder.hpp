@@ -30,6 +30,8 @@ class durable_folder {
   /// memory may change), but they may not be on the disk yet. What `content` throws is passed on after the folder was
   /// removed. Throws fault_error{bad_input} if the name is not can_be_listed().
   void write(const std::string& name, const std::function<void(byte_sink&)>& content);
+  /// The checksums of what was written so far.
+  const std::vector<checksum>& written() const noexcept { return sums_; }
   /// Adds SHA256SUMS, waits until all is on the disk, and renames the folder: on return it survives a crash of the
   /// machine.
   void commit();

@@ -1,0 +1,49 @@
+#include "actors/admission/model_estimate.hpp"
+
+namespace hydra {
+
+namespace {
+
+/// Forward visits, but of the last shard, and backward visits of those that are trained, in all lanes.
+duration step_time(const model_plan& plan) {
+  duration sum{};
+  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
+    const bool last = s + 1 == plan.shards.size();
+    sum += last ? duration{} : plan.shards[s].forward_time;
+    sum += s < plan.first_trained ? duration{} : plan.shards[s].backward_time;
+  }
+  return sum * static_cast<std::int64_t>(plan.replicas * plan.waves);
+}
+
+duration evaluation_time(const model_plan& plan) {
+  duration sum{};
+  for (const auto& s : plan.shards) {
+    sum += s.evaluation_time * static_cast<std::int64_t>(plan.evaluation.micro_batches);
+  }
+  return sum;
+}
+
+byte_count checkpoint_bytes(const model_plan& plan) {
+  byte_count sum{};
+  for (const auto& s : plan.shards) {
+    sum += s.parameters;
+    for (const auto buffer : s.state_buffers()) {
+      sum += buffer;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+model_estimate estimate_of(const model_description& m, const prepared_model& p, const model_plan& plan) {
+  const auto every = m.validate ? m.validate->every_steps : 0;
+  const auto evaluations = every > 0 ? p.steps / every : 1;
+  return {.name = m.name,
+          .identity = p.identity,
+          .steps = p.steps,
+          .work = step_time(plan) * p.steps + evaluation_time(plan) * static_cast<std::int64_t>(evaluations),
+          .checkpoint = checkpoint_bytes(plan)};
+}
+
+}  // namespace hydra

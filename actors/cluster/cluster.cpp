@@ -1,0 +1,122 @@
+#include "actors/cluster/cluster.hpp"
+
+#include "actors/cluster/metrics_lines.hpp"
+#include "actors/report/report_json.hpp"
+
+#include <chrono>
+#include <future>
+#include <thread>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+constexpr auto answer_limit = std::chrono::seconds(10);
+
+template <class Answer>
+Answer awaited(std::future<Answer> answer) {
+  if (answer.wait_for(answer_limit) != std::future_status::ready) {
+    throw fault_error(fault_code::refused, "the run has ended");
+  }
+  try {
+    return answer.get();
+  } catch (const std::future_error&) {
+    throw fault_error(fault_code::refused, "the run has ended");
+  }
+}
+
+}  // namespace
+
+struct cluster::state {
+  state(cluster_workload w, cluster_options o)
+      : what(std::move(w)),
+        options(std::move(o)),
+        lines(what.folder, options.progress),
+        network(options.keys, add_cluster_messages),
+        coordinator(coordinator_handle::spawn(network.system(), setup())) {
+    try {
+      options.listen.port = network.listen(coordinator.actor(), options.listen);
+    } catch (...) {
+      coordinator.interrupt();
+      coordinator.interrupt();
+      throw;
+    }
+  }
+
+  coordinator_setup setup() {
+    return {.what = what,
+            .build = build_text(),
+            .nodes = options.nodes,
+            .events = {.say = options.say,
+                       .planned = [this](const std::vector<planned_model>& m) { lines.expect(what.models, m); },
+                       .metrics_lines = [this](const std::string& text) { lines.add(text); },
+                       .ended = [this](cluster_record r) { ended.set_value(std::move(r)); }}};
+  }
+
+  cluster_workload what;
+  cluster_options options;
+  metrics_lines lines;
+  std::promise<cluster_record> ended;
+  cluster_network network;
+  coordinator_handle coordinator;
+  bool has_run = false;
+};
+
+cluster::cluster(cluster_workload what, cluster_options options)
+    : state_(std::make_unique<state>(std::move(what), std::move(options))) {}
+
+cluster::~cluster() {
+  if (!state_->has_run) {
+    interrupt();
+    interrupt();
+    state_->ended.get_future().wait();
+  }
+}
+
+std::string cluster::address() const { return to_string(state_->options.listen); }
+
+report cluster::run(session_maker local) {
+  auto& s = *state_;
+  if (std::exchange(s.has_run, true)) {
+    throw fault_error(fault_code::bad_input, "cluster::run() may be called once; build another cluster");
+  }
+  std::jthread node;
+  std::optional<cluster_member> member;
+  if (local) {
+    member.emplace(member_options{.name = s.options.local_name, .folder = s.what.folder / "local", .say = {}},
+                   std::move(local));
+    node = std::jthread([&] { member->serve(s.network.system(), s.coordinator.actor()); });
+  }
+  auto record = s.ended.get_future().get();
+  if (node.joinable()) {
+    node.join();
+  }
+  auto r = build_cluster_report(record, s.what.folder);
+  r.name = s.what.name;
+  if (const auto note = s.lines.close(); !note.empty()) {
+    r.notes.push_back(note);
+  }
+  write_report(r, s.what.folder / "report.json");
+  return r;
+}
+
+void cluster::interrupt() { state_->coordinator.interrupt(); }
+
+void cluster::stop(const std::string& model) {
+  const auto answer = std::make_shared<std::promise<void>>();
+  auto done = answer->get_future();
+  state_->coordinator.stop_model(model, [answer](const fault& why) {
+    why ? answer->set_exception(std::make_exception_ptr(fault_error(why))) : answer->set_value();
+  });
+  awaited(std::move(done));
+}
+
+run_status cluster::status() {
+  const auto answer = std::make_shared<std::promise<run_status>>();
+  auto known = answer->get_future();
+  state_->coordinator.read_status([answer](run_status s) { answer->set_value(std::move(s)); });
+  return awaited(std::move(known));
+}
+
+}  // namespace hydra

@@ -1,0 +1,59 @@
+#pragma once
+// What has happened in a cluster, as its COORDINATOR has seen it, for the report.
+
+#include "actors/protocol/cluster.hpp"
+#include "actors/report/report.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct cluster_node_record {
+  std::string name;
+  std::vector<node_device> devices;
+  time_point joined{};  ///< with its plan
+  std::optional<time_point> left{};
+  bool lost = false;
+  fault why{};                      ///< of one whose own run has failed
+  node_progressed last{};           ///< what it has reported last
+  std::optional<report> summary{};  ///< of its own run
+};
+
+struct cluster_model_record {
+  std::string name;
+  std::uint32_t of = 0;  ///< steps
+  std::uint32_t steps = 0;
+  std::uint32_t lanes = 1;
+  model_phase end = model_phase::waiting;  ///< finished, stopped, failed; else it has not ended
+  fault why{};
+  std::string digest{};
+  duration step_work{};  ///< the smallest that a node has reported
+  duration step_chain{};
+  std::uint32_t redone = 0;          ///< steps that were lost with a node
+  duration transit{};                ///< between two nodes
+  std::vector<std::string> nodes{};  ///< that have trained it, in order
+  std::optional<time_point> completed{};
+};
+
+struct cluster_record {
+  std::vector<cluster_node_record> nodes;
+  std::vector<cluster_model_record> models;
+  std::optional<time_point> began{};  ///< the first model was given to a node
+  time_point ended{};
+  bool interrupted = false;
+  std::uint32_t moves = 0;  ///< of models, from one node to another, although nothing was lost
+  byte_count moved{};       ///< bytes of checkpoints that have come
+  std::vector<std::string> notes{};
+};
+
+/// The report of the whole: losses and evaluations are those of the models' checkpoints under `folder`, the run folder;
+/// devices have the names of their nodes in front.
+report build_cluster_report(const cluster_record& record, const std::filesystem::path& folder);
+
+}  // namespace hydra

@@ -1,0 +1,171 @@
+#include "actors/cluster/cluster_record.hpp"
+
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+model_status status_of(const cluster_model_record& m) {
+  switch (m.end) {
+    case model_phase::finished:
+      return model_status::finished;
+    case model_phase::stopped:
+      return model_status::stopped;
+    case model_phase::failed:
+      return model_status::failed;
+    default:
+      return model_status::interrupted;
+  }
+}
+
+/// What the nodes know and the checkpoint does not: sizes, cuts, tokens, floors. From the last one that has a report.
+model_report known_by_nodes(const cluster_record& record, const std::string& model) {
+  model_report known;
+  for (const auto& n : record.nodes) {
+    if (!n.summary) {
+      continue;
+    }
+    const auto found = std::ranges::find(n.summary->models, model, &model_report::name);
+    if (found != n.summary->models.end() && found->steps >= known.steps) {
+      known = *found;
+    }
+  }
+  return known;
+}
+
+void add_history(model_report& r, const std::filesystem::path& checkpoints) try {
+  const auto all = states_to_continue(checkpoints);
+  if (all.empty()) {
+    return;
+  }
+  const auto saved = read_checkpoint(all.front());
+  r.loss = saved.standing.history.losses;
+  r.grad_norm = saved.standing.history.grad_norms;
+  auto known = std::exchange(r.validation, {});
+  for (const auto& e : saved.standing.history.evaluations) {
+    const auto same = std::ranges::find(known, e.steps, &validation_report::step);
+    validation_report v = same == known.end() ? validation_report{} : *same;
+    v.step = e.steps;
+    v.loss = e.loss;
+    v.accuracy = e.accuracy;
+    r.validation.push_back(v);
+  }
+} catch (const fault_error& e) {
+  r.error = r.error ? r.error : e.what_happened();
+}
+
+model_report report_of(const cluster_record& record, const cluster_model_record& m,
+                       const std::filesystem::path& folder) {
+  auto r = known_by_nodes(record, m.name);
+  r.name = m.name;
+  r.status = status_of(m);
+  r.error = m.why;
+  r.steps = m.steps;
+  r.steps_before = 0;
+  r.digest = m.digest;
+  r.completed = m.completed && record.began ? std::optional(*m.completed - *record.began) : std::nullopt;
+  add_history(r, checkpoints_of(folder / "checkpoints", m.name));
+  return r;
+}
+
+/// Of a node that was lost only what it has said last is known.
+std::vector<device_report> devices_of(const cluster_node_record& n, duration makespan) {
+  std::vector<device_report> all;
+  for (std::size_t i = 0; i < n.devices.size(); ++i) {
+    device_report d;
+    if (n.summary && i < n.summary->devices.size()) {
+      d = n.summary->devices[i];
+    } else {
+      d.kind = n.devices[i].kind;
+      d.speed = n.devices[i].speed;
+      d.lost = n.lost;
+      if (i < n.last.devices.size()) {
+        d.busy = from_seconds(n.last.devices[i].busy * seconds(n.last.elapsed));
+        d.time.compute = d.busy;
+        d.peak = n.last.devices[i].peak;
+        d.budget = n.last.devices[i].budget;
+      }
+    }
+    d.name = n.name + "/" + n.devices[i].name;
+    duration known{};
+    for (const auto& part : breakdown_parts) {
+      known += d.time.*part.value;
+    }
+    d.time.no_unit += std::max(makespan - known, duration{});  // it was not there, or had no model
+    all.push_back(std::move(d));
+  }
+  return all;
+}
+
+/// With all devices from the start, at the smallest times of the steps: no schedule is shorter.
+bounds limits_of(const cluster_record& record) {
+  std::vector<double> speeds;
+  for (const auto& n : record.nodes) {
+    for (const auto& d : n.devices) {
+      speeds.push_back(d.speed);
+    }
+  }
+  std::vector<unit_times> models;
+  duration chain{};
+  const double fastest = speeds.empty() ? 1 : *std::ranges::max_element(speeds);
+  for (const auto& m : record.models) {
+    models.push_back({.backward = {m.step_work / m.lanes}, .steps = m.steps, .replicas = m.lanes});
+    chain = std::max(chain, from_seconds(seconds(m.step_chain) * m.steps / fastest));
+  }
+  if (speeds.empty()) {
+    return {};
+  }
+  auto limits = lower_bounds(models, {.speeds = speeds});
+  limits.chain = chain;
+  limits.h2d = limits.d2h = limits.optimizer = {};
+  return limits;
+}
+
+std::string course_of(const cluster_model_record& m) {
+  auto text = fmt::format("{}: trained on {}", m.name, fmt::join(m.nodes, ", then "));
+  if (m.redone > 0) {
+    text += fmt::format("; {} steps were trained again, as their node was lost", m.redone);
+  }
+  return text + (m.transit > duration{} ? fmt::format("; {} on its way", to_string(m.transit)) : "");
+}
+
+}  // namespace
+
+report build_cluster_report(const cluster_record& record, const std::filesystem::path& folder) {
+  report r;
+  r.policy = "longest model first on nodes, then the policy of the workload on each";
+  r.makespan = record.began ? record.ended - *record.began : duration{};
+  r.interrupted = record.interrupted;
+  r.limits = limits_of(record);
+  for (const auto& m : record.models) {
+    r.models.push_back(report_of(record, m, folder));
+    if (m.nodes.size() > 1) {
+      r.notes.push_back(course_of(m));
+    }
+  }
+  for (const auto& n : record.nodes) {
+    auto devices = devices_of(n, r.makespan);
+    std::ranges::move(devices, std::back_inserter(r.devices));
+    if (n.lost) {
+      r.notes.push_back(fmt::format("node {} was lost", n.name));
+    }
+    if (n.why) {
+      r.notes.push_back(fmt::format("node {}: {}", n.name, n.why.text));
+    }
+    r.host_budget += n.last.host_budget;
+    r.host_peak += n.last.host_peak;
+  }
+  r.notes.insert(r.notes.end(), record.notes.begin(), record.notes.end());
+  return r;
+}
+
+}  // namespace hydra

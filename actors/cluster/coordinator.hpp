@@ -1,0 +1,63 @@
+#pragma once
+// COORDINATOR: gives the models of a workload to nodes, collects their checkpoints, and gives those of a lost node to others.
+
+#include "actors/cluster/cluster_record.hpp"
+#include "actors/protocol/cluster.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// What is to be trained.
+struct cluster_workload {
+  std::uint64_t run = 0;  ///< random; the same when it is resumed
+  std::string name{};
+  std::string text{};                 ///< TOML, complete
+  std::string began_in{};             ///< folder from which its relative paths start
+  std::vector<std::string> models{};  ///< names, in its order
+  std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
+  std::uint32_t keep = 2;             ///< checkpoints of each model
+};
+
+/// On a thread of the COORDINATOR: must return at once.
+struct coordinator_events {
+  std::function<void(const std::string&)> say{};                     ///< what happens, for a person
+  std::function<void(const std::vector<planned_model>&)> planned{};  ///< by the first node
+  std::function<void(const std::string&)> metrics_lines{};           ///< that nodes have written
+  std::function<void(cluster_record)> ended{};                       ///< once
+};
+
+struct coordinator_setup {
+  cluster_workload what;
+  std::string build;      ///< build_text(): nodes with another one are refused
+  std::size_t nodes = 1;  ///< no model is given to a node before so many are there
+  coordinator_events events;
+};
+
+class coordinator_handle {
+ public:
+  /// Models that have checkpoints in the run folder continue from them.
+  static coordinator_handle spawn(caf::actor_system& system, coordinator_setup setup);
+
+  /// For nodes.
+  const coordinator_actor& actor() const noexcept { return actor_; }
+
+  /// Takes all models back, and ends; when called again, ends at once.
+  void interrupt() const;
+  void stop_model(const std::string& model, command_sink answer) const;
+  void read_status(status_sink answer) const;
+
+ private:
+  coordinator_handle(coordinator_actor actor, caf::actor local) : actor_(std::move(actor)), local_(std::move(local)) {}
+  coordinator_actor actor_;
+  caf::actor local_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,29 @@
+#pragma once
+// Pulls folders that another process offers, and writes them.
+
+#include "actors/protocol/cluster.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <filesystem>
+#include <functional>
+
+namespace hydra {
+
+/// Bytes of a chunk, and how many are asked for before they have come: with more, other messages wait longer; with fewer the
+/// connection is idle in between.
+inline constexpr std::uint32_t chunk_bytes = 256 << 10;
+inline constexpr std::size_t chunk_credit = 4;
+
+struct folder_transfer {
+  offered_folders what;
+  std::filesystem::path into;
+  bool replaces = false;  ///< what is in `into` is removed first
+};
+
+/// On a thread of its own, as it waits for disks. Each folder appears complete, with the checksums that its owner has, or not at
+/// all; one that is there is not pulled. Then the offer is dropped, and `done` called, once: with a fault {io} or {damaged} if
+/// not all folders are there. A source that is silent for 30 s has failed.
+void receive_folders(caf::actor_system& system, folder_transfer transfer, std::function<void(const fault&)> done);
+
+}  // namespace hydra

@@ -1,0 +1,207 @@
+#include "actors/cluster/member.hpp"
+
+#include "actors/report/report_json.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/storage/file_system.hpp"
+
+#include <ATen/Version.h>
+#include <torch/headeronly/version.h>
+
+#include <fmt/format.h>
+#include <hydra/version.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <random>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+std::uint64_t random_number() {
+  std::random_device random;
+  return (static_cast<std::uint64_t>(random()) << 32) | random();
+}
+
+/// What happens to a NODE, for the thread that waits.
+struct node_course : std::enable_shared_from_this<node_course> {
+  std::promise<std::optional<node_accepted>> accepted;  ///< none: it has ended before
+  std::promise<std::pair<node_end, std::string>> ended;
+  std::atomic<bool> answered = false;
+
+  node_events events(const std::function<void(const std::string&)>& say) {
+    return {.accepted =
+                [self = shared_from_this()](const node_accepted& what) {
+                  if (!self->answered.exchange(true)) self->accepted.set_value(what);
+                },
+            .say = say,
+            .ended =
+                [self = shared_from_this()](node_end how, const std::string& why) {
+                  if (!self->answered.exchange(true)) self->accepted.set_value(std::nullopt);
+                  self->ended.set_value({how, why});
+                }};
+  }
+};
+
+/// The files of a run that its COORDINATOR keeps; empty if they cannot be written.
+fs::path report_folder(const fs::path& run) try {
+  const auto place = run / "ended";
+  auto& files = posix_file_system();
+  files.remove_all(place);
+  durable_folder folder(files, place);
+  for (const auto* name : {"report.json", "trace.json", "plan.json"}) {
+    if (std::ifstream in(run / name, std::ios::binary); in) {
+      folder.write(name, [&](byte_sink& sink) {
+        for (std::vector<char> piece(1 << 20); in;) {
+          in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+          sink.add(std::as_bytes(std::span(piece).first(static_cast<std::size_t>(in.gcount()))));
+        }
+      });
+    }
+  }
+  folder.commit();
+  return place;
+} catch (const std::exception&) {
+  return {};
+}
+
+}  // namespace
+
+std::string build_text() {
+  return fmt::format("hydra {}, libtorch {}, {}", version, TORCH_VERSION, at::get_cpu_capability());
+}
+
+cluster_member::cluster_member(member_options options, session_maker make)
+    : options_(std::move(options)), make_(std::move(make)) {}
+
+bool cluster_member::leaving() const {
+  const std::lock_guard lock(mutex_);
+  return asked_to_leave_ > 0;
+}
+
+void cluster_member::leave() {
+  const std::lock_guard lock(mutex_);
+  ++asked_to_leave_;
+  if (asked_to_leave_ == 1 && node_) {
+    node_->leave();
+  } else if (asked_to_leave_ > 1 && running_) {
+    running_->interrupt();
+  }
+}
+
+/// With growing pauses, until somebody answers.
+std::optional<coordinator_actor> cluster_member::reach(cluster_network& network, const network_address& at) {
+  const auto deadline = steady_clock::now() + options_.patience;
+  std::string last;
+  for (duration pause = 100ms;; pause = std::min<duration>(pause * 2, 5s)) {
+    try {
+      return network.reach<coordinator_actor>(at);
+    } catch (const fault_error& e) {
+      if (options_.say && last != e.what()) {
+        options_.say(fmt::format("{}; trying again for {}", e.what(), to_string(deadline - steady_clock::now())));
+      }
+      last = e.what();
+    }
+    for (const auto until = steady_clock::now() + pause; steady_clock::now() < until;) {
+      if (leaving() || steady_clock::now() > deadline) {
+        return std::nullopt;
+      }
+      std::this_thread::sleep_for(20ms);
+    }
+  }
+}
+
+node_end cluster_member::join(cluster_network& network, const network_address& at) {
+  for (;;) {
+    const auto coordinator = reach(network, at);
+    if (!coordinator) {
+      return leaving() ? node_end::done : node_end::lost;
+    }
+    const auto how = serve(network.system(), *coordinator);
+    if (how != node_end::lost || leaving()) {
+      return leaving() ? node_end::done : how;
+    }
+  }
+}
+
+/// What the COORDINATOR is to know of the plan; a session that cannot be planned is null.
+std::unique_ptr<session> cluster_member::planned_session(const node_accepted& what, node_run& run) try {
+  auto s = make_(what, run.folder);
+  {
+    const std::lock_guard lock(mutex_);
+    running_ = s.get();
+  }
+  const auto& plan = s->plan();
+  for (const auto& d : s->devices()) {
+    run.plan.devices.push_back({d.name, d.kind, d.speed});
+  }
+  for (const auto& m : s->estimates()) {
+    const auto& cut = plan.models[run.models.size()];
+    run.models.push_back(m.name);
+    run.plan.models.push_back({m.identity, m.steps, m.work, m.checkpoint, cut.replicas * cut.waves});
+  }
+  run.run = s.get();
+  return s;
+} catch (...) {
+  const std::lock_guard lock(mutex_);
+  running_ = nullptr;
+  run.run = nullptr;
+  run.plan.why = to_fault(std::current_exception());
+  return nullptr;
+}
+
+node_run_over cluster_member::train(session& s) const try {
+  s.run();
+  return {};
+} catch (...) {
+  return {.why = to_fault(std::current_exception())};
+}
+
+node_end cluster_member::serve(caf::actor_system& system, const coordinator_actor& coordinator) {
+  const auto course = std::make_shared<node_course>();
+  auto accepted = course->accepted.get_future();
+  auto ended = course->ended.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    const join_cluster hello{cluster_protocol, build_text(), options_.name, random_number(), {}};
+    node_ = node_handle::spawn(system, {hello, coordinator, course->events(options_.say)});
+    if (asked_to_leave_ > 0) {
+      node_->leave();
+    }
+  }
+  const auto what = accepted.get();
+  std::unique_ptr<session> trained;
+  if (what) {
+    node_run run{.folder = options_.folder / fmt::format("{:016x}", what->run)};
+    trained = planned_session(*what, run);
+    node_->begin(run);
+    if (trained) {
+      auto over = train(*trained);
+      if (!over.why) {
+        over.report = report_folder(run.folder);
+      }
+      node_->over(over);
+    }
+  }
+  const auto [how, why] = ended.get();
+  if (options_.say && !why.empty()) {
+    options_.say(why);
+  }
+  const std::lock_guard lock(mutex_);
+  node_.reset();
+  running_ = nullptr;
+  return how;
+}
+
+}  // namespace hydra

@@ -1,0 +1,65 @@
+#pragma once
+// A process that trains models for a COORDINATOR: it joins, builds the session of the workload that it is given, and runs it.
+
+#include "actors/cluster/network.hpp"
+#include "actors/cluster/node.hpp"
+#include "actors/protocol/cluster.hpp"
+#include "actors/session/session.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace hydra {
+
+struct member_options {
+  std::string name;              ///< unique in the cluster; one that joins again under its name replaces the one before
+  std::filesystem::path folder;  ///< for the checkpoints of the models that it trains
+  duration patience = std::chrono::minutes(10);   ///< how long it tries to reach a coordinator
+  std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
+};
+
+/// The session of the workload, which saves to `output`, and whose models begin paused (session_options). Throws fault_error
+/// if the workload cannot be trained here.
+using session_maker =
+    std::function<std::unique_ptr<session>(const node_accepted& what, const std::filesystem::path& output)>;
+
+/// Not thread-safe, except leave().
+class cluster_member {
+ public:
+  cluster_member(member_options options, session_maker make);
+  cluster_member(const cluster_member&) = delete;
+  cluster_member& operator=(const cluster_member&) = delete;
+
+  /// Trains models until the run is over. If the coordinator is lost, joins again, with an empty session. Returns `done`, or why
+  /// it is not: `lost` after patience without a coordinator.
+  node_end join(cluster_network& network, const network_address& at);
+
+  /// The same for a coordinator in this process; `lost` if it ends first.
+  node_end serve(caf::actor_system& system, const coordinator_actor& coordinator);
+
+  /// From any thread: hands its models back and ends; when called again, ends without.
+  void leave();
+
+ private:
+  std::optional<coordinator_actor> reach(cluster_network& network, const network_address& at);
+  std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run);
+  node_run_over train(session& s) const;
+  bool leaving() const;
+
+  member_options options_;
+  session_maker make_;
+  mutable std::mutex mutex_;  ///< of the next ones
+  int asked_to_leave_ = 0;
+  std::optional<node_handle> node_;
+  session* running_ = nullptr;
+};
+
+/// What decides bits besides the workload: version of Hydra and of its libraries, features of the processor.
+std::string build_text();
+
+}  // namespace hydra

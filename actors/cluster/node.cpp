@@ -1,0 +1,486 @@
+#include "actors/cluster/node.hpp"
+
+#include "actors/cluster/folder_receiver.hpp"
+#include "actors/cluster/folder_source.hpp"
+#include "actors/cluster/metrics_tail.hpp"
+#include "actors/protocol/guarded.hpp"
+#include "actors/report/run_metrics.hpp"
+#include "actors/session/session.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto look_interval = 200ms;  ///< between two looks at the run
+constexpr auto answer_limit = 30s;     ///< for the COORDINATOR
+
+/// The files of a model's checkpoints are here, or not.
+struct checkpoints_arrived {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why;
+};
+
+struct command_answered {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  model_command what = model_command::stop;
+  fault why;
+};
+
+struct status_arrived {
+  run_status status;
+};
+
+struct look_at_run {};
+
+}  // namespace
+
+}  // namespace hydra
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::node_run)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::node_run_over)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::leave_cluster)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoints_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::command_answered)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::status_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::look_at_run)
+
+namespace hydra {
+
+namespace {
+
+using local_node =
+    node_actor::extend<caf::reacts_to<node_run>, caf::reacts_to<node_run_over>, caf::reacts_to<leave_cluster>,
+                       caf::reacts_to<checkpoints_arrived>, caf::reacts_to<command_answered>,
+                       caf::reacts_to<status_arrived>, caf::reacts_to<look_at_run>>;
+
+enum class held_phase : std::uint8_t { arriving, starting, training, pausing, handed_over };
+
+/// A model that was given to this node.
+struct held_model {
+  assignment_epoch epoch = 0;
+  held_phase phase = held_phase::arriving;
+  std::string newest{};  ///< name of the checkpoint that was offered last
+  std::uint32_t steps = 0;
+  checkpoint_offered last{};  ///< of one that was handed over
+};
+
+/// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are short.
+///
+/// NODE: turns the COORDINATOR's commands into a run's, and what the run does into messages.
+class node final : public local_node::base {
+ public:
+  using super = local_node::base;
+
+  node(caf::actor_config& config, node_setup setup) : super(config), setup_(std::move(setup)) {}
+  const char* name() const override { return "node"; }
+
+  behavior_type make_behavior() override {
+    set_down_handler([this](const caf::down_msg&) { on_coordinator_lost(); });
+    monitor(setup_.coordinator);
+    setup_.hello.node = caf::actor_cast<node_actor>(this);
+    send(setup_.coordinator, setup_.hello);
+    expects_answer();
+    look();
+    return {guarded(this, &node::on_want_chunk),
+            guarded(this, &node::on_drop_folders),
+            guarded(this, &node::on_accepted),
+            guarded(this, &node::on_refused),
+            guarded(this, &node::on_take_model),
+            guarded(this, &node::on_give_back),
+            guarded(this, &node::on_stop_assigned),
+            guarded(this, &node::on_end_node),
+            guarded(this, &node::on_run),
+            guarded(this, &node::on_run_over),
+            guarded(this, &node::on_leave),
+            guarded(this, &node::on_checkpoints_arrived),
+            guarded(this, &node::on_command_answered),
+            guarded(this, &node::on_status),
+            guarded(this, &node::on_look)};
+  }
+
+  void on_exit() override { end(node_end::failed, "the node has died, which is an error of Hydra"); }
+
+  void on_fault(const fault& why) { stop(node_end::failed, why.text); }
+
+  // -- membership --------------------------------------------------------------------------------------------------------
+
+  void on_accepted(const node_accepted& m) {
+    answer_due_.reset();
+    if (!end_) {
+      setup_.events.accepted(m);
+    }
+  }
+
+  void on_refused(const node_refused& m) { stop(node_end::refused, m.why); }
+
+  void expects_answer() { answer_due_ = clock().now() + answer_limit; }
+
+  void check_answer() {
+    if (!answer_due_ || clock().now() < *answer_due_) {
+      return;
+    }
+    if (over_) {
+      finish();  // the report was not pulled
+    } else {
+      stop(node_end::lost, "the coordinator does not answer");
+    }
+  }
+
+  void on_run(const node_run& m) {
+    run_ = m;
+    run_.plan.instance = setup_.hello.instance;
+    send(setup_.coordinator, run_.plan);
+    if (!run_.run) {
+      return stop(node_end::failed, run_.plan.why.text);
+    }
+    lines_.emplace(run_.folder / metrics_file);
+    if (end_) {
+      interrupt();
+    }
+  }
+
+  void on_leave(const leave_cluster&) {
+    if (!run_.run) {
+      return stop(node_end::done, "it left before it had a model");
+    }
+    send(setup_.coordinator, node_leaves{setup_.hello.instance});
+  }
+
+  void on_coordinator_lost() {
+    coordinator_lost_ = true;
+    stop(node_end::lost, "the coordinator is lost");
+  }
+
+  void on_end_node(const end_node&) { stop(node_end::done, ""); }
+
+  /// The run has to end first: it uses this actor, and the other way round.
+  void stop(node_end how, const std::string& why) {
+    if (!end_) {
+      end_ = {how, why};
+    }
+    if (!run_.run || over_) {
+      finish();
+    } else {
+      interrupt();
+    }
+  }
+
+  /// Once: a second one would end the run without saving.
+  void interrupt() {
+    if (!std::exchange(interrupted_, true)) {
+      run_.run->interrupt();
+    }
+  }
+
+  void on_run_over(const node_run_over& m) {
+    over_ = true;
+    if (!end_) {
+      end_ = {node_end::failed, m.why ? m.why.text : "its run has ended by itself"};
+    }
+    if (coordinator_lost_) {
+      return finish();
+    }
+    send_progress({});
+    node_ended message{.instance = setup_.hello.instance, .why = m.why};
+    if (!m.report.empty()) {
+      message.files = offer({m.report});
+      report_ = message.files.offer;
+    }
+    send(setup_.coordinator, message);
+    if (m.report.empty()) {
+      return finish();
+    }
+    expects_answer();
+  }
+
+  void finish() {
+    const auto [how, why] = end_.value_or(std::pair{node_end::done, std::string{}});
+    end(how, why);
+    quit();
+  }
+
+  void end(node_end how, const std::string& why) {
+    if (const auto ended = std::exchange(setup_.events.ended, nullptr)) {
+      ended(how, why);
+    }
+    run_ = {};
+    setup_ = {};  // it refers to this actor
+    held_.clear();
+    finished_ = true;
+  }
+
+  // -- files -------------------------------------------------------------------------------------------------------------
+
+  void on_want_chunk(const want_chunk& m) { send(m.to, source_.read(m)); }
+
+  void on_drop_folders(const drop_folders& m) {
+    source_.drop(m.offer);
+    if (over_ && m.offer == report_) {
+      finish();
+    }
+  }
+
+  offered_folders offer(const std::vector<fs::path>& folders) {
+    return source_.offer(folders, caf::actor_cast<chunk_source>(this));
+  }
+
+  fs::path checkpoints_of(std::uint32_t model) const {
+    return hydra::checkpoints_of(run_.folder / "checkpoints", run_.models.at(model));
+  }
+
+  // -- commands ----------------------------------------------------------------------------------------------------------
+
+  held_model* current(std::uint32_t model, assignment_epoch epoch) {
+    const auto found = held_.find(model);
+    return found != held_.end() && found->second.epoch == epoch ? &found->second : nullptr;
+  }
+
+  void on_take_model(const take_model& m) {
+    if (!run_.run || over_ || end_) {
+      return;
+    }
+    held_[m.model] = {.epoch = m.epoch};
+    receive_folders(system(), {.what = m.checkpoints, .into = checkpoints_of(m.model), .replaces = true},
+                    [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
+                      post(self, checkpoints_arrived{model, epoch, why});
+                    });
+  }
+
+  void on_checkpoints_arrived(const checkpoints_arrived& m) {
+    auto* held = current(m.model, m.epoch);
+    if (!held) {
+      return;
+    }
+    if (m.why) {
+      return refuse(m.model, m.epoch, m.why);
+    }
+    held->phase = held_phase::starting;
+    held->newest = newest_of(m.model);
+    command(m.model, m.epoch, model_command::resume);
+  }
+
+  void command(std::uint32_t model, assignment_epoch epoch, model_command what) {
+    run_.run->steer(run_.models.at(model), what, [self = self_handle(), model, epoch, what](const fault& why) {
+      post(self, command_answered{model, epoch, what, why});
+    });
+  }
+
+  void on_command_answered(const command_answered& m) {
+    auto* held = current(m.model, m.epoch);
+    if (!held) {
+      return;
+    }
+    if (m.what == model_command::resume) {
+      if (m.why) {
+        return refuse(m.model, m.epoch, m.why);
+      }
+      held->phase = held_phase::training;
+      send(setup_.coordinator, assignment_began{m.model, m.epoch});
+      say(fmt::format("{} is trained here{}", run_.models[m.model],
+                      held->newest.empty() ? "" : ", from its checkpoint " + held->newest));
+    } else if (m.what == model_command::pause_between_steps && held->phase == held_phase::pausing) {
+      on_paused(m, *held);
+    }
+  }
+
+  /// One that could not be paused because it has ended is handed over as such.
+  void on_paused(const command_answered& m, held_model& held) {
+    if (m.why) {
+      held.phase = held_phase::training;
+      if (m.why.code == fault_code::io) {
+        send(setup_.coordinator, assignment_stays{m.model, m.epoch, m.why});
+      }
+      return;
+    }
+    say(fmt::format("{} is handed over", run_.models[m.model]));
+    hand_over(m.model, held, {.what = handover::given_back});
+  }
+
+  void on_give_back(const give_back& m) {
+    auto* held = current(m.model, m.epoch);
+    if (!held || over_) {
+      return;
+    }
+    if (held->phase == held_phase::handed_over) {  // it could not be pulled
+      send_offer(m.model, *held);
+    } else if (held->phase == held_phase::training) {
+      held->phase = held_phase::pausing;
+      command(m.model, m.epoch, model_command::pause_between_steps);
+    }
+  }
+
+  void on_stop_assigned(const stop_assigned& m) {
+    if (current(m.model, m.epoch) && run_.run) {
+      command(m.model, m.epoch, model_command::stop);
+    }
+  }
+
+  void refuse(std::uint32_t model, assignment_epoch epoch, const fault& why) {
+    held_.erase(model);
+    send(setup_.coordinator, assignment_refused{model, epoch, why});
+    say(fmt::format("{} cannot be trained here: {}", run_.models[model], why.text));
+  }
+
+  void hand_over(std::uint32_t model, held_model& held, checkpoint_offered what) {
+    held.phase = held_phase::handed_over;
+    held.last = std::move(what);
+    send_offer(model, held);
+  }
+
+  void send_offer(std::uint32_t model, held_model& held) {
+    auto message = held.last;
+    message.model = model;
+    message.epoch = held.epoch;
+    message.steps = held.steps;
+    message.checkpoints = offer(saved_states(model));
+    send(setup_.coordinator, message);
+  }
+
+  // -- what the run does -------------------------------------------------------------------------------------------------
+
+  void on_look(const look_at_run&) {
+    check_answer();
+    if (!finished_) {
+      look();
+    }
+  }
+
+  void look() {
+    if (run_.run && !over_ && !end_) {
+      run_.run->read_status([self = self_handle()](run_status s) { post(self, status_arrived{std::move(s)}); });
+    }
+    delayed_send(this, look_interval, look_at_run{});
+  }
+
+  void on_status(const status_arrived& m) {
+    if (over_ || coordinator_lost_) {
+      return;
+    }
+    send_progress(m.status);
+    for (auto& [model, held] : held_) {
+      if (model < m.status.models.size()) {
+        follow(model, held, m.status.models[model]);
+      }
+    }
+  }
+
+  void follow(std::uint32_t model, held_model& held, const model_now& now) {
+    if (held.phase != held_phase::training && held.phase != held_phase::pausing) {
+      return;
+    }
+    held.steps = now.steps;
+    if (now.released) {
+      say(fmt::format("{} has ended here, after {} steps", run_.models[model], now.steps));
+      fault why;
+      if (now.phase == model_phase::failed) {
+        why = {fault_code::internal, now.note};
+      }
+      hand_over(model, held, {.what = handover::ended, .end = now.phase, .why = why, .digest = now.digest});
+    } else if (auto newest = newest_of(model); newest != held.newest) {
+      held.newest = std::move(newest);
+      offer_saved(model, held);
+    }
+  }
+
+  /// Of a checkpoint that is removed meanwhile there is a newer one.
+  void offer_saved(std::uint32_t model, const held_model& held) try {
+    send(setup_.coordinator, checkpoint_offered{.model = model,
+                                                .epoch = held.epoch,
+                                                .what = handover::saved,
+                                                .steps = held.steps,
+                                                .checkpoints = offer(saved_states(model))});
+  } catch (const fault_error&) {
+  }
+
+  std::string newest_of(std::uint32_t model) const {
+    const auto all = list_checkpoints(checkpoints_of(model));
+    return all.empty() ? "" : all.front().filename().string();
+  }
+
+  std::vector<fs::path> saved_states(std::uint32_t model) const { return states_to_continue(checkpoints_of(model)); }
+
+  void send_progress(const run_status& s) {
+    node_progressed message{.instance = setup_.hello.instance};
+    for (const auto& [model, held] : held_) {
+      if (model < s.models.size() && held.phase != held_phase::arriving && held.phase != held_phase::starting) {
+        const auto& now = s.models[model];
+        message.models.push_back({model, held.epoch, now.steps, now.step_work, now.step_chain});
+      }
+    }
+    for (const auto& d : s.devices) {
+      message.devices.push_back({d.busy, d.memory.used, d.memory.peak, d.memory.budget});
+    }
+    message.host_used = s.host.used;
+    message.host_peak = s.host.peak;
+    message.host_budget = s.host.budget;
+    message.elapsed = s.elapsed;
+    message.metrics_lines = lines_ ? lines_->read() : "";
+    send(setup_.coordinator, message);
+  }
+
+  void say(const std::string& text) {
+    if (setup_.events.say) {
+      setup_.events.say(text);
+    }
+  }
+
+  local_node self_handle() { return caf::actor_cast<local_node>(this); }
+
+ private:
+  node_setup setup_;
+  node_run run_;
+  folder_source source_;
+  std::optional<metrics_tail> lines_;
+  std::map<std::uint32_t, held_model> held_;
+  std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
+  std::uint64_t report_ = 0;                             ///< the offer of its files
+  std::optional<time_point> answer_due_;
+  bool coordinator_lost_ = false;
+  bool interrupted_ = false;
+  bool finished_ = false;
+  bool over_ = false;  ///< the run
+};
+
+}  // namespace
+
+std::string to_string(node_end end) {
+  switch (end) {
+    case node_end::done:
+      return "done";
+    case node_end::refused:
+      return "refused";
+    case node_end::lost:
+      return "lost";
+    case node_end::failed:
+      return "failed";
+  }
+  return "";
+}
+
+node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
+  const auto made = system.spawn<node, caf::detached>(std::move(setup));
+  return node_handle(caf::actor_cast<caf::actor>(made));
+}
+
+void node_handle::begin(node_run run) const { caf::anon_send(actor_, std::move(run)); }
+void node_handle::over(node_run_over end) const { caf::anon_send(actor_, std::move(end)); }
+void node_handle::leave() const { caf::anon_send(actor_, leave_cluster{}); }
+
+}  // namespace hydra

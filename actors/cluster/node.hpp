@@ -1,0 +1,69 @@
+#pragma once
+// NODE: a session's run that trains the models which a COORDINATOR gives it.
+
+#include "actors/protocol/cluster.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+class session;
+
+/// How its membership ended.
+enum class node_end : std::uint8_t {
+  done,     ///< the run is over, or the node has left as it was asked to
+  refused,  ///< it does not fit the cluster
+  lost,     ///< the coordinator is not there any more
+  failed,   ///< its own run has failed
+};
+std::string to_string(node_end end);
+
+/// What the NODE says to the thread that owns the session, on a thread of its own: must return at once.
+struct node_events {
+  std::function<void(const node_accepted&)> accepted;
+  std::function<void(const std::string&)> say;                  ///< for a person
+  std::function<void(node_end, const std::string& why)> ended;  ///< the last one; the session is not used any more
+};
+
+struct node_setup {
+  join_cluster hello;  ///< without the NODE itself
+  coordinator_actor coordinator;
+  node_events events;
+};
+
+/// The run is about to begin, with all of the workload's models paused; or it cannot.
+struct node_run {
+  session* run = nullptr;             ///< lives until node_events::ended; null: `plan.why` says why
+  std::vector<std::string> models{};  ///< names
+  std::filesystem::path folder{};     ///< of the run
+  node_planned plan{};
+};
+
+/// The run has ended; `report`: a folder that durable_folder has written, may be empty.
+struct node_run_over {
+  fault why{};
+  std::filesystem::path report{};
+};
+
+/// Give the models back, and end.
+struct leave_cluster {};
+
+class node_handle {
+ public:
+  static node_handle spawn(caf::actor_system& system, node_setup setup);
+
+  void begin(node_run run) const;
+  void over(node_run_over end) const;
+  void leave() const;
+
+ private:
+  explicit node_handle(caf::actor actor) : actor_(std::move(actor)) {}
+  caf::actor actor_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,376 @@
+#pragma once
+// Messages between the processes of a cluster. Only these, and those of advice.hpp, leave a process; they are plain data, and
+// those that carry bytes of files are small: a message that takes long to send would keep others waiting.
+//
+//   NODE                                COORDINATOR
+//   join_cluster                   ->                     who it is; the answer is node_accepted or node_refused
+//   node_planned                   ->                     the workload as planned for its devices
+//                                  <-   take_model        a model, with the checkpoints that they continue from
+//   assignment_began, _refused     ->
+//   node_progressed                ->                     steps, losses, what its devices do
+//   checkpoint_offered             ->                     a model was saved, has ended, or is given back
+//                                  <-   give_back         save a model between two steps, and hand it over
+//   node_leaves                    ->                     give my models to others
+//                                  <-   end_node          the run is over
+//   node_ended                     ->                     with its report
+//
+// Whoever is offered folders pulls their files: want_chunk and chunk, then drop_folders. Either side does both.
+
+#include "actors/protocol/caf_version.hpp"
+#include "actors/protocol/run_status.hpp"
+#include "actors/protocol/steering.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <caf/actor_system_config.hpp>
+#include <caf/typed_actor.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace hydra {
+
+/// Of the messages below: processes with another one are refused.
+inline constexpr std::uint32_t cluster_protocol = 1;
+
+/// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
+/// another one has the model.
+using assignment_epoch = std::uint64_t;
+
+// -- files ----------------------------------------------------------------------------------------------------------------
+
+/// Of a file, in order. `why`: it cannot be read, or the folders are not offered any more.
+struct chunk {
+  std::uint32_t file = 0;
+  std::uint64_t offset = 0;
+  std::vector<char> bytes{};
+  fault why{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, chunk& x) {
+    // Of a vector CAF copies one element at a time.
+    std::uint64_t size = x.bytes.size();
+    if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) {
+      return f(x.file, x.offset, size, x.why);
+    } else if constexpr (Inspector::writes_state) {
+      if (auto e = f(x.file, x.offset, size, x.why)) return e;
+      if (size > 16 << 20) return caf::sec::invalid_argument;
+      x.bytes.resize(size);
+      return f.apply_raw(x.bytes.size(), x.bytes.data());
+    } else {
+      if (auto e = f(x.file, x.offset, size, x.why)) return e;
+      return f.apply_raw(x.bytes.size(), x.bytes.data());
+    }
+  }
+};
+using chunk_receiver = caf::typed_actor<caf::reacts_to<chunk>>;
+
+struct want_chunk {
+  std::uint64_t offer = 0;
+  std::uint32_t file = 0;
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+  chunk_receiver to{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, want_chunk& x) {
+    return f(x.offer, x.file, x.offset, x.bytes, x.to);
+  }
+};
+
+/// The receiver has what it wanted, or does not want it any more.
+struct drop_folders {
+  std::uint64_t offer = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, drop_folders& x) {
+    return f(x.offer);
+  }
+};
+using chunk_source = caf::typed_actor<caf::reacts_to<want_chunk>, caf::reacts_to<drop_folders>>;
+
+struct offered_file {
+  std::string folder{};  ///< a name
+  std::string name{};
+  byte_count size{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, offered_file& x) {
+    return f(x.folder, x.name, x.size);
+  }
+};
+
+/// Folders written by durable_folder, whose files their owner keeps open until drop_folders.
+struct offered_folders {
+  std::uint64_t offer = 0;
+  chunk_source from{};
+  std::vector<offered_file> files{};  ///< those of a folder together; none: there is nothing to pull
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, offered_folders& x) {
+    return f(x.offer, x.from, x.files);
+  }
+};
+
+// -- from the COORDINATOR -------------------------------------------------------------------------------------------------
+
+struct node_accepted {
+  std::uint64_t run = 0;   ///< the same after the coordinator was started again: checkpoints of this run are of use
+  std::string name{};      ///< of the run
+  std::string workload{};  ///< TOML, complete
+  std::string began_in{};  ///< folder from which its relative paths start
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_accepted& x) {
+    return f(x.run, x.name, x.workload, x.began_in);
+  }
+};
+
+struct node_refused {
+  std::string why{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_refused& x) {
+    return f(x.why);
+  }
+};
+
+/// Train the model, from the newest of these checkpoints; from the beginning if there is none.
+struct take_model {
+  std::uint32_t model = 0;  ///< place in the workload, here and in the next ones
+  assignment_epoch epoch = 0;
+  offered_folders checkpoints{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, take_model& x) {
+    return f(x.model, x.epoch, x.checkpoints);
+  }
+};
+
+/// Save the model between two steps, and offer its checkpoint.
+struct give_back {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, give_back& x) {
+    return f(x.model, x.epoch);
+  }
+};
+
+/// End the model with the step that has begun.
+struct stop_assigned {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, stop_assigned& x) {
+    return f(x.model, x.epoch);
+  }
+};
+
+struct end_node {};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, end_node&) {
+  return f();
+}
+
+using node_actor =
+    chunk_source::extend<caf::reacts_to<node_accepted>, caf::reacts_to<node_refused>, caf::reacts_to<take_model>,
+                         caf::reacts_to<give_back>, caf::reacts_to<stop_assigned>, caf::reacts_to<end_node>>;
+
+// -- from a NODE ----------------------------------------------------------------------------------------------------------
+
+struct join_cluster {
+  std::uint32_t protocol = 0;
+  std::string build{};         ///< versions and processor features that decide bits
+  std::string name{};          ///< of the node; one that joins again under its name replaces the one before
+  std::uint64_t instance = 0;  ///< random, one for each time that it joins
+  node_actor node{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, join_cluster& x) {
+    return f(x.protocol, x.build, x.name, x.instance, x.node);
+  }
+};
+
+struct node_device {
+  std::string name{};
+  std::string kind{};
+  double speed = 1;  ///< emulated
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_device& x) {
+    return f(x.name, x.kind, x.speed);
+  }
+};
+
+/// A model as a node has planned it.
+struct planned_model {
+  std::string identity{};  ///< what decides its results
+  std::uint32_t steps = 0;
+  duration work{};  ///< of its computations, on a device of speed 1
+  byte_count checkpoint{};
+  std::uint32_t lanes = 1;  ///< units of a step that may be computed at a time
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, planned_model& x) {
+    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes);
+  }
+};
+
+struct node_planned {
+  std::uint64_t instance = 0;
+  fault why{};  ///< it cannot train the workload
+  std::vector<node_device> devices{};
+  std::vector<planned_model> models{};  ///< all of the workload
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_planned& x) {
+    return f(x.instance, x.why, x.devices, x.models);
+  }
+};
+
+struct assignment_began {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, assignment_began& x) {
+    return f(x.model, x.epoch);
+  }
+};
+
+struct assignment_refused {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, assignment_refused& x) {
+    return f(x.model, x.epoch, x.why);
+  }
+};
+
+/// A model that was to be given back could not be saved, and is trained on.
+struct assignment_stays {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, assignment_stays& x) {
+    return f(x.model, x.epoch, x.why);
+  }
+};
+
+enum class handover : std::uint8_t {
+  saved,       ///< the node trains it on
+  given_back,  ///< as it was asked to
+  ended,       ///< the model has ended
+};
+
+struct checkpoint_offered {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  handover what = handover::saved;
+  std::uint32_t steps = 0;  ///< complete
+  offered_folders checkpoints{};
+  model_phase end = model_phase::training;  ///< of one that has ended
+  fault why{};                              ///< of one that has failed
+  std::string digest{};                     ///< of its parameters
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, checkpoint_offered& x) {
+    return f(x.model, x.epoch, x.what, x.steps, x.checkpoints, x.end, x.why, x.digest);
+  }
+};
+
+struct assignment_progress {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  std::uint32_t steps = 0;
+  duration step_work{};  ///< as in model_now
+  duration step_chain{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, assignment_progress& x) {
+    return f(x.model, x.epoch, x.steps, x.step_work, x.step_chain);
+  }
+};
+
+struct device_progress {
+  double busy = 0;  ///< as in device_now
+  byte_count used{}, peak{}, budget{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, device_progress& x) {
+    return f(x.busy, x.used, x.peak, x.budget);
+  }
+};
+
+struct node_progressed {
+  std::uint64_t instance = 0;
+  std::vector<assignment_progress> models{};
+  std::vector<device_progress> devices{};
+  byte_count host_used{}, host_peak{}, host_budget{};
+  duration elapsed{};           ///< of its run
+  std::string metrics_lines{};  ///< lines of its metrics.jsonl, whole ones
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_progressed& x) {
+    return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.metrics_lines);
+  }
+};
+
+struct node_leaves {
+  std::uint64_t instance = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_leaves& x) {
+    return f(x.instance);
+  }
+};
+
+struct node_ended {
+  std::uint64_t instance = 0;
+  fault why{};              ///< its run has failed
+  offered_folders files{};  ///< report.json and others of its run
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, node_ended& x) {
+    return f(x.instance, x.why, x.files);
+  }
+};
+
+using coordinator_actor =
+    chunk_source::extend<caf::reacts_to<join_cluster>, caf::reacts_to<node_planned>, caf::reacts_to<assignment_began>,
+                         caf::reacts_to<assignment_refused>, caf::reacts_to<assignment_stays>,
+                         caf::reacts_to<checkpoint_offered>, caf::reacts_to<node_progressed>,
+                         caf::reacts_to<node_leaves>, caf::reacts_to<node_ended>>;
+
+/// For both sides.
+inline void add_cluster_messages(caf::actor_system_config& config) {
+  config.add_message_type<chunk>("hydra::chunk");
+  config.add_message_type<want_chunk>("hydra::want_chunk");
+  config.add_message_type<drop_folders>("hydra::drop_folders");
+  config.add_message_type<node_accepted>("hydra::node_accepted");
+  config.add_message_type<node_refused>("hydra::node_refused");
+  config.add_message_type<take_model>("hydra::take_model");
+  config.add_message_type<give_back>("hydra::give_back");
+  config.add_message_type<stop_assigned>("hydra::stop_assigned");
+  config.add_message_type<end_node>("hydra::end_node");
+  config.add_message_type<join_cluster>("hydra::join_cluster");
+  config.add_message_type<node_planned>("hydra::node_planned");
+  config.add_message_type<assignment_began>("hydra::assignment_began");
+  config.add_message_type<assignment_refused>("hydra::assignment_refused");
+  config.add_message_type<assignment_stays>("hydra::assignment_stays");
+  config.add_message_type<checkpoint_offered>("hydra::checkpoint_offered");
+  config.add_message_type<node_progressed>("hydra::node_progressed");
+  config.add_message_type<node_leaves>("hydra::node_leaves");
+  config.add_message_type<node_ended>("hydra::node_ended");
+}
+
+}  // namespace hydra
