@@ -165,7 +165,10 @@ std::vector<placeable_model> assignments::placeable(const std::vector<std::size_
 
 std::vector<node_capacity> assignments::capacities(const std::vector<std::size_t>& nodes) const {
   std::vector<node_capacity> all;
-  std::ranges::transform(nodes, std::back_inserter(all), [this](std::size_t n) { return nodes_[n].capacity; });
+  for (const auto n : nodes) {
+    all.push_back(nodes_[n].capacity);
+    all.back().restart = restart_;
+  }
   return all;
 }
 
@@ -195,16 +198,27 @@ void assignments::place_waiting(std::vector<cluster_command>& commands) {
       candidates[m].remaining = {};  // ended, or on a node that leaves
     }
   }
+  for (std::size_t m = 0; m < models_.size(); ++m) {  // those that move are placed already
+    const auto to = std::exchange(models_[m].moves_to, std::nullopt);
+    if (models_[m].phase == assignment_phase::waiting && to && takes_models(*to)) {
+      assign(m, *to, commands);
+      candidates[m].on = static_cast<std::size_t>(std::ranges::find(nodes, *to) - nodes.begin());
+    } else if (models_[m].phase == assignment_phase::taken_back) {
+      models_[m].moves_to = to;
+    }
+  }
   const auto places = place(candidates, capacities(nodes));
   for (std::size_t m = 0; m < models_.size(); ++m) {
-    auto& waiting = models_[m];
-    if (waiting.phase != assignment_phase::waiting || !places[m]) {
-      continue;
+    if (models_[m].phase == assignment_phase::waiting && places[m] && !models_[m].held) {
+      assign(m, nodes[*places[m]], commands);
     }
-    waiting.phase = assignment_phase::assigned;
-    waiting.node = nodes[*places[m]];
-    commands.push_back(assign_model{m, *waiting.node, waiting.epoch, waiting.saved_at});
   }
+}
+
+void assignments::assign(std::size_t m, std::size_t node, std::vector<cluster_command>& commands) {
+  models_[m].phase = assignment_phase::assigned;
+  models_[m].node = node;
+  commands.push_back(assign_model{m, node, models_[m].epoch, models_[m].saved_at});
 }
 
 /// One at a time: the ends of nodes are others when it has arrived.
@@ -218,6 +232,7 @@ void assignments::move_one(std::vector<cluster_command>& commands) {
   }
   if (const auto move = best_move(placeable(nodes), capacities(nodes))) {
     take_back(move->model, commands);
+    models_[move->model].moves_to = nodes[move->to];
     ++moves_;
   }
 }

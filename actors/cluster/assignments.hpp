@@ -6,6 +6,7 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,8 @@ struct cluster_model {
   byte_count checkpoint{};
   fault why{};  ///< of a model that has failed
   std::set<std::size_t> too_large_for{};
+  std::optional<std::size_t> moves_to{};  ///< a node, while it is taken back
+  bool held = false;
   std::uint32_t refusals = 0;  ///< by nodes, one after the other
 };
 
@@ -61,8 +64,12 @@ class assignments {
   /// What became known of a model that was added with less; `saved_at`: its newest checkpoint.
   void estimated(std::size_t model, duration remaining, byte_count checkpoint);
   void found(std::size_t model, std::uint32_t saved_at);
+  /// One that waits is not given to a node until it is released again: a newer checkpoint comes.
+  void hold(std::size_t model, bool held) { models_.at(model).held = held; }
   /// The rate at which checkpoints of the node have crossed the network.
   void measured(std::size_t node, byte_rate link) { nodes_.at(node).capacity.link = link; }
+  /// For how long a model that moved was not trained, besides the transfer.
+  void measured(duration restart) { restart_ = restart; }
 
   // -- events ------------------------------------------------------------------------------------------------------
   /// Its models are trained elsewhere from their newest checkpoints.
@@ -104,10 +111,12 @@ class assignments {
   void empty_leaving(std::vector<cluster_command>& commands);
   void move_one(std::vector<cluster_command>& commands);
   void take_back(std::size_t m, std::vector<cluster_command>& commands);
+  void assign(std::size_t m, std::size_t node, std::vector<cluster_command>& commands);
 
   std::vector<cluster_model> models_;
   std::vector<cluster_node> nodes_;
   std::uint32_t moves_ = 0;
+  duration restart_ = std::chrono::milliseconds(500);  ///< until it is measured
 };
 
 }  // namespace hydra

@@ -74,7 +74,7 @@ cluster::~cluster() {
   }
 }
 
-std::string cluster::address() const { return to_string(state_->options.listen); }
+std::string cluster::address() const { return to_string(reachable(state_->options.listen)); }
 
 report cluster::run(session_maker local) {
   auto& s = *state_;

@@ -35,9 +35,10 @@ struct cluster_model_record {
   std::string digest{};
   duration step_work{};  ///< the smallest that a node has reported
   duration step_chain{};
-  std::uint32_t redone = 0;          ///< steps that were lost with a node
-  duration transit{};                ///< between two nodes
-  std::vector<std::string> nodes{};  ///< that have trained it, in order
+  std::uint32_t redone = 0;           ///< steps that were lost with a node
+  duration transit{};                 ///< between two nodes
+  std::vector<std::string> nodes{};   ///< that have trained it, in order
+  std::optional<time_point> began{};  ///< on its first node
   std::optional<time_point> completed{};
 };
 

@@ -72,6 +72,9 @@ model_report report_of(const cluster_record& record, const cluster_model_record&
   r.steps = m.steps;
   r.steps_before = 0;
   r.digest = m.digest;
+  if (m.began && m.completed) {
+    r.elapsed = *m.completed - *m.began;
+  }
   r.completed = m.completed && record.began ? std::optional(*m.completed - *record.began) : std::nullopt;
   add_history(r, checkpoints_of(folder / "checkpoints", m.name));
   return r;

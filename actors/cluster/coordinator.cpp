@@ -88,7 +88,8 @@ struct member {
   node_actor node;
   std::optional<std::size_t> number{};  ///< in the assignments and in the record, once it has planned
   bool gone = false;
-  bool ended = false;  ///< with its report, or without
+  bool ending = false;  ///< its report comes
+  bool ended = false;   ///< with its report, or without
 };
 
 /// A handover that has to be asked for again.
@@ -230,7 +231,29 @@ class coordinator final : public local_coordinator::base {
     if (ending_ || interrupted_) {
       plan_.node_leaves(*node->number);
     }
+    ask_for_found(m, node->node);
     decide();
+  }
+
+  /// Newer states than the run folder has, of models that nobody trains.
+  void ask_for_found(const node_planned& m, const node_actor& node) {
+    for (std::uint32_t i = 0; i < m.models.size(); ++i) {
+      const auto& known = plan_.of(i);
+      if (known.phase == assignment_phase::waiting && !known.held && m.models[i].saved > known.saved_at.value_or(0)) {
+        plan_.hold(i, true);
+        holders_[i] = m.instance;
+        send(node, offer_found{i});
+      }
+    }
+  }
+
+  void release_held(std::uint64_t instance) {
+    std::erase_if(holders_, [&](const auto& held) {
+      if (held.second == instance) {
+        plan_.hold(held.first, false);
+      }
+      return held.second == instance;
+    });
   }
 
   /// All nodes must train the same models, from the same data.
@@ -302,9 +325,11 @@ class coordinator final : public local_coordinator::base {
 
   void lose(std::size_t i, const char* how) {
     auto& m = members_[i];
-    if (std::exchange(m.gone, true) || m.ended) {
+    if (m.gone || m.ending) {
       return;
     }
+    m.gone = true;
+    release_held(m.instance);
     if (m.number) {
       auto& record = record_.nodes[*m.number];
       record.lost = true;
@@ -343,6 +368,7 @@ class coordinator final : public local_coordinator::base {
     if (!node || !node->number) {
       return;
     }
+    node->ending = true;
     record_.nodes[*node->number].why = m.why;
     record_.nodes[*node->number].left = clock().now();
     note_redone(*node->number);
@@ -430,13 +456,22 @@ class coordinator final : public local_coordinator::base {
     if (!plan_.began(m.model, m.epoch)) {
       return;
     }
+    auto& began = record_.models[m.model].began;
+    began = began.value_or(clock().now());
     if (const auto left = transit_.extract(m.model)) {
-      record_.models[m.model].transit += clock().now() - left.mapped();
+      note_transit(m.model, clock().now() - left.mapped());
     }
     if (const auto stops = stopping_.find(m.model); stops != stopping_.end()) {
       send(node_of(*plan_.of(m.model).node), stop_assigned{m.model, m.epoch});
     }
     decide();
+  }
+
+  void note_transit(std::uint32_t model, duration took) {
+    record_.models[model].transit += took;
+    const auto& m = plan_.of(model);
+    const auto bytes = plan_.nodes()[*m.node].capacity.link.time_for(m.checkpoint);
+    plan_.measured(std::max(took - 2 * bytes, duration{}));
   }
 
   void on_refused(const assignment_refused& m) {
@@ -487,7 +522,8 @@ class coordinator final : public local_coordinator::base {
   // -- checkpoints that come ---------------------------------------------------------------------------------------------
 
   void on_offered(const checkpoint_offered& m) {
-    if (!is_current(m.model, m.epoch)) {
+    const bool found = m.what == handover::found && holders_.contains(m.model);
+    if (!found && !is_current(m.model, m.epoch)) {
       send(m.checkpoints.from, drop_folders{m.checkpoints.offer});
       return;
     }
@@ -521,7 +557,9 @@ class coordinator final : public local_coordinator::base {
     auto& queue = arriving_[m.model];
     const auto offered = std::move(queue.front());
     queue.pop_front();
-    if (m.why) {
+    if (offered.what == handover::found) {
+      take_found(offered, m.why);
+    } else if (m.why) {
       on_lost_checkpoint(offered, m.why);
     } else {
       take_checkpoint(offered, m.took);
@@ -530,6 +568,16 @@ class coordinator final : public local_coordinator::base {
       pull(queue.front());
     }
     settle();
+  }
+
+  void take_found(const checkpoint_offered& m, const fault& why) {
+    holders_.erase(m.model);
+    plan_.hold(m.model, false);
+    const auto& now = plan_.of(m.model);
+    if (!why && now.phase == assignment_phase::waiting && m.steps > now.saved_at.value_or(0)) {
+      say(fmt::format("{} was found saved at step {}", now.name, m.steps));
+      plan_.found(m.model, m.steps);
+    }
   }
 
   void on_lost_checkpoint(const checkpoint_offered& m, const fault& why) {
@@ -559,7 +607,7 @@ class coordinator final : public local_coordinator::base {
       plan_.saved(m.model, m.epoch, m.steps);
     }
     if (m.what == handover::given_back && plan_.released(m.model, m.epoch)) {
-      say(fmt::format("{} was given back at step {}", plan_.of(m.model).name, m.steps));
+      record_.models[m.model].steps = m.steps;
     } else if (m.what == handover::ended && plan_.ended(m.model, m.epoch, m.why)) {
       record_.models[m.model].steps = m.steps;
       note_end(m.model, m.end, m.why, m.digest);
@@ -761,6 +809,7 @@ class coordinator final : public local_coordinator::base {
   std::map<std::uint32_t, std::deque<checkpoint_offered>> arriving_;
   std::map<std::size_t, time_point> transit_;  ///< models between two nodes, since when
   std::vector<missed_handover> missed_;
+  std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node
   std::set<std::uint32_t> stopping_;
   std::set<std::uint64_t> asked_to_end_;
   bool started_ = false;

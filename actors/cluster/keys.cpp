@@ -40,6 +40,7 @@ using certificate = std::unique_ptr<X509, freed_by<X509_free>>;
 using file_handle = std::unique_ptr<std::FILE, freed_by<std::fclose>>;
 
 constexpr long ten_years = 10L * 365 * 24 * 3600;
+constexpr long two_days = 2L * 24 * 3600;
 
 void require(bool done) {
   if (!done) {
@@ -64,7 +65,7 @@ void set_extension(X509& of, X509& issuer, int what, const char* value) {
   require(extension != nullptr && X509_add_ext(&of, extension.get(), -1) == 1);
 }
 
-/// An hour old: clocks of machines differ.
+/// Two days old: clocks of machines differ, also by time zones.
 certificate unsigned_certificate(EVP_PKEY& key, const char* name) {
   certificate c(X509_new());
   std::uint64_t serial = 0;
@@ -72,7 +73,7 @@ certificate unsigned_certificate(EVP_PKEY& key, const char* name) {
   auto* subject = X509_get_subject_name(c.get());
   require(X509_set_version(c.get(), X509_VERSION_3) == 1 &&
           ASN1_INTEGER_set_uint64(X509_get_serialNumber(c.get()), serial >> 1) == 1 &&
-          X509_gmtime_adj(X509_getm_notBefore(c.get()), -3600) != nullptr &&
+          X509_gmtime_adj(X509_getm_notBefore(c.get()), -two_days) != nullptr &&
           X509_gmtime_adj(X509_getm_notAfter(c.get()), ten_years) != nullptr && X509_set_pubkey(c.get(), &key) == 1 &&
           X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(name), -1, -1,
                                      0) == 1);

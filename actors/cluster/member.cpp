@@ -2,6 +2,7 @@
 
 #include "actors/report/report_json.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/file_system.hpp"
 
@@ -74,6 +75,12 @@ fs::path report_folder(const fs::path& run) try {
   return place;
 } catch (const std::exception&) {
   return {};
+}
+
+/// Of the newest checkpoint that an earlier membership in the same run has left.
+std::uint32_t saved_steps(const fs::path& run, const std::string& model) {
+  const auto states = states_to_continue(checkpoints_of(run / "checkpoints", model));
+  return states.empty() ? 0 : read_checkpoint(states.front()).standing.next.step;
 }
 
 }  // namespace
@@ -149,7 +156,8 @@ std::unique_ptr<session> cluster_member::planned_session(const node_accepted& wh
   for (const auto& m : s->estimates()) {
     const auto& cut = plan.models[run.models.size()];
     run.models.push_back(m.name);
-    run.plan.models.push_back({m.identity, m.steps, m.work, m.checkpoint, cut.replicas * cut.waves});
+    run.plan.models.push_back(
+        {m.identity, m.steps, m.work, m.checkpoint, cut.replicas * cut.waves, saved_steps(run.folder, m.name)});
   }
   run.run = s.get();
   return s;
@@ -198,9 +206,17 @@ node_end cluster_member::serve(caf::actor_system& system, const coordinator_acto
   if (options_.say && !why.empty()) {
     options_.say(why);
   }
-  const std::lock_guard lock(mutex_);
-  node_.reset();
-  running_ = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    node_.reset();
+    running_ = nullptr;
+  }
+  trained.reset();
+  if (how == node_end::done && what) {  // the coordinator has all that is worth keeping
+    std::error_code ignored;
+    fs::remove_all(options_.folder / fmt::format("{:016x}", what->run), ignored);
+    fs::remove(options_.folder, ignored);
+  }
   return how;
 }
 

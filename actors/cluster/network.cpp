@@ -120,6 +120,19 @@ std::string to_string(const network_address& a) {
                                                : fmt::format("[{}]:{}", a.host, a.port);
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+network_address reachable(network_address a) {
+  if (a.host == "0.0.0.0" || a.host == "::") {
+    a.host = host_name();
+  }
+  return a;
+}
+
 cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const message_types& types)
     : config_(make_system_config()) {
   config_->set("middleman.heartbeat-interval", heartbeat);

@@ -27,6 +27,11 @@ struct network_address {
 network_address parse_address(const std::string& text);
 std::string to_string(const network_address& a);
 
+/// The name of this machine.
+std::string host_name();
+/// What others can reach where this machine listens at `a`: "0.0.0.0" and "::" are all of its addresses, and become its name.
+network_address reachable(network_address a);
+
 /// An actor system whose actors others can reach. What it needs from CAF 0.17.6 is in network.cpp.
 class cluster_network {
  public:

@@ -7,6 +7,7 @@
 #include "actors/report/run_metrics.hpp"
 #include "actors/session/session.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -76,8 +77,7 @@ enum class held_phase : std::uint8_t { arriving, starting, training, pausing, ha
 struct held_model {
   assignment_epoch epoch = 0;
   held_phase phase = held_phase::arriving;
-  std::string newest{};  ///< name of the checkpoint that was offered last
-  std::uint32_t steps = 0;
+  std::string newest{};       ///< name of the checkpoint that was offered last
   checkpoint_offered last{};  ///< of one that was handed over
 };
 
@@ -105,6 +105,7 @@ class node final : public local_node::base {
             guarded(this, &node::on_take_model),
             guarded(this, &node::on_give_back),
             guarded(this, &node::on_stop_assigned),
+            guarded(this, &node::on_offer_found),
             guarded(this, &node::on_end_node),
             guarded(this, &node::on_run),
             guarded(this, &node::on_run_over),
@@ -332,6 +333,12 @@ class node final : public local_node::base {
     }
   }
 
+  void on_offer_found(const offer_found& m) {
+    checkpoint_offered message{.model = m.model, .what = handover::found};
+    message.checkpoints = offer_states(m.model, message.steps);
+    send(setup_.coordinator, message);
+  }
+
   void refuse(std::uint32_t model, assignment_epoch epoch, const fault& why) {
     held_.erase(model);
     send(setup_.coordinator, assignment_refused{model, epoch, why});
@@ -348,8 +355,7 @@ class node final : public local_node::base {
     auto message = held.last;
     message.model = model;
     message.epoch = held.epoch;
-    message.steps = held.steps;
-    message.checkpoints = offer(saved_states(model));
+    message.checkpoints = offer_states(model, message.steps);
     send(setup_.coordinator, message);
   }
 
@@ -374,9 +380,9 @@ class node final : public local_node::base {
       return;
     }
     send_progress(m.status);
-    for (auto& [model, held] : held_) {
-      if (model < m.status.models.size()) {
-        follow(model, held, m.status.models[model]);
+    for (std::uint32_t model = 0; model < m.status.models.size(); ++model) {
+      if (const auto held = held_.find(model); held != held_.end()) {
+        follow(model, held->second, m.status.models[model]);
       }
     }
   }
@@ -385,8 +391,9 @@ class node final : public local_node::base {
     if (held.phase != held_phase::training && held.phase != held_phase::pausing) {
       return;
     }
-    held.steps = now.steps;
-    if (now.released) {
+    if (now.released && now.phase != model_phase::failed && !is_saved(model, now.steps)) {
+      refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
+    } else if (now.released) {
       say(fmt::format("{} has ended here, after {} steps", run_.models[model], now.steps));
       fault why;
       if (now.phase == model_phase::failed) {
@@ -399,13 +406,16 @@ class node final : public local_node::base {
     }
   }
 
+  bool is_saved(std::uint32_t model, std::uint32_t steps) const {
+    const auto states = states_to_continue(checkpoints_of(model));
+    return !states.empty() && read_checkpoint(states.front()).standing.next.step == steps;
+  }
+
   /// Of a checkpoint that is removed meanwhile there is a newer one.
   void offer_saved(std::uint32_t model, const held_model& held) try {
-    send(setup_.coordinator, checkpoint_offered{.model = model,
-                                                .epoch = held.epoch,
-                                                .what = handover::saved,
-                                                .steps = held.steps,
-                                                .checkpoints = offer(saved_states(model))});
+    checkpoint_offered message{.model = model, .epoch = held.epoch};
+    message.checkpoints = offer_states(model, message.steps);
+    send(setup_.coordinator, message);
   } catch (const fault_error&) {
   }
 
@@ -414,7 +424,14 @@ class node final : public local_node::base {
     return all.empty() ? "" : all.front().filename().string();
   }
 
-  std::vector<fs::path> saved_states(std::uint32_t model) const { return states_to_continue(checkpoints_of(model)); }
+  /// Says how many steps they have.
+  offered_folders offer_states(std::uint32_t model, std::uint32_t& steps) {
+    const auto states = states_to_continue(checkpoints_of(model));
+    if (!states.empty()) {
+      steps = read_checkpoint(states.front()).standing.next.step;
+    }
+    return offer(states);
+  }
 
   void send_progress(const run_status& s) {
     node_progressed message{.instance = setup_.hello.instance};

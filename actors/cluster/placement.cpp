@@ -31,7 +31,8 @@ duration transfer_of(const placeable_model& m, const node_capacity& from, const 
   if (!m.begun) {
     return {};
   }
-  return std::max(from.link.time_for(m.checkpoint), to.link.time_for(m.checkpoint));
+  return std::max(from.link.time_for(m.checkpoint), to.link.time_for(m.checkpoint)) +
+         std::max(from.restart, to.restart);
 }
 
 std::vector<duration> without(std::vector<duration> load, duration one) {

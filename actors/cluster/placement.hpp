@@ -15,7 +15,8 @@ namespace hydra {
 struct node_capacity {
   std::size_t devices = 1;
   double speed = 1;
-  byte_rate link{};  ///< of its checkpoints; zero: not limited
+  byte_rate link{};    ///< of its checkpoints; zero: not limited
+  duration restart{};  ///< for which a model that moves is not trained, besides the transfer
 };
 
 struct placeable_model {
@@ -41,7 +42,7 @@ std::vector<std::optional<std::size_t>> place(std::span<const placeable_model> m
                                               std::span<const node_capacity> nodes);
 
 /// The move away from the node that ends last which brings most, if it brings more than 2 % of what is left and a quarter of the
-/// transfer: fewer moves, late, are all that is needed. A model that has not begun moves for nothing. The model waits while it
+/// time that it takes: fewer moves, late, are all that is needed. A model that has not begun moves for nothing. The model waits while it
 /// moves.
 std::optional<model_move> best_move(std::span<const placeable_model> models, std::span<const node_capacity> nodes);
 

@@ -171,6 +171,16 @@ struct stop_assigned {
   }
 };
 
+/// Offer the checkpoints of the model that an earlier membership has left.
+struct offer_found {
+  std::uint32_t model = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, offer_found& x) {
+    return f(x.model);
+  }
+};
+
 struct end_node {};
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, end_node&) {
@@ -179,7 +189,8 @@ typename Inspector::result_type inspect(Inspector& f, end_node&) {
 
 using node_actor =
     chunk_source::extend<caf::reacts_to<node_accepted>, caf::reacts_to<node_refused>, caf::reacts_to<take_model>,
-                         caf::reacts_to<give_back>, caf::reacts_to<stop_assigned>, caf::reacts_to<end_node>>;
+                         caf::reacts_to<give_back>, caf::reacts_to<stop_assigned>, caf::reacts_to<offer_found>,
+                         caf::reacts_to<end_node>>;
 
 // -- from a NODE ----------------------------------------------------------------------------------------------------------
 
@@ -214,10 +225,11 @@ struct planned_model {
   duration work{};  ///< of its computations, on a device of speed 1
   byte_count checkpoint{};
   std::uint32_t lanes = 1;  ///< units of a step that may be computed at a time
+  std::uint32_t saved = 0;  ///< steps of the newest checkpoint that it has; of an earlier membership in the same run
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, planned_model& x) {
-    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes);
+    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes, x.saved);
   }
 };
 
@@ -270,6 +282,7 @@ enum class handover : std::uint8_t {
   saved,       ///< the node trains it on
   given_back,  ///< as it was asked to
   ended,       ///< the model has ended
+  found,       ///< it was saved in an earlier membership; without an epoch
 };
 
 struct checkpoint_offered {
@@ -361,6 +374,7 @@ inline void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<take_model>("hydra::take_model");
   config.add_message_type<give_back>("hydra::give_back");
   config.add_message_type<stop_assigned>("hydra::stop_assigned");
+  config.add_message_type<offer_found>("hydra::offer_found");
   config.add_message_type<end_node>("hydra::end_node");
   config.add_message_type<join_cluster>("hydra::join_cluster");
   config.add_message_type<node_planned>("hydra::node_planned");

@@ -169,6 +169,14 @@ std::string completion_line(const report& r) {
   return line + left_out(o.left_out) + "\n";
 }
 
+std::string usual_line(const report& r) {
+  if (r.usual.best() == duration{}) {
+    return "";  // not known, or nothing was trained
+  }
+  return fmt::format("at mean times of units  {} ({})  {} of the makespan\n", to_string(r.usual.best()),
+                     r.usual.best_name(), percent(share(r.usual.best(), r.makespan)));
+}
+
 std::string closing_lines(const report& r) {
   return fmt::format("host {} / {}{}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
                      r.process_peak > byte_count{} ? "  process " + to_string(r.process_peak) : "",
@@ -179,8 +187,7 @@ std::string closing_lines(const report& r) {
          completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), percent(r.efficiency())) +
-         fmt::format("at mean times of units  {} ({})  {} of the makespan\n", to_string(r.usual.best()),
-                     r.usual.best_name(), percent(share(r.usual.best(), r.makespan)));
+         usual_line(r);
 }
 
 }  // namespace

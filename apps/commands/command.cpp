@@ -1,12 +1,14 @@
 #include "apps/commands/command.hpp"
 
 #include "apps/commands/bench.hpp"
+#include "apps/commands/cluster.hpp"
 #include "apps/commands/control.hpp"
 #include "apps/commands/devices.hpp"
 #include "apps/commands/evaluate.hpp"
 #include "apps/commands/export.hpp"
 #include "apps/commands/families.hpp"
 #include "apps/commands/generate.hpp"
+#include "apps/commands/node.hpp"
 #include "apps/commands/plan.hpp"
 #include "apps/commands/policies.hpp"
 #include "apps/commands/report.hpp"
@@ -20,6 +22,8 @@ namespace hydra::apps {
 const std::vector<command>& commands() {
   static const std::vector<command> all{
       {"train", "plans and trains all models of a workload, writes the run folder", declare_train},
+      {"node", "trains models for hydra train --listen on another machine", declare_node},
+      {"cluster", "makes the keys of a cluster", declare_cluster},
       {"plan", "measures and cuts all models of a workload, predicts what the run would take", declare_plan},
       {"simulate", "runs policies on a workload, an instance or a recorded run in virtual time", declare_simulate},
       {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},

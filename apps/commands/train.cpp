@@ -9,18 +9,19 @@
 #include "apps/commands/resume.hpp"
 #include "apps/commands/search_log.hpp"
 #include "apps/commands/set_option.hpp"
+#include "apps/commands/train_cluster.hpp"
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
-#include "apps/steering/control_server.hpp"
-#include "apps/steering/live_page.hpp"
+#include "apps/steering/entrances.hpp"
 #include "apps/steering/session_steering.hpp"
 #include "apps/steering/trial_copies.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
+#include "apps/workload/node_session.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,10 @@ struct train_options {
   std::vector<std::string> plugins;
   std::vector<std::string> set;
   std::optional<std::string> serve;
+  std::optional<std::string> listen;
+  std::optional<std::string> keys;
+  std::uint64_t nodes = 1;
+  bool no_local = false;
   bool resume = false;
   bool quiet = false;
 };
@@ -88,6 +93,9 @@ std::string command_that_resumes(const train_options& o) {
   if (o.policy) line += " --policy " + shell_word(*o.policy);
   for (const std::string& file : o.plugins) line += " --plugin " + shell_word(file);
   for (const std::string& set : o.set) line += " --set " + shell_word(set);
+  if (o.listen) line += " --listen " + shell_word(*o.listen);
+  if (o.keys) line += " --keys " + shell_word(*o.keys);
+  if (o.no_local) line += " --no-local";
   return line;
 }
 
@@ -122,25 +130,9 @@ void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
   lock.emplace(w.output_place, w.options.output);
 }
 
-/// What leads to a run that is under way: the socket of its folder, and a page if one is to be served.
-class entrances {
- public:
-  entrances(steering& run, const workload& w, const std::optional<live_address>& page) {
-    const std::filesystem::path& folder = w.options.output;
-    try {
-      socket_.emplace(run, folder);
-    } catch (const fault_error& e) {
-      fmt::print(stderr, "hydra control will not reach this run: {}\n", e.what_happened().text);
-    }
-    if (!page) return;
-    page_.emplace(run, folder, *page);
-    fmt::print(stderr, "the run is shown at {}\n", page_->url());
-  }
-
- private:
-  std::optional<control_server> socket_;
-  std::optional<live_page> page_;
-};
+std::optional<live_address> page_of(const train_options& o) {
+  return o.serve ? std::optional{parse_live_address(*o.serve)} : std::nullopt;
+}
 
 /// Removes the folder of a run that cannot start: otherwise the same command would be refused.
 report run_in_folder(session& s, const workload& w, const opened_workload& opened, const train_options& o,
@@ -148,7 +140,7 @@ report run_in_folder(session& s, const workload& w, const opened_workload& opene
   record_workload(w.options.output, w.expanded);
   record_data(w.options.output, opened.sources, data_files(w));
   session_steering steered{s, w, opened.opener};
-  const entrances both{steered, w, o.serve ? std::optional{parse_live_address(*o.serve)} : std::nullopt};
+  const entrances both{steered, w.options.output, page_of(o)};
   const copying_thread copying{copies, steered};
   report r = s.run();
   steered.ended(r);
@@ -197,6 +189,24 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   return status_of(r);
 }
 
+/// The same on the machines that join.
+int train_on_nodes(const workload& w, const train_options& o, const blocked_signals& blocked) {
+  check_for_cluster(w);
+  std::optional<folder_lock> lock;
+  if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
+  check_folders(w, o);
+  const bool is_new = !lock;
+  if (is_new) claim_folder(w, lock);
+  try {
+    const report r = train_on_cluster(w, {*o.listen, o.keys, o.nodes, !o.no_local, page_of(o), o.quiet}, blocked);
+    tell(r, w, o);
+    return status_of(r);
+  } catch (...) {
+    if (is_new) remove_unused(w.options.output);
+    throw;
+  }
+}
+
 /// A run that was interrupted while it was planned is continued like any other.
 int train_or_tell(const train_options& o) {
   const blocked_signals blocked;  // before any thread is created
@@ -207,7 +217,7 @@ int train_or_tell(const train_options& o) {
     keep_choices(w);
   }
   try {
-    return train(w, o, blocked);
+    return o.listen ? train_on_nodes(w, o, blocked) : train(w, o, blocked);
   } catch (const fault_error& e) {
     if (e.what_happened().code != fault_code::interrupted) throw;
     tell_how_to_go_on(e.what_happened().text, w, o);
@@ -237,6 +247,15 @@ command_action declare_train(command_line& line) {
           "shows the run on a page, from which it can also be steered, and prints its URL (default: 127.0.0.1 and a "
           "free port; see docs/control.md)")
       .optional("[ADDRESS:PORT]", "127.0.0.1:0");
+  const auto listen =
+      line.add_option("--listen", o->listen,
+                      "trains on several machines: hydra node joins there (default: 127.0.0.1 and a free port; other "
+                      "addresses need --keys; see docs/cluster.md)")
+          .optional("[ADDRESS:PORT]", "127.0.0.1:0");
+  line.add_option("--keys", o->keys, "folder with the keys of the cluster, made by hydra cluster keys").needs(listen);
+  line.add_option("--nodes", o->nodes, "of --listen: waits for so many nodes, this process included, before it begins")
+      .needs(listen);
+  line.add_flag("--no-local", o->no_local, "of --listen: this process trains no models itself").needs(listen);
   line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");
   return [o] { return train_or_tell(*o); };
 }

@@ -25,7 +25,7 @@ void make_run_folder(const place& where, const std::filesystem::path& folder);
 /// Writes workload.toml, instead of an older one. Throws fault_error{io}.
 void record_workload(const std::filesystem::path& run, const std::string& text);
 
-/// Removes the folder of a run that could not start, unless it has other files than workload.toml and data.json.
+/// Removes the folder of a run that could not start, unless it has other files than those that a run begins with.
 void remove_unused(const std::filesystem::path& folder) noexcept;
 
 }  // namespace hydra::apps

@@ -1,0 +1,102 @@
+#include "apps/commands/node.hpp"
+
+#include "actors/cluster/member.hpp"
+#include "apps/commands/exit_status.hpp"
+#include "apps/commands/interrupts.hpp"
+#include "apps/run_folder/cluster_file.hpp"
+#include "apps/workload/node_session.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct node_options {
+  std::optional<std::string> join, keys, name, folder, devices, host_memory;
+  std::string patience = "600s";
+};
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// By the option, else by the variables that launchers of other systems set, too.
+std::string address_of(const node_options& o) {
+  if (o.join) {
+    std::error_code ignored;
+    if (!fs::is_directory(*o.join, ignored)) return *o.join;
+    if (const auto run = read_cluster(*o.join)) return run->address;
+    hydra::refuse(fmt::format(
+        "--join \"{}\": no cluster.json in that folder: it is not the folder of a run of hydra train --listen",
+        *o.join));
+  }
+  if (const std::string given = variable("HYDRA_COORDINATOR"); !given.empty()) return given;
+  if (const std::string host = variable("MASTER_ADDR"), port = variable("MASTER_PORT"); !host.empty() && !port.empty())
+    return host + ":" + port;
+  hydra::refuse(
+      "--join HOST:PORT, or --join with the run folder, says where hydra train --listen runs; or HYDRA_COORDINATOR, or "
+      "MASTER_ADDR and MASTER_PORT in the environment");
+}
+
+/// Different for two nodes of a machine.
+std::string default_name() { return fmt::format("{}.{}", host_name(), ::getpid()); }
+
+int status_of(node_end end) {
+  switch (end) {
+    case node_end::done:
+      return all_done;
+    case node_end::lost:
+      return interrupted;
+    default:
+      return some_failed;
+  }
+}
+
+int serve(const node_options& o) {
+  const blocked_signals blocked;  // before any thread is created
+  const network_address at = parse_address(address_of(o));
+  const node_machine here{o.devices.value_or(""), o.host_memory};
+  check_machine(here);
+  const std::string name = o.name.value_or(default_name());
+  const fs::path folder = fs::absolute(o.folder.value_or("nodes/" + name));
+  cluster_network network{o.keys ? std::optional{cluster_keys::in(*o.keys)} : std::nullopt, add_cluster_messages};
+  cluster_member member{
+      {.name = name,
+       .folder = folder,
+       .patience = parse_duration(o.patience),
+       .say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }},
+      [here](const node_accepted& what, const fs::path& output) { return node_session(what, here, output); }};
+  const interrupts watch{blocked, [&member] { member.leave(); }};
+  return status_of(member.join(network, at));
+}
+
+}  // namespace
+
+command_action declare_node(command_line& line) {
+  auto o = std::make_shared<node_options>();
+  line.add_option(
+      "--join", o->join,
+      "HOST:PORT of hydra train --listen, or its run folder (default: HYDRA_COORDINATOR, else MASTER_ADDR and "
+      "MASTER_PORT, of the environment)");
+  line.add_option("--keys", o->keys, "folder with the keys of the cluster; without, only this machine can be reached");
+  line.add_option("--name", o->name,
+                  "name of the node, unique in the cluster (default: name of the host and process number)");
+  line.add_option("--folder", o->folder, "folder for the checkpoints of its models (default: nodes/NAME)");
+  line.add_option("--devices", o->devices, "file with [[device]] tables instead of those of the workload");
+  line.add_option("--host-memory", o->host_memory, "host memory that it may use, instead of [host] memory");
+  line.add_option("--patience", o->patience, "how long it tries to reach a coordinator").shows_default();
+  return [o] { return serve(*o); };
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,93 @@
+#include "apps/commands/train_cluster.hpp"
+
+#include "actors/cluster/cluster.hpp"
+#include "apps/commands/interrupts.hpp"
+#include "apps/run_folder/cluster_file.hpp"
+#include "apps/run_folder/recorded_data.hpp"
+#include "apps/run_folder/run_folder.hpp"
+#include "apps/run_folder/shell_word.hpp"
+#include "apps/steering/cluster_steering.hpp"
+#include "apps/steering/entrances.hpp"
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/node_session.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t random_number() {
+  std::random_device random;
+  return (static_cast<std::uint64_t>(random()) << 32) | random();
+}
+
+/// Opens what the models read: what is wrong with them is said before a node joins.
+std::map<std::string, std::shared_ptr<const data_source>> open_sources(const workload& w) {
+  model_opener opener{w};
+  std::map<std::string, std::shared_ptr<const data_source>> sources;
+  for (const model_entry& m : w.models) {
+    const model_description d = opener.open(m, w.models, w.search);
+    sources[d.name] = std::get<std::shared_ptr<const data_source>>(d.data.what);
+  }
+  return sources;
+}
+
+cluster_workload work_of(const workload& w) {
+  const auto before = read_cluster(w.options.output);
+  cluster_workload all{.run = before ? before->run : random_number(),
+                       .name = w.options.name,
+                       .text = w.expanded,
+                       .began_in = fs::current_path().string(),
+                       .folder = fs::absolute(w.options.output),
+                       .keep = w.options.checkpoint.keep};
+  for (const model_entry& m : w.models) all.models.push_back(m.description.name);
+  return all;
+}
+
+cluster_options options_of(const cluster_train_options& o) {
+  cluster_options c{.listen = parse_address(o.listen), .nodes = o.nodes, .progress = !o.quiet};
+  if (o.keys) c.keys = cluster_keys::in(*o.keys);
+  if (!o.quiet) c.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  return c;
+}
+
+void say_how_to_join(const cluster& c, const cluster_train_options& o) {
+  if (o.quiet) return;
+  fmt::print(stderr, "nodes join by: hydra node --join {}{}\n", c.address(),
+             o.keys ? " --keys " + shell_word(*o.keys) : " (from this machine only, as there are no --keys)");
+}
+
+session_maker local_node(bool wanted) {
+  if (!wanted) return nullptr;
+  return [](const node_accepted& what, const fs::path& output) { return node_session(what, {}, output); };
+}
+
+}  // namespace
+
+report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked) {
+  const fs::path& folder = w.options.output;
+  const auto sources = open_sources(w);
+  cluster_workload what = work_of(w);
+  const std::uint64_t run = what.run;
+  cluster c{std::move(what), options_of(o)};
+  record_workload(folder, w.expanded);
+  record_data(folder, sources, data_files(w));
+  record_cluster(folder, {run, c.address()});
+  const interrupts watch{blocked, [&c] { c.interrupt(); }};
+  cluster_steering steered{c};
+  const entrances both{steered, folder, o.page};
+  say_how_to_join(c, o);
+  report r = c.run(local_node(o.local));
+  steered.ended(r);
+  return r;
+}
+
+}  // namespace hydra::apps

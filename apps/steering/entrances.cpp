@@ -1,0 +1,22 @@
+#include "apps/steering/entrances.hpp"
+
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace hydra::apps {
+
+entrances::entrances(steering& run, const std::filesystem::path& folder, const std::optional<live_address>& page) {
+  try {
+    socket_.emplace(run, folder);
+  } catch (const fault_error& e) {
+    fmt::print(stderr, "hydra control will not reach this run: {}\n", e.what_happened().text);
+  }
+  if (!page) return;
+  page_.emplace(run, folder, *page);
+  fmt::print(stderr, "the run is shown at {}\n", page_->url());
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,68 @@
+#include "apps/workload/node_session.hpp"
+
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/chosen_parallel.hpp"
+#include "apps/workload/parse.hpp"
+#include "apps/workload/to_toml.hpp"
+#include "runtime/base/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+value devices_in(const fs::path& file) {
+  const value_table root = parse_toml(read_text(file), file.string());
+  const place top{std::make_shared<std::string>(file.string()), 1};
+  for (const table_entry& e : root.entries)
+    if (e.key != "device") refuse(e.where, e.key, "a file of devices has [[device]] tables only");
+  const value* const devices = root.find("device");
+  if (!devices || !devices->as<value_list>()) refuse(top, "device", "there is no [[device]]");
+  return *devices;
+}
+
+fs::path folder_for_paths(const std::string& began_in) {
+  std::error_code ignored;
+  return fs::is_directory(began_in, ignored) ? fs::path{began_in} : fs::current_path();
+}
+
+}  // namespace
+
+void check_machine(const node_machine& here) {
+  if (!here.devices.empty()) devices_in(here.devices);
+  if (here.host_memory) parse_bytes(*here.host_memory);
+}
+
+std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const fs::path& output) {
+  const std::string name = what.name + ".toml";
+  value_table root = parse_toml(what.workload, name);
+  const place top{std::make_shared<std::string>(name), 1};
+  if (!here.devices.empty()) root.set("device", devices_in(here.devices));
+  if (here.host_memory) set_path(root, "host.memory", text_value(*here.host_memory, top));
+  const workload w = parse_workload(to_toml(root), name, {}, folder_for_paths(what.began_in));
+  session_options o = w.options;
+  o.output = output;
+  o.log = verbosity::quiet;
+  o.tensorboard = false;
+  o.begin_paused = true;
+  o.keep_parameters = false;
+  auto s = std::make_unique<session>(o);
+  assemble(*s, w);
+  return s;
+}
+
+void check_for_cluster(const workload& w) {
+  const auto at = [&](const char* key) { return place_of(w.as_run, key, w.file); };
+  if (w.search) refuse(at("search"), "search", "a search runs on one machine: leave out --listen");
+  if (has_choices(w))
+    refuse(at("model"), "model.parallel", "\"auto\" is for one machine: the nodes of a cluster need numbers");
+  if (w.options.checkpoint.keep == 0)
+    refuse(at("run"), "run.checkpoint.keep", "0 saves nothing, and models move between nodes as their checkpoints");
+}
+
+}  // namespace hydra::apps

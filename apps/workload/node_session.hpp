@@ -1,0 +1,33 @@
+#pragma once
+// The session of a node: the workload that its coordinator has sent, on this machine's devices.
+
+#include "actors/protocol/cluster.hpp"
+#include "actors/session/session.hpp"
+#include "apps/workload/workload.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hydra::apps {
+
+/// What a machine has instead of what the workload says.
+struct node_machine {
+  std::filesystem::path devices{};           ///< a file with [[device]] tables; empty: those of the workload
+  std::optional<std::string> host_memory{};  ///< as [host] memory
+};
+
+/// Throws fault_error{bad_input} for a file that has anything but [[device]] tables.
+void check_machine(const node_machine& here);
+
+/// Of paths in the workload those that are relative start where its coordinator was started, if there is such a folder here, else
+/// in the working directory. Throws fault_error as read_workload() and assemble() do.
+std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here,
+                                      const std::filesystem::path& output);
+
+/// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a run that
+/// keeps no checkpoints.
+void check_for_cluster(const workload& w);
+
+}  // namespace hydra::apps

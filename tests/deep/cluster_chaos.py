@@ -1,0 +1,435 @@
+#!/usr/bin/env python3
+"""Trains models on three nodes in network namespaces while machines and the network fail, and compares the results with those
+of one machine: every loss, validation and digest, bit for bit.
+
+    tests/deep/cluster_chaos.py build/release/bin/hydra [--rounds 30] [--seed 0] [--folder KEPT]
+
+Each round starts a coordinator and three nodes, each in a namespace of its own on a bridge, and draws faults at random moments:
+nodes are killed, frozen, told to leave, cut off, and given a slow link; the coordinator is killed or interrupted, and resumed;
+strangers send bytes; a node's disk is full. One node's clock is an hour ahead, one's an hour behind, and one is reached through
+a relay that delays each way by 100 ms. Without the right to make namespaces all processes share the loopback interface, and
+the faults of links are left out.
+
+One line for each round; exit status 1 with the first difference, hang or growth of memory, whose folder is kept. A round is
+determined by the seed except for its moments."""
+import argparse, contextlib, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, threading, time
+
+PATIENCE_S = 240        # a round that takes longer hangs
+MEMORY_MIB = 64         # by which a coordinator may grow
+PORT = 7900
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+static long by(void) { const char* s = getenv("CLOCK_OFF_BY"); return s ? atol(s) : 0; }
+int clock_gettime(clockid_t id, struct timespec* t) {
+  static int (*real)(clockid_t, struct timespec*);
+  if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+  int r = real(id, t);
+  if (r == 0 && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) t->tv_sec += by();
+  return r;
+}
+time_t time(time_t* out) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  if (out) *out = t.tv_sec;
+  return t.tv_sec;
+}
+int gettimeofday(struct timeval* t, void* zone) {
+  struct timespec now;
+  (void)zone;
+  clock_gettime(CLOCK_REALTIME, &now);
+  t->tv_sec = now.tv_sec;
+  t->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+"""
+WORKLOAD = """
+[run]
+name = "chaos"
+seed = 11
+checkpoint = { every_steps = 25, keep = 2 }
+
+[[device]]
+kind = "cpu"
+memory = "2MiB"
+
+[data.language]
+kind = "synthetic-language"
+symbols = 24
+
+[data.classes]
+kind = "synthetic-classes"
+features = 48
+classes = 8
+
+[[model]]
+name = "gpt-{seed}"
+chain = { family = "gpt2", layers = 4, width = 64, heads = 4, context = 32, dropout = 0.1 }
+data = "language"
+batch_size = 8
+micro_batches = 2
+steps = 200
+optimizer = { learning_rate = 3e-3, clip_norm = 1.0 }
+validate = { every_steps = 40, batches = 4, keep_best = true }
+grid = { seed = [1, 2, 3, 4] }
+
+[[model]]
+name = "mlp-{seed}"
+chain = { family = "mlp", layers = 3, width = 256 }
+data = "classes"
+batch_size = 32
+steps = 300
+optimizer = { kind = "sgd", learning_rate = 0.05, momentum = 0.9 }
+grid = { seed = [5, 6] }
+"""
+DEVICES = '[[device]]\nkind = "cpu"\nmemory = "4MiB"\n'  # other cuts than the workload's
+
+
+def run_quietly(*command):
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Network:
+    """A bridge, and namespaces that are connected to it; or the loopback interface."""
+
+    def __init__(self):
+        self.tag = f"hy{os.getpid() % 10000}"
+        self.names = {}
+        self.real = run_quietly("ip", "link", "add", self.tag, "type", "bridge") and run_quietly("ip", "link", "set", self.tag, "up")
+
+    def host(self, name):
+        if not self.real:
+            return "127.0.0.1"
+        number = len(self.names) + 1
+        space, inner, outer = f"{self.tag}{name}", f"{self.tag}i{number}", f"{self.tag}o{number}"
+        for command in (["netns", "add", space], ["link", "add", outer, "type", "veth", "peer", "name", inner],
+                        ["link", "set", inner, "netns", space], ["link", "set", outer, "master", self.tag],
+                        ["link", "set", outer, "up"]):
+            subprocess.run(["ip", *command], check=True)
+        for command in (["addr", "add", f"10.77.0.{number}/24", "dev", inner], ["link", "set", inner, "up"],
+                        ["link", "set", "lo", "up"]):
+            subprocess.run(["ip", "-n", space, *command], check=True)
+        self.names[name] = (space, inner, outer)
+        return f"10.77.0.{number}"
+
+    def inside(self, name):
+        return ["ip", "netns", "exec", self.names[name][0]] if self.real else []
+
+    def cut(self, name, off):
+        run_quietly("ip", "link", "set", self.names[name][2], "down" if off else "up")
+
+    def slow(self, name, on):
+        for where in ([], ["-n", self.names[name][0]]):
+            device = self.names[name][1 if where else 2]
+            if on:
+                run_quietly("tc", *where, "qdisc", "replace", "dev", device, "root", "tbf", "rate", "200mbit", "burst", "64kb",
+                            "latency", "400ms")
+            else:
+                run_quietly("tc", *where, "qdisc", "del", "dev", device, "root")
+
+    def close(self):
+        for space, _, outer in self.names.values():
+            run_quietly("ip", "link", "del", outer)
+            run_quietly("ip", "netns", "del", space)
+        if self.real:
+            run_quietly("ip", "link", "del", self.tag)
+
+
+RELAY = r"""
+import asyncio, sys
+host, port, own, delay = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+async def copy(reader, writer):
+    queue = asyncio.Queue(64)
+    async def later():
+        while True:
+            due, data = await queue.get()
+            await asyncio.sleep(max(0, due - asyncio.get_running_loop().time()))
+            if not data:
+                writer.close()
+                return
+            writer.write(data)
+            await writer.drain()
+    task = asyncio.create_task(later())
+    try:
+        while data := await reader.read(1 << 16):
+            await queue.put((asyncio.get_running_loop().time() + delay, data))
+    except OSError:
+        pass
+    await queue.put((0, b""))
+    await task
+async def serve(reader, writer):
+    try:
+        r, w = await asyncio.open_connection(host, port)
+    except OSError:
+        writer.close()
+        return
+    await asyncio.gather(copy(reader, w), copy(r, writer), return_exceptions=True)
+async def main():
+    server = await asyncio.start_server(serve, "127.0.0.1", own)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
+
+def results_of(folder):
+    r = json.loads((folder / "report.json").read_text())
+    return {m["name"]: {k: m.get(k) for k in ("status", "steps", "digest", "loss", "grad_norm")}
+            | {"validation": [(v["step"], v["loss"]) for v in m.get("validation", [])]} for m in r["models"]}
+
+
+def memory_mib(pid):
+    with contextlib.suppress(OSError, ValueError):
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+    return 0
+
+
+class Round:
+    def __init__(self, hydra, folder, shim, rng, network):
+        self.hydra, self.folder, self.shim, self.rng, self.network = hydra, folder, shim, rng, network
+        self.processes, self.stopped, self.undo, self.faults = {}, set(), [], []
+        self.most_memory = 0
+
+    def start(self, name, command, inside, extra=None):
+        log = open(self.folder / f"{name}.log", "ab")
+        env = os.environ | {"OMP_NUM_THREADS": "1"} | (extra or {})
+        # ip netns exec replaces itself: signals reach the program
+        self.processes[name] = subprocess.Popen([*self.network.inside(inside), *map(str, command)], cwd=self.folder, stdout=log,
+                                                stderr=log, env=env)
+
+    def start_coordinator(self, resume=False):
+        self.start("c", [self.hydra, "train", "w.toml", "--listen", f"{self.coordinator}:{PORT}", "--keys", "keys", "--nodes",
+                         "1" if resume else "3", "--no-local", "--output", "run", *(["--resume"] if resume else [])], "c")
+
+    def start_node(self, n):
+        to = f"127.0.0.1:{PORT + 3}" if n == "3" else f"{self.coordinator}:{PORT}"
+        extra = {"1": {"CLOCK_OFF_BY": "3600"}, "2": {"CLOCK_OFF_BY": "-3600"}}.get(n, {})
+        if extra:
+            extra["LD_PRELOAD"] = str(self.shim)
+        self.start(n, [self.hydra, "node", "--join", to, "--keys", "keys", "--name", f"n{n}", "--folder", f"disk{n}",
+                       *(["--devices", "devices.toml"] if n == "2" else [])], n, extra)
+
+    def begin(self, coordinator):
+        self.coordinator = coordinator
+        self.start_coordinator()
+        self.start("relay", [sys.executable, "-c", RELAY, coordinator, PORT, PORT + 3, 0.1], "3")
+        for n in "123":
+            self.start_node(n)
+
+    def later(self, seconds, action):
+        self.undo.append((time.monotonic() + seconds, action))
+
+    def fault(self):
+        n = self.rng.choice("123")
+        kinds = ["kill", "freeze", "leave", "strangers", "kill-coordinator", "interrupt"]
+        if self.network.real:
+            kinds += ["cut", "slow", "full"]
+        kind = self.rng.choice(kinds)
+        node = self.processes[n]
+        seconds = self.rng.choice([1, 3, 13])
+        self.faults.append(f"{kind}{'' if 'coord' in kind or kind in ('strangers', 'interrupt') else n}")
+        if kind == "kill":
+            node.kill()
+            self.later(self.rng.uniform(0, 3), lambda: self.again(n))
+        elif kind == "freeze":
+            node.send_signal(signal.SIGSTOP)
+            self.later(seconds, lambda: node.send_signal(signal.SIGCONT))
+        elif kind == "leave":
+            node.send_signal(signal.SIGTERM)
+            self.later(self.rng.uniform(2, 4), lambda: self.again(n))
+        elif kind == "cut":
+            self.network.cut(n, True)
+            self.later(seconds, lambda: self.network.cut(n, False))
+        elif kind == "slow":
+            self.network.slow(n, True)
+            self.later(seconds, lambda: self.network.slow(n, False))
+        elif kind == "full":
+            fill = self.folder / f"disk{n}" / "fill"
+            with contextlib.suppress(OSError), open(fill, "wb") as f:
+                while True:
+                    f.write(bytes(1 << 16))
+                    f.flush()
+            self.later(seconds, lambda: fill.unlink(missing_ok=True))
+        elif kind == "strangers":
+            threading.Thread(target=self.strangers, daemon=True).start()
+        else:
+            c = self.processes["c"]
+            if c.poll() is None:
+                c.kill() if kind == "kill-coordinator" else c.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    c.wait(60)
+                self.start_coordinator(resume=True)
+
+    def again(self, n):
+        """A node that was not asked to end by itself is started again; one that still runs is left alone."""
+        if self.processes[n].poll() is not None:
+            self.start_node(n)
+
+    def strangers(self):
+        """The bytes that end a process without TLS, and random ones."""
+        code = ("import socket,os,sys\n"
+                f"for b in (bytes(31)+b'\\x01', b'\\x00'*12+b'\\xff\\xff\\xff\\xff'+bytes(16), os.urandom(4000)):\n"
+                "  for i in range(20):\n"
+                "    try:\n"
+                f"      s=socket.create_connection(('{self.coordinator}',{PORT}),2); s.sendall(b); s.settimeout(.05); s.recv(100)\n"
+                "    except OSError: pass\n")
+        subprocess.run([*self.network.inside("1"), sys.executable, "-c", code], timeout=120)
+
+    def watch(self):
+        now = time.monotonic()
+        due = [a for t, a in self.undo if t <= now]
+        self.undo = [(t, a) for t, a in self.undo if t > now]
+        for action in due:
+            action()
+        c = self.processes["c"]
+        memory = memory_mib(c.pid)
+        self.most_memory = max(self.most_memory, memory)
+
+    def go(self, faults, spread):
+        moments = sorted(self.rng.uniform(1, spread) for _ in range(faults))
+        began = time.monotonic()
+        while True:
+            self.watch()
+            now = time.monotonic() - began
+            if self.processes["c"].poll() is not None and not moments:
+                return self.processes["c"].returncode
+            if self.processes["c"].poll() is not None and moments:
+                moments = []  # it was over before
+                continue
+            if moments and now >= moments[0]:
+                moments.pop(0)
+                self.fault()
+            if now > PATIENCE_S:
+                return "hangs"
+            time.sleep(0.05)
+
+    def end(self):
+        for _, action in self.undo:
+            action()
+        for p in self.processes.values():
+            if p.poll() is None:
+                with contextlib.suppress(OSError):
+                    p.send_signal(signal.SIGCONT)
+                p.terminate()
+        for p in self.processes.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                p.wait(20)
+            p.kill()
+
+
+def tiny_disks(folder, network):
+    """Disks that can be full, if they can be made."""
+    made = []
+    for n in "123":
+        (folder / f"disk{n}").mkdir()
+        if network.real and run_quietly("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder / f"disk{n}")):
+            made.append(folder / f"disk{n}")
+    return made
+
+
+def one_round(hydra, base, shim, seed, number, network, addresses, expected, calm):
+    rng = random.Random(seed * 1000 + number)
+    folder = base / f"round{number}"
+    folder.mkdir()
+    shutil.copy(base / "w.toml", folder)
+    shutil.copytree(base / "keys", folder / "keys")
+    (folder / "devices.toml").write_text(DEVICES)
+    disks = tiny_disks(folder, network)
+    r = Round(hydra, folder, shim, rng, network)
+    began = time.monotonic()
+    try:
+        r.begin(addresses["c"])
+        status = r.go(rng.randint(2, 6), spread=14)
+    finally:
+        r.end()
+        for d in disks:
+            run_quietly("umount", "-l", str(d))
+    took = time.monotonic() - began
+    wrong = []
+    if status != 0:
+        wrong.append(f"the coordinator ends with {status}")
+    else:
+        got = results_of(folder / "run")
+        wrong = [f"{name}: {key} differs" for name, want in expected.items() for key in want
+                 if got.get(name, {}).get(key) != want[key]]
+    if r.most_memory > calm + MEMORY_MIB:
+        wrong.append(f"the coordinator grew to {r.most_memory:.0f} MiB from {calm:.0f}")
+    print(f"round {number}: {', '.join(r.faults)}: {took:.0f} s, {'; '.join(wrong) or 'equal'}", flush=True)
+    if not wrong:
+        shutil.rmtree(folder, ignore_errors=True)
+    return not wrong, r.most_memory
+
+
+def refusals(hydra, base, network, addresses):
+    """Who is not let in: each with what it is told."""
+    folder = base / "refusals"
+    folder.mkdir()
+    shutil.copy(base / "w.toml", folder)
+    shutil.copytree(base / "keys", folder / "keys")
+    subprocess.run([hydra, "cluster", "keys", folder / "other"], check=True, stderr=subprocess.DEVNULL)
+    c = subprocess.Popen([*network.inside("c"), str(hydra), "train", "w.toml", "--listen", f"{addresses['c']}:{PORT}", "--keys", "keys",
+                          "--no-local", "--output", "run"], cwd=folder, stderr=open(folder / "c.log", "wb"))
+    time.sleep(2)
+    node = [*network.inside("1"), str(hydra), "node", "--join", f"{addresses['c']}:{PORT}", "--patience", "2s", "--folder", "d"]
+    cases = {"other keys": (["--keys", "other"], {}, "its keys are others"), "no keys": ([], {}, "it uses keys"),
+             "another build": (["--keys", "keys"], {"ATEN_CPU_CAPABILITY": "default"}, "results may have other bits")}
+    right = True
+    for name, (options, extra, words) in cases.items():
+        p = subprocess.run([*node, *options], cwd=folder, env=os.environ | extra, capture_output=True, text=True, timeout=60)
+        good = p.returncode != 0 and words in p.stderr
+        print(f"{name}: exit status {p.returncode}, {'refused' if good else 'NOT AS EXPECTED: ' + p.stderr}", flush=True)
+        right = right and good
+    plain = subprocess.run([hydra, "train", "w.toml", "--listen", "0.0.0.0:0", "--output", "plain"], cwd=folder, capture_output=True,
+                           text=True)
+    print(f"an open address without keys: exit status {plain.returncode}", flush=True)
+    right = right and plain.returncode == 2 and c.poll() is None
+    c.terminate()
+    c.wait(30)
+    return right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("hydra", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=pathlib.Path)
+    o = parser.parse_args()
+    hydra = o.hydra.resolve()
+    base = pathlib.Path(tempfile.mkdtemp(prefix="cluster", dir=o.folder))
+    (base / "w.toml").write_text(WORKLOAD)
+    (base / "shim.c").write_text(SHIM)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", base / "shim.so", base / "shim.c", "-ldl"], check=True)
+    subprocess.run([hydra, "cluster", "keys", base / "keys"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([hydra, "train", "w.toml", "--quiet", "--output", "alone"], cwd=base, check=True, stdout=subprocess.DEVNULL,
+                   env=os.environ | {"OMP_NUM_THREADS": "1"})
+    expected = results_of(base / "alone")
+    network = Network()
+    good = True
+    try:
+        addresses = {n: network.host(n) for n in "c123"}
+        print("in namespaces" if network.real else "on loopback: no faults of links", flush=True)
+        good = refusals(hydra, base, network, addresses)
+        calm = 0
+        for number in range(o.first, o.first + o.rounds):
+            right, memory = one_round(hydra, base, base / "shim.so", o.seed, number, network, addresses, expected, calm or 1000)
+            calm = calm or memory
+            good = good and right
+            if not right:
+                break
+    finally:
+        network.close()
+    if good:
+        shutil.rmtree(base, ignore_errors=True)
+    else:
+        print(f"kept: {base}")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
