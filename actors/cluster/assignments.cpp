@@ -68,9 +68,10 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
   if (!m) {
     return false;
   }
-  const bool too_large = why.code == fault_code::does_not_fit;
-  if (too_large) {
+  if (why.code == fault_code::does_not_fit) {
     m->too_large_for.insert(*m->node);
+  } else if (why.code == fault_code::io) {
+    m->avoids.insert(*m->node);
   } else {
     ++m->refusals;
   }
@@ -79,6 +80,12 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
   m->phase = m->refusals == most_refusals ? assignment_phase::ended : assignment_phase::waiting;
   ++m->epoch;
   return true;
+}
+
+void assignments::forgive() {
+  for (auto& m : models_) {
+    m.avoids.clear();
+  }
 }
 
 bool assignments::progressed(std::size_t number, assignment_epoch epoch, std::uint32_t steps, duration remaining) {
@@ -155,8 +162,10 @@ std::vector<placeable_model> assignments::placeable(const std::vector<std::size_
     if (m.node && place_of(*m.node) < nodes.size()) {
       p.on = place_of(*m.node);
     }
-    for (const auto n : m.too_large_for) {
-      p.too_large_for.insert(place_of(n));
+    for (const auto& nodes_of : {m.too_large_for, m.avoids}) {
+      for (const auto n : nodes_of) {
+        p.too_large_for.insert(place_of(n));
+      }
     }
     all.push_back(std::move(p));
   }

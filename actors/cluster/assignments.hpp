@@ -44,6 +44,7 @@ struct cluster_model {
   byte_count checkpoint{};
   fault why{};  ///< of a model that has failed
   std::set<std::size_t> too_large_for{};
+  std::set<std::size_t> avoids{};         ///< nodes
   std::optional<std::size_t> moves_to{};  ///< a node, while it is taken back
   bool held = false;
   std::uint32_t refusals = 0;  ///< by nodes, one after the other
@@ -78,12 +79,14 @@ class assignments {
   void node_leaves(std::size_t node) { nodes_.at(node).leaving = true; }
   /// The following are false, without effect, if the epoch is not the current one.
   bool began(std::size_t model, assignment_epoch epoch);
-  /// One that is refused three times in a row, for other reasons than its size, has failed with the last one. A model that is
-  /// too large for all nodes waits for another node.
+  /// A model that is too large for a node goes to another one, or waits for one. A node that could not write files is avoided
+  /// until forgive(). One that is refused three times in a row for other reasons has failed with the last one.
   bool refused(std::size_t model, assignment_epoch epoch, const fault& why);
   bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
   /// Its checkpoint is in the run folder.
   bool saved(std::size_t model, assignment_epoch epoch, std::uint32_t step);
+  /// Nodes that could not write files may have models again.
+  void forgive();
   /// It was taken back, saved; or it could not be saved, and is trained on.
   bool released(std::size_t model, assignment_epoch epoch);
   bool stays(std::size_t model, assignment_epoch epoch);

@@ -72,6 +72,7 @@ model_report report_of(const cluster_record& record, const cluster_model_record&
   r.steps = m.steps;
   r.steps_before = 0;
   r.digest = m.digest;
+  r.unsaved = false;  // of a node whose disk was full: it was trained elsewhere then
   if (m.began && m.completed) {
     r.elapsed = *m.completed - *m.began;
   }

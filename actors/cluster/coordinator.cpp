@@ -37,6 +37,7 @@ namespace fs = std::filesystem;
 
 constexpr auto decide_interval = 250ms;  ///< at which moves are considered
 constexpr auto retry_interval = 5s;      ///< after a transfer that has failed
+constexpr auto forgive_interval = 10s;   ///< after which nodes that could not write files are tried again
 constexpr auto report_limit = 30s;       ///< for the reports of the nodes at the end
 
 /// A transfer of a model's checkpoint has ended.
@@ -640,6 +641,10 @@ class coordinator final : public local_coordinator::base {
 
   void on_decide_again(const decide_again&) {
     ask_again();
+    if (clock().now() >= forgiven_ + forgive_interval) {
+      forgiven_ = clock().now();
+      plan_.forgive();
+    }
     settle();
     if (reports_due_ && clock().now() >= *reports_due_) {
       finish();
@@ -812,6 +817,7 @@ class coordinator final : public local_coordinator::base {
   std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node
   std::set<std::uint32_t> stopping_;
   std::set<std::uint64_t> asked_to_end_;
+  time_point forgiven_{};
   bool started_ = false;
   bool interrupted_ = false;
   bool ending_ = false;

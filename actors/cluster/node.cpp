@@ -195,7 +195,7 @@ class node final : public local_node::base {
     if (!end_) {
       end_ = {node_end::failed, m.why ? m.why.text : "its run has ended by itself"};
     }
-    if (coordinator_lost_) {
+    if (coordinator_lost_ || end_->first == node_end::refused) {
       return finish();
     }
     send_progress({});

@@ -47,7 +47,7 @@ struct session_options {
   checkpoint_options checkpoint{};
   bool resume = false;                ///< resume from the newest checkpoints under `output`, if there are any
   /// No model is trained before it is resumed (session::resume); it then starts from its newest checkpoint under `output`, if
-  /// there is one. The run has no end of its own as long as a model is paused. Needs `output`, and checkpoint.keep of 1 or more.
+  /// there is one. The run has no end of its own: session::interrupt() ends it. Needs `output`, and checkpoint.keep of 1 or more.
   bool begin_paused = false;
   duration stall_limit = std::chrono::minutes(10);  ///< a run without progress for so long ends with a fault
   policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced

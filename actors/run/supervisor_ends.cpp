@@ -182,7 +182,7 @@ void supervisor::lose_controller(const std::string& why) {
 }
 
 void supervisor::end_if_over() {
-  const bool awaits_command = phases_.paused() > 0 && !halted_;
+  const bool awaits_command = (phases_.paused() > 0 || setup_.begin_paused) && !halted_;
   if (phases_.running() > 0 || !queue_.empty() || awaits_command || std::exchange(ending_, true)) {
     return;
   }

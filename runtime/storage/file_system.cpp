@@ -59,7 +59,11 @@ void make_folders(file_system& files, const std::filesystem::path& folder) {
   const auto parent = folder.parent_path();
   make_folders(files, parent);
   if (!folder.has_filename()) return;  // the parent of "a/b/" is "a/b"
-  files.make_folder(folder);
+  try {
+    files.make_folder(folder);
+  } catch (const fault_error&) {
+    if (!std::filesystem::is_directory(folder, unknown)) throw;  // else another thread or process has made it meanwhile
+  }
   files.sync_folder(parent.empty() ? "." : parent);
 }
 

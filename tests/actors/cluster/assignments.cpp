@@ -212,10 +212,28 @@ TEST_CASE("a model that does not fit a node goes to another; one that nodes refu
     given = of<assign_model>(a.decide());
     REQUIRE(given.size() == 1);
     CHECK(given[0].node == 1);
-    a.refused(0, given[0].epoch, {fault_code::io, "disk"});
+    a.refused(0, given[0].epoch, {fault_code::damaged, "damaged"});
   }
   CHECK(a.over());
-  CHECK(a.of(0).why.text == "disk");
+  CHECK(a.of(0).why.text == "damaged");
+}
+
+TEST_CASE("a node that could not write files is avoided for a while, and no model fails by that", "[cluster]") {
+  assignments a;
+  a.add_model("m", 10s, byte_count{1});
+  a.add_node("full", {});
+  for (int i = 0; i < 5; ++i) {
+    const auto given = of<assign_model>(a.decide());
+    REQUIRE(given.size() == 1);
+    a.refused(0, given[0].epoch, {fault_code::io, "disk"});
+    CHECK(a.decide().empty());
+    a.forgive();
+  }
+  a.refused(0, of<assign_model>(a.decide())[0].epoch, {fault_code::io, "disk"});
+  const auto empty = a.add_node("empty", {});
+  const auto given = of<assign_model>(a.decide());
+  REQUIRE(given.size() == 1);
+  CHECK(given[0].node == empty);
 }
 
 TEST_CASE("longest first with few moves is close to the bound, on nodes of different speeds", "[cluster]") {

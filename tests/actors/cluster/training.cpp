@@ -10,6 +10,8 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <mutex>
+#include <stdexcept>
 #include <memory>
 #include <string>
 #include <thread>
@@ -106,4 +108,152 @@ TEST_CASE("models that two nodes train have the bits of plain training", "[clust
   CHECK(r.makespan >= r.bound());
   CHECK(r.bound() > duration{});
   CHECK(r.devices.size() == 2);
+}
+
+namespace {
+
+/// A cluster's run on a thread, and what it has said.
+class under_way {
+ public:
+  under_way(cluster_workload what, cluster_options options) : cluster_(std::move(what), with_ear(std::move(options))) {
+    run_ = std::async(std::launch::async, [this] { return cluster_.run(); });
+  }
+
+  cluster& operator*() { return cluster_; }
+  cluster* operator->() { return &cluster_; }
+  report end() { return run_.get(); }
+
+  bool said(const std::string& words) {
+    const std::lock_guard lock(mutex_);
+    return said_.find(words) != std::string::npos;
+  }
+
+  /// Until so many steps are done, of all models together.
+  void train_to(std::uint32_t steps) {
+    for (;;) {
+      require_under_way();
+      std::uint32_t done = 0;
+      for (const auto& m : cluster_.status().models) done += m.steps;
+      if (done >= steps) return;
+      std::this_thread::yield();
+    }
+  }
+  void wait_for(const std::string& words) {
+    while (!said(words)) {
+      require_under_way();
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  cluster_options with_ear(cluster_options o) {
+    o.say = [this](const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      said_ += text + "\n";
+    };
+    return o;
+  }
+  void require_under_way() {
+    if (run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+      throw std::runtime_error("the run has ended, and said:\n" + said_);
+  }
+
+  std::mutex mutex_;
+  std::string said_;
+  cluster cluster_;
+  std::future<report> run_;
+};
+
+}  // namespace
+
+TEST_CASE("a node that joins in the middle of a run is used, one that leaves hands its models over", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(3, 150);
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 400_KiB));
+  c.train_to(10);
+  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
+  c.wait_for("-> b");
+  c.train_to(60);
+  a.leave();
+  CHECK(a.end() == node_end::done);
+  const auto r = c.end();
+  CHECK(b.end() == node_end::done);
+  check_bits(r, models);
+  CHECK_FALSE(fs::exists(folder.path() / "a" / "0000000000000007"));  // the coordinator has all of it
+  CHECK(fs::exists(folder.path() / "run" / "nodes" / "a" / "ended" / "report.json"));
+}
+
+TEST_CASE("a run of a cluster that is interrupted is resumed with the same results", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(2, 60);
+  std::string address;
+  {
+    under_way c(workload_of(models, folder.path() / "run"), {});
+    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+    c.train_to(30);
+    c->interrupt();
+    const auto r = c.end();
+    CHECK(a.end() == node_end::done);
+    CHECK(r.interrupted);
+    for (const auto& m : r.models) CHECK(m.status == model_status::interrupted);
+  }
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node b("b", folder.path(), c->address(), maker(models, 400_KiB));
+  check_bits(c.end(), models);
+  CHECK(b.end() == node_end::done);
+  CHECK(c.said("from step"));
+}
+
+TEST_CASE("nodes join a coordinator that is started again, and what they have saved is not lost", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(2, 80);
+  auto first = std::make_unique<under_way>(workload_of(models, folder.path() / "run"), cluster_options{});
+  const auto address = (*first)->address();
+  test_node a("a", folder.path(), address, maker(models, 64_MiB));
+  first->train_to(40);
+  (*first)->interrupt();
+  (*first)->interrupt();  // at once: as if it had died
+  first->end();
+  first.reset();
+  under_way c(workload_of(models, folder.path() / "run"), {.listen = parse_address(address)});
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
+  CHECK(c.said("was found saved at step"));
+}
+
+TEST_CASE("a model of a cluster is stopped with the step that has begun", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(2, 100);
+  models[0].steps = 100000;
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  c.train_to(50);
+  CHECK_THROWS_WITH(c->stop("model-7"), Catch::Contains("no model"));
+  c->stop("model-0");
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  CHECK(r.models[0].status == model_status::stopped);
+  CHECK(r.models[0].steps < 100000);
+  CHECK(r.models[0].loss.size() == r.models[0].steps);
+  CHECK(r.models[1].status == model_status::finished);
+}
+
+TEST_CASE("a node whose models would have other results is refused, and told why", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(2, 30);
+  auto others = models;
+  others[1].seed = 99;
+  under_way c(workload_of(models, folder.path() / "run"), {.nodes = 2});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  c.wait_for("node a has joined");
+  test_node b("b", folder.path(), c->address(), maker(others, 64_MiB));
+  CHECK(b.end() == node_end::refused);
+  CHECK(c.said("seed: 99"));
+  test_node d("d", folder.path(), c->address(), maker(models, 1_KiB));
+  CHECK(d.end() == node_end::failed);
+  test_node e("e", folder.path(), c->address(), maker(models, 64_MiB));
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
+  CHECK(e.end() == node_end::done);
 }
