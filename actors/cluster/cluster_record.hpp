@@ -18,6 +18,7 @@ struct cluster_node_record {
   std::string name;
   std::vector<node_device> devices;
   time_point joined{};  ///< with its plan
+  std::optional<time_point> used{};   ///< when its first model was trained there
   std::optional<time_point> left{};
   bool lost = false;
   fault why{};                      ///< of one whose own run has failed

@@ -4,7 +4,6 @@
 #include "partition/checkpoint/saved_model.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -134,12 +133,18 @@ bounds limits_of(const cluster_record& record) {
   return limits;
 }
 
-std::string course_of(const cluster_model_record& m) {
-  auto text = fmt::format("{}: trained on {}", m.name, fmt::join(m.nodes, ", then "));
-  if (m.redone > 0) {
-    text += fmt::format("; {} steps were trained again, as their node was lost", m.redone);
+node_report report_of(const cluster_record& record, const cluster_node_record& n) {
+  node_report r{.name = n.name, .devices = static_cast<std::uint32_t>(n.devices.size()), .outcome = n.why.text};
+  const auto start = record.began.value_or(n.joined);
+  r.joined = std::max(n.joined - start, duration{});
+  r.used = n.used ? std::optional(*n.used - std::max(n.joined, start)) : std::nullopt;
+  for (const auto& m : record.models) {
+    r.models += std::ranges::count(m.nodes, n.name) > 0 ? 1 : 0;
   }
-  return text + (m.transit > duration{} ? fmt::format("; {} on its way", to_string(m.transit)) : "");
+  if (r.outcome.empty()) {
+    r.outcome = n.lost ? "lost" : n.left && *n.left < record.ended ? "left" : "";
+  }
+  return r;
 }
 
 }  // namespace
@@ -149,22 +154,18 @@ report build_cluster_report(const cluster_record& record, const std::filesystem:
   r.policy = "longest model first on nodes, then the policy of the workload on each";
   r.makespan = record.began ? record.ended - *record.began : duration{};
   r.interrupted = record.interrupted;
+  r.cluster.moves = record.moves;
+  r.cluster.moved = record.moved;
   r.limits = limits_of(record);
   for (const auto& m : record.models) {
     r.models.push_back(report_of(record, m, folder));
-    if (m.nodes.size() > 1) {
-      r.notes.push_back(course_of(m));
-    }
+    r.cluster.transit += m.transit;
+    r.cluster.redone += m.redone;
   }
   for (const auto& n : record.nodes) {
     auto devices = devices_of(n, r.makespan);
     std::ranges::move(devices, std::back_inserter(r.devices));
-    if (n.lost) {
-      r.notes.push_back(fmt::format("node {} was lost", n.name));
-    }
-    if (n.why) {
-      r.notes.push_back(fmt::format("node {}: {}", n.name, n.why.text));
-    }
+    r.cluster.nodes.push_back(report_of(record, n));
     r.host_budget += n.last.host_budget;
     r.host_peak += n.last.host_peak;
   }

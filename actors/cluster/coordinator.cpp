@@ -459,6 +459,8 @@ class coordinator final : public local_coordinator::base {
     }
     auto& began = record_.models[m.model].began;
     began = began.value_or(clock().now());
+    auto& used = record_.nodes[*plan_.of(m.model).node].used;
+    used = used.value_or(clock().now());
     if (const auto left = transit_.extract(m.model)) {
       note_transit(m.model, clock().now() - left.mapped());
     }

@@ -92,6 +92,20 @@ std::string build_text() {
 cluster_member::cluster_member(member_options options, session_maker make)
     : options_(std::move(options)), make_(std::move(make)) {}
 
+/// It may be planned, or have been told already that it ends.
+void cluster_member::end_session() {
+  const std::lock_guard lock(mutex_);
+  over_ = true;
+  if (running_) {
+    running_->interrupt();
+  }
+}
+
+bool cluster_member::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return over_;
+}
+
 bool cluster_member::leaving() const {
   const std::lock_guard lock(mutex_);
   return asked_to_leave_ > 0;
@@ -182,8 +196,14 @@ node_end cluster_member::serve(caf::actor_system& system, const coordinator_acto
   auto ended = course->ended.get_future();
   {
     const std::lock_guard lock(mutex_);
+    over_ = false;
+    auto events = course->events(options_.say);
+    events.ended = [this, ended = std::move(events.ended)](node_end how, const std::string& why) {
+      end_session();
+      ended(how, why);
+    };
     const join_cluster hello{cluster_protocol, build_text(), options_.name, random_number(), {}};
-    node_ = node_handle::spawn(system, {hello, coordinator, course->events(options_.say)});
+    node_ = node_handle::spawn(system, {hello, coordinator, std::move(events)});
     if (asked_to_leave_ > 0) {
       node_->leave();
     }
@@ -194,7 +214,7 @@ node_end cluster_member::serve(caf::actor_system& system, const coordinator_acto
     node_run run{.folder = options_.folder / fmt::format("{:016x}", what->run)};
     trained = planned_session(*what, run);
     node_->begin(run);
-    if (trained) {
+    if (trained && !is_over()) {
       auto over = train(*trained);
       if (!over.why) {
         over.report = report_folder(run.folder);

@@ -50,6 +50,8 @@ class cluster_member {
   std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run);
   node_run_over train(session& s) const;
   bool leaving() const;
+  void end_session();
+  bool is_over() const;
 
   member_options options_;
   session_maker make_;
@@ -57,6 +59,7 @@ class cluster_member {
   int asked_to_leave_ = 0;
   std::optional<node_handle> node_;
   session* running_ = nullptr;
+  bool over_ = false;  ///< the NODE has ended
 };
 
 /// What decides bits besides the workload: version of Hydra and of its libraries, features of the processor.

@@ -73,6 +73,25 @@ struct model_report {
   std::optional<duration> completed{};  ///< its last update or evaluation; not of a model that failed or was interrupted
 };
 
+/// A node of a cluster.
+struct node_report {
+  std::string name;
+  std::uint32_t devices = 0;
+  duration joined{};               ///< since the start of the run; 0: before
+  std::optional<duration> used{};  ///< from then, or from the start, until its first model was trained
+  std::uint32_t models = 0;        ///< that were trained there, for a time
+  std::string outcome;             ///< "left", "lost", why its run has failed; empty: it was there to the end
+};
+
+/// What a run of several machines has in addition.
+struct cluster_report {
+  std::vector<node_report> nodes{};
+  std::uint32_t moves = 0;   ///< of models, from one node to another, although nothing was lost
+  duration transit{};        ///< for which these were not trained, all together
+  std::uint32_t redone = 0;  ///< steps that were trained again, because a node was lost
+  byte_count moved{};        ///< of checkpoints that have come from nodes
+};
+
 struct report {
   std::string name;
   std::uint64_t seed = 0;
@@ -95,6 +114,7 @@ struct report {
   std::uint32_t replaced = 0;         ///< policies that failed or chose nothing; `notes` says why
   std::vector<device_report> devices;
   std::vector<model_report> models;   ///< workload order
+  cluster_report cluster;             ///< without nodes: the run had one machine
   byte_count host_peak;
   byte_count host_budget;
   byte_count process_peak;             ///< of the whole process, including memory outside the host budget; 0: not known

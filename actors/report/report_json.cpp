@@ -268,6 +268,27 @@ void model_fields(F& f, Model& m) {
   }
 }
 
+template <class F, class Node>
+void node_fields(F& f, Node& n) {
+  f("name", n.name);
+  f("devices", n.devices);
+  f("joined_s", n.joined);
+  f("used_s", n.used);
+  f("models", n.models);
+  if (f.writes(!n.outcome.empty())) {
+    f("outcome", n.outcome);
+  }
+}
+
+template <class F, class Cluster>
+void cluster_fields(F& f, Cluster& c) {
+  f.list("nodes", c.nodes, [](auto& inner, auto& n) { node_fields(inner, n); });
+  f("moves", c.moves);
+  f("transit_s", c.transit);
+  f("redone_steps", c.redone);
+  f("moved_bytes", c.moved);
+}
+
 template <class F, class Bounds>
 void bound_fields(F& f, Bounds& b) {
   f("work_s", b.work);
@@ -331,6 +352,9 @@ void report_fields(F& f, Report& r) {
   });
   f("interrupted", r.interrupted);
   f("notes", r.notes);
+  if (f.writes(!r.cluster.nodes.empty())) {
+    f.object("cluster", [&](auto& inner) { cluster_fields(inner, r.cluster); });
+  }
   f.list("devices", r.devices, [&](auto& inner, auto& d) { device_fields(inner, d, r.makespan); });
   f.object("host", [&](auto& inner) { host_fields(inner, r); });
   f.list("models", r.models, [](auto& inner, auto& m) { model_fields(inner, m); });

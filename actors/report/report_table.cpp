@@ -134,6 +134,26 @@ std::string device_table(const report& r) {
   return t.to_string();
 }
 
+/// Of a cluster; empty for one machine.
+std::string node_table(const report& r) {
+  if (r.cluster.nodes.empty()) {
+    return "";
+  }
+  text_table t{{{"node"},
+                {"devices", alignment::right},
+                {"joined at", alignment::right},
+                {"first model after", alignment::right},
+                {"models", alignment::right},
+                {""}}};
+  for (const auto& n : r.cluster.nodes) {
+    t.add({n.name, std::to_string(n.devices), to_string(n.joined), n.used ? to_string(*n.used) : "-", std::to_string(n.models),
+           n.outcome});
+  }
+  const auto& c = r.cluster;
+  return t.to_string() + fmt::format("network  {}, {} between nodes  {} of checkpoints  {} trained again\n\n", counted(c.moves, "move"),
+                                     to_string(c.transit), to_string(c.moved), counted(c.redone, "step"));
+}
+
 /// How the makespan is split; with a column for bubbles if there are waves.
 std::string breakdown_table(const report& r) {
   const auto shown = [&](const breakdown_part& part) { return part.value != &time_breakdown::bubble || has_waves(r); };
@@ -225,7 +245,7 @@ std::string to_line(const bounds& limits) {
 std::string to_table(const report& r) { return to_table(r, {}); }
 
 std::string to_table(const report& r, const search_ranking& s) {
-  return models_part(r, s) + "\n" + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
+  return models_part(r, s) + "\n" + node_table(r) + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
 }
 
 }  // namespace hydra

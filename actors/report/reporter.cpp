@@ -358,11 +358,25 @@ class reporter final : public reporter_actor::base {
     }
   }
 
+  /// Every unit of a step has been seen.
+  static bool is_measured(const unit_times& step) {
+    for (std::size_t s = 0; s < step.backward.size(); ++s) {
+      const bool trained = s >= step.first_trained;
+      if ((trained && step.backward[s] == duration{}) || (s + 1 < step.backward.size() && step.forward[s] == duration{})) {
+        return false;
+      }
+    }
+    return !step.backward.empty();
+  }
+
   /// By the bounds of steps on one device.
   void add_step_times(model_now& now, std::size_t model) const {
     auto step = record_.models[model].smallest;
     if (times_[model]) {
       times_[model]->smallest(step);
+    }
+    if (!is_measured(step)) {
+      return;
     }
     step.evaluations = 0;
     const auto after = [&step](std::uint32_t steps) {

@@ -56,12 +56,6 @@ model_description model_of(const bench_workload& w, int i) {
           .cuts = equal_cuts(w)};
 }
 
-void fill(session& s, const bench_workload& w) {
-  s.add_devices(w.devices, cpu_device{.memory = w.memory > 0_B ? w.memory : 4_GiB, .link = w.link});
-  for (int i = 0; i < w.models; ++i) s.add_model(model_of(w, i));
-  if (!w.policy.empty()) s.use_policy(w.policy);
-}
-
 session_options silent(const bench_workload& w) {
   return {.seed = 7, .name = "bench", .optimizer_on = w.optimizer_on, .log = verbosity::quiet, .ablation = w.ablation};
 }
@@ -80,6 +74,12 @@ std::uint64_t promoted_bytes(const model_plan& m) {
 }
 
 }  // namespace
+
+void fill(session& s, const bench_workload& w) {
+  s.add_devices(w.devices, cpu_device{.memory = w.memory > 0_B ? w.memory : 4_GiB, .link = w.link});
+  for (int i = 0; i < w.models; ++i) s.add_model(model_of(w, i));
+  if (!w.policy.empty()) s.use_policy(w.policy);
+}
 
 report run_bench(const bench_workload& w) {
   session s{silent(w)};

@@ -33,6 +33,9 @@ struct bench_workload {
   std::string policy{};       ///< empty: the default
 };
 
+/// Adds devices, models and policy.
+void fill(session& s, const bench_workload& w);
+
 /// Trains without output, progress or log.
 report run_bench(const bench_workload& w);
 /// Trains in the same way; throws fault_error{internal} if a model has failed.

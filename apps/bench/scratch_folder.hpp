@@ -24,6 +24,8 @@ class scratch_folder {
   scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;
 
+  const std::filesystem::path& path() const noexcept { return path_; }
+
   double bytes() const {
     double sum = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))

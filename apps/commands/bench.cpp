@@ -3,6 +3,8 @@
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/checkpoints.hpp"
 #include "apps/bench/fragmentation.hpp"
+#include "apps/bench/moves.hpp"
+#include "apps/bench/node_scaling.hpp"
 #include "apps/bench/optimizer.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
@@ -75,6 +77,10 @@ void run_spilling(const bench_options& o) { print(measure_spilling({.repeats = o
 
 void run_sharing(const bench_options& o) { print(measure_sharing({.repeats = o.repeats}), o.json); }
 
+void run_moves(const bench_options& o) { print(measure_moves({.repeats = o.repeats}), o.json); }
+
+void run_nodes(const bench_options& o) { print(measure_node_scaling({.repeats = o.repeats}), o.json); }
+
 void run_fragmentation(const bench_options& o) {
   fragmentation_options f;
   f.workload = workload_of(o, f.workload);
@@ -114,6 +120,8 @@ const std::vector<bench_entry>& benches() {
        true},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
        run_scaling, false, true},
+      {"moves", "rate at which a checkpoint moves between two processes, over that of a plain TLS socket", run_moves},
+      {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used", run_nodes},
       {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",
        run_sharing},
   };

@@ -3,14 +3,18 @@
 #include "actors/session/device_registry.hpp"
 #include "apps/commands/key_table.hpp"
 #include "apps/commands/plugin_option.hpp"
+#include "apps/steering/control_client.hpp"
+#include "apps/steering/status_table.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/memory/host_memory.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,12 +48,23 @@ int list_devices(const std::vector<std::string>& plugins) {
   return 0;
 }
 
+int list_nodes(const std::string& run) {
+  fmt::print("{}", devices_table(ask_run(run, {{"command", "status"}})));
+  return 0;
+}
+
 }  // namespace
 
 command_action declare_devices(command_line& line) {
-  auto plugins = std::make_shared<std::vector<std::string>>();
-  add_plugin_option(line, *plugins);
-  return [plugins] { return list_devices(*plugins); };
+  struct given {
+    std::vector<std::string> plugins;
+    std::optional<std::string> cluster;
+  };
+  auto o = std::make_shared<given>();
+  add_plugin_option(line, o->plugins);
+  line.add_option("--cluster", o->cluster,
+                  "folder of a run of hydra train --listen that is under way: lists the devices of its nodes instead");
+  return [o] { return o->cluster ? list_nodes(*o->cluster) : list_devices(o->plugins); };
 }
 
 }  // namespace hydra::apps

@@ -56,14 +56,14 @@ std::string models_table(const json& status) {
   return t.to_string();
 }
 
+}  // namespace
+
 std::string devices_table(const json& status) {
   text_table t{{{"device"}, {"busy", right}, {"memory", right}, {"peak", right}, {"budget", right}}};
   for (const json& d : list(status, "devices"))
     t.add({text(d, "name"), share(d, "busy"), bytes(d, "memory"), bytes(d, "peak"), bytes(d, "budget")});
   return t.to_string();
 }
-
-}  // namespace
 
 std::string status_table(const json& status) {
   const json host = list(status, "host");

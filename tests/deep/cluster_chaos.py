@@ -263,6 +263,8 @@ class Round:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     c.wait(60)
                 self.start_coordinator(resume=True)
+                for n in "123":  # the run was over for them
+                    self.again(n)
 
     def again(self, n):
         """A node that was not asked to end by itself is started again; one that still runs is left alone."""

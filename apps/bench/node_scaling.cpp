@@ -1,0 +1,153 @@
+#include "apps/bench/node_scaling.hpp"
+
+#include "actors/cluster/cluster.hpp"
+#include "actors/report/text_table.hpp"
+#include "apps/bench/scaling_run.hpp"
+#include "apps/bench/scratch_folder.hpp"
+#include "runtime/base/json_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <list>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+session_maker maker(const bench_workload& w) {
+  return [w](const node_accepted&, const fs::path& output) {
+    auto s = std::make_unique<session>(session_options{.seed = 7,
+                                                       .name = "bench",
+                                                       .output = output,
+                                                       .log = verbosity::quiet,
+                                                       .begin_paused = true,
+                                                       .keep_parameters = false});
+    fill(*s, w);
+    return s;
+  };
+}
+
+/// A node on a thread.
+class bench_node {
+ public:
+  bench_node(int number, const std::string& address, const fs::path& folder, const bench_workload& w)
+      : network_{{}, add_cluster_messages},
+        member_{{.name = fmt::format("node-{}", number), .folder = folder / std::to_string(number)}, maker(w)},
+        end_{std::async(std::launch::async,
+                        [this, address] { return member_.join(network_, parse_address(address)); })} {}
+
+ private:
+  cluster_network network_;
+  cluster_member member_;
+  std::future<node_end> end_;
+};
+
+cluster_workload work_of(const bench_workload& w, const fs::path& folder) {
+  cluster_workload all{.run = 1, .name = "bench", .folder = folder};
+  for (int i = 0; i < w.models; ++i) all.models.push_back(fmt::format("model-{}", i));
+  fs::create_directories(folder);
+  return all;
+}
+
+report checked(report r, known_parameters& parameters, const std::string& run) {
+  if (!r.all_finished()) throw fault_error{fault_code::internal, "a model of the benchmark has failed"};
+  parameters.check(r, run);
+  return r;
+}
+
+report run_on(int nodes, const bench_workload& w, known_parameters& parameters) {
+  const scratch_folder scratch{"bench-nodes"};
+  const fs::path folder = fs::absolute("bench-nodes");
+  cluster c{work_of(w, folder / "run"), {.nodes = static_cast<std::size_t>(nodes)}};
+  std::list<bench_node> all;
+  for (int i = 1; i <= nodes; ++i) all.emplace_back(i, c.address(), folder, w);
+  return checked(c.run(), parameters, fmt::format("{} nodes", nodes));
+}
+
+/// Until a share of all steps is done.
+void wait_for(cluster& c, double share, const bench_workload& w) {
+  const double wanted = share * w.steps * w.models;
+  for (double done = 0; done < wanted;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    done = 0;
+    for (const model_now& m : c.status().models) done += m.steps;
+  }
+}
+
+/// Seconds.
+double join_in_the_middle(const bench_workload& w, known_parameters& parameters) {
+  const scratch_folder scratch{"bench-nodes"};
+  const fs::path folder = fs::absolute("bench-nodes");
+  cluster c{work_of(w, folder / "run"), {}};
+  const bench_node first{1, c.address(), folder, w};
+  auto run = std::async(std::launch::async, [&] { return c.run(); });
+  wait_for(c, 0.3, w);
+  const bench_node second{2, c.address(), folder, w};
+  const report r = checked(run.get(), parameters, "a second node that joins");
+  return seconds(r.cluster.nodes.at(1).used.value());
+}
+
+void repeat(node_scaling_result& r, const bench_workload& w, known_parameters& parameters) {
+  double first = 0;
+  for (node_scaling_cell& cell : r.cells) {
+    const report run = run_on(cell.nodes, w, parameters);
+    const scaling_run figures = figures_of(run);
+    first = first > 0 ? first : figures.makespan;
+    cell.speed_up.values.push_back(first / figures.makespan);
+    cell.over_bound.values.push_back(figures.makespan / figures.bound);
+    cell.moves.values.push_back(static_cast<double>(run.cluster.moves));
+  }
+  r.joins.values.push_back(join_in_the_middle(w, parameters));
+}
+
+}  // namespace
+
+node_scaling_result measure_node_scaling(const node_scaling_options& o) {
+  bench_workload w = o.workload;
+  node_scaling_result r{.plan = plan_bench(w), .cells = {}};
+  w.memory = r.plan.memory;
+  r.step = r.plan.mean_unit * (2 * (w.layers + 1) - 1);
+  for (const int n : o.nodes) r.cells.push_back({.nodes = n});
+  known_parameters parameters;
+  for (int i = 0; i < o.repeats; ++i) repeat(r, w, parameters);
+  return r;
+}
+
+std::string to_table(const node_scaling_result& r) {
+  text_table t{{{"nodes", alignment::right},
+                {"speed-up median [min..max]", alignment::right},
+                {"makespan/bound", alignment::right},
+                {"moves", alignment::right}}};
+  for (const node_scaling_cell& c : r.cells)
+    t.add({std::to_string(c.nodes), to_string(c.speed_up), to_string(c.over_bound),
+           fmt::format("{:.0f}", c.moves.median())});
+  return heading(r.plan) + t.to_string() +
+         fmt::format("\na second node that joins trains its first model after {} s; a step takes {}\n",
+                     to_string(r.joins), hydra::to_string(r.step));
+}
+
+std::string to_json(const node_scaling_result& r, const machine_description& on) {
+  nlohmann::ordered_json j{{"name", "nodes"},
+                           {"processor", on.processor},
+                           {"cores_used", on.cores_used},
+                           {"cells", nlohmann::ordered_json::array()}};
+  for (const node_scaling_cell& c : r.cells)
+    j["cells"].push_back({{"nodes", c.nodes},
+                          {"speed_up", json_of(c.speed_up)},
+                          {"makespan_over_bound", json_of(c.over_bound)},
+                          {"moves", json_of(c.moves)}});
+  j["joins_s"] = json_of(r.joins);
+  j["step_s"] = seconds(r.step);
+  return json_text(j, 2) + "\n";
+}
+
+}  // namespace hydra::apps
