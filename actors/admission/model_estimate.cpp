@@ -41,6 +41,7 @@ model_estimate estimate_of(const model_description& m, const prepared_model& p, 
   const auto evaluations = every > 0 ? p.steps / every : 1;
   return {.name = m.name,
           .identity = p.identity,
+          .arithmetic = {},
           .steps = p.steps,
           .work = step_time(plan) * p.steps + evaluation_time(plan) * static_cast<std::int64_t>(evaluations),
           .checkpoint = checkpoint_bytes(plan)};

@@ -12,7 +12,8 @@ namespace hydra {
 
 struct model_estimate {
   std::string name{};
-  std::string identity{};  ///< identity_of() it
+  std::string identity{};    ///< identity_of() it
+  std::string arithmetic{};  ///< kinds of devices, threads, versions: what else decides bits
   std::uint32_t steps = 0;
   duration work{};          ///< computations of all steps and evaluations, one after the other, at speed 1
   byte_count checkpoint{};  ///< parameters and optimizer state

@@ -48,6 +48,7 @@ void assignments::node_lost(std::size_t node) {
     if (m.node == node) {
       m.phase = assignment_phase::waiting;
       m.node.reset();
+      m.steps = m.saved_at.value_or(0);
       ++m.epoch;
     }
   }
@@ -68,7 +69,7 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
   if (!m) {
     return false;
   }
-  if (why.code == fault_code::does_not_fit) {
+  if (why.code == fault_code::does_not_fit || why.code == fault_code::refused) {
     m->too_large_for.insert(*m->node);
   } else if (why.code == fault_code::io) {
     m->avoids.insert(*m->node);

@@ -46,7 +46,8 @@ struct cluster::state {
 
   coordinator_setup setup() {
     return {.what = what,
-            .build = build_text(),
+            .build = options.local_name.empty() ? "" : build_text(),
+            .local_name = options.local_name,
             .nodes = options.nodes,
             .events = {.say = options.say,
                        .planned = [this](const std::vector<planned_model>& m) { lines.expect(what.models, m); },
@@ -81,8 +82,8 @@ report cluster::run(session_maker local) {
   if (std::exchange(s.has_run, true)) {
     throw fault_error(fault_code::bad_input, "cluster::run() may be called once; build another cluster");
   }
-  std::jthread node;
   std::optional<cluster_member> member;
+  std::jthread node;
   if (local) {
     member.emplace(member_options{.name = s.options.local_name, .folder = s.what.folder / "local", .say = {}},
                    std::move(local));
@@ -91,6 +92,9 @@ report cluster::run(session_maker local) {
   auto record = s.ended.get_future().get();
   if (node.joinable()) {
     node.join();
+  }
+  if (record.why) {
+    throw fault_error(record.why);
   }
   auto r = build_cluster_report(record, s.what.folder);
   r.name = s.what.name;

@@ -20,7 +20,7 @@ struct cluster_options {
   network_address listen{"127.0.0.1", 0};
   std::optional<cluster_keys> keys{};             ///< needed for an address that other machines can reach
   std::size_t nodes = 1;                          ///< the first model is given to a node when so many are there
-  std::string local_name = "local";               ///< of this process as a node
+  std::string local_name = "local";               ///< of this process as a node; empty if it is none
   bool progress = false;                          ///< live progress on stderr
   std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
 };
@@ -39,7 +39,8 @@ class cluster {
   /// "127.0.0.1:7878": for nodes.
   std::string address() const;
 
-  /// Waits for nodes and trains all models. Unless `local` is null, this process is a node, too. Models of nodes that are lost
+  /// Waits for nodes and trains all models. Unless `local` is null, this process is a node, too; throws fault_error if that
+  /// one cannot train the workload. Models of nodes that are lost
   /// continue on others from their last checkpoints. Without any node it waits.
   report run(session_maker local = nullptr);
 

@@ -17,8 +17,8 @@ namespace hydra {
 struct cluster_node_record {
   std::string name;
   std::vector<node_device> devices;
-  time_point joined{};  ///< with its plan
-  std::optional<time_point> used{};   ///< when its first model was trained there
+  time_point joined{};               ///< with its plan
+  std::optional<time_point> used{};  ///< when its first model was trained there
   std::optional<time_point> left{};
   bool lost = false;
   fault why{};                      ///< of one whose own run has failed
@@ -28,7 +28,8 @@ struct cluster_node_record {
 
 struct cluster_model_record {
   std::string name;
-  std::uint32_t of = 0;  ///< steps
+  std::uint32_t of = 0;      ///< steps
+  std::uint32_t before = 0;  ///< of them, before this run
   std::uint32_t steps = 0;
   std::uint32_t lanes = 1;
   model_phase end = model_phase::waiting;  ///< finished, stopped, failed; else it has not ended
@@ -49,6 +50,7 @@ struct cluster_record {
   std::optional<time_point> began{};  ///< the first model was given to a node
   time_point ended{};
   bool interrupted = false;
+  fault why{};              ///< the workload cannot be trained
   std::uint32_t moves = 0;  ///< of models, from one node to another, although nothing was lost
   byte_count moved{};       ///< bytes of checkpoints that have come
   std::vector<std::string> notes{};

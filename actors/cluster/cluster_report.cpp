@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace hydra {
@@ -69,7 +70,7 @@ model_report report_of(const cluster_record& record, const cluster_model_record&
   r.status = status_of(m);
   r.error = m.why;
   r.steps = m.steps;
-  r.steps_before = 0;
+  r.steps_before = std::min(m.steps, m.before);
   r.digest = m.digest;
   r.unsaved = false;  // of a node whose disk was full: it was trained elsewhere then
   if (m.began && m.completed) {
@@ -112,8 +113,12 @@ std::vector<device_report> devices_of(const cluster_node_record& n, duration mak
 /// With all devices from the start, at the smallest times of the steps: no schedule is shorter.
 bounds limits_of(const cluster_record& record) {
   std::vector<double> speeds;
+  std::map<std::string, const cluster_node_record*> nodes;  // one that has joined again counts once
   for (const auto& n : record.nodes) {
-    for (const auto& d : n.devices) {
+    nodes[n.name] = &n;
+  }
+  for (const auto& [name, n] : nodes) {
+    for (const auto& d : n->devices) {
       speeds.push_back(d.speed);
     }
   }
@@ -121,8 +126,9 @@ bounds limits_of(const cluster_record& record) {
   duration chain{};
   const double fastest = speeds.empty() ? 1 : *std::ranges::max_element(speeds);
   for (const auto& m : record.models) {
-    models.push_back({.backward = {m.step_work / m.lanes}, .steps = m.steps, .replicas = m.lanes});
-    chain = std::max(chain, from_seconds(seconds(m.step_chain) * m.steps / fastest));
+    const auto steps = m.steps - std::min(m.steps, m.before);
+    models.push_back({.backward = {m.step_work / m.lanes}, .steps = steps, .replicas = m.lanes});
+    chain = std::max(chain, from_seconds(seconds(m.step_chain) * steps / fastest));
   }
   if (speeds.empty()) {
     return {};

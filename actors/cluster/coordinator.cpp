@@ -6,7 +6,6 @@
 #include "actors/protocol/guarded.hpp"
 #include "actors/report/report_json.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
-#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/text_file.hpp"
@@ -45,6 +44,7 @@ struct checkpoint_arrived {
   std::uint32_t model = 0;
   fault why;
   duration took{};
+  byte_count bytes{};
 };
 
 struct report_arrived {
@@ -149,6 +149,7 @@ class coordinator final : public local_coordinator::base {
   void on_fault(const fault& why) {
     say("the coordinator fails: " + why.text);
     record_.notes.push_back(why.text);
+    interrupted_ = true;
     end_nodes();
   }
 
@@ -165,9 +166,9 @@ class coordinator final : public local_coordinator::base {
   /// Of a run that is resumed.
   void find_checkpoints() {
     for (std::size_t m = 0; m < plan_.models().size(); ++m) {
-      const auto states = states_to_continue(checkpoints_of(m));
-      if (!states.empty()) {
-        plan_.found(m, read_checkpoint(states.front()).standing.next.step);
+      if (const auto steps = newest_step(checkpoints_of(m))) {
+        plan_.found(m, *steps);
+        record_.models[m].before = *steps;
       }
     }
   }
@@ -175,6 +176,10 @@ class coordinator final : public local_coordinator::base {
   // -- nodes -------------------------------------------------------------------------------------------------------------
 
   void on_join(const join_cluster& m) {
+    if (ending_) {
+      send(m.node, end_node{});
+      return;
+    }
     const auto why = objection(m);
     if (!why.empty()) {
       say(fmt::format("node {} is refused: {}", m.name, why));
@@ -182,10 +187,12 @@ class coordinator final : public local_coordinator::base {
       return;
     }
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].name == m.name && !members_[i].gone) {
+      if (members_[i].name == m.name && !members_[i].gone && !members_[i].ended) {
+        send(members_[i].node, node_refused{"another node has joined under its name"});
         lose(i, "joins again");
       }
     }
+    setup_.build = setup_.build.empty() ? m.build : setup_.build;
     members_.push_back({.name = m.name, .instance = m.instance, .node = m.node});
     monitor(m.node);
     const auto& w = setup_.what;
@@ -197,10 +204,16 @@ class coordinator final : public local_coordinator::base {
       return fmt::format("it speaks version {} of the protocol, the coordinator version {}: use the same Hydra",
                          m.protocol, cluster_protocol);
     }
-    if (m.build != setup_.build) {
+    if (m.name.empty()) {
+      return "it has no name";
+    }
+    if (m.name == setup_.local_name && m.node.node() != node()) {
+      return fmt::format("\"{}\" is the name of the coordinator's own node: choose another by --name", m.name);
+    }
+    if (!setup_.build.empty() && m.build != setup_.build) {
       return fmt::format("it is \"{}\", the coordinator \"{}\": results may have other bits", m.build, setup_.build);
     }
-    return ending_ ? "the run is ending" : "";
+    return "";
   }
 
   member* find(std::uint64_t instance) {
@@ -220,6 +233,11 @@ class coordinator final : public local_coordinator::base {
       record_.notes.push_back(fmt::format("node {} could not train this workload: {}", node->name, why));
       send(node->node, node_refused{why});
       node->gone = true;
+      if (node->name == setup_.local_name &&
+          (m.why.code == fault_code::bad_input || m.why.code == fault_code::does_not_fit)) {
+        record_.why = m.why;  // as a run of this machine alone would be refused
+        end_nodes();
+      }
       return;
     }
     if (works_.empty()) {
@@ -347,6 +365,10 @@ class coordinator final : public local_coordinator::base {
   void note_redone(std::size_t node) {
     for (std::size_t i = 0; i < plan_.models().size(); ++i) {
       const auto& m = plan_.of(i);
+      if (m.node == node) {
+        drop_offer(i);
+        transit_.erase(i);
+      }
       if (m.node == node && m.steps > m.saved_at.value_or(0)) {
         record_.models[i].redone += m.steps - m.saved_at.value_or(0);
         say(fmt::format("{} continues from step {}, {} are lost", m.name, m.saved_at.value_or(0),
@@ -370,6 +392,7 @@ class coordinator final : public local_coordinator::base {
       return;
     }
     node->ending = true;
+    release_held(node->instance);
     record_.nodes[*node->number].why = m.why;
     record_.nodes[*node->number].left = clock().now();
     note_redone(*node->number);
@@ -432,8 +455,15 @@ class coordinator final : public local_coordinator::base {
     }
     const auto states = states_to_continue(checkpoints_of(c.model));
     take_model message{static_cast<std::uint32_t>(c.model), c.epoch, {}};
-    if (!states.empty()) {
-      message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));
+    try {
+      if (!states.empty()) {
+        message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));
+        offers_[c.model] = message.checkpoints.offer;
+      }
+    } catch (const fault_error& e) {
+      say(fmt::format("the checkpoint of {} cannot be read now: {}", plan_.of(c.model).name, e.what()));
+      plan_.refused(c.model, c.epoch, {fault_code::io, e.what()});
+      return;
     }
     auto& record = record_.models[c.model];
     const auto& node = plan_.nodes()[c.node].name;
@@ -444,8 +474,17 @@ class coordinator final : public local_coordinator::base {
     send(node_of(c.node), message);
   }
 
+  /// The node has it, or does not want it any more.
+  void drop_offer(std::size_t model) {
+    if (const auto offer = offers_.extract(model)) {
+      source_.drop(offer.mapped());
+    }
+  }
+
   void give(const take_back_model& c) {
-    transit_[c.model] = clock().now();
+    if (plan_.of(c.model).moves_to) {
+      transit_[c.model] = clock().now();
+    }
     send(node_of(c.node), give_back{static_cast<std::uint32_t>(c.model), c.epoch});
   }
 
@@ -454,9 +493,10 @@ class coordinator final : public local_coordinator::base {
   }
 
   void on_began(const assignment_began& m) {
-    if (!plan_.began(m.model, m.epoch)) {
+    if (!is_current(m.model, m.epoch) || !plan_.began(m.model, m.epoch)) {
       return;
     }
+    drop_offer(m.model);
     auto& began = record_.models[m.model].began;
     began = began.value_or(clock().now());
     auto& used = record_.nodes[*plan_.of(m.model).node].used;
@@ -478,7 +518,9 @@ class coordinator final : public local_coordinator::base {
   }
 
   void on_refused(const assignment_refused& m) {
-    if (plan_.refused(m.model, m.epoch, m.why)) {
+    if (is_current(m.model, m.epoch) && plan_.refused(m.model, m.epoch, m.why)) {
+      drop_offer(m.model);
+      transit_.erase(m.model);
       say(fmt::format("{} is refused: {}", plan_.of(m.model).name, m.why.text));
       if (plan_.of(m.model).phase == assignment_phase::ended) {
         note_end(m.model, model_phase::failed, m.why, "");
@@ -488,7 +530,7 @@ class coordinator final : public local_coordinator::base {
   }
 
   void on_stays(const assignment_stays& m) {
-    if (plan_.stays(m.model, m.epoch)) {
+    if (is_current(m.model, m.epoch) && plan_.stays(m.model, m.epoch)) {
       transit_.erase(m.model);
       say(fmt::format("{} stays where it is: {}", plan_.of(m.model).name, m.why.text));
     }
@@ -544,20 +586,48 @@ class coordinator final : public local_coordinator::base {
   /// One at a time of a model.
   void pull(const checkpoint_offered& m) {
     if (m.checkpoints.files.empty()) {
-      post(self_handle(), checkpoint_arrived{m.model, {}, {}});
+      post(self_handle(), checkpoint_arrived{m.model, {}, {}, {}});
       return;
     }
     const auto start = clock().now();
     const auto into = checkpoints_of(m.model);
+    const auto bytes = bytes_to_pull(m.checkpoints, into);
     receive_folders(system(), {.what = m.checkpoints, .into = into},
-                    [self = self_handle(), model = m.model, into, keep = setup_.what.keep, start](const fault& why) {
-                      drop_old_checkpoints(posix_file_system(), into, keep);
-                      post(self, checkpoint_arrived{model, why, steady_clock::now() - start});
+                    [self = self_handle(), model = m.model, into, keep = setup_.what.keep, start, bytes,
+                     best = best_of(m.checkpoints)](const fault& why) {
+                      try {
+                        drop_old_checkpoints(posix_file_system(), into, keep);
+                        if (!why && !best.empty()) {
+                          drop_other_bests(posix_file_system(), into, best);
+                        }
+                      } catch (const std::exception&) {
+                        // it is tried again after the next one
+                      }
+                      post(self, checkpoint_arrived{model, why, steady_clock::now() - start, bytes});
                     });
+  }
+
+  /// Of folders that are not there yet.
+  static byte_count bytes_to_pull(const offered_folders& what, const fs::path& into) {
+    byte_count bytes{};
+    for (const auto& f : what.files) {
+      std::error_code ignored;
+      bytes += fs::exists(into / f.folder, ignored) ? byte_count{} : f.size;
+    }
+    return bytes;
+  }
+
+  static std::string best_of(const offered_folders& what) {
+    const auto best =
+        std::ranges::find_if(what.files, [](const offered_file& f) { return f.folder.starts_with("best-"); });
+    return best == what.files.end() ? "" : best->folder;
   }
 
   void on_checkpoint_arrived(const checkpoint_arrived& m) {
     auto& queue = arriving_[m.model];
+    if (queue.empty()) {
+      return;  // the run has ended
+    }
     const auto offered = std::move(queue.front());
     queue.pop_front();
     if (offered.what == handover::found) {
@@ -565,7 +635,7 @@ class coordinator final : public local_coordinator::base {
     } else if (m.why) {
       on_lost_checkpoint(offered, m.why);
     } else {
-      take_checkpoint(offered, m.took);
+      take_checkpoint(offered, m);
     }
     if (!queue.empty()) {
       pull(queue.front());
@@ -603,9 +673,8 @@ class coordinator final : public local_coordinator::base {
     });
   }
 
-  void take_checkpoint(const checkpoint_offered& m, duration took) {
-    const auto node = plan_.of(m.model).node;
-    count_bytes(m, took, node);
+  void take_checkpoint(const checkpoint_offered& m, const checkpoint_arrived& how) {
+    count_bytes(how, plan_.of(m.model).node);
     if (!m.checkpoints.files.empty()) {
       plan_.saved(m.model, m.epoch, m.steps);
     }
@@ -617,15 +686,11 @@ class coordinator final : public local_coordinator::base {
     }
   }
 
-  void count_bytes(const checkpoint_offered& m, duration took, std::optional<std::size_t> node) {
-    byte_count bytes{};
-    for (const auto& f : m.checkpoints.files) {
-      bytes += f.size;
-    }
-    record_.moved += bytes;
+  void count_bytes(const checkpoint_arrived& m, std::optional<std::size_t> node) {
+    record_.moved += m.bytes;
     constexpr byte_count enough{1 << 20};  // else it is latency that was measured
-    if (node && bytes > enough && took > duration{}) {
-      plan_.measured(*node, byte_rate{static_cast<double>(bytes.value()) / seconds(took)});
+    if (node && m.bytes > enough && m.took > duration{}) {
+      plan_.measured(*node, byte_rate{static_cast<double>(m.bytes.value()) / seconds(m.took)});
     }
   }
 
@@ -635,6 +700,7 @@ class coordinator final : public local_coordinator::base {
     record.why = why;
     record.digest = digest;
     record.completed = clock().now();
+    transit_.erase(model);
     say(fmt::format("{} has {}{}", record.name, end == model_phase::failed ? "failed" : "ended",
                     why ? ": " + why.text : fmt::format(" after {} steps", record.steps)));
   }
@@ -669,12 +735,17 @@ class coordinator final : public local_coordinator::base {
     return std::ranges::any_of(plan_.models(), [&](const cluster_model& m) { return m.node == node; });
   }
 
+  /// Newer states of models come from it.
+  bool holds_models(const member& m) const {
+    return std::ranges::any_of(holders_, [&](const auto& held) { return held.second == m.instance; });
+  }
+
   /// Those that were asked to give their models back, and have none any more.
   void end_left_nodes() {
     for (auto& m : members_) {
       if (m.number && !m.gone && !m.ended && plan_.nodes()[*m.number].leaving && !has_models(*m.number) &&
-          asked_to_end_.insert(m.instance).second) {
-        send(m.node, end_node{});
+          !holds_models(m) && asked_to_end_.insert(m.instance).second) {
+        send(m.node, end_node{.all_kept = true});
       }
     }
   }
@@ -682,7 +753,7 @@ class coordinator final : public local_coordinator::base {
   void end_if_over() {
     const bool nothing_runs =
         std::ranges::none_of(plan_.models(), [](const cluster_model& m) { return m.node.has_value(); });
-    if (plan_.over() || (interrupted_ && nothing_runs)) {
+    if (plan_.over() || (interrupted_ && nothing_runs && holders_.empty())) {
       end_nodes();
     }
   }
@@ -696,7 +767,7 @@ class coordinator final : public local_coordinator::base {
     record_.moves = plan_.moves();
     for (const auto& m : members_) {
       if (!m.gone && !m.ended) {
-        send(m.node, end_node{});
+        send(m.node, end_node{.all_kept = plan_.over()});
       }
     }
     reports_due_ = clock().now() + report_limit;
@@ -814,7 +885,8 @@ class coordinator final : public local_coordinator::base {
   std::vector<duration> works_;          ///< of all steps of each model, on the first node's devices at speed 1
   std::vector<std::string> identities_;  ///< of the models, on the first node
   std::map<std::uint32_t, std::deque<checkpoint_offered>> arriving_;
-  std::map<std::size_t, time_point> transit_;  ///< models between two nodes, since when
+  std::map<std::size_t, std::uint64_t> offers_;  ///< of models on their way to nodes
+  std::map<std::size_t, time_point> transit_;    ///< models between two nodes, since when
   std::vector<missed_handover> missed_;
   std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node
   std::set<std::uint32_t> stopping_;

@@ -36,8 +36,9 @@ struct coordinator_events {
 
 struct coordinator_setup {
   cluster_workload what;
-  std::string build;      ///< build_text(): nodes with another one are refused
-  std::size_t nodes = 1;  ///< no model is given to a node before so many are there
+  std::string build;  ///< build_text(): nodes with another one are refused; empty: with another one than the first node
+  std::string local_name;  ///< of the node in this process; empty: there is none
+  std::size_t nodes = 1;   ///< no model is given to a node before so many are there
   coordinator_events events;
 };
 

@@ -2,7 +2,6 @@
 
 #include "actors/report/report_json.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
-#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/file_system.hpp"
 
@@ -75,12 +74,6 @@ fs::path report_folder(const fs::path& run) try {
   return place;
 } catch (const std::exception&) {
   return {};
-}
-
-/// Of the newest checkpoint that an earlier membership in the same run has left.
-std::uint32_t saved_steps(const fs::path& run, const std::string& model) {
-  const auto states = states_to_continue(checkpoints_of(run / "checkpoints", model));
-  return states.empty() ? 0 : read_checkpoint(states.front()).standing.next.step;
 }
 
 }  // namespace
@@ -156,31 +149,43 @@ node_end cluster_member::join(cluster_network& network, const network_address& a
   }
 }
 
-/// What the COORDINATOR is to know of the plan; a session that cannot be planned is null.
-std::unique_ptr<session> cluster_member::planned_session(const node_accepted& what, node_run& run) try {
-  auto s = make_(what, run.folder);
-  {
-    const std::lock_guard lock(mutex_);
-    running_ = s.get();
-  }
-  const auto& plan = s->plan();
-  for (const auto& d : s->devices()) {
+void cluster_member::plan(session& s, node_run& run) const {
+  const auto& plan = s.plan();
+  for (const auto& d : s.devices()) {
     run.plan.devices.push_back({d.name, d.kind, d.speed});
   }
-  for (const auto& m : s->estimates()) {
+  for (const auto& m : s.estimates()) {
     const auto& cut = plan.models[run.models.size()];
     run.models.push_back(m.name);
-    run.plan.models.push_back(
-        {m.identity, m.steps, m.work, m.checkpoint, cut.replicas * cut.waves, saved_steps(run.folder, m.name)});
+    run.plan.models.push_back({m.identity + "computed on: " + m.arithmetic + "\n", m.steps, m.work, m.checkpoint,
+                               cut.replicas * cut.waves,
+                               newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0)});
   }
-  run.run = s.get();
+}
+
+/// A session that cannot be planned is null; the COORDINATOR is told why.
+std::unique_ptr<session> cluster_member::planned_session(const node_accepted& what, node_run& run) {
+  std::unique_ptr<session> s;
+  try {
+    s = make_(what, run.folder);
+    use(s.get());
+    plan(*s, run);
+    run.run = s.get();
+  } catch (...) {
+    run.plan.why = to_fault(std::current_exception());
+    use(nullptr);
+    s.reset();
+  }
   return s;
-} catch (...) {
+}
+
+/// Whom leave() and the end of the NODE interrupt.
+void cluster_member::use(session* s) {
   const std::lock_guard lock(mutex_);
-  running_ = nullptr;
-  run.run = nullptr;
-  run.plan.why = to_fault(std::current_exception());
-  return nullptr;
+  running_ = s;
+  if (s && over_) {
+    s->interrupt();
+  }
 }
 
 node_run_over cluster_member::train(session& s) const try {

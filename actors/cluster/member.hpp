@@ -47,7 +47,9 @@ class cluster_member {
 
  private:
   std::optional<coordinator_actor> reach(cluster_network& network, const network_address& at);
+  void plan(session& s, node_run& run) const;
   std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run);
+  void use(session* s);
   node_run_over train(session& s) const;
   bool leaving() const;
   void end_session();

@@ -55,9 +55,10 @@ class cluster_network {
   }
 
   /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws fault_error{io} if
-  /// nobody answers, or not as a member of this cluster.
+  /// nobody answers, or not as a member of this cluster, {bad_input} without keys for an address that is not on this machine.
   template <class Handle>
   Handle reach(const network_address& at) {
+    check_reachable(at);
     auto actor = encrypted() ? caf::openssl::remote_actor<Handle>(*system_, at.host, at.port)
                              : system_->middleman().remote_actor<Handle>(at.host, at.port);
     if (!actor) {

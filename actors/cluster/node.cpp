@@ -7,7 +7,6 @@
 #include "actors/report/run_metrics.hpp"
 #include "actors/session/session.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
-#include "partition/checkpoint/saved_model.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -159,7 +158,7 @@ class node final : public local_node::base {
 
   void on_leave(const leave_cluster&) {
     if (!run_.run) {
-      return stop(node_end::done, "it left before it had a model");
+      return stop(node_end::left, "it left before it had a model");
     }
     send(setup_.coordinator, node_leaves{setup_.hello.instance});
   }
@@ -169,7 +168,7 @@ class node final : public local_node::base {
     stop(node_end::lost, "the coordinator is lost");
   }
 
-  void on_end_node(const end_node&) { stop(node_end::done, ""); }
+  void on_end_node(const end_node& m) { stop(m.all_kept ? node_end::done : node_end::left, ""); }
 
   /// The run has to end first: it uses this actor, and the other way round.
   void stop(node_end how, const std::string& why) {
@@ -255,6 +254,9 @@ class node final : public local_node::base {
 
   void on_take_model(const take_model& m) {
     if (!run_.run || over_ || end_) {
+      if (m.checkpoints.from) {
+        send(m.checkpoints.from, drop_folders{m.checkpoints.offer});
+      }
       return;
     }
     held_[m.model] = {.epoch = m.epoch};
@@ -305,7 +307,7 @@ class node final : public local_node::base {
   void on_paused(const command_answered& m, held_model& held) {
     if (m.why) {
       held.phase = held_phase::training;
-      if (m.why.code == fault_code::io) {
+      if (m.why.code != fault_code::refused) {  // that one has ended, or is being stopped
         send(setup_.coordinator, assignment_stays{m.model, m.epoch, m.why});
       }
       return;
@@ -335,7 +337,11 @@ class node final : public local_node::base {
 
   void on_offer_found(const offer_found& m) {
     checkpoint_offered message{.model = m.model, .what = handover::found};
-    message.checkpoints = offer_states(m.model, message.steps);
+    try {
+      message.checkpoints = offer_states(m.model, message.steps);
+    } catch (const fault_error&) {
+      message.steps = 0;  // it is not there any more
+    }
     send(setup_.coordinator, message);
   }
 
@@ -391,25 +397,30 @@ class node final : public local_node::base {
     if (held.phase != held_phase::training && held.phase != held_phase::pausing) {
       return;
     }
-    if (now.released && now.phase != model_phase::failed && !is_saved(model, now.steps)) {
-      refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
-    } else if (now.released) {
-      say(fmt::format("{} has ended here, after {} steps", run_.models[model], now.steps));
-      fault why;
-      if (now.phase == model_phase::failed) {
-        why = {fault_code::internal, now.note};
-      }
-      hand_over(model, held, {.what = handover::ended, .end = now.phase, .why = why, .digest = now.digest});
+    if (now.released) {
+      on_ended(model, held, now);
     } else if (auto newest = newest_of(model); newest != held.newest) {
       held.newest = std::move(newest);
       offer_saved(model, held);
     }
   }
 
-  bool is_saved(std::uint32_t model, std::uint32_t steps) const {
-    const auto states = states_to_continue(checkpoints_of(model));
-    return !states.empty() && read_checkpoint(states.front()).standing.next.step == steps;
+  /// One that has failed for a reason of this node is trained elsewhere, from what the coordinator has.
+  void on_ended(std::uint32_t model, held_model& held, const model_now& now) {
+    const bool failed = now.phase == model_phase::failed;
+    const fault why{now.why, now.note};
+    if (failed && now.why != fault_code::not_finite) {
+      return refuse(model, held.epoch, why);
+    }
+    if (now.phase == model_phase::finished && !is_saved(model, now.steps)) {
+      return refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
+    }
+    say(fmt::format("{} has ended here, after {} steps", run_.models[model], now.steps));
+    hand_over(model, held,
+              {.what = handover::ended, .end = now.phase, .why = failed ? why : fault{}, .digest = now.digest});
   }
+
+  bool is_saved(std::uint32_t model, std::uint32_t steps) const { return newest_step(checkpoints_of(model)) == steps; }
 
   /// Of a checkpoint that is removed meanwhile there is a newer one.
   void offer_saved(std::uint32_t model, const held_model& held) try {
@@ -427,16 +438,15 @@ class node final : public local_node::base {
   /// Says how many steps they have.
   offered_folders offer_states(std::uint32_t model, std::uint32_t& steps) {
     const auto states = states_to_continue(checkpoints_of(model));
-    if (!states.empty()) {
-      steps = read_checkpoint(states.front()).standing.next.step;
-    }
+    steps = newest_step(checkpoints_of(model)).value_or(0);
     return offer(states);
   }
 
   void send_progress(const run_status& s) {
     node_progressed message{.instance = setup_.hello.instance};
     for (const auto& [model, held] : held_) {
-      if (model < s.models.size() && held.phase != held_phase::arriving && held.phase != held_phase::starting) {
+      const bool under_way = held.phase != held_phase::arriving && held.phase != held_phase::starting;
+      if (model < s.models.size() && under_way && s.models[model].phase != model_phase::waiting) {
         const auto& now = s.models[model];
         message.models.push_back({model, held.epoch, now.steps, now.step_work, now.step_chain});
       }
@@ -481,6 +491,8 @@ std::string to_string(node_end end) {
   switch (end) {
     case node_end::done:
       return "done";
+    case node_end::left:
+      return "left";
     case node_end::refused:
       return "refused";
     case node_end::lost:

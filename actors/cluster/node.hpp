@@ -16,7 +16,8 @@ class session;
 
 /// How its membership ended.
 enum class node_end : std::uint8_t {
-  done,     ///< the run is over, or the node has left as it was asked to
+  done,     ///< the run is over, or the node has left as it was asked to; the coordinator has all that it has saved
+  left,     ///< it has left, and what it has saved may be needed
   refused,  ///< it does not fit the cluster
   lost,     ///< the coordinator is not there any more
   failed,   ///< its own run has failed

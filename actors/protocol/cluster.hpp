@@ -181,11 +181,14 @@ struct offer_found {
   }
 };
 
-struct end_node {};
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, end_node&) {
-  return f();
-}
+struct end_node {
+  bool all_kept = false;  ///< of what the node has saved nothing is needed any more
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, end_node& x) {
+    return f(x.all_kept);
+  }
+};
 
 using node_actor =
     chunk_source::extend<caf::reacts_to<node_accepted>, caf::reacts_to<node_refused>, caf::reacts_to<take_model>,

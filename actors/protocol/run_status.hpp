@@ -2,6 +2,7 @@
 // What a run that is under way does now (15 of the story in protocol.hpp).
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/device/device.hpp"
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct model_now {
   std::optional<float> loss{};         ///< of the last step
   std::optional<double> validation{};  ///< loss of the last evaluation
   std::string note{};                  ///< what a model waits for, why it failed
+  fault_code why = fault_code::none;   ///< of one that has failed
   bool released = false;               ///< it has ended, its last checkpoint is complete, and its memory is free
   std::string digest{};                ///< of its parameters then, if it has not failed
   duration step_work{};   ///< smallest times of the units of a step, added, at speed 1; as far as they are known

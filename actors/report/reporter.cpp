@@ -142,7 +142,7 @@ class reporter final : public reporter_actor::base {
       out.steps_before += static_cast<std::uint32_t>(entry.standing.history.losses.size() - out.history.losses.size());
       out.history = entry.standing.history;
     }
-    out.ended = out.paused = out.released = false;
+    out.ended = out.paused = false;
     out.why = {};
   }
 
@@ -234,7 +234,6 @@ class reporter final : public reporter_actor::base {
   void on_model_released(const model_released& m) {
     auto& out = record_.models.at(m.model.value);
     out.digest = m.digest;
-    out.released = true;
     if (!out.paused && !out.waits) {
       sum_up(m.model.value);
     }
@@ -348,9 +347,9 @@ class reporter final : public reporter_actor::base {
     }
     if (now.phase == model_phase::failed) {
       now.note = out.why.text;
+      now.why = out.why.code;
     }
-    if (now.phase >= model_phase::finished && out.released) {
-      now.released = true;
+    if (now.released) {
       now.digest = out.digest;
     }
     if (now.phase == model_phase::training && !out.first_completion && out.arrival > elapsed) {

@@ -26,7 +26,6 @@ struct model_outcome {
   bool stopped = false;
   bool paused = false;  ///< and not resumed
   bool waits = false;   ///< for memory, since the start of the run
-  bool released = false;  ///< its memory is free
   fault why;
   fault unsaved;
   std::string digest;                    ///< of a finished model that was released

@@ -245,6 +245,7 @@ void supervisor::on_read_status(const read_status& m) {
     const model_id model{i};
     answer.status.models.push_back(
         {.name = phases_.name_of(model), .phase = phases_.of(model), .note = note_on(model)});
+    answer.status.models.back().released = phases_.has_ended(model) && !phases_.has_memory(model);
     if (waits_for_decision(model)) {
       answer.status.models.back().phase = model_phase::waiting;
     }

@@ -356,6 +356,7 @@ std::vector<model_estimate> session::estimates() {
   for (std::size_t i = 0; i < state_->descriptions.size(); ++i) {
     const auto& p = *state_->planned;
     all.push_back(estimate_of(state_->descriptions[i], p.prepared[i], p.plan.models[i]));
+    all.back().arithmetic = p.setting;
   }
   return all;
 }
@@ -494,7 +495,8 @@ void session::state::load_models() {
   if (saves()) {
     const auto root = options.output / "checkpoints";
     checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), root, options.checkpoint.keep);
-    for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    for (std::size_t i = 0; i < descriptions.size() && !options.begin_paused;
+         ++i) {  // else checkpoints come before a resume
       const auto& name = descriptions[i].name;
       if (!planned->begins.of(i) && forget_best(posix_file_system(), checkpoints_of(root, name))) {
         log->warn("{} has no checkpoint: it starts from the beginning, and its best state of before is removed", name);

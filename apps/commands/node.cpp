@@ -55,6 +55,7 @@ std::string default_name() { return fmt::format("{}.{}", host_name(), ::getpid()
 int status_of(node_end end) {
   switch (end) {
     case node_end::done:
+    case node_end::left:
       return all_done;
     case node_end::lost:
       return interrupted;
@@ -69,6 +70,7 @@ int serve(const node_options& o) {
   const node_machine here{o.devices.value_or(""), o.host_memory};
   check_machine(here);
   const std::string name = o.name.value_or(default_name());
+  if (name.empty()) hydra::refuse("--name: a node needs a name");
   const fs::path folder = fs::absolute(o.folder.value_or("nodes/" + name));
   cluster_network network{o.keys ? std::optional{cluster_keys::in(*o.keys)} : std::nullopt, add_cluster_messages};
   cluster_member member{

@@ -1,5 +1,6 @@
 #include "apps/commands/train.hpp"
 
+#include "actors/cluster/network.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/exit_status.hpp"
@@ -11,6 +12,7 @@
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/train_cluster.hpp"
 #include "apps/run_folder/added_models.hpp"
+#include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/recorded_search.hpp"
@@ -86,15 +88,24 @@ void check_folders(const workload& w, const train_options& o) {
   if (!afresh.empty() && !o.quiet) fmt::print(stderr, "{}\n", afresh);
 }
 
+/// With the port that was chosen for the run, which its nodes know.
+std::string listen_again(const train_options& o, const workload& w) {
+  network_address at = parse_address(*o.listen);
+  const auto known = at.port == 0 ? read_cluster(w.options.output) : std::nullopt;
+  if (known) at.port = parse_address(known->address).port;
+  return to_string(at);
+}
+
 /// The command line again, with --resume.
-std::string command_that_resumes(const train_options& o) {
+std::string command_that_resumes(const train_options& o, const workload& w) {
   std::string line = "hydra train " + shell_word(o.file) + " --resume";
   if (o.output) line += " --output " + shell_word(*o.output);
   if (o.policy) line += " --policy " + shell_word(*o.policy);
   for (const std::string& file : o.plugins) line += " --plugin " + shell_word(file);
   for (const std::string& set : o.set) line += " --set " + shell_word(set);
-  if (o.listen) line += " --listen " + shell_word(*o.listen);
+  if (o.listen) line += " --listen " + shell_word(listen_again(o, w));
   if (o.keys) line += " --keys " + shell_word(*o.keys);
+  if (o.nodes > 1) line += fmt::format(" --nodes {}", o.nodes);
   if (o.no_local) line += " --no-local";
   return line;
 }
@@ -103,7 +114,7 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
   if (w.options.checkpoint.keep == 0)
     fmt::print(stderr, "{}; nothing was saved, because run.checkpoint.keep is 0\n", why);
   else
-    fmt::print(stderr, "{}; to continue: {}\n", why, command_that_resumes(o));
+    fmt::print(stderr, "{}; to continue: {}\n", why, command_that_resumes(o, w));
 }
 
 void tell(report r, const workload& w, const train_options& o) {

@@ -54,6 +54,7 @@ cluster_workload work_of(const workload& w) {
 
 cluster_options options_of(const cluster_train_options& o) {
   cluster_options c{.listen = parse_address(o.listen), .nodes = o.nodes, .progress = !o.quiet};
+  if (!o.local) c.local_name.clear();
   if (o.keys) c.keys = cluster_keys::in(*o.keys);
   if (!o.quiet) c.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   return c;

@@ -301,7 +301,7 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
     files_.remove_all(place);
     write(c, place, saved);
   }
-  drop_worse(of_model, place);
+  drop_other_bests(files_, of_model, place.filename().string());
 }
 
 void checkpoint_folder::write(const model_checkpoint& c, const fs::path& place,
@@ -326,11 +326,11 @@ bool forget_best(file_system& files, const fs::path& of_model) {
 }
 
 /// As drop_old_checkpoints(): a removal that fails is tried again after the next checkpoint.
-void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& best) {
+void drop_other_bests(file_system& files, const fs::path& of_model, const std::string& best) {
   for (const auto& folder : best_folders(of_model)) {
     try {
-      if (folder != best) {
-        files_.remove_all(folder);
+      if (folder.filename() != best) {
+        files.remove_all(folder);
       }
     } catch (const fault_error&) {
       continue;
@@ -352,6 +352,17 @@ void drop_old_checkpoints(file_system& files, const fs::path& of_model, std::uin
       // A damaged one stays: a person may want to look at it.
     }
   }
+}
+
+std::optional<std::uint32_t> newest_step(const fs::path& of_model) {
+  for (const auto& folder : list_checkpoints(of_model)) {
+    try {
+      return read_checkpoint(folder).standing.next.step;
+    } catch (const fault_error&) {
+      // damaged, or removed meanwhile
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<fs::path> states_to_continue(const fs::path& of_model) {

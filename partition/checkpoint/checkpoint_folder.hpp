@@ -27,7 +27,6 @@ class checkpoint_folder final : public checkpoint_store {
  private:
   void write(const model_checkpoint& c, const std::filesystem::path& place,
              const std::function<void(shard_index)>& saved);
-  void drop_worse(const std::filesystem::path& of_model, const std::filesystem::path& best);
 
   file_system& files_;
   std::filesystem::path root_;
@@ -48,6 +47,12 @@ std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path&
 /// Of these the newest, another one if that cannot be resumed with other cuts, and the best state: what a model needs to continue
 /// elsewhere. Without damaged ones.
 std::vector<std::filesystem::path> states_to_continue(const std::filesystem::path& of_model);
+
+/// Steps that the newest of them has done that is not damaged; none without one.
+std::optional<std::uint32_t> newest_step(const std::filesystem::path& of_model);
+
+/// Removes all best states but the one of that name.
+void drop_other_bests(file_system& files, const std::filesystem::path& of_model, const std::string& best);
 
 /// Keeps the newest `keep`, and the newest that can be resumed with any cuts; damaged ones stay. A removal that fails is tried
 /// again by the next call.

@@ -144,7 +144,10 @@ TEST_CASE("what comes otherwise than it was offered leaves no folder behind", "[
       {"the order", [](chunk& c) { return c.offset += 1, true; }},
       {"a file", [](chunk& c) { return ++c.file, true; }},
       {"nothing in it", [](chunk& c) { return c.bytes.clear(), true; }},
-      {"an error", [](chunk& c) { return c.why = {fault_code::io, "no"}, true; }},
+      {"an error",
+       [](chunk& c) {
+         return c.why = {fault_code::io, "no"}, true;
+       }},
   };
   for (const auto& [what, spoil] : spoilers) {
     INFO(what);
@@ -169,9 +172,9 @@ TEST_CASE("names that lead out of a folder are refused", "[cluster]") {
   const temporary_folder at;
   source_process source;
   for (const auto* name : {"..", "a/b", ""}) {
-    auto offered = source.offer({stored(at.path() / ("of" + std::to_string(source.asked())) , {{"x", "y"}})});
-    fs::remove_all(at.path() / ("of" + std::to_string(source.asked())));
-    auto folder = offered, file = offered;
+    const auto place = stored(at.path() / "of", {{"x", "y"}});
+    auto folder = source.offer({place}), file = source.offer({place});
+    fs::remove_all(place);
     for (auto& f : folder.files) f.folder = name;
     for (auto& f : file.files) f.name = f.name == checksum_file ? f.name : name;
     CHECK(source.pull(folder, at.path() / "there"));
