@@ -30,9 +30,9 @@ void assignments::estimated(std::size_t model, duration remaining, byte_count ch
   models_.at(model).checkpoint = checkpoint;
 }
 
-void assignments::found(std::size_t model, std::uint32_t saved_at) {
+void assignments::found(std::size_t model, std::optional<std::uint32_t> saved_at) {
   models_.at(model).saved_at = saved_at;
-  models_.at(model).steps = saved_at;
+  models_.at(model).steps = saved_at.value_or(0);
 }
 
 // -- events ---------------------------------------------------------------------------------------------------------------
@@ -86,6 +86,7 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
 void assignments::forgive() {
   for (auto& m : models_) {
     m.avoids.clear();
+    m.stays = false;
   }
 }
 
@@ -125,6 +126,8 @@ bool assignments::stays(std::size_t number, assignment_epoch epoch) {
     return false;
   }
   m->phase = assignment_phase::training;
+  m->stays = true;
+  m->moves_to.reset();
   return true;
 }
 
@@ -194,7 +197,7 @@ std::vector<cluster_command> assignments::decide() {
 
 void assignments::empty_leaving(std::vector<cluster_command>& commands) {
   for (std::size_t m = 0; m < models_.size(); ++m) {
-    if (models_[m].phase == assignment_phase::training && nodes_[*models_[m].node].leaving) {
+    if (models_[m].phase == assignment_phase::training && nodes_[*models_[m].node].leaving && !models_[m].stays) {
       take_back(m, commands);
     }
   }
@@ -212,6 +215,7 @@ void assignments::place_waiting(std::vector<cluster_command>& commands) {
     const auto to = std::exchange(models_[m].moves_to, std::nullopt);
     if (models_[m].phase == assignment_phase::waiting && to && takes_models(*to)) {
       assign(m, *to, commands);
+      ++moves_;
       candidates[m].on = static_cast<std::size_t>(std::ranges::find(nodes, *to) - nodes.begin());
     } else if (models_[m].phase == assignment_phase::taken_back) {
       models_[m].moves_to = to;
@@ -240,10 +244,10 @@ void assignments::move_one(std::vector<cluster_command>& commands) {
   if (under_way || nodes.size() < 2) {
     return;
   }
-  if (const auto move = best_move(placeable(nodes), capacities(nodes))) {
+  const auto move = best_move(placeable(nodes), capacities(nodes));
+  if (move && !models_[move->model].stays) {
     take_back(move->model, commands);
     models_[move->model].moves_to = nodes[move->to];
-    ++moves_;
   }
 }
 

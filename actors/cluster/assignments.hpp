@@ -47,6 +47,7 @@ struct cluster_model {
   std::set<std::size_t> avoids{};         ///< nodes
   std::optional<std::size_t> moves_to{};  ///< a node, while it is taken back
   bool held = false;
+  bool stays = false;          ///< it could not be saved
   std::uint32_t refusals = 0;  ///< by nodes, one after the other
 };
 
@@ -64,7 +65,7 @@ class assignments {
   std::size_t add_node(std::string name, const node_capacity& capacity);
   /// What became known of a model that was added with less; `saved_at`: its newest checkpoint.
   void estimated(std::size_t model, duration remaining, byte_count checkpoint);
-  void found(std::size_t model, std::uint32_t saved_at);
+  void found(std::size_t model, std::optional<std::uint32_t> saved_at);
   /// One that waits is not given to a node until it is released again: a newer checkpoint comes.
   void hold(std::size_t model, bool held) { models_.at(model).held = held; }
   /// The rate at which checkpoints of the node have crossed the network.
@@ -86,9 +87,9 @@ class assignments {
   bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
   /// Its checkpoint is in the run folder.
   bool saved(std::size_t model, assignment_epoch epoch, std::uint32_t step);
-  /// Nodes that could not write files may have models again.
+  /// Nodes that could not write files may have models again, and models that could not be saved are taken back again.
   void forgive();
-  /// It was taken back, saved; or it could not be saved, and is trained on.
+  /// It was taken back, saved; or it could not be saved, is trained on, and not asked for until forgive().
   bool released(std::size_t model, assignment_epoch epoch);
   bool stays(std::size_t model, assignment_epoch epoch);
   bool ended(std::size_t model, assignment_epoch epoch, const fault& why);

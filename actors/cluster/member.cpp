@@ -114,6 +114,17 @@ void cluster_member::leave() {
   }
 }
 
+/// False if it is to leave meanwhile.
+bool cluster_member::wait(duration time) const {
+  for (const auto until = steady_clock::now() + time; steady_clock::now() < until;) {
+    if (leaving()) {
+      return false;
+    }
+    std::this_thread::sleep_for(20ms);
+  }
+  return !leaving();
+}
+
 /// With growing pauses, until somebody answers.
 std::optional<coordinator_actor> cluster_member::reach(cluster_network& network, const network_address& at) {
   const auto deadline = steady_clock::now() + options_.patience;
@@ -127,11 +138,8 @@ std::optional<coordinator_actor> cluster_member::reach(cluster_network& network,
       }
       last = e.what();
     }
-    for (const auto until = steady_clock::now() + pause; steady_clock::now() < until;) {
-      if (leaving() || steady_clock::now() > deadline) {
-        return std::nullopt;
-      }
-      std::this_thread::sleep_for(20ms);
+    if (steady_clock::now() > deadline || !wait(pause)) {
+      return std::nullopt;
     }
   }
 }
@@ -143,7 +151,7 @@ node_end cluster_member::join(cluster_network& network, const network_address& a
       return leaving() ? node_end::done : node_end::lost;
     }
     const auto how = serve(network.system(), *coordinator);
-    if (how != node_end::lost || leaving()) {
+    if (how != node_end::lost || !wait(1s)) {  // a process that ends may still be reached
       return leaving() ? node_end::done : how;
     }
   }

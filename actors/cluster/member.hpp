@@ -51,6 +51,7 @@ class cluster_member {
   std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run);
   void use(session* s);
   node_run_over train(session& s) const;
+  bool wait(duration time) const;
   bool leaving() const;
   void end_session();
   bool is_over() const;

@@ -228,7 +228,12 @@ class node final : public local_node::base {
 
   // -- files -------------------------------------------------------------------------------------------------------------
 
-  void on_want_chunk(const want_chunk& m) { send(m.to, source_.read(m)); }
+  void on_want_chunk(const want_chunk& m) {
+    if (over_) {
+      expects_answer();
+    }
+    send(m.to, source_.read(m));
+  }
 
   void on_drop_folders(const drop_folders& m) {
     source_.drop(m.offer);

@@ -259,3 +259,20 @@ TEST_CASE("whatever nodes are lost, every model ends, and late words of lost nod
     REQUIRE(c.late_ == 0);
   }
 }
+
+TEST_CASE("a model that could not be saved is trained on, and asked for again after a while", "[cluster]") {
+  assignments a;
+  a.add_model("m", 10s, byte_count{1});
+  const auto leaving = a.add_node("a", {});
+  a.add_node("b", {});
+  const auto epoch = of<assign_model>(a.decide())[0].epoch;
+  CHECK(a.began(0, epoch));
+  a.node_leaves(*a.of(0).node);
+  REQUIRE(of<take_back_model>(a.decide()).size() == 1);
+  CHECK(a.stays(0, epoch));
+  CHECK(a.decide().empty());
+  a.forgive();
+  CHECK(of<take_back_model>(a.decide()).size() == 1);
+  CHECK(a.moves() == 0);
+  CHECK(a.of(0).node == leaving);
+}

@@ -1,6 +1,7 @@
 // Models that are trained by a cluster have the bits of plain training, whatever happens to its nodes.
 
 #include "actors/cluster/cluster.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -203,6 +204,28 @@ TEST_CASE("a run of a cluster that is interrupted is resumed with the same resul
   check_bits(c.end(), models);
   CHECK(b.end() == node_end::done);
   CHECK(c.said("from step"));
+}
+
+TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an older one", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(1, 60);
+  const auto run = folder.path() / "run";
+  {
+    under_way c(workload_of(models, run), {});
+    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+    c.train_to(30);
+    c->interrupt();
+    REQUIRE(c.end().interrupted);
+    a.end();
+  }
+  const auto saved = list_checkpoints(checkpoints_of(run / "checkpoints", "model-0"));
+  REQUIRE(saved.size() == 2);
+  fs::resize_file(saved.front() / "shard-0000.safetensors", 1000);
+  under_way c(workload_of(models, run), {});
+  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
+  check_bits(c.end(), models);
+  CHECK(b.end() == node_end::done);
+  CHECK(c.said("damaged"));
 }
 
 TEST_CASE("nodes join a coordinator that is started again, and what they have saved is not lost", "[cluster]") {

@@ -1,0 +1,230 @@
+#pragma once
+// COORDINATOR: the actor. Nodes are in coordinator_nodes.cpp, models on them and their checkpoints in coordinator_models.cpp, the
+// end in coordinator_ends.cpp, what others ask in coordinator.cpp.
+
+#include "actors/cluster/assignments.hpp"
+#include "actors/cluster/coordinator.hpp"
+#include "actors/cluster/folder_source.hpp"
+#include "actors/protocol/guarded.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+/// A transfer of a model's checkpoint has ended.
+struct checkpoint_arrived {
+  std::uint32_t model = 0;
+  fault why;
+  duration took{};
+  byte_count bytes{};
+};
+
+struct report_arrived {
+  std::size_t member = 0;
+  fault why;
+};
+
+struct interrupt_cluster {};
+struct decide_again {};
+
+struct stop_by_name {
+  std::string model;
+  command_sink answer;
+};
+struct read_cluster {
+  status_sink answer;
+};
+
+}  // namespace hydra
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoint_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::report_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::interrupt_cluster)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::decide_again)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::stop_by_name)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::read_cluster)
+
+namespace hydra {
+
+using local_coordinator = coordinator_actor::extend<caf::reacts_to<checkpoint_arrived>, caf::reacts_to<report_arrived>,
+                                                    caf::reacts_to<interrupt_cluster>, caf::reacts_to<decide_again>,
+                                                    caf::reacts_to<stop_by_name>, caf::reacts_to<read_cluster>>;
+
+/// A node, from its joining on.
+struct joined_node {
+  std::string name;
+  std::uint64_t instance = 0;
+  node_actor node;
+  std::optional<std::size_t> number{};  ///< in the assignments and in the record, once it has planned
+  bool gone = false;
+  bool ending = false;  ///< its report comes
+  bool ended = false;   ///< with its report, or without
+};
+
+/// A handover that has to be asked for again.
+struct missed_handover {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  time_point due{};
+};
+
+/// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are short.
+class coordinator final : public local_coordinator::base {
+ public:
+  using super = local_coordinator::base;
+
+  coordinator(caf::actor_config& config, coordinator_setup setup)
+      : super(config), setup_(std::move(setup)), began_(clock().now()) {
+    for (const auto& name : setup_.what.models) {
+      plan_.add_model(name, duration{1}, {});
+      record_.models.push_back({.name = name});
+    }
+    find_checkpoints();
+  }
+  const char* name() const override { return "coordinator"; }
+
+  behavior_type make_behavior() override {
+    set_down_handler([this](const caf::down_msg& m) { on_down(m); });
+    delayed_send(this, std::chrono::milliseconds(250), decide_again{});
+    return {guarded(this, &coordinator::on_want_chunk),
+            guarded(this, &coordinator::on_drop_folders),
+            guarded(this, &coordinator::on_join),
+            guarded(this, &coordinator::on_planned),
+            guarded(this, &coordinator::on_began),
+            guarded(this, &coordinator::on_refused),
+            guarded(this, &coordinator::on_stays),
+            guarded(this, &coordinator::on_offered),
+            guarded(this, &coordinator::on_progressed),
+            guarded(this, &coordinator::on_leaves),
+            guarded(this, &coordinator::on_ended),
+            guarded(this, &coordinator::on_checkpoint_arrived),
+            guarded(this, &coordinator::on_report_arrived),
+            guarded(this, &coordinator::on_interrupt),
+            guarded(this, &coordinator::on_decide_again),
+            guarded(this, &coordinator::on_stop),
+            guarded(this, &coordinator::on_read)};
+  }
+
+  void on_exit() override {
+    if (auto ended = std::exchange(setup_.events.ended, nullptr)) {
+      record_.notes.emplace_back("the coordinator has died, which is an error of Hydra");
+      record_.ended = steady_clock::now();
+      record_.interrupted = true;
+      ended(std::move(record_));
+    }
+  }
+
+  void on_fault(const fault& why) {
+    say("the coordinator fails: " + why.text);
+    record_.notes.push_back(why.text);
+    interrupted_ = true;
+    end_nodes();
+  }
+
+ private:
+  // files
+  void on_want_chunk(const want_chunk& m);
+  void on_drop_folders(const drop_folders& m);
+  std::filesystem::path checkpoints_of(std::size_t model) const;
+  void find_checkpoints();
+  // nodes
+  void on_join(const join_cluster& m);
+  std::string objection(const join_cluster& m) const;
+  joined_node* find(std::uint64_t instance);
+  void on_planned(const node_planned& m);
+  void ask_for_found(const node_planned& m, const node_actor& node);
+  void release_held(std::uint64_t instance);
+  std::string objection_to_plan(const node_planned& m) const;
+  static std::string difference(const std::string& here, const std::string& there);
+  void take_estimates(const node_planned& m);
+  double speed_of(const node_planned& m) const;
+  duration remaining_of(std::size_t model, std::uint32_t steps) const;
+  std::size_t nodes_here() const;
+  void on_down(const caf::down_msg& m);
+  void lose(std::size_t i, const char* how);
+  void note_redone(std::size_t node);
+  void on_leaves(const node_leaves& m);
+  void on_ended(const node_ended& m);
+  std::filesystem::path folder_of(const joined_node& m) const;
+  void on_report_arrived(const report_arrived& m);
+  void read_report(const joined_node& node);
+  // models
+  void decide();
+  const node_actor& node_of(std::size_t number) const;
+  void give(const assign_model& c);
+  void drop_offer(std::size_t model);
+  void give(const take_back_model& c);
+  bool is_current(std::uint32_t model, assignment_epoch epoch) const;
+  void on_began(const assignment_began& m);
+  void note_transit(std::uint32_t model, duration took);
+  void on_refused(const assignment_refused& m);
+  void set_aside_damaged(std::size_t model);
+  void on_stays(const assignment_stays& m);
+  void on_progressed(const node_progressed& m);
+  static void take_times(cluster_model_record& into, const assignment_progress& p);
+  // checkpoints that come
+  void on_offered(const checkpoint_offered& m);
+  void pull(const checkpoint_offered& m);
+  static byte_count bytes_to_pull(const offered_folders& what, const std::filesystem::path& into);
+  static std::string best_of(const offered_folders& what);
+  void on_checkpoint_arrived(const checkpoint_arrived& m);
+  void take_found(const checkpoint_offered& m, const fault& why);
+  void on_lost_checkpoint(const checkpoint_offered& m, const fault& why);
+  void ask_again();
+  void take_checkpoint(const checkpoint_offered& m, const checkpoint_arrived& how);
+  void count_bytes(const checkpoint_arrived& m, std::optional<std::size_t> node);
+  void note_end(std::uint32_t model, model_phase end, const fault& why, const std::string& digest);
+  // the end
+  void on_decide_again(const decide_again&);
+  void settle();
+  bool has_models(std::size_t node) const;
+  bool holds_models(const joined_node& m) const;
+  void end_left_nodes();
+  void end_if_over();
+  void end_nodes();
+  void finish_if_ended();
+  void finish();
+  void on_interrupt(const interrupt_cluster&);
+  // from outside
+  void on_stop(const stop_by_name& m);
+  void on_read(const read_cluster& m);
+  model_now status_of(const cluster_model& m, const cluster_model_record& record) const;
+  void say(const std::string& text);
+  local_coordinator self_handle();
+
+  coordinator_setup setup_;
+  time_point began_;
+  assignments plan_;
+  cluster_record record_;
+  folder_source source_;
+  std::vector<joined_node> members_;
+  std::vector<duration> works_;          ///< of all steps of each model, on the first node's devices at speed 1
+  std::vector<std::string> identities_;  ///< of the models, on the first node
+  std::map<std::uint32_t, std::deque<checkpoint_offered>> arriving_;
+  std::map<std::size_t, std::uint64_t> offers_;  ///< of models on their way to nodes
+  std::map<std::size_t, time_point> transit_;    ///< models between two nodes, since when
+  std::vector<missed_handover> missed_;
+  std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node
+  std::set<std::uint32_t> stopping_;
+  std::set<std::uint64_t> asked_to_end_;
+  time_point forgiven_{};
+  bool started_ = false;
+  bool interrupted_ = false;
+  bool ending_ = false;
+  bool finished_ = false;
+  std::optional<time_point> reports_due_;
+};
+
+}  // namespace hydra

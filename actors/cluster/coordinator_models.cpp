@@ -1,0 +1,333 @@
+// Models on the nodes of the COORDINATOR, and their checkpoints.
+
+#include "actors/cluster/coordinator_actor.hpp"
+#include "actors/cluster/folder_receiver.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
+#include "runtime/storage/file_system.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto retry_interval = 5s;  ///< after a transfer that has failed
+
+}  // namespace
+
+void coordinator::on_want_chunk(const want_chunk& m) { send(m.to, source_.read(m)); }
+
+void coordinator::on_drop_folders(const drop_folders& m) { source_.drop(m.offer); }
+
+fs::path coordinator::checkpoints_of(std::size_t model) const {
+  return hydra::checkpoints_of(setup_.what.folder / "checkpoints", setup_.what.models.at(model));
+}
+
+/// Of a run that is resumed.
+void coordinator::find_checkpoints() {
+  for (std::size_t m = 0; m < plan_.models().size(); ++m) {
+    if (const auto steps = newest_step(checkpoints_of(m))) {
+      plan_.found(m, *steps);
+      record_.models[m].before = *steps;
+    }
+  }
+}
+
+void coordinator::decide() {
+  if (ending_) {
+    return;
+  }
+  if (!started_) {
+    started_ = nodes_here() >= setup_.nodes;
+  }
+  if (!started_ && !interrupted_) {
+    return;
+  }
+  for (const auto& command : plan_.decide()) {
+    std::visit([this](const auto& c) { give(c); }, command);
+  }
+  end_if_over();
+}
+
+const node_actor& coordinator::node_of(std::size_t number) const {
+  const auto found = std::ranges::find_if(members_, [&](const joined_node& m) { return m.number == number; });
+  return found->node;
+}
+
+void coordinator::give(const assign_model& c) {
+  if (!record_.began) {
+    record_.began = clock().now();
+  }
+  const auto states = states_to_continue(checkpoints_of(c.model));
+  take_model message{static_cast<std::uint32_t>(c.model), c.epoch, {}};
+  try {
+    if (!states.empty()) {
+      message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));
+      offers_[c.model] = message.checkpoints.offer;
+    }
+  } catch (const fault_error& e) {
+    say(fmt::format("the checkpoint of {} cannot be read now: {}", plan_.of(c.model).name, e.what()));
+    plan_.refused(c.model, c.epoch, {fault_code::io, e.what()});
+    return;
+  }
+  auto& record = record_.models[c.model];
+  const auto& node = plan_.nodes()[c.node].name;
+  say(fmt::format("{} -> {}{}", record.name, node, c.from_step ? fmt::format(", from step {}", *c.from_step) : ""));
+  if (record.nodes.empty() || record.nodes.back() != node) {
+    record.nodes.push_back(node);
+  }
+  send(node_of(c.node), message);
+}
+
+/// The node has it, or does not want it any more.
+void coordinator::drop_offer(std::size_t model) {
+  if (const auto offer = offers_.extract(model)) {
+    source_.drop(offer.mapped());
+  }
+}
+
+void coordinator::give(const take_back_model& c) {
+  if (plan_.of(c.model).moves_to) {
+    transit_[c.model] = clock().now();
+  }
+  send(node_of(c.node), give_back{static_cast<std::uint32_t>(c.model), c.epoch});
+}
+
+bool coordinator::is_current(std::uint32_t model, assignment_epoch epoch) const {
+  return model < plan_.models().size() && plan_.of(model).epoch == epoch && plan_.of(model).node;
+}
+
+void coordinator::on_began(const assignment_began& m) {
+  if (!is_current(m.model, m.epoch) || !plan_.began(m.model, m.epoch)) {
+    return;
+  }
+  drop_offer(m.model);
+  auto& began = record_.models[m.model].began;
+  began = began.value_or(clock().now());
+  auto& used = record_.nodes[*plan_.of(m.model).node].used;
+  used = used.value_or(clock().now());
+  if (const auto left = transit_.extract(m.model)) {
+    note_transit(m.model, clock().now() - left.mapped());
+  }
+  if (const auto stops = stopping_.find(m.model); stops != stopping_.end()) {
+    send(node_of(*plan_.of(m.model).node), stop_assigned{m.model, m.epoch});
+  }
+  decide();
+}
+
+void coordinator::note_transit(std::uint32_t model, duration took) {
+  record_.models[model].transit += took;
+  const auto& m = plan_.of(model);
+  const auto bytes = plan_.nodes()[*m.node].capacity.link.time_for(m.checkpoint);
+  plan_.measured(std::max(took - 2 * bytes, duration{}));
+}
+
+void coordinator::on_refused(const assignment_refused& m) {
+  if (is_current(m.model, m.epoch) && plan_.refused(m.model, m.epoch, m.why)) {
+    drop_offer(m.model);
+    transit_.erase(m.model);
+    say(fmt::format("{} is refused: {}", plan_.of(m.model).name, m.why.text));
+    if (m.why.code == fault_code::damaged) {
+      set_aside_damaged(m.model);
+    }
+    if (plan_.of(m.model).phase == assignment_phase::ended) {
+      note_end(m.model, model_phase::failed, m.why, "");
+    }
+    settle();
+  }
+}
+
+/// An older one may be whole. Reads all of them: nobody can train the model meanwhile.
+void coordinator::set_aside_damaged(std::size_t model) {
+  std::vector<std::string> notes;
+  const auto whole = newest_checkpoint(checkpoints_of(model), checkpoint_use::other_cuts, notes);
+  for (const auto& note : notes) {
+    say(note);
+    record_.notes.push_back(note);
+  }
+  plan_.found(model, whole ? std::optional(whole->standing.next.step) : std::nullopt);
+}
+
+void coordinator::on_stays(const assignment_stays& m) {
+  if (is_current(m.model, m.epoch) && plan_.stays(m.model, m.epoch)) {
+    transit_.erase(m.model);
+    say(fmt::format("{} stays where it is: {}", plan_.of(m.model).name, m.why.text));
+  }
+}
+
+void coordinator::on_progressed(const node_progressed& m) {
+  const auto* const node = find(m.instance);
+  if (!node || !node->number) {
+    return;
+  }
+  for (const auto& p : m.models) {
+    if (p.model < works_.size() && plan_.progressed(p.model, p.epoch, p.steps, remaining_of(p.model, p.steps))) {
+      take_times(record_.models[p.model], p);
+    }
+  }
+  if (!m.devices.empty()) {
+    record_.nodes[*node->number].last = m;
+    record_.nodes[*node->number].last.metrics_lines.clear();
+  }
+  if (!m.metrics_lines.empty() && setup_.events.metrics_lines) {
+    setup_.events.metrics_lines(m.metrics_lines);
+  }
+}
+
+void coordinator::take_times(cluster_model_record& into, const assignment_progress& p) {
+  const auto smaller = [](duration& known, duration now) {
+    known = known > duration{} && now > duration{} ? std::min(known, now) : std::max(known, now);
+  };
+  smaller(into.step_work, p.step_work);
+  smaller(into.step_chain, p.step_chain);
+  into.steps = p.steps;
+}
+
+void coordinator::on_offered(const checkpoint_offered& m) {
+  const bool found = m.what == handover::found && holders_.contains(m.model);
+  if (!found && !is_current(m.model, m.epoch)) {
+    send(m.checkpoints.from, drop_folders{m.checkpoints.offer});
+    return;
+  }
+  auto& queue = arriving_[m.model];
+  if (queue.size() > 1 && queue.back().what == handover::saved) {  // an older state, that nobody has asked for yet
+    send(queue.back().checkpoints.from, drop_folders{queue.back().checkpoints.offer});
+    queue.pop_back();
+  }
+  queue.push_back(m);
+  if (queue.size() == 1) {
+    pull(m);
+  }
+}
+
+/// One at a time of a model.
+void coordinator::pull(const checkpoint_offered& m) {
+  if (m.checkpoints.files.empty()) {
+    post(self_handle(), checkpoint_arrived{m.model, {}, {}, {}});
+    return;
+  }
+  const auto start = clock().now();
+  const auto into = checkpoints_of(m.model);
+  const auto bytes = bytes_to_pull(m.checkpoints, into);
+  receive_folders(system(), {.what = m.checkpoints, .into = into},
+                  [self = self_handle(), model = m.model, into, keep = setup_.what.keep, start, bytes,
+                   best = best_of(m.checkpoints)](const fault& why) {
+                    try {
+                      drop_old_checkpoints(posix_file_system(), into, keep);
+                      if (!why && !best.empty()) {
+                        drop_other_bests(posix_file_system(), into, best);
+                      }
+                    } catch (const std::exception&) {
+                      // it is tried again after the next one
+                    }
+                    post(self, checkpoint_arrived{model, why, steady_clock::now() - start, bytes});
+                  });
+}
+
+/// Of folders that are not there yet.
+byte_count coordinator::bytes_to_pull(const offered_folders& what, const fs::path& into) {
+  byte_count bytes{};
+  for (const auto& f : what.files) {
+    std::error_code ignored;
+    bytes += fs::exists(into / f.folder, ignored) ? byte_count{} : f.size;
+  }
+  return bytes;
+}
+
+std::string coordinator::best_of(const offered_folders& what) {
+  const auto best =
+      std::ranges::find_if(what.files, [](const offered_file& f) { return f.folder.starts_with("best-"); });
+  return best == what.files.end() ? "" : best->folder;
+}
+
+void coordinator::on_checkpoint_arrived(const checkpoint_arrived& m) {
+  auto& queue = arriving_[m.model];
+  if (queue.empty()) {
+    return;  // the run has ended
+  }
+  const auto offered = std::move(queue.front());
+  queue.pop_front();
+  if (offered.what == handover::found) {
+    take_found(offered, m.why);
+  } else if (m.why) {
+    on_lost_checkpoint(offered, m.why);
+  } else {
+    take_checkpoint(offered, m);
+  }
+  if (!queue.empty()) {
+    pull(queue.front());
+  }
+  settle();
+}
+
+void coordinator::take_found(const checkpoint_offered& m, const fault& why) {
+  holders_.erase(m.model);
+  plan_.hold(m.model, false);
+  const auto& now = plan_.of(m.model);
+  if (!why && now.phase == assignment_phase::waiting && m.steps > now.saved_at.value_or(0)) {
+    say(fmt::format("{} was found saved at step {}", now.name, m.steps));
+    plan_.found(m.model, m.steps);
+  }
+}
+
+void coordinator::on_lost_checkpoint(const checkpoint_offered& m, const fault& why) {
+  if (!is_current(m.model, m.epoch)) {
+    return;
+  }
+  say(fmt::format("the checkpoint of {} did not come: {}", plan_.of(m.model).name, why.text));
+  if (why.code == fault_code::damaged &&
+      m.what != handover::saved) {  // on the node's disk: it is trained again from the last one
+    plan_.refused(m.model, m.epoch, {fault_code::io, why.text});
+  } else if (m.what != handover::saved) {
+    missed_.push_back({m.model, m.epoch, clock().now() + retry_interval});
+  }
+}
+
+void coordinator::ask_again() {
+  std::erase_if(missed_, [this](const missed_handover& m) {
+    const bool due = clock().now() >= m.due;
+    if (due && is_current(m.model, m.epoch)) {
+      send(node_of(*plan_.of(m.model).node), give_back{m.model, m.epoch});
+    }
+    return due;
+  });
+}
+
+void coordinator::take_checkpoint(const checkpoint_offered& m, const checkpoint_arrived& how) {
+  count_bytes(how, plan_.of(m.model).node);
+  if (!m.checkpoints.files.empty()) {
+    plan_.saved(m.model, m.epoch, m.steps);
+  }
+  if (m.what == handover::given_back && plan_.released(m.model, m.epoch)) {
+    record_.models[m.model].steps = m.steps;
+  } else if (m.what == handover::ended && plan_.ended(m.model, m.epoch, m.why)) {
+    record_.models[m.model].steps = m.steps;
+    note_end(m.model, m.end, m.why, m.digest);
+  }
+}
+
+void coordinator::count_bytes(const checkpoint_arrived& m, std::optional<std::size_t> node) {
+  record_.moved += m.bytes;
+  constexpr byte_count enough{1 << 20};  // else it is latency that was measured
+  if (node && m.bytes > enough && m.took > duration{}) {
+    plan_.measured(*node, byte_rate{static_cast<double>(m.bytes.value()) / seconds(m.took)});
+  }
+}
+
+void coordinator::note_end(std::uint32_t model, model_phase end, const fault& why, const std::string& digest) {
+  auto& record = record_.models[model];
+  record.end = end;
+  record.why = why;
+  record.digest = digest;
+  record.completed = clock().now();
+  transit_.erase(model);
+  say(fmt::format("{} has {}{}", record.name, end == model_phase::failed ? "failed" : "ended",
+                  why ? ": " + why.text : fmt::format(" after {} steps", record.steps)));
+}
+
+}  // namespace hydra

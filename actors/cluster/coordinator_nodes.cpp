@@ -1,0 +1,278 @@
+// Nodes of the COORDINATOR: who joins, who is refused, who is lost.
+
+#include "actors/cluster/coordinator_actor.hpp"
+#include "actors/cluster/folder_receiver.hpp"
+#include "actors/report/report_json.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/counted.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/text_file.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace hydra {
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+}  // namespace
+
+void coordinator::on_join(const join_cluster& m) {
+  if (ending_) {
+    send(m.node, end_node{});
+    return;
+  }
+  const auto why = objection(m);
+  if (!why.empty()) {
+    say(fmt::format("node {} is refused: {}", m.name, why));
+    send(m.node, node_refused{why});
+    return;
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].name == m.name && !members_[i].gone && !members_[i].ended) {
+      send(members_[i].node, node_refused{"another node has joined under its name"});
+      lose(i, "joins again");
+    }
+  }
+  setup_.build = setup_.build.empty() ? m.build : setup_.build;
+  members_.push_back({.name = m.name, .instance = m.instance, .node = m.node});
+  monitor(m.node);
+  const auto& w = setup_.what;
+  send(m.node, node_accepted{w.run, w.name, w.text, w.began_in});
+}
+
+std::string coordinator::objection(const join_cluster& m) const {
+  if (m.protocol != cluster_protocol) {
+    return fmt::format("it speaks version {} of the protocol, the coordinator version {}: use the same Hydra",
+                       m.protocol, cluster_protocol);
+  }
+  if (m.name.empty()) {
+    return "it has no name";
+  }
+  if (m.name == setup_.local_name && m.node.node() != node()) {
+    return fmt::format("\"{}\" is the name of the coordinator's own node: choose another by --name", m.name);
+  }
+  if (!setup_.build.empty() && m.build != setup_.build) {
+    return fmt::format("it is \"{}\", the coordinator \"{}\": results may have other bits", m.build, setup_.build);
+  }
+  return "";
+}
+
+joined_node* coordinator::find(std::uint64_t instance) {
+  const auto found =
+      std::ranges::find_if(members_, [&](const joined_node& m) { return m.instance == instance && !m.gone; });
+  return found == members_.end() ? nullptr : &*found;
+}
+
+void coordinator::on_planned(const node_planned& m) {
+  auto* const node = find(m.instance);
+  if (!node || node->number) {
+    return;
+  }
+  const auto why = m.why ? m.why.text : objection_to_plan(m);
+  if (!why.empty()) {
+    say(fmt::format("node {} cannot train this workload: {}", node->name, why));
+    record_.notes.push_back(fmt::format("node {} could not train this workload: {}", node->name, why));
+    send(node->node, node_refused{why});
+    node->gone = true;
+    if (node->name == setup_.local_name &&
+        (m.why.code == fault_code::bad_input || m.why.code == fault_code::does_not_fit)) {
+      record_.why = m.why;  // as a run of this machine alone would be refused
+      end_nodes();
+    }
+    return;
+  }
+  if (works_.empty()) {
+    take_estimates(m);
+  }
+  node->number = plan_.add_node(node->name, {.devices = m.devices.size(), .speed = speed_of(m)});
+  record_.nodes.push_back({.name = node->name, .devices = m.devices, .joined = clock().now()});
+  say(fmt::format("node {} has joined, with {} ({} of {} nodes are there)", node->name,
+                  counted(m.devices.size(), "device"), nodes_here(), std::max(setup_.nodes, nodes_here())));
+  if (ending_ || interrupted_) {
+    plan_.node_leaves(*node->number);
+  }
+  ask_for_found(m, node->node);
+  decide();
+}
+
+/// Newer states than the run folder has, of models that nobody trains.
+void coordinator::ask_for_found(const node_planned& m, const node_actor& node) {
+  for (std::uint32_t i = 0; i < m.models.size(); ++i) {
+    const auto& known = plan_.of(i);
+    if (known.phase == assignment_phase::waiting && !known.held && m.models[i].saved > known.saved_at.value_or(0)) {
+      plan_.hold(i, true);
+      holders_[i] = m.instance;
+      send(node, offer_found{i});
+    }
+  }
+}
+
+void coordinator::release_held(std::uint64_t instance) {
+  std::erase_if(holders_, [&](const auto& held) {
+    if (held.second == instance) {
+      plan_.hold(held.first, false);
+    }
+    return held.second == instance;
+  });
+}
+
+/// All nodes must train the same models, from the same data.
+std::string coordinator::objection_to_plan(const node_planned& m) const {
+  if (m.models.size() != plan_.models().size() || m.devices.empty()) {
+    return "it has planned other models";
+  }
+  for (std::size_t i = 0; i < identities_.size(); ++i) {
+    if (m.models[i].identity != identities_[i]) {
+      return fmt::format("of {} it has {}", plan_.of(i).name, difference(identities_[i], m.models[i].identity));
+    }
+  }
+  return "";
+}
+
+std::string coordinator::difference(const std::string& here, const std::string& there) {
+  const auto end = std::ranges::mismatch(here, there);
+  const auto line_at = [](const std::string& text, std::string::const_iterator at) {
+    const auto from = text.rfind('\n', static_cast<std::size_t>(at - text.begin()));
+    const auto begin = from == std::string::npos ? 0 : from + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  return fmt::format("\"{}\", the others \"{}\"", line_at(there, end.in2), line_at(here, end.in1));
+}
+
+void coordinator::take_estimates(const node_planned& m) {
+  for (std::size_t i = 0; i < m.models.size(); ++i) {
+    const auto& p = m.models[i];
+    works_.push_back(p.work);
+    identities_.push_back(p.identity);
+    record_.models[i].of = p.steps;
+    record_.models[i].lanes = std::max(p.lanes, 1U);
+    plan_.estimated(i, remaining_of(i, plan_.of(i).steps), p.checkpoint);
+  }
+  if (setup_.events.planned) {
+    setup_.events.planned(m.models);
+  }
+}
+
+/// Compared with the first node's devices at speed 1.
+double coordinator::speed_of(const node_planned& m) const {
+  const auto sum = [](duration total, const planned_model& p) { return total + p.work; };
+  const auto its = std::accumulate(m.models.begin(), m.models.end(), duration{}, sum);
+  const auto first = std::accumulate(works_.begin(), works_.end(), duration{});
+  const double emulated = std::accumulate(m.devices.begin(), m.devices.end(), 0.0,
+                                          [](double total, const node_device& d) { return total + d.speed; }) /
+                          static_cast<double>(m.devices.size());
+  return its > duration{} && first > duration{} ? emulated * seconds(first) / seconds(its) : emulated;
+}
+
+duration coordinator::remaining_of(std::size_t model, std::uint32_t steps) const {
+  const auto of = std::max(record_.models[model].of, 1U);
+  const auto left = of - std::min(steps, of);
+  return std::max(works_[model] / of * left, duration{1});
+}
+
+std::size_t coordinator::nodes_here() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(members_, [](const joined_node& m) { return m.number && !m.gone && !m.ended; }));
+}
+
+void coordinator::on_down(const caf::down_msg& m) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].node && members_[i].node.address() == m.source) {
+      lose(i, "is lost");
+    }
+  }
+}
+
+void coordinator::lose(std::size_t i, const char* how) {
+  auto& m = members_[i];
+  if (m.gone || m.ending) {
+    return;
+  }
+  m.gone = true;
+  release_held(m.instance);
+  if (m.number) {
+    auto& record = record_.nodes[*m.number];
+    record.lost = true;
+    record.left = clock().now();
+    note_redone(*m.number);
+    plan_.node_lost(*m.number);
+  }
+  say(fmt::format("node {} {}", m.name, how));
+  m.ended = true;
+  settle();
+}
+
+/// Its models begin again from their checkpoints.
+void coordinator::note_redone(std::size_t node) {
+  for (std::size_t i = 0; i < plan_.models().size(); ++i) {
+    const auto& m = plan_.of(i);
+    if (m.node == node) {
+      drop_offer(i);
+      transit_.erase(i);
+    }
+    if (m.node == node && m.steps > m.saved_at.value_or(0)) {
+      record_.models[i].redone += m.steps - m.saved_at.value_or(0);
+      say(fmt::format("{} continues from step {}, {} are lost", m.name, m.saved_at.value_or(0),
+                      counted(m.steps - m.saved_at.value_or(0), "step")));
+    }
+  }
+}
+
+void coordinator::on_leaves(const node_leaves& m) {
+  if (auto* const node = find(m.instance); node && node->number) {
+    say(fmt::format("node {} leaves", node->name));
+    plan_.node_leaves(*node->number);
+    settle();
+  }
+}
+
+/// With its report, which is pulled before it counts as ended.
+void coordinator::on_ended(const node_ended& m) {
+  auto* const node = find(m.instance);
+  if (!node || !node->number) {
+    return;
+  }
+  node->ending = true;
+  release_held(node->instance);
+  record_.nodes[*node->number].why = m.why;
+  record_.nodes[*node->number].left = clock().now();
+  note_redone(*node->number);
+  plan_.node_lost(*node->number);
+  if (m.files.files.empty()) {
+    node->ended = true;
+    return settle();
+  }
+  const auto place = static_cast<std::size_t>(node - members_.data());
+  receive_folders(system(), {.what = m.files, .into = folder_of(*node), .replaces = true},
+                  [self = self_handle(), place](const fault& why) {
+                    post(self, report_arrived{place, why});
+                  });
+}
+
+fs::path coordinator::folder_of(const joined_node& m) const {
+  return hydra::checkpoints_of(setup_.what.folder / "nodes", m.name);
+}
+
+void coordinator::on_report_arrived(const report_arrived& m) {
+  auto& node = members_.at(m.member);
+  node.ended = true;
+  if (!m.why) {
+    read_report(node);
+  }
+  settle();
+}
+
+void coordinator::read_report(const joined_node& node) try {
+  record_.nodes[*node.number].summary =
+      report_of(parse_ordered_json(read_text(folder_of(node) / "ended" / "report.json")));
+} catch (const std::exception&) {
+  // it is a part of the report that is missing
+}
+
+}  // namespace hydra
