@@ -187,7 +187,7 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
 
 TEST_CASE("a run of a cluster that is interrupted is resumed with the same results", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(2, 60);
+  const auto models = some_models(2, 120);
   std::string address;
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
@@ -208,18 +208,18 @@ TEST_CASE("a run of a cluster that is interrupted is resumed with the same resul
 
 TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an older one", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(1, 60);
+  const auto models = some_models(2, 150);
   const auto run = folder.path() / "run";
   {
     under_way c(workload_of(models, run), {});
     test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-    c.train_to(30);
+    c.train_to(50);
     c->interrupt();
     REQUIRE(c.end().interrupted);
     a.end();
   }
   const auto saved = list_checkpoints(checkpoints_of(run / "checkpoints", "model-0"));
-  REQUIRE(saved.size() == 2);
+  REQUIRE(saved.size() >= 2);
   fs::resize_file(saved.front() / "shard-0000.safetensors", 1000);
   under_way c(workload_of(models, run), {});
   test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
