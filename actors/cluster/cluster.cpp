@@ -2,6 +2,7 @@
 
 #include "actors/cluster/metrics_lines.hpp"
 #include "actors/report/report_json.hpp"
+#include "actors/run/run_requests.hpp"
 
 #include <chrono>
 #include <future>
@@ -108,11 +109,9 @@ report cluster::run(session_maker local) {
 void cluster::interrupt() { state_->coordinator.interrupt(); }
 
 void cluster::stop(const std::string& model) {
-  const auto answer = std::make_shared<std::promise<void>>();
+  auto answer = std::make_shared<std::promise<void>>();
   auto done = answer->get_future();
-  state_->coordinator.stop_model(model, [answer](const fault& why) {
-    why ? answer->set_exception(std::make_exception_ptr(fault_error(why))) : answer->set_value();
-  });
+  state_->coordinator.stop_model(model, sink_of(std::move(answer)));
   awaited(std::move(done));
 }
 

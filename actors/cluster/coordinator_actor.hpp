@@ -62,6 +62,8 @@ using local_coordinator = coordinator_actor::extend<caf::reacts_to<checkpoint_ar
                                                     caf::reacts_to<interrupt_cluster>, caf::reacts_to<decide_again>,
                                                     caf::reacts_to<stop_by_name>, caf::reacts_to<read_cluster>>;
 
+inline constexpr auto decide_interval = std::chrono::milliseconds(250);  ///< at which moves are considered
+
 /// A node, from its joining on.
 struct joined_node {
   std::string name;
@@ -97,7 +99,7 @@ class coordinator final : public local_coordinator::base {
 
   behavior_type make_behavior() override {
     set_down_handler([this](const caf::down_msg& m) { on_down(m); });
-    delayed_send(this, std::chrono::milliseconds(250), decide_again{});
+    delayed_send(this, decide_interval, decide_again{});
     return {guarded(this, &coordinator::on_want_chunk),
             guarded(this, &coordinator::on_drop_folders),
             guarded(this, &coordinator::on_join),

@@ -9,11 +9,9 @@ namespace hydra {
 namespace {
 
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
-constexpr auto decide_interval = 250ms;  ///< at which moves are considered
-constexpr auto forgive_interval = 10s;   ///< after which nodes that could not write files are tried again
-constexpr auto report_limit = 30s;       ///< for the reports of the nodes at the end
+constexpr auto forgive_interval = 10s;  ///< after which nodes that could not write files are tried again
+constexpr auto report_limit = 30s;      ///< for the reports of the nodes at the end
 
 }  // namespace
 

@@ -9,15 +9,15 @@
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <numeric>
 
 namespace hydra {
 
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 }  // namespace

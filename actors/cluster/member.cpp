@@ -29,11 +29,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-std::uint64_t random_number() {
-  std::random_device random;
-  return (static_cast<std::uint64_t>(random()) << 32) | random();
-}
-
 /// What happens to a NODE, for the thread that waits.
 struct node_course : std::enable_shared_from_this<node_course> {
   std::promise<std::optional<node_accepted>> accepted;  ///< none: it has ended before
@@ -77,6 +72,11 @@ fs::path report_folder(const fs::path& run) try {
 }
 
 }  // namespace
+
+std::uint64_t random_number() {
+  std::random_device random;
+  return (static_cast<std::uint64_t>(random()) << 32) | random();
+}
 
 std::string build_text() {
   return fmt::format("hydra {}, libtorch {}, {}", version, TORCH_VERSION, at::get_cpu_capability());

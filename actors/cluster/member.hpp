@@ -7,6 +7,7 @@
 #include "actors/session/session.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -64,6 +65,9 @@ class cluster_member {
   session* running_ = nullptr;
   bool over_ = false;  ///< the NODE has ended
 };
+
+/// Never the same twice: names a membership, or a run.
+std::uint64_t random_number();
 
 /// What decides bits besides the workload: version of Hydra and of its libraries, features of the processor.
 std::string build_text();

@@ -16,18 +16,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <random>
 
 namespace hydra::apps {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::uint64_t random_number() {
-  std::random_device random;
-  return (static_cast<std::uint64_t>(random()) << 32) | random();
-}
 
 /// Opens what the models read: what is wrong with them is said before a node joins.
 std::map<std::string, std::shared_ptr<const data_source>> open_sources(const workload& w) {
