@@ -29,6 +29,9 @@
 //                     are in host memory. Not for a shard that its device steps: that unit
 //                     has written back the next version instead of gradients, and the first unit of the next step may
 //                     already be staged behind it on the device (partition/execute/device_step.hpp).
+//    values_exchanged other nodes -> MEMORY MANAGER If they compute other replicas of the step (protocol/step_partners.hpp):
+//                     before step_shard, the sums of a shard of all replicas; before the first one the losses:
+//                     losses_gathered MEMORY MANAGER -> MODEL TASK.
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK The next version of the shard is in host memory. That of shard 0
 //                                                  starts the next step, unless it has started already (7).
 //  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; then unit_lost

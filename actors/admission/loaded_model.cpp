@@ -20,6 +20,7 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
   m->remaining_scale = p.remaining_scale;
   m->follows_on_device = p.follows_on_device;
   m->terms = {d.priority, d.deadline, d.arrival};
+  m->share = d.share;
   return m;
 }
 

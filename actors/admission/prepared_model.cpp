@@ -126,12 +126,15 @@ const chain_profile& profile_for(const prepared_model& p, stepping_space space) 
 }  // namespace
 
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space space) {
+  const bool whole = m.share.whole();
+  const auto replicas = whole ? m.parallel.replicas : m.share.replicas;
   return {.name = m.name,
           .model = p.model.get(),
           .profile = &profile_for(p, space),
-          .micro_batches = m.micro_batches,
-          .replicas = m.parallel.replicas,
+          .micro_batches = whole ? m.micro_batches : m.micro_batches / m.parallel.replicas * replicas,
+          .replicas = replicas,
           .waves = m.parallel.waves,
+          .replicas_elsewhere = whole ? 0 : m.parallel.replicas - replicas,
           .rule = m.optimizer,
           .evaluation = p.evaluation,
           .cuts = cuts,

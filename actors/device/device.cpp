@@ -19,7 +19,7 @@ class device_host final : public device_actor::base, public pipeline_port {
   using super = device_actor::base;
 
   device_host(caf::actor_config& config, run_services services, device_setup setup,
-              std::shared_ptr<closable_sink> completions)
+              std::shared_ptr<closable_sink<completion>> completions)
       : super(config),
         services_(std::move(services)),
         setup_(std::move(setup)),
@@ -105,14 +105,14 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   run_services services_;
   device_setup setup_;
-  std::shared_ptr<closable_sink> completions_;   ///< the device may outlive this actor and its system
+  std::shared_ptr<closable_sink<completion>> completions_;  ///< the device may outlive this actor and its system
   std::unique_ptr<device_pipeline> pipeline_;
 };
 
 }  // namespace
 
 device_actor spawn_device(caf::actor_system& system, const run_services& services, const device_setup& setup) {
-  const auto completions = std::make_shared<closable_sink>();
+  const auto completions = std::make_shared<closable_sink<completion>>();
   auto actor = system.spawn<device_host>(services, setup, completions);
   completions->open([actor](const completion& c) { post(actor, operation_completed{c}); });
   setup.machine->on_completion(completions->sink());

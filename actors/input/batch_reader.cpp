@@ -64,11 +64,29 @@ read_batch batch_reader::read(const batch_range& range) {
 void batch_reader::fill(read_batch& batch, const batch_range& range) {
   const auto each = static_cast<std::size_t>(what_->plan.samples);
   const auto samples = samples_of(range);
-  const auto part = range.pass == pass_kind::train ? split::train : split::validation;
+  const bool trains = range.pass == pass_kind::train;
+  const auto part = trains ? split::train : split::validation;
+  const auto first = trains ? what_->first_micro_batch() * each : 0;
   for (std::size_t k = 0; k < range.micro_batches; ++k) {
-    batch.targets += fill(part, std::span(samples).subspan(k * each, each), *batch.blocks[2 * k].second,
+    batch.targets += fill(part, std::span(samples).subspan(first + k * each, each), *batch.blocks[2 * k].second,
                           *batch.blocks[2 * k + 1].second);
   }
+  if (trains && !what_->share.whole()) {
+    const auto end = first + range.micro_batches * each;
+    batch.targets +=
+        count_elsewhere(std::span(samples).first(first)) + count_elsewhere(std::span(samples).subspan(end));
+  }
+}
+
+/// The targets of samples that other nodes read for the same step.
+std::size_t batch_reader::count_elsewhere(std::span<const std::size_t> samples) const {
+  std::vector<std::byte> input(source_->sample_input().bytes().value());
+  std::vector<std::byte> target(source_->sample_target().bytes().value());
+  std::size_t counted = 0;
+  for (const auto sample : samples) {
+    counted += source_->read(split::train, sample, input, target);
+  }
+  return counted;
 }
 
 /// Allocates all blocks before the first byte is read: a batch that waits for memory is requested repeatedly.

@@ -20,7 +20,8 @@ struct read_batch {
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
 };
 
-/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples; micro-batch k of an
+/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples (of a share of the steps only its
+/// own micro-batches are read, but the targets of all count); micro-batch k of an
 /// evaluation the k-th group of so many samples of the validation data, in order; past their end the last sample is
 /// repeated, which does not count.
 class batch_reader {
@@ -36,6 +37,7 @@ class batch_reader {
   std::vector<std::size_t> samples_of(const batch_range& range);
   std::vector<std::pair<block_id, host_block_ptr>> allocate(const batch_range& range);
   void fill(read_batch& batch, const batch_range& range);
+  std::size_t count_elsewhere(std::span<const std::size_t> samples) const;
   std::size_t fill(split part, std::span<const std::size_t> samples, host_block& inputs, host_block& targets) const;
 
   model_id id_;

@@ -229,7 +229,7 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
     if (!is_under_way(phase)) {  // with steps on devices the optimizer does not know for which step others wait
       phase = r.versions[s] > least ? update_phase::complete : update_phase::waiting;
     }
-    if (r.stepping[s] && phase == update_phase::waiting) {
+    if (r.stepping[s] && phase == update_phase::waiting && r.what->share.whole()) {  // else they are being exchanged
       phase = update_phase::written_back;  // the optimizer has not received them yet
     }
   }

@@ -1,8 +1,10 @@
 #include "actors/memory/memory_manager.hpp"
 
 #include "actors/memory/block_store.hpp"
+#include "actors/memory/shared_steps.hpp"
 #include "actors/protocol/guarded.hpp"
 #include "partition/execute/kept_parameters.hpp"
+#include "runtime/device/closable_sink.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +29,7 @@ class memory_manager final : public memory_actor::base {
       : super(config),
         services_(std::move(services)),
         store_(*services_.arena),
+        shared_(services_.partners, *services_.arena, exchanged_.sink()),
         scheduler_(std::move(setup.scheduler)),
         optimizer_(std::move(setup.optimizer)),
         reporter_(std::move(setup.reporter)),
@@ -36,17 +39,20 @@ class memory_manager final : public memory_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &memory_manager::on_device_added),   guarded(this, &memory_manager::on_register_model),
-            guarded(this, &memory_manager::on_lease_shard),    guarded(this, &memory_manager::on_lease_returned),
-            guarded(this, &memory_manager::on_shard_demoted),  guarded(this, &memory_manager::on_shard_failed),
-            guarded(this, &memory_manager::on_shard_stepped),  guarded(this, &memory_manager::on_batch_ready),
-            guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_capture_model),
-            guarded(this, &memory_manager::on_updates_held),   guarded(this, &memory_manager::on_model_saved),
-            guarded(this, &memory_manager::on_release_model),  guarded(this, &memory_manager::on_updates_released),
-            guarded(this, &memory_manager::on_report_state),     guarded(this, &memory_manager::on_shut_down)};
+    exchanged_.open([self = caf::actor_cast<memory_actor>(this)](const values_exchanged& m) { post(self, m); });
+    return {guarded(this, &memory_manager::on_device_added),     guarded(this, &memory_manager::on_register_model),
+            guarded(this, &memory_manager::on_lease_shard),      guarded(this, &memory_manager::on_lease_returned),
+            guarded(this, &memory_manager::on_shard_demoted),    guarded(this, &memory_manager::on_shard_failed),
+            guarded(this, &memory_manager::on_values_exchanged), guarded(this, &memory_manager::on_shard_stepped),
+            guarded(this, &memory_manager::on_batch_ready),      guarded(this, &memory_manager::on_device_lost),
+            guarded(this, &memory_manager::on_capture_model),    guarded(this, &memory_manager::on_updates_held),
+            guarded(this, &memory_manager::on_model_saved),      guarded(this, &memory_manager::on_release_model),
+            guarded(this, &memory_manager::on_updates_released), guarded(this, &memory_manager::on_report_state),
+            guarded(this, &memory_manager::on_shut_down)};
   }
 
   void on_exit() override {
+    exchanged_.close();
     devices_.clear();
     tasks_.clear();
     waiting_.clear();
@@ -126,6 +132,10 @@ class memory_manager final : public memory_actor::base {
       send(scheduler_, message);
       send(tasks_.at(m.what.model), message);
       send(reporter_, message);
+      const auto& model = store_.model(m.what.model);
+      if (!model->share.whole() && !result->losses.empty()) {
+        shared_.add_losses(m.what, *model, result->losses);
+      }
       for (const auto shard : result->complete_sums) {
         begin_step(m.what, shard);
       }
@@ -137,8 +147,27 @@ class memory_manager final : public memory_actor::base {
   }
 
   void begin_step(const unit& u, shard_index shard) {
-    send(optimizer_, step_shard{u.model, shard, u.step, store_.model(u.model), store_.begin_step(u.model, shard),
-                                caf::actor_cast<memory_actor>(this)});
+    const auto& model = store_.model(u.model);
+    auto home = store_.begin_step(u.model, shard);
+    if (model->share.whole() || shard.value < model->plan.first_trained) {
+      step(u.model, shard, u.step, std::move(home));
+    } else {
+      shared_.add_sums(u.model, shard, u.step, *model, std::move(home));
+    }
+  }
+
+  void step(model_id model, shard_index shard, step_index index, shard_home home) {
+    send(optimizer_,
+         step_shard{model, shard, index, store_.model(model), std::move(home), caf::actor_cast<memory_actor>(this)});
+  }
+
+  void on_values_exchanged(const values_exchanged& m) {
+    auto values = shared_.take(m);
+    if (values && values->shard) {
+      step(values->model, *values->shard, values->step, std::move(values->home));
+    } else if (values) {
+      send(tasks_.at(values->model), losses_gathered{values->model, values->step, std::move(values->losses)});
+    }
   }
 
   void on_shard_failed(const shard_failed& m) {
@@ -251,6 +280,7 @@ class memory_manager final : public memory_actor::base {
 
   /// On return the memory is free, except for buffers with other owners.
   void remove(model_id model) {
+    shared_.forget(model);
     const auto homes = store_.remove_model(model);
     const bool paused = paused_.erase(model) > 0;
     if (services_.kept && !paused) {
@@ -285,6 +315,8 @@ class memory_manager final : public memory_actor::base {
 
   run_services services_;
   block_store store_;
+  closable_sink<values_exchanged> exchanged_;  ///< other nodes may answer later than this actor lives
+  shared_steps shared_;
   scheduler_actor scheduler_;
   optimizer_actor optimizer_;
   reporter_actor reporter_;

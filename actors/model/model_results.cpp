@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <ranges>
 #include <utility>
 
@@ -37,6 +38,9 @@ void model_results::resume_losses(const model_standing& before) {
 }
 
 std::optional<float> model_results::step_losses(const unit& u, const std::vector<float>& losses) {
+  if (shares()) {
+    return std::nullopt;
+  }
   for (std::uint32_t k = 0; k < losses.size(); ++k) {
     losses_.insert_or_assign(micro_batch_index{u.first_micro_batch.value + k}, losses[k]);
   }
@@ -48,6 +52,11 @@ std::optional<float> model_results::step_losses(const unit& u, const std::vector
     *loss_ += next->second;
   }
   losses_.clear();
+  return loss_;
+}
+
+std::optional<float> model_results::gathered_losses(const std::vector<float>& losses) {
+  loss_ = std::accumulate(losses.begin() + 1, losses.end(), losses.front());
   return loss_;
 }
 
@@ -69,7 +78,7 @@ bool model_results::step_norm(version_index version, float norm) {
 }
 
 std::optional<step_completed> model_results::take_step() {
-  if (!computed_ || (clips() && !norm_)) {
+  if (!computed_ || (clips() && !norm_) || (shares() && !loss_)) {
     return std::nullopt;
   }
   history_.losses.push_back(loss_.value_or(0.0F));

@@ -25,6 +25,8 @@ class model_results {
   /// Of the micro-batches of one unit. The step's loss is their sum in micro-batch order, whichever came first; returned
   /// when all are known.
   std::optional<float> step_losses(const unit& u, const std::vector<float>& losses);
+  /// The same of all micro-batches of a step, of which units here have only a share.
+  std::optional<float> gathered_losses(const std::vector<float>& losses);
   /// The last unit of the step has committed.
   void step_computed(step_index step) { computed_ = step; }
   /// Every shard's update has the same norm; only the first one that is of the open step counts. False for the others.
@@ -50,6 +52,7 @@ class model_results {
 
  private:
   void resume_losses(const model_standing& before);
+  bool shares() const { return what_ && !what_->share.whole(); }
   bool clips() const { return what_->update.clip_norm > 0; }
 
   model_id id_;

@@ -45,25 +45,16 @@ class model_task final : public task_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &model_task::on_begin_run),
-            guarded(this, &model_task::on_model_arrived),
-            guarded(this, &model_task::on_unit_placed),
-            guarded(this, &model_task::on_unit_lost),
-            guarded(this, &model_task::on_shard_completed),
-            guarded(this, &model_task::on_shard_updated),
-            guarded(this, &model_task::on_batch_ready),
-            guarded(this, &model_task::on_step_acknowledged),
-            guarded(this, &model_task::on_evaluation_acknowledged),
-            guarded(this, &model_task::on_controller_lost),
-            guarded(this, &model_task::on_checkpoint_due),
-            guarded(this, &model_task::on_model_captured),
-            guarded(this, &model_task::on_model_saved),
-            guarded(this, &model_task::on_stop_model),
-            guarded(this, &model_task::on_pause_model),
-            guarded(this, &model_task::on_keep_model),
-            guarded(this, &model_task::on_model_drained),
-            guarded(this, &model_task::on_run_aborted),
-            guarded(this, &model_task::on_report_state),
+    return {guarded(this, &model_task::on_begin_run),         guarded(this, &model_task::on_model_arrived),
+            guarded(this, &model_task::on_unit_placed),       guarded(this, &model_task::on_unit_lost),
+            guarded(this, &model_task::on_shard_completed),   guarded(this, &model_task::on_losses_gathered),
+            guarded(this, &model_task::on_shard_updated),     guarded(this, &model_task::on_batch_ready),
+            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_evaluation_acknowledged),
+            guarded(this, &model_task::on_controller_lost),   guarded(this, &model_task::on_checkpoint_due),
+            guarded(this, &model_task::on_model_captured),    guarded(this, &model_task::on_model_saved),
+            guarded(this, &model_task::on_stop_model),        guarded(this, &model_task::on_pause_model),
+            guarded(this, &model_task::on_keep_model),        guarded(this, &model_task::on_model_drained),
+            guarded(this, &model_task::on_run_aborted),       guarded(this, &model_task::on_report_state),
             guarded(this, &model_task::on_shut_down)};
   }
 
@@ -124,7 +115,8 @@ class model_task final : public task_actor::base {
     const auto speed = m.times.speed;
     tracker_.measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
     if (has_loss(m.what, setup_.what->plan.shape())) {
-      m.what.way == direction::evaluate ? add_scores(m) : add_losses(m);
+      m.what.way == direction::evaluate ? add_scores(m)
+                                        : take_loss(results_.step_losses(m.what, m.losses), m.what.step);
     }
     if (ends_step(m.what, setup_.what->plan.shape()) && tracker_.completed_steps() == m.what.step.value + 1) {
       targets_.erase(batch_of(m.what, micro_batches()));
@@ -132,6 +124,14 @@ class model_task final : public task_actor::base {
       report_step();
     }
     advance();
+  }
+
+  void on_losses_gathered(const losses_gathered& m) {
+    if (!ended_) {
+      take_loss(results_.gathered_losses(m.losses), m.step);
+      report_step();
+      advance();
+    }
   }
 
   void on_shard_updated(const shard_updated& m) {
@@ -209,7 +209,12 @@ class model_task final : public task_actor::base {
       return;
     }
     pausing_ = true;
-    leave({fault_code::interrupted, "it was paused"});
+    const fault why{fault_code::interrupted, "it was paused"};
+    dropped_ = !m.saves;
+    if (dropped_) {
+      saves_.give_up(why);
+    }
+    leave(why);
   }
 
   /// If it stands between two steps, perhaps because the controller has not answered, at once. A checkpoint that is under
@@ -239,7 +244,8 @@ class model_task final : public task_actor::base {
 
   void on_run_aborted(const run_aborted& m) {
     pausing_ = false;
-    if (!m.save) {
+    // A share of a step cannot be continued elsewhere.
+    if (!m.save || (!setup_.what->share.whole() && !is_between_steps())) {
       saves_.give_up(m.why);
     }
     leave(m.why);
@@ -333,10 +339,10 @@ class model_task final : public task_actor::base {
     saves_.begins_at(here());
   }
 
-  void add_losses(const shard_completed& m) {
-    const auto loss = results_.step_losses(m.what, m.losses);
+  /// None: some are missing.
+  void take_loss(std::optional<float> loss, step_index step) {
     if (loss && !std::isfinite(*loss) && setup_.what->stop_on_nan) {
-      end({fault_code::not_finite, not_finite_text(m.what.step.value + 1, *loss)});
+      end({fault_code::not_finite, not_finite_text(step.value + 1, *loss)});
     }
   }
 
@@ -390,7 +396,7 @@ class model_task final : public task_actor::base {
   }
 
   void capture() {
-    captures_boundaries_ = saves_.leaving();
+    captures_boundaries_ = saves_.leaving() && setup_.what->share.whole();
     captured_to_keep_ = keeping_ && !saves_.saving_best();
     send(setup_.memory, capture_model{setup_.id, captures_boundaries_});
   }
@@ -437,7 +443,7 @@ class model_task final : public task_actor::base {
     }
     const auto action = saves_.next(here(), tracker_.drained() && (drained_ || !pausing_));
     if (action == save_tracker::action::end) {
-      if (pausing_ && saves_.unsaved()) {
+      if (pausing_ && saves_.unsaved() && !dropped_) {
         stay();
       } else {
         end(saves_.reason(), pausing_);
@@ -516,6 +522,7 @@ class model_task final : public task_actor::base {
   bool captures_boundaries_ = false;               ///< the capture that is under way, or was the last one
   bool left_ = false;                          ///< has left the schedule
   bool pausing_ = false;                       ///< and will end as paused when it is saved
+  bool dropped_ = false;                       ///< is not saved for that
   bool pause_due_ = false;                     ///< when the step that has begun has ended
   bool keeping_ = false;                       ///< the supervisor waits until it is saved
   bool captured_to_keep_ = false;              ///< the last capture was made for that

@@ -14,22 +14,24 @@ using device_actor = caf::typed_actor<
     caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
-using task_actor = caf::typed_actor<
-    caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>,
-    caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>,
-    caf::reacts_to<step_acknowledged>, caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>,
-    caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
-    caf::reacts_to<stop_model>, caf::reacts_to<pause_model>, caf::reacts_to<keep_model>, caf::reacts_to<model_drained>,
-    caf::reacts_to<run_aborted>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
+using task_actor =
+    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>,
+                     caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>, caf::reacts_to<losses_gathered>,
+                     caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
+                     caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>,
+                     caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
+                     caf::reacts_to<stop_model>, caf::reacts_to<pause_model>, caf::reacts_to<keep_model>,
+                     caf::reacts_to<model_drained>, caf::reacts_to<run_aborted>, caf::reacts_to<report_state>,
+                     caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: host buffers of blocks, leases, versions; decides alone when a unit is complete.
-using memory_actor = caf::typed_actor<
-    caf::reacts_to<device_added>, caf::reacts_to<register_model>, caf::reacts_to<lease_shard>,
-    caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
-    caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>,
-    caf::reacts_to<capture_model>, caf::reacts_to<updates_held>, caf::reacts_to<model_saved>,
-    caf::reacts_to<release_model>, caf::reacts_to<updates_released>,
-    caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
+using memory_actor =
+    caf::typed_actor<caf::reacts_to<device_added>, caf::reacts_to<register_model>, caf::reacts_to<lease_shard>,
+                     caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
+                     caf::reacts_to<values_exchanged>, caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>,
+                     caf::reacts_to<device_lost>, caf::reacts_to<capture_model>, caf::reacts_to<updates_held>,
+                     caf::reacts_to<model_saved>, caf::reacts_to<release_model>, caf::reacts_to<updates_released>,
+                     caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// OPTIMIZER: update jobs on the host.
 using optimizer_actor = caf::typed_actor<

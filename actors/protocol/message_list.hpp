@@ -8,7 +8,7 @@
       X(model_added) X(model_arrived) X(model_left) X(model_ended) X(register_model) X(unit_ready) X(device_freed)     \
           X(prefetch_shard) X(unit_placed) X(unit_lost) X(withdraw_unit) X(execute_shard) X(lease_shard)               \
               X(shard_leased) X(lease_refused) X(lease_returned) X(operation_completed) X(shard_demoted)               \
-                  X(shard_failed) X(shard_completed) X(step_shard) X(shard_stepped) X(shard_updated) X(resume_updates) \
+                  X(shard_failed) X(shard_completed) X(step_shard) X(values_exchanged) X(losses_gathered) X(shard_stepped) X(shard_updated) X(resume_updates) \
                       X(batch_wanted) X(batch_ready) X(capture_model) X(hold_updates) X(updates_held)                  \
                           X(model_captured) X(save_model) X(shard_saved) X(model_saved) X(checkpoint_due)              \
                               X(step_observed) X(step_acknowledged) X(evaluation_observed) X(evaluation_acknowledged)  \

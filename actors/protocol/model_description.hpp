@@ -6,6 +6,7 @@
 #include "models/optimizer/update_rule.hpp"
 #include "partition/plan/cut.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct model_description {
   std::uint32_t batch_size = 0;       ///< samples per optimizer step
   std::uint32_t micro_batches = 1;    ///< divides batch_size
   parallel_options parallel{};
+  step_share share{};  ///< of its replicas, those that this run computes: the others by session_options::partners
   bool evaluate_only = false;         ///< no training: neither epochs nor steps, one evaluation
   std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
   std::uint32_t steps = 0;

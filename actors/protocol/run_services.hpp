@@ -10,6 +10,7 @@ namespace hydra {
 class executor;
 class host_arena;
 class kept_parameters;
+class step_partners;
 class trace;
 
 /// Shared by all actors of a run; none of it is owned by an actor.
@@ -19,6 +20,7 @@ struct run_services {
   host_arena* arena = nullptr;
   executor* update_executor = nullptr;
   kept_parameters* kept = nullptr;       ///< null: parameters of ended models are not kept
+  step_partners* partners = nullptr;     ///< null: there are none
 };
 
 struct policy_actor_source;

@@ -5,6 +5,7 @@
 #include "actors/protocol/interfaces.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@ enum class model_command : std::uint8_t {
   stop,                 ///< it ends with the step that has begun
   pause,                ///< it is saved where it is, and gives its memory back
   pause_between_steps,  ///< the same at the end of the step that has begun: devices with other cuts can continue it
+  drop,                 ///< it gives its memory back without being saved
   resume,               ///< a paused model continues where it was saved, when there is memory for it
   save,                 ///< between two steps, the next time that it is there, if it is being trained
 };
@@ -28,12 +30,14 @@ struct steer_model {
   std::string name;
   model_command what = model_command::stop;
   command_sink answer;  ///< may be null
+  step_share share{};   ///< with which it is resumed
 };
 
 /// To the MODEL TASK, as the next one.
 struct stop_model {};
 struct pause_model {
   bool between_steps = false;
+  bool saves = true;
 };
 
 /// To the MODEL TASK: save it between two steps, and continue.

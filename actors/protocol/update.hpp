@@ -8,6 +8,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,20 @@ struct step_shard {
   sharded_model_ptr what;
   shard_home home;
   memory_actor memory;
+};
+
+/// Of a model whose steps are shared with other nodes (step_partners): what MEMORY MANAGER has asked them for is there. `ticket`:
+/// its own.
+struct values_exchanged {
+  std::uint64_t ticket = 0;
+  fault why{};
+};
+
+/// To the MODEL TASK: the losses of all micro-batches of a step, in their order.
+struct losses_gathered {
+  model_id model;
+  step_index step;
+  std::vector<float> losses;
 };
 
 /// Resumes the updates of the step in which a checkpoint was taken. Local only: carries memory.

@@ -205,7 +205,8 @@ trained_tokens::trained_tokens(std::shared_ptr<const token_counts> counts) {
 }
 
 std::uint64_t trained_tokens::after(std::uint64_t steps, const sharded_model& m) {
-  const auto targets = static_cast<std::uint64_t>(m.plan.shards.back().second_spec.elements()) * m.plan.micro_batches;
+  const auto targets =
+      static_cast<std::uint64_t>(m.plan.shards.back().second_spec.elements()) * m.micro_batches_of_step();
   return counter_ ? counter_->after(steps) : targets * steps;
 }
 

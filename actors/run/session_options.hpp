@@ -10,9 +10,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace hydra {
+
+class step_partners;
 
 /// Ablations: measurements with parts of the system switched off; all results stay the same.
 struct ablation_options {
@@ -57,6 +60,7 @@ struct session_options {
   /// memory; their chains and shards stay, too. All other memory of a model is freed when it has ended and its last
   /// checkpoint is written.
   bool keep_parameters = true;
+  std::shared_ptr<step_partners> partners{};  ///< of models that are resumed with a share of their steps; null: none
 };
 
 /// The options as they are. Throws fault_error{bad_input} for those that are out of range.

@@ -165,6 +165,9 @@ task_actor supervisor::spawn_task(model_id id, const model_entry& entry) {
   setup.supervisor = caf::actor_cast<supervisor_actor>(this);
   setup.first_attempt = phases_.admissions(id) * most_attempts;
   setup.checkpoints = {setup_.checkpoints.every_steps, setup_.checkpoints.every, setup_.checkpoints.every};
+  if (entry.what->share.first > 0) {
+    setup.checkpointer = nullptr;  // the node of the first replica saves it
+  }
   const auto task = spawn_model_task(system(), services_, setup);
   monitor(task);
   actors_.tasks.at(id.value) = task;

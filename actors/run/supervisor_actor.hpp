@@ -123,7 +123,7 @@ class supervisor final : public supervisor_actor::base {
   void end_without_task(model_id model, const fault& why);
   void steer_new(const steer_model& m);
   void stop(model_id model, const command_sink& sink);
-  void pause(model_id model, const command_sink& sink, bool between_steps = false);
+  void pause(model_id model, const command_sink& sink, const pause_model& how = {});
   void pause_without_memory(model_id model);
   void pause_by_command(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);

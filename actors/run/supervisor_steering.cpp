@@ -57,8 +57,12 @@ void supervisor::on_steer_model(const steer_model& m) {
       return stop(*model, m.answer);
     case model_command::pause:
     case model_command::pause_between_steps:
-      return pause(*model, m.answer, m.what == model_command::pause_between_steps);
+    case model_command::drop:
+      return pause(*model, m.answer, {m.what == model_command::pause_between_steps, m.what != model_command::drop});
     case model_command::resume:
+      if (!halted_ && descriptions_.contains(*model)) {
+        descriptions_.at(*model).share = m.share;
+      }
       return resume(*model, m.answer);
     case model_command::save:
       return keep(*model, m.answer);
@@ -106,9 +110,9 @@ void supervisor::stop(model_id model, const command_sink& sink) {
   answer(sink, {});
 }
 
-void supervisor::pause(model_id model, const command_sink& sink, bool between_steps) {
+void supervisor::pause(model_id model, const command_sink& sink, const pause_model& how) {
   const auto state = phases_.of(model);
-  if (setup_.checkpoints.store == nullptr) {
+  if (setup_.checkpoints.store == nullptr && how.saves) {
     return answer(sink, cannot_save(model, "paused"));
   }
   if (parked_.erase(model) > 0) {  // from now on by command: the decision does not resume it
@@ -123,7 +127,10 @@ void supervisor::pause(model_id model, const command_sink& sink, bool between_st
   } else if (state == model_phase::training) {
     phases_.pauses(model);
     steered_.emplace(model, sink);
-    send(actors_.tasks.at(model.value), pause_model{between_steps});
+    send(actors_.tasks.at(model.value), how);
+  } else if (state == model_phase::pausing && !how.saves) {
+    steered_.emplace(model, sink);
+    send(actors_.tasks.at(model.value), how);
   } else if (state == model_phase::waiting) {
     queue_.remove(phases_.name_of(model));
     pause_without_memory(model);

@@ -209,8 +209,8 @@ std::filesystem::path session::keep(const std::string& model) {
   return keep_checkpoint(checkpoints_of(state_->options.output / "checkpoints", model));
 }
 
-void session::steer(const std::string& model, model_command what, command_sink answer) {
-  if (state_->requests.offer(steer_model{model, what, answer}) != line_state::open) {
+void session::steer(const std::string& model, model_command what, command_sink answer, const step_share& share) {
+  if (state_->requests.offer(steer_model{model, what, answer, share}) != line_state::open) {
     answer(no_run());
   }
 }
@@ -220,7 +220,7 @@ void session::read_status(status_sink answer) { state_->requests.offer(hydra::re
 void session::steer_and_wait(const std::string& model, model_command what) {
   auto answer = std::make_shared<std::promise<void>>();
   auto done = answer->get_future();
-  const auto line = state_->requests.offer(steer_model{model, what, sink_of(std::move(answer))});
+  const auto line = state_->requests.offer(steer_model{model, what, sink_of(std::move(answer)), {}});
   awaited(done, line);
 }
 
@@ -561,7 +561,8 @@ pipeline_options session::state::pipeline() const {
 
 run_setup session::state::make_setup(trace* spans) {
   run_setup setup;
-  setup.services = {log, spans, arena.get(), nullptr, options.keep_parameters ? &kept : nullptr};
+  setup.services = {
+      log, spans, arena.get(), nullptr, options.keep_parameters ? &kept : nullptr, options.partners.get()};
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {

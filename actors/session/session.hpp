@@ -159,7 +159,8 @@ class session {
   /// The commands above, and status(), from any thread, also in a callback: they return at once. `answer` is called once, on a
   /// thread of the run, and must return at once; destroyed uncalled if the run ends before. A stop, pause or
   /// resume is answered as above, a save when a checkpoint from between two steps is complete.
-  void steer(const std::string& model, model_command what, command_sink answer);
+  /// `share`: of the steps of a model that is resumed, the rest is for session_options::partners.
+  void steer(const std::string& model, model_command what, command_sink answer, const step_share& share = {});
   void read_status(status_sink answer);
 
   /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its

@@ -388,7 +388,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
     } else if (p.trained()) {
       train(now, whole);
     } else if (p.averaging > 0) {  // never of a chain in bf16
-      apply_average(p.averaging, model_->plan.micro_batches, values, gradients);
+      apply_average(p.averaging, model_->micro_batches_of_step(), values, gradients);
     }
   }
   update_tied_copies(shard, homes);

@@ -40,8 +40,15 @@ struct sharded_model {
   double remaining_scale = 1;         ///< its wall time alone / its compute time: remaining times are wall times
   std::string identity{};             ///< all that decides its results, one per line: a checkpoint must agree
   schedule_terms terms{};
+  step_share share{};  ///< the plan's replicas and micro-batches are those of the share
 
   std::size_t size() const noexcept { return plan.shards.size(); }
+  std::uint32_t micro_batches_of_replica() const noexcept { return plan.micro_batches / plan.replicas; }
+  /// The place of its first micro-batch in the step, and how many the step has with those of other nodes.
+  std::uint32_t first_micro_batch() const noexcept { return share.first * micro_batches_of_replica(); }
+  std::uint32_t micro_batches_of_step() const noexcept {
+    return share.whole() ? plan.micro_batches : share.of * micro_batches_of_replica();
+  }
 };
 
 using sharded_model_ptr = std::shared_ptr<const sharded_model>;

@@ -47,12 +47,13 @@ visit::visit(sharded_model_ptr model, const unit& what, std::size_t targets)
 
 void visit::run(std::size_t k, const parameter_blocks& parameters, const micro_batch_blocks& blocks,
                 const results& out) {
-  const visit_context context{.seed = model_->seed,
-                              .step = what_.step.value,
-                              .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
-                              .targets = targets_,
-                              .training = what_.way != direction::evaluate,
-                              .lowest_trained = what_.shard.value == model_->plan.first_trained};
+  const visit_context context{
+      .seed = model_->seed,
+      .step = what_.step.value,
+      .micro_batch = model_->first_micro_batch() + what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
+      .targets = targets_,
+      .training = what_.way != direction::evaluate,
+      .lowest_trained = what_.shard.value == model_->plan.first_trained};
   if (what_.way == direction::evaluate && out.loss) {
     run_score(k, context, parameters, blocks, out);
   } else if (what_.way != direction::backward) {

@@ -34,7 +34,7 @@ byte_count update_of(const shard_plan& s) {
 /// the sum before.)
 byte_count updates_of(const model_plan& m, const shard_plan& s) {
   const auto partial = m.waves > 1 ? charge(s.partial_sum_bytes()) : byte_count{};
-  return std::max(update_of(s), partial) * m.replicas + partial * m.replicas;
+  return std::max(update_of(s), partial) * m.replicas + partial * m.replicas + update_of(s) * m.gathered_sums;
 }
 
 /// The losses that one visit leaves.

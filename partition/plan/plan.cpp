@@ -36,7 +36,7 @@ const plan_device& smallest(std::span<const plan_device> devices) {
 /// Where the shard is stepped; what its backward visit needs and takes follows from that. A device does not see the sums
 /// of several lanes together.
 void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
-  const bool on_device = asked && m.replicas * m.waves == 1;
+  const bool on_device = asked && m.replicas * m.waves == 1 && m.replicas_elsewhere == 0;
   const parameter_layout layout(*m.model, s.first_layer, s.last_layer);
   const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
   s.backward_time -= s.device_update_time;
@@ -162,6 +162,7 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   plan.micro_batches = m.micro_batches;
   plan.replicas = m.replicas;
   plan.waves = m.waves;
+  plan.gathered_sums = gathers_sums(*m.model) ? m.replicas_elsewhere : 0;
   plan.samples = m.profile->samples;
   plan.update_threads = m.stepping.host_threads;
   plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas / m.waves * 4, longest_evaluation_visit)};
@@ -196,6 +197,13 @@ void set_host_bytes(workload_plan& plan, std::size_t devices) {
 }
 
 }  // namespace
+
+bool gathers_sums(const chain& model) {
+  const parameter_layout layout(model, 0, model.size());
+  return model.gradients() == precision::bf16 ||
+         std::ranges::any_of(layout.parameters(),
+                             [](const placed_parameter& p) { return !p.tied_to.empty() && !p.frozen; });
+}
 
 std::uint32_t evaluation_range::size_of(std::uint32_t first) const noexcept {
   return first < micro_batches ? std::min(round, micro_batches - first) : 0;

@@ -89,6 +89,7 @@ struct model_plan {
   std::uint32_t micro_batches = 1;   ///< of a step
   std::uint32_t replicas = 1;    ///< gradient sums of a step (step_shape)
   std::uint32_t waves = 1;       ///< visits of a shard that add to one sum
+  std::uint32_t gathered_sums = 0;   ///< of each shard, that come from other nodes and stay beside the own ones
   std::uint32_t first_trained = 0;   ///< shard; those below it have only frozen parameters (step_shape)
   std::int64_t samples = 0;      ///< per micro-batch
   int update_threads = 1;        ///< of the host: so many shards of a run are stepped at a time
@@ -135,6 +136,7 @@ struct plan_request {
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;
   std::uint32_t waves = 1;
+  std::uint32_t replicas_elsewhere = 0;  ///< of the same step, by other nodes (step_share)
   update_options rule{};         ///< it decides how large the moments are
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
@@ -168,6 +170,10 @@ struct workload_plan {
       waiting{};  ///< models that are admitted when others have given their host memory back; the bytes above
                   ///< are those of the others
 };
+
+/// The gradient sums of replicas on other nodes must be had one by one: they are rounded, or are added in an order that also
+/// has those of tied copies. Else nodes may add them.
+bool gathers_sums(const chain& model);
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
 /// smallest M - reserve decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X,

@@ -34,6 +34,21 @@ struct step_shape {
   }
 };
 
+/// Of the replicas of a step those that are computed in this process; the others are computed by other nodes. A step_shape then
+/// has only these, numbered from 0, and their micro-batches.
+struct step_share {
+  std::uint32_t first = 0;  ///< replica
+  std::uint32_t replicas = 0;
+  std::uint32_t of = 0;  ///< replicas of the step; 0: all are computed here
+  bool whole() const noexcept { return replicas == of; }
+  friend bool operator==(const step_share&, const step_share&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, step_share& x) {
+    return f(x.first, x.replicas, x.of);
+  }
+};
+
 /// How far a model is: the step, and how many of its training units have completed in each lane (a prefix of it).
 struct step_position {
   std::uint32_t step = 0;

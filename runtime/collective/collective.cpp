@@ -167,7 +167,7 @@ collective make_collective(collective_kind kind, std::uint32_t summands, std::ui
   if (summands == 0) {
     refuse("a collective has at least one party");
   }
-  collective c{.kind = kind, .summands = summands, .parties = summands, .values = values};
+  collective c{.summands = summands, .parties = summands, .values = values};
   if (kind == collective_kind::parameter_server) {
     ++c.parties;
   }
@@ -176,6 +176,20 @@ collective make_collective(collective_kind kind, std::uint32_t summands, std::ui
   }
   for (auto& r : c.rounds) {
     std::erase_if(r, [](const transfer& t) { return t.what.count == 0; });
+  }
+  return c;
+}
+
+collective make_broadcast(std::uint32_t from, std::uint32_t parties, std::uint64_t values) {
+  collective c{.summands = parties, .parties = parties, .values = values};
+  round give;
+  for (std::uint32_t to = 0; to < parties && values > 0; ++to) {
+    if (to != from) {
+      give.push_back({from, to, {0, values}, combination::copy});
+    }
+  }
+  if (!give.empty()) {
+    c.rounds.push_back(std::move(give));
   }
   return c;
 }

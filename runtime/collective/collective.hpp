@@ -45,7 +45,6 @@ struct transfer {
 };
 
 struct collective {
-  collective_kind kind = collective_kind::direct;
   std::uint32_t summands = 1;  ///< the parties below this have values
   std::uint32_t parties = 1;   ///< the others have none at first
   std::uint64_t values = 0;    ///< of each
@@ -54,6 +53,9 @@ struct collective {
 
 /// Throws fault_error{bad_input} without summands. In a round, the ranges of a party are equal or have no value in common.
 collective make_collective(collective_kind kind, std::uint32_t summands, std::uint64_t values);
+
+/// All parties come to have the values of party `from`. Sends (parties - 1) times as many.
+collective make_broadcast(std::uint32_t from, std::uint32_t parties, std::uint64_t values);
 
 /// The sum is ((0 + 1) + 2) + ..., as one process adds them; that of other kinds depends on kind and number, and on nothing else.
 bool adds_in_order(collective_kind kind) noexcept;

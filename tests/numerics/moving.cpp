@@ -2,17 +2,14 @@
 
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/waiting_run.hpp"
 
 #include "partition/checkpoint/checkpoint_folder.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <atomic>
-#include <chrono>
 #include <filesystem>
-#include <future>
 #include <string>
-#include <thread>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -21,55 +18,6 @@ using namespace hydra::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A run whose models are paused until they are resumed, on a thread of its own.
-class waiting_run {
- public:
-  waiting_run(fs::path folder, const std::vector<exact_case>& models, const cpu_device& device)
-      : folder_(std::move(folder)),
-        session_(
-            {.output = folder_, .log = verbosity::quiet, .checkpoint = {.every_minutes = 0}, .begin_paused = true}) {
-    session_.add_devices(1, device);
-    for (std::size_t i = 0; i < models.size(); ++i) session_.add_model(describe(models[i], i));
-    session_.on<step_completed>([this](const step_completed&, control&) { ++steps_; });
-    run_ = std::async(std::launch::async, [this] { return session_.run(); });
-    while (!under_way()) {
-      if (run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-        run_.get();  // throws why it has not begun
-      std::this_thread::yield();
-    }
-  }
-
-  session& operator*() { return session_; }
-  int steps() const { return steps_; }
-  fs::path checkpoints(const std::string& model) const { return checkpoints_of(folder_ / "checkpoints", model); }
-
-  model_phase phase_of(std::size_t model) { return session_.status().models.at(model).phase; }
-  void train_for(int steps) {
-    for (const int end = steps_ + steps; steps_ < end;) std::this_thread::yield();
-  }
-  void train_to_the_end(std::size_t model) {
-    while (phase_of(model) < model_phase::finished) std::this_thread::yield();
-  }
-
-  report end() {
-    session_.interrupt();
-    return run_.get();
-  }
-
- private:
-  bool under_way() try {
-    session_.status();
-    return true;
-  } catch (const fault_error&) {
-    return false;
-  }
-
-  fs::path folder_;
-  session session_;
-  std::atomic<int> steps_ = 0;
-  std::future<report> run_;
-};
 
 void move(const std::string& model, waiting_run& from, waiting_run& to) {
   (*from).pause(model);

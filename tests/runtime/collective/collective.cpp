@@ -195,6 +195,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("collectives: all parties have what one has broadcast", "[collective]") {
+  portable_random random{5};
+  for (std::uint32_t n = 1; n <= 5; ++n) {
+    const std::uint64_t size = n == 3 ? 0 : 2 * collective_run::piece_values + n;
+    const auto from = random.whole(0, n - 1);
+    const auto c = make_broadcast(from, n, size);
+    auto all = random_values(n, size, random);
+    const auto sent = all[from];
+    std::vector<std::uint32_t> node_of(n);
+    std::iota(node_of.begin(), node_of.end(), 0U);
+    random_network network{c, all, node_of, random};
+    CHECK(network.run() == (n - 1) * size);
+    REQUIRE(network.finished());
+    CHECK(std::ranges::all_of(all, [&](const values& v) { return v == sent; }));
+  }
+}
+
 TEST_CASE("collectives: values of many pieces", "[collective]") {
   portable_random random{11};
   const std::uint64_t size = 9 * collective_run::piece_values + 77;

@@ -1,5 +1,7 @@
 #include "runtime/device/closable_sink.hpp"
 
+#include "runtime/device/ticket.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -16,7 +18,7 @@ completion numbered(std::uint64_t n) { return {.operation = ticket{n}, .begin = 
 
 TEST_CASE("a sink passes completions on until it is closed") {
   std::vector<std::uint64_t> notified;
-  closable_sink s;
+  closable_sink<completion> s;
   const auto device_side = s.sink();
   device_side(numbered(1));  // not open yet
   s.open([&](const completion& c) { notified.push_back(c.operation.value); });
@@ -30,7 +32,7 @@ TEST_CASE("closing a sink destroys its receiver, however long the device keeps i
   const auto held = std::make_shared<int>(0);
   completion_sink device_side;
   {
-    closable_sink s;
+    closable_sink<completion> s;
     device_side = s.sink();
     s.open([held](const completion&) {});
     CHECK(held.use_count() == 2);

@@ -1,0 +1,52 @@
+#pragma once
+// EXCHANGE: what nodes that train a model together send each other.
+
+#include "actors/cluster/network.hpp"
+#include "actors/protocol/cluster.hpp"
+#include "actors/protocol/exchange.hpp"
+#include "actors/protocol/step_partners.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// A model that this node trains together with others.
+struct formed_team {
+  std::uint32_t model = 0;
+  std::string name{};
+  assignment_epoch epoch = 0;
+  std::vector<team_member> members{};   ///< in the order of their replicas; all replicas of a step
+  std::size_t here = 0;                 ///< this node's place among them
+};
+
+/// Sums of gradients are added by the collective operation "direct", whose bits are those of one process; what is not added is
+/// sent to all. Thread-safe.
+class node_exchange final : public step_partners {
+ public:
+  /// Listens at `at` for other nodes. Called on a thread of its own: `lost`, when a member of a team cannot be reached any more.
+  node_exchange(cluster_network& network, const network_address& at,
+                std::function<void(std::uint32_t model, assignment_epoch epoch, const fault& why)> lost);
+  ~node_exchange() override;
+  node_exchange(const node_exchange&) = delete;
+  node_exchange& operator=(const node_exchange&) = delete;
+
+  std::uint16_t port() const noexcept { return port_; }
+
+  /// Connects to the members; `done`: on a thread of its own. Replaces an earlier team of the model.
+  void form(formed_team team, std::function<void(const fault&)> done);
+  /// What is under way ends with a fault.
+  void disband(std::uint32_t model, assignment_epoch epoch);
+
+  void exchange(partner_exchange values) override;
+
+ private:
+  cluster_network& network_;
+  caf::actor actor_;
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace hydra

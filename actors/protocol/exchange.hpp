@@ -1,0 +1,80 @@
+#pragma once
+// Messages between the EXCHANGE of one node of a cluster and those of others: values of models that they train together. Whoever
+// needs values asks for them, a piece at a time.
+
+#include "actors/protocol/caf_version.hpp"
+#include "runtime/collective/collective_run.hpp"
+
+#include <caf/actor_system_config.hpp>
+#include <caf/sec.hpp>
+#include <caf/typed_actor.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace hydra {
+
+/// The nodes that train a model together do the same operations in the same order, since they began together (`epoch` of their
+/// assignment). Some operations have several parts.
+struct exchange_part {
+  std::uint32_t model = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t operation = 0;
+  std::uint32_t part = 0;
+  friend auto operator<=>(const exchange_part&, const exchange_part&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, exchange_part& x) {
+    return f(x.model, x.epoch, x.operation, x.part);
+  }
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, piece& x) {
+  return f(x.round, x.from, x.to, x.what.first, x.what.count);
+}
+
+struct given_values {
+  exchange_part of{};
+  piece what{};
+  std::vector<float> values{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, given_values& x) {
+    // Of a vector CAF copies one element at a time.
+    std::uint64_t size = x.values.size();
+    if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) {
+      return f(x.of, x.what, size);
+    } else {
+      if (auto e = f(x.of, x.what, size)) return e;
+      if constexpr (Inspector::writes_state) {
+        if (size > collective_run::piece_values) return caf::sec::invalid_argument;
+        x.values.resize(size);
+      }
+      return f.apply_raw(x.values.size() * sizeof(float), x.values.data());
+    }
+  }
+};
+using value_receiver = caf::typed_actor<caf::reacts_to<given_values>>;
+
+struct want_values {
+  exchange_part of{};
+  piece what{};
+  value_receiver to{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, want_values& x) {
+    return f(x.of, x.what, x.to);
+  }
+};
+
+using exchange_actor = value_receiver::extend<caf::reacts_to<want_values>>;
+
+inline void add_exchange_messages(caf::actor_system_config& config) {
+  config.add_message_type<given_values>("hydra::given_values");
+  config.add_message_type<want_values>("hydra::want_values");
+}
+
+}  // namespace hydra
