@@ -44,7 +44,8 @@ model_estimate estimate_of(const model_description& m, const prepared_model& p, 
           .arithmetic = {},
           .steps = p.steps,
           .work = step_time(plan) * p.steps + evaluation_time(plan) * static_cast<std::int64_t>(evaluations),
-          .checkpoint = checkpoint_bytes(plan)};
+          .checkpoint = checkpoint_bytes(plan),
+          .nodes = m.nodes};
 }
 
 }  // namespace hydra

@@ -17,6 +17,7 @@ struct model_estimate {
   std::uint32_t steps = 0;
   duration work{};          ///< computations of all steps and evaluations, one after the other, at speed 1
   byte_count checkpoint{};  ///< parameters and optimizer state
+  std::uint32_t nodes = 1;  ///< model_description::nodes
 };
 
 /// By the times of the plan.

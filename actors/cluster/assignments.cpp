@@ -9,6 +9,16 @@ namespace {
 
 constexpr std::uint32_t most_refusals = 3;
 
+/// The nodes of a model, its first one in front.
+std::vector<std::size_t> taken_by(const cluster_model& m) {
+  std::vector<std::size_t> all;
+  if (m.node) {
+    all.push_back(*m.node);
+  }
+  all.insert(all.end(), m.helpers.begin(), m.helpers.end());
+  return all;
+}
+
 bool is_on_a_node(const cluster_model& m) {
   return m.phase != assignment_phase::waiting && m.phase != assignment_phase::ended;
 }
@@ -25,7 +35,8 @@ std::size_t assignments::add_node(std::string name, const node_capacity& capacit
   return nodes_.size() - 1;
 }
 
-void assignments::estimated(std::size_t model, duration remaining, byte_count checkpoint) {
+void assignments::estimated(std::size_t model, duration remaining, byte_count checkpoint, std::uint32_t nodes) {
+  models_.at(model).nodes = nodes;
   models_.at(model).remaining = remaining;
   models_.at(model).checkpoint = checkpoint;
 }
@@ -42,12 +53,28 @@ cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) 
   return m.epoch == epoch && is_on_a_node(m) ? &m : nullptr;
 }
 
+/// All of its nodes; `without`: one that knows it, or cannot be told.
+void assignments::leave_nodes(cluster_model& m, std::optional<std::size_t> without) {
+  const auto number = static_cast<std::size_t>(&m - models_.data());
+  auto all = std::exchange(m.helpers, {});
+  if (m.node) {
+    all.push_back(*m.node);
+  }
+  for (const auto n : all) {
+    if (n != without && nodes_[n].here) {
+      drops_.push_back({number, n, m.epoch});
+    }
+  }
+  m.node.reset();
+}
+
 void assignments::node_lost(std::size_t node) {
   nodes_.at(node).here = false;
   for (auto& m : models_) {
-    if (m.node == node) {
+    if (m.is_on(node)) {
+      leave_nodes(m, node);
       m.phase = assignment_phase::waiting;
-      m.node.reset();
+      m.moves_to.reset();
       m.steps = m.saved_at.value_or(0);
       ++m.epoch;
     }
@@ -64,19 +91,20 @@ bool assignments::began(std::size_t number, assignment_epoch epoch) {
   return true;
 }
 
-bool assignments::refused(std::size_t number, assignment_epoch epoch, const fault& why) {
+bool assignments::refused(std::size_t number, assignment_epoch epoch, const fault& why, std::optional<std::size_t> by) {
   auto* m = current(number, epoch);
-  if (!m) {
+  if (!m || (by && !m->is_on(*by))) {
     return false;
   }
+  const auto node = by.value_or(*m->node);
   if (why.code == fault_code::does_not_fit || why.code == fault_code::refused) {
-    m->too_large_for.insert(*m->node);
+    m->too_large_for.insert(node);
   } else if (why.code == fault_code::io) {
-    m->avoids.insert(*m->node);
+    m->avoids.insert(node);
   } else {
     ++m->refusals;
   }
-  m->node.reset();
+  leave_nodes(*m, node);
   m->why = why;
   m->phase = m->refusals == most_refusals ? assignment_phase::ended : assignment_phase::waiting;
   ++m->epoch;
@@ -115,7 +143,7 @@ bool assignments::released(std::size_t number, assignment_epoch epoch) {
     return false;
   }
   m->phase = assignment_phase::waiting;
-  m->node.reset();
+  leave_nodes(*m, m->node);
   ++m->epoch;
   return true;
 }
@@ -137,7 +165,7 @@ bool assignments::ended(std::size_t number, assignment_epoch epoch, const fault&
     return false;
   }
   m->phase = assignment_phase::ended;
-  m->node.reset();
+  leave_nodes(*m, m->node);
   m->why = why;
   m->remaining = {};
   return true;
@@ -165,13 +193,23 @@ std::vector<placeable_model> assignments::placeable(const std::vector<std::size_
     placeable_model p{.remaining = m.remaining, .checkpoint = m.checkpoint, .begun = m.saved_at || m.steps > 0};
     if (m.node && place_of(*m.node) < nodes.size()) {
       p.on = place_of(*m.node);
+      p.moves = m.helpers.empty();
     }
+    p.remaining /= static_cast<std::int64_t>(m.helpers.size() + 1);
     for (const auto& nodes_of : {m.too_large_for, m.avoids}) {
       for (const auto n : nodes_of) {
         p.too_large_for.insert(place_of(n));
       }
     }
     all.push_back(std::move(p));
+  }
+  for (const auto& m : models_) {  // behind them, what else nodes have to do
+    for (const auto helper : m.helpers) {
+      if (place_of(helper) < nodes.size()) {
+        const auto share = m.remaining / static_cast<std::int64_t>(m.helpers.size() + 1);
+        all.push_back({.remaining = share, .begun = true, .on = place_of(helper), .moves = false});
+      }
+    }
   }
   return all;
 }
@@ -192,12 +230,15 @@ std::vector<cluster_command> assignments::decide() {
   if (commands.empty()) {
     move_one(commands);
   }
+  commands.insert(commands.begin(), drops_.begin(), drops_.end());
+  drops_.clear();
   return commands;
 }
 
 void assignments::empty_leaving(std::vector<cluster_command>& commands) {
   for (std::size_t m = 0; m < models_.size(); ++m) {
-    if (models_[m].phase == assignment_phase::training && nodes_[*models_[m].node].leaving && !models_[m].stays) {
+    const bool leaves = std::ranges::any_of(taken_by(models_[m]), [this](std::size_t n) { return nodes_[n].leaving; });
+    if (models_[m].phase == assignment_phase::training && leaves && !models_[m].stays) {
       take_back(m, commands);
     }
   }
@@ -230,9 +271,34 @@ void assignments::place_waiting(std::vector<cluster_command>& commands) {
 }
 
 void assignments::assign(std::size_t m, std::size_t node, std::vector<cluster_command>& commands) {
+  models_[m].helpers = helpers_for(m, node);
   models_[m].phase = assignment_phase::assigned;
   models_[m].node = node;
-  commands.push_back(assign_model{m, node, models_[m].epoch, models_[m].saved_at});
+  commands.push_back(assign_model{m, node, models_[m].epoch, models_[m].saved_at, models_[m].helpers});
+}
+
+/// Those with the fewest models, as many as there are.
+std::vector<std::size_t> assignments::helpers_for(std::size_t m, std::size_t node) const {
+  std::vector<std::size_t> all;
+  for (const auto n : taking_models()) {
+    if (n != node && !models_[m].too_large_for.contains(n) && !models_[m].avoids.contains(n)) {
+      all.push_back(n);
+    }
+  }
+  std::ranges::stable_sort(all, {}, [this](std::size_t n) {
+    return std::ranges::count_if(models_, [n](const cluster_model& other) { return other.is_on(n); });
+  });
+  all.resize(std::min<std::size_t>(all.size(), models_[m].nodes - 1));
+  return all;
+}
+
+/// More nodes than it has would train it.
+bool assignments::may_grow(const cluster_model& m) const {
+  const auto here = m.helpers.size() + 1;
+  const auto fit = std::ranges::count_if(
+      taking_models(), [&](std::size_t n) { return !m.too_large_for.contains(n) && !m.avoids.contains(n); });
+  return m.phase == assignment_phase::training && !m.stays && here < m.nodes && here < static_cast<std::size_t>(fit) &&
+         m.remaining > restart_ * 4;
 }
 
 /// One at a time: the ends of nodes are others when it has arrived.
@@ -243,6 +309,10 @@ void assignments::move_one(std::vector<cluster_command>& commands) {
   const auto nodes = taking_models();
   if (under_way || nodes.size() < 2) {
     return;
+  }
+  if (const auto grows = std::ranges::find_if(models_, [this](const cluster_model& m) { return may_grow(m); });
+      grows != models_.end()) {
+    return take_back(static_cast<std::size_t>(grows - models_.begin()), commands);
   }
   const auto move = best_move(placeable(nodes), capacities(nodes));
   if (move && !models_[move->model].stays) {

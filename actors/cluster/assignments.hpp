@@ -6,6 +6,7 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,13 +24,19 @@ struct assign_model {
   std::size_t node = 0;
   assignment_epoch epoch = 0;
   std::optional<std::uint32_t> from_step{};  ///< of the newest checkpoint; none: from the beginning
+  std::vector<std::size_t> helpers{};        ///< nodes that train it together with this one
 };
 struct take_back_model {  ///< the node saves it between two steps, hands the checkpoint over, and gives its memory back
   std::size_t model = 0;
   std::size_t node = 0;
   assignment_epoch epoch = 0;
 };
-using cluster_command = std::variant<assign_model, take_back_model>;
+struct drop_model {  ///< those who trained it together with the node do not go on
+  std::size_t model = 0;
+  std::size_t node = 0;
+  assignment_epoch epoch = 0;
+};
+using cluster_command = std::variant<assign_model, take_back_model, drop_model>;
 
 enum class assignment_phase : std::uint8_t { waiting, assigned, training, taken_back, ended };
 
@@ -38,6 +45,8 @@ struct cluster_model {
   assignment_phase phase = assignment_phase::waiting;
   assignment_epoch epoch = 0;
   std::optional<std::size_t> node{};        ///< unless it waits or has ended
+  std::uint32_t nodes = 1;                  ///< that are to train it together
+  std::vector<std::size_t> helpers{};       ///< those that do, besides the first one
   std::uint32_t steps = 0;                  ///< that are done, as its node has reported
   std::optional<std::uint32_t> saved_at{};  ///< step of its newest checkpoint
   duration remaining{};                     ///< on a device of speed 1
@@ -49,6 +58,8 @@ struct cluster_model {
   bool held = false;
   bool stays = false;          ///< it could not be saved
   std::uint32_t refusals = 0;  ///< by nodes, one after the other
+
+  bool is_on(std::size_t n) const { return node == n || std::ranges::count(helpers, n) > 0; }
 };
 
 struct cluster_node {
@@ -64,7 +75,7 @@ class assignments {
   std::size_t add_model(std::string name, duration remaining, byte_count checkpoint);
   std::size_t add_node(std::string name, const node_capacity& capacity);
   /// What became known of a model that was added with less; `saved_at`: its newest checkpoint.
-  void estimated(std::size_t model, duration remaining, byte_count checkpoint);
+  void estimated(std::size_t model, duration remaining, byte_count checkpoint, std::uint32_t nodes = 1);
   void found(std::size_t model, std::optional<std::uint32_t> saved_at);
   /// One that waits is not given to a node until it is released again: a newer checkpoint comes.
   void hold(std::size_t model, bool held) { models_.at(model).held = held; }
@@ -80,10 +91,10 @@ class assignments {
   void node_leaves(std::size_t node) { nodes_.at(node).leaving = true; }
   /// The following are false, without effect, if the epoch is not the current one.
   bool began(std::size_t model, assignment_epoch epoch);
-  /// A model that is too large for a node, or has ended there and could not be saved (refused), goes to another one, or waits
+  /// A model that is too large for a node, `by` which it is refused, or has ended there and could not be saved (refused), goes to another one, or waits
   /// for one. A node that could not write files is avoided
   /// until forgive(). One that is refused three times in a row for other reasons has failed with the last one.
-  bool refused(std::size_t model, assignment_epoch epoch, const fault& why);
+  bool refused(std::size_t model, assignment_epoch epoch, const fault& why, std::optional<std::size_t> by = {});
   bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
   /// Its checkpoint is in the run folder.
   bool saved(std::size_t model, assignment_epoch epoch, std::uint32_t step);
@@ -108,6 +119,9 @@ class assignments {
 
  private:
   cluster_model* current(std::size_t number, assignment_epoch epoch);
+  void leave_nodes(cluster_model& m, std::optional<std::size_t> without = {});
+  std::vector<std::size_t> helpers_for(std::size_t m, std::size_t node) const;
+  bool may_grow(const cluster_model& m) const;
   bool takes_models(std::size_t n) const { return nodes_[n].here && !nodes_[n].leaving; }
   std::vector<std::size_t> taking_models() const;
   std::vector<placeable_model> placeable(const std::vector<std::size_t>& nodes) const;
@@ -120,6 +134,7 @@ class assignments {
 
   std::vector<cluster_model> models_;
   std::vector<cluster_node> nodes_;
+  std::vector<drop_model> drops_;  ///< to be given
   std::uint32_t moves_ = 0;
   duration restart_ = std::chrono::milliseconds(500);  ///< until it is measured
 };

@@ -88,9 +88,10 @@ report cluster::run(session_maker local) {
   if (local) {
     member.emplace(member_options{.name = s.options.local_name, .folder = s.what.folder / "local", .say = {}},
                    std::move(local));
-    node = std::jthread([&] { member->serve(s.network.system(), s.coordinator.actor()); });
+    node = std::jthread([&] { member->serve(s.network, s.coordinator.actor(), s.options.listen); });
   }
   auto record = s.ended.get_future().get();
+  s.network.close(s.coordinator.actor().address(), s.options.listen.port);  // who is still looking for it waits for the next one
   if (node.joinable()) {
     node.join();
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,10 +33,12 @@ struct cluster_model_record {
   std::uint32_t before = 0;  ///< of them, before this run
   std::uint32_t steps = 0;
   std::uint32_t lanes = 1;
+  std::uint32_t replicas = 1;
   model_phase end = model_phase::waiting;  ///< finished, stopped, failed; else it has not ended
   fault why{};
   std::string digest{};
-  duration step_work{};  ///< the smallest that a node has reported
+  duration step_work{};  ///< the smallest that a node has reported, or that all of those did who train it together
+  std::map<std::size_t, duration> shares{};  ///< of it, by the nodes that train it now; 0: not known yet
   duration step_chain{};
   std::uint32_t redone = 0;           ///< steps that were lost with a node
   duration transit{};                 ///< between two nodes

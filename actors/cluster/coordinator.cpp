@@ -45,6 +45,15 @@ void coordinator::on_read(const read_cluster& m) {
   m.answer(std::move(s));
 }
 
+/// "a", or "a, b" for those that train it together.
+std::string coordinator::places_of(const cluster_model& m) const {
+  std::string names = plan_.nodes()[*m.node].name;
+  for (const auto helper : m.helpers) {
+    names += ", " + plan_.nodes()[helper].name;
+  }
+  return names;
+}
+
 model_now coordinator::status_of(const cluster_model& m, const cluster_model_record& record) const {
   model_now now{.name = m.name, .steps = m.steps};
   if (record.of > 0) {
@@ -54,15 +63,15 @@ model_now coordinator::status_of(const cluster_model& m, const cluster_model_rec
   switch (m.phase) {
     case assignment_phase::waiting:
     case assignment_phase::assigned:
-      now.note = m.node ? "on its way to " + plan_.nodes()[*m.node].name : "for a node";
+      now.note = m.node ? "on its way to " + places_of(m) : "for a node";
       break;
     case assignment_phase::training:
       now.phase = model_phase::training;
-      now.note = "on " + plan_.nodes()[*m.node].name;
+      now.note = "on " + places_of(m);
       break;
     case assignment_phase::taken_back:
       now.phase = model_phase::pausing;
-      now.note = "leaves " + plan_.nodes()[*m.node].name;
+      now.note = "leaves " + places_of(m);
       break;
     case assignment_phase::ended:
       now.phase = record.end;

@@ -69,6 +69,7 @@ struct joined_node {
   std::string name;
   std::uint64_t instance = 0;
   node_actor node;
+  std::string exchange{};               ///< its address
   std::optional<std::size_t> number{};  ///< in the assignments and in the record, once it has planned
   bool gone = false;
   bool ending = false;  ///< its report comes
@@ -164,10 +165,14 @@ class coordinator final : public local_coordinator::base {
   void read_report(const joined_node& node);
   // models
   void decide();
-  const node_actor& node_of(std::size_t number) const;
+  const joined_node& member_of(std::size_t number) const;
+  const node_actor& node_of(std::size_t number) const { return member_of(number).node; }
   void give(const assign_model& c);
   void drop_offer(std::size_t model);
   void give(const take_back_model& c);
+  void give(const drop_model& c);
+  take_model with_checkpoints(const assign_model& c);
+  std::vector<team_member> team_of(const assign_model& c) const;
   bool is_current(std::uint32_t model, assignment_epoch epoch) const;
   void on_began(const assignment_began& m);
   void note_transit(std::uint32_t model, duration took);
@@ -175,7 +180,7 @@ class coordinator final : public local_coordinator::base {
   void set_aside_damaged(std::size_t model);
   void on_stays(const assignment_stays& m);
   void on_progressed(const node_progressed& m);
-  static void take_times(cluster_model_record& into, const assignment_progress& p);
+  void take_times(const assignment_progress& p, std::size_t node);
   // checkpoints that come
   void on_offered(const checkpoint_offered& m);
   void pull(const checkpoint_offered& m);
@@ -202,6 +207,7 @@ class coordinator final : public local_coordinator::base {
   // from outside
   void on_stop(const stop_by_name& m);
   void on_read(const read_cluster& m);
+  std::string places_of(const cluster_model& m) const;
   model_now status_of(const cluster_model& m, const cluster_model_record& record) const;
   void say(const std::string& text);
   local_coordinator self_handle();
@@ -215,7 +221,7 @@ class coordinator final : public local_coordinator::base {
   std::vector<duration> works_;          ///< of all steps of each model, on the first node's devices at speed 1
   std::vector<std::string> identities_;  ///< of the models, on the first node
   std::map<std::uint32_t, std::deque<checkpoint_offered>> arriving_;
-  std::map<std::size_t, std::uint64_t> offers_;  ///< of models on their way to nodes
+  std::map<std::size_t, std::vector<std::uint64_t>> offers_;  ///< of models on their way to nodes
   std::map<std::size_t, time_point> transit_;    ///< models between two nodes, since when
   std::vector<missed_handover> missed_;
   std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node

@@ -41,7 +41,7 @@ void coordinator::settle() {
 }
 
 bool coordinator::has_models(std::size_t node) const {
-  return std::ranges::any_of(plan_.models(), [&](const cluster_model& m) { return m.node == node; });
+  return std::ranges::any_of(plan_.models(), [&](const cluster_model& m) { return m.is_on(node); });
 }
 
 /// Newer states of models come from it.

@@ -7,7 +7,10 @@
 #include "runtime/storage/file_system.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 namespace hydra {
 
@@ -54,40 +57,71 @@ void coordinator::decide() {
   end_if_over();
 }
 
-const node_actor& coordinator::node_of(std::size_t number) const {
-  const auto found = std::ranges::find_if(members_, [&](const joined_node& m) { return m.number == number; });
-  return found->node;
+const joined_node& coordinator::member_of(std::size_t number) const {
+  return *std::ranges::find_if(members_, [&](const joined_node& m) { return m.number == number; });
 }
 
 void coordinator::give(const assign_model& c) {
   if (!record_.began) {
     record_.began = clock().now();
   }
-  const auto states = states_to_continue(checkpoints_of(c.model));
-  take_model message{static_cast<std::uint32_t>(c.model), c.epoch, {}};
+  auto& record = record_.models[c.model];
+  record.shares.clear();
+  std::vector<std::size_t> nodes{c.node};
+  nodes.insert(nodes.end(), c.helpers.begin(), c.helpers.end());
+  std::vector<take_model> messages;
   try {
-    if (!states.empty()) {
-      message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));
-      offers_[c.model] = message.checkpoints.offer;
-    }
+    std::ranges::generate_n(std::back_inserter(messages), static_cast<std::ptrdiff_t>(nodes.size()),
+                            [&] { return with_checkpoints(c); });
   } catch (const fault_error& e) {
-    say(fmt::format("the checkpoint of {} cannot be read now: {}", plan_.of(c.model).name, e.what()));
+    say(fmt::format("the checkpoint of {} cannot be read now: {}", record.name, e.what()));
+    drop_offer(c.model);
     plan_.refused(c.model, c.epoch, {fault_code::io, e.what()});
     return;
   }
-  auto& record = record_.models[c.model];
-  const auto& node = plan_.nodes()[c.node].name;
-  say(fmt::format("{} -> {}{}", record.name, node, c.from_step ? fmt::format(", from step {}", *c.from_step) : ""));
-  if (record.nodes.empty() || record.nodes.back() != node) {
-    record.nodes.push_back(node);
+  std::string names;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    messages[i].place = i;
+    send(node_of(nodes[i]), messages[i]);
+    const auto& name = plan_.nodes()[nodes[i]].name;
+    names += (names.empty() ? "" : ", ") + name;
+    if (std::ranges::count(record.nodes, name) == 0) {
+      record.nodes.push_back(name);
+    }
   }
-  send(node_of(c.node), message);
+  say(fmt::format("{} -> {}{}", record.name, names, c.from_step ? fmt::format(", from step {}", *c.from_step) : ""));
+}
+
+take_model coordinator::with_checkpoints(const assign_model& c) {
+  const auto states = states_to_continue(checkpoints_of(c.model));
+  take_model message{.model = static_cast<std::uint32_t>(c.model), .epoch = c.epoch, .team = team_of(c)};
+  if (!states.empty()) {
+    message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));
+    offers_[c.model].push_back(message.checkpoints.offer);
+  }
+  return message;
+}
+
+/// The replicas of a step, divided evenly.
+std::vector<team_member> coordinator::team_of(const assign_model& c) const {
+  std::vector<team_member> team;
+  const auto nodes = static_cast<std::uint32_t>(c.helpers.size() + 1);
+  const auto replicas = record_.models[c.model].replicas;
+  for (std::uint32_t i = 0; i < nodes && nodes > 1; ++i) {
+    const auto& member = member_of(i == 0 ? c.node : c.helpers[i - 1]);
+    team.push_back({member.exchange, replicas * (i + 1) / nodes - replicas * i / nodes});
+  }
+  return team;
+}
+
+void coordinator::give(const drop_model& c) {
+  send(node_of(c.node), drop_assigned{static_cast<std::uint32_t>(c.model), c.epoch});
 }
 
 /// The node has it, or does not want it any more.
 void coordinator::drop_offer(std::size_t model) {
-  if (const auto offer = offers_.extract(model)) {
-    source_.drop(offer.mapped());
+  if (const auto offers = offers_.extract(model)) {
+    std::ranges::for_each(offers.mapped(), [this](std::uint64_t offer) { source_.drop(offer); });
   }
 }
 
@@ -106,11 +140,15 @@ void coordinator::on_began(const assignment_began& m) {
   if (!is_current(m.model, m.epoch) || !plan_.began(m.model, m.epoch)) {
     return;
   }
-  drop_offer(m.model);
+  if (plan_.of(m.model).helpers.empty()) {
+    drop_offer(m.model);  // others may still pull theirs
+  }
   auto& began = record_.models[m.model].began;
   began = began.value_or(clock().now());
-  auto& used = record_.nodes[*plan_.of(m.model).node].used;
-  used = used.value_or(clock().now());
+  for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
+    auto& used = record_.nodes[n].used;
+    used = plan_.of(m.model).is_on(n) ? used.value_or(clock().now()) : used;
+  }
   if (const auto left = transit_.extract(m.model)) {
     note_transit(m.model, clock().now() - left.mapped());
   }
@@ -128,7 +166,8 @@ void coordinator::note_transit(std::uint32_t model, duration took) {
 }
 
 void coordinator::on_refused(const assignment_refused& m) {
-  if (is_current(m.model, m.epoch) && plan_.refused(m.model, m.epoch, m.why)) {
+  const auto* const node = find(m.instance);
+  if (node && node->number && is_current(m.model, m.epoch) && plan_.refused(m.model, m.epoch, m.why, node->number)) {
     drop_offer(m.model);
     transit_.erase(m.model);
     say(fmt::format("{} is refused: {}", plan_.of(m.model).name, m.why.text));
@@ -167,7 +206,7 @@ void coordinator::on_progressed(const node_progressed& m) {
   }
   for (const auto& p : m.models) {
     if (p.model < works_.size() && plan_.progressed(p.model, p.epoch, p.steps, remaining_of(p.model, p.steps))) {
-      take_times(record_.models[p.model], p);
+      take_times(p, *node->number);
     }
   }
   if (!m.devices.empty()) {
@@ -179,11 +218,17 @@ void coordinator::on_progressed(const node_progressed& m) {
   }
 }
 
-void coordinator::take_times(cluster_model_record& into, const assignment_progress& p) {
+/// Of nodes that train it together, each does a share of the work of a step.
+void coordinator::take_times(const assignment_progress& p, std::size_t node) {
+  auto& into = record_.models[p.model];
   const auto smaller = [](duration& known, duration now) {
     known = known > duration{} && now > duration{} ? std::min(known, now) : std::max(known, now);
   };
-  smaller(into.step_work, p.step_work);
+  into.shares[node] = p.step_work;
+  if (into.shares.size() == plan_.of(p.model).helpers.size() + 1) {
+    const auto add = [](duration sum, const auto& share) { return sum + share.second; };
+    smaller(into.step_work, std::accumulate(into.shares.begin(), into.shares.end(), duration{}, add));
+  }
   smaller(into.step_chain, p.step_chain);
   into.steps = p.steps;
 }

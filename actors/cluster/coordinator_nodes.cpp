@@ -90,6 +90,7 @@ void coordinator::on_planned(const node_planned& m) {
   if (works_.empty()) {
     take_estimates(m);
   }
+  node->exchange = m.exchange;
   node->number = plan_.add_node(node->name, {.devices = m.devices.size(), .speed = speed_of(m)});
   record_.nodes.push_back({.name = node->name, .devices = m.devices, .joined = clock().now()});
   say(fmt::format("node {} has joined, with {} ({} of {} nodes are there)", node->name,
@@ -152,7 +153,8 @@ void coordinator::take_estimates(const node_planned& m) {
     identities_.push_back(p.identity);
     record_.models[i].of = p.steps;
     record_.models[i].lanes = std::max(p.lanes, 1U);
-    plan_.estimated(i, remaining_of(i, plan_.of(i).steps), p.checkpoint);
+    record_.models[i].replicas = std::max(p.replicas, 1U);
+    plan_.estimated(i, remaining_of(i, plan_.of(i).steps), p.checkpoint, std::max(std::min(p.nodes, p.replicas), 1U));
   }
   if (setup_.events.planned) {
     setup_.events.planned(m.models);
@@ -212,11 +214,11 @@ void coordinator::lose(std::size_t i, const char* how) {
 void coordinator::note_redone(std::size_t node) {
   for (std::size_t i = 0; i < plan_.models().size(); ++i) {
     const auto& m = plan_.of(i);
-    if (m.node == node) {
+    if (m.is_on(node)) {
       drop_offer(i);
       transit_.erase(i);
     }
-    if (m.node == node && m.steps > m.saved_at.value_or(0)) {
+    if (m.is_on(node) && m.steps > m.saved_at.value_or(0)) {
       record_.models[i].redone += m.steps - m.saved_at.value_or(0);
       say(fmt::format("{} continues from step {}, {} are lost", m.name, m.saved_at.value_or(0),
                       counted(m.steps - m.saved_at.value_or(0), "step")));

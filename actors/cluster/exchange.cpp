@@ -129,8 +129,10 @@ class exchange final : public local_exchange::base {
         teams_.erase(before);
       }
       const auto here = static_cast<std::uint32_t>(t.here);
-      auto& team = teams_.emplace(t.model, open_team{t.name, team_exchange(t.model, t.epoch, nodes_of_replicas(t), here),
-                                                     m.members}).first->second;
+      auto& team = teams_
+                       .emplace(t.model, open_team{t.name, team_exchange(t.model, t.epoch, nodes_of_replicas(t), here),
+                                                   m.members})
+                       .first->second;
       for (const auto& member : m.members) {
         if (member) {
           monitor(member);
@@ -184,10 +186,11 @@ class exchange final : public local_exchange::base {
   }
 
   void on_want_values(const want_values& m) {
+    const auto known = teams_.find(m.of.model);
     if (auto* team = find(m.of.model, m.of.epoch)) {
       team->exchanges.wanted(m);
       go_on(*team);
-    } else if (early_.size() < most_early) {
+    } else if (early_.size() < most_early && (known == teams_.end() || known->second.exchanges.epoch() < m.of.epoch)) {
       early_.push_back(m);
     }
   }
@@ -244,20 +247,23 @@ class exchange final : public local_exchange::base {
 
 }  // namespace
 
-node_exchange::node_exchange(cluster_network& network, const network_address& at, lost_sink lost) : network_(network) {
-  const auto made = network.system().spawn<hydra::exchange, caf::detached>(network, std::move(lost));
-  actor_ = caf::actor_cast<caf::actor>(made);
-  try {
-    port_ = network.listen(caf::actor_cast<exchange_actor>(made), at);
-  } catch (...) {
-    caf::anon_send_exit(actor_, caf::exit_reason::user_shutdown);
-    throw;
-  }
-}
+node_exchange::node_exchange(cluster_network& network, lost_sink lost)
+    : network_(network),
+      actor_(caf::actor_cast<caf::actor>(
+          network.system().spawn<hydra::exchange, caf::detached>(network, std::move(lost)))) {}
 
 node_exchange::~node_exchange() {
-  network_.close(caf::actor_cast<exchange_actor>(actor_), port_);
+  if (port_ != 0) {
+    network_.close(actor_.address(), port_);
+  }
   caf::anon_send_exit(actor_, caf::exit_reason::user_shutdown);
+}
+
+/// Without keys only this machine may reach it.
+std::string node_exchange::listen(const network_address& near) {
+  const auto own = address_towards(near);
+  port_ = network_.listen(caf::actor_cast<exchange_actor>(actor_), {own, 0});
+  return to_string(network_address{own, port_});
 }
 
 void node_exchange::form(formed_team team, std::function<void(const fault&)> done) {

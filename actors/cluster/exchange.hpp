@@ -19,22 +19,23 @@ struct formed_team {
   std::uint32_t model = 0;
   std::string name{};
   assignment_epoch epoch = 0;
-  std::vector<team_member> members{};   ///< in the order of their replicas; all replicas of a step
-  std::size_t here = 0;                 ///< this node's place among them
+  std::vector<team_member> members{};  ///< in the order of their replicas; all replicas of a step
+  std::size_t here = 0;                ///< this node's place among them
 };
 
 /// Sums of gradients are added by the collective operation "direct", whose bits are those of one process; what is not added is
 /// sent to all. Thread-safe.
 class node_exchange final : public step_partners {
  public:
-  /// Listens at `at` for other nodes. Called on a thread of its own: `lost`, when a member of a team cannot be reached any more.
-  node_exchange(cluster_network& network, const network_address& at,
+  /// Called on a thread of its own: `lost`, when a member of a team cannot be reached any more.
+  node_exchange(cluster_network& network,
                 std::function<void(std::uint32_t model, assignment_epoch epoch, const fault& why)> lost);
   ~node_exchange() override;
   node_exchange(const node_exchange&) = delete;
   node_exchange& operator=(const node_exchange&) = delete;
 
-  std::uint16_t port() const noexcept { return port_; }
+  /// From now on others can reach it, at the address that is returned, which is that of this machine towards `near`.
+  std::string listen(const network_address& near);
 
   /// Connects to the members; `done`: on a thread of its own. Replaces an earlier team of the model.
   void form(formed_team team, std::function<void(const fault&)> done);
@@ -46,7 +47,7 @@ class node_exchange final : public step_partners {
  private:
   cluster_network& network_;
   caf::actor actor_;
-  std::uint16_t port_ = 0;
+  std::uint16_t port_ = 0;  ///< 0: it does not listen
 };
 
 }  // namespace hydra

@@ -150,7 +150,7 @@ node_end cluster_member::join(cluster_network& network, const network_address& a
     if (!coordinator) {
       return leaving() ? node_end::done : node_end::lost;
     }
-    const auto how = serve(network.system(), *coordinator);
+    const auto how = serve(network, *coordinator, at);
     if (how != node_end::lost || !wait(1s)) {  // a process that ends may still be reached
       return leaving() ? node_end::done : how;
     }
@@ -165,19 +165,25 @@ void cluster_member::plan(session& s, node_run& run) const {
   for (const auto& m : s.estimates()) {
     const auto& cut = plan.models[run.models.size()];
     run.models.push_back(m.name);
-    run.plan.models.push_back({m.identity + "computed on: " + m.arithmetic + "\n", m.steps, m.work, m.checkpoint,
-                               cut.replicas * cut.waves,
-                               newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0)});
+    run.plan.models.push_back(
+        {m.identity + "computed on: " + m.arithmetic + "\n", m.steps, m.work, m.checkpoint, cut.replicas * cut.waves,
+         newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0), cut.replicas, m.nodes});
   }
 }
 
 /// A session that cannot be planned is null; the COORDINATOR is told why.
-std::unique_ptr<session> cluster_member::planned_session(const node_accepted& what, node_run& run) {
+std::unique_ptr<session> cluster_member::planned_session(const node_accepted& what, node_run& run,
+                                                         const std::shared_ptr<node_exchange>& exchange,
+                                                         const network_address& near) {
   std::unique_ptr<session> s;
   try {
-    s = make_(what, run.folder);
+    s = make_(what, {run.folder, exchange});
     use(s.get());
     plan(*s, run);
+    if (std::ranges::any_of(run.plan.models, [](const planned_model& m) { return m.nodes > 1; })) {
+      run.plan.exchange = exchange->listen(near);
+      run.exchange = exchange.get();
+    }
     run.run = s.get();
   } catch (...) {
     run.plan.why = to_fault(std::current_exception());
@@ -203,10 +209,12 @@ node_run_over cluster_member::train(session& s) const try {
   return {.why = to_fault(std::current_exception())};
 }
 
-node_end cluster_member::serve(caf::actor_system& system, const coordinator_actor& coordinator) {
+node_end cluster_member::serve(cluster_network& network, const coordinator_actor& coordinator,
+                               const network_address& near) {
   const auto course = std::make_shared<node_course>();
   auto accepted = course->accepted.get_future();
   auto ended = course->ended.get_future();
+  std::shared_ptr<node_exchange> exchange;
   {
     const std::lock_guard lock(mutex_);
     over_ = false;
@@ -216,7 +224,10 @@ node_end cluster_member::serve(caf::actor_system& system, const coordinator_acto
       ended(how, why);
     };
     const join_cluster hello{cluster_protocol, build_text(), options_.name, random_number(), {}};
-    node_ = node_handle::spawn(system, {hello, coordinator, std::move(events)});
+    node_ = node_handle::spawn(network.system(), {hello, coordinator, std::move(events)});
+    exchange =
+        std::make_shared<node_exchange>(network, [node = *node_](std::uint32_t model, assignment_epoch epoch,
+                                                                 const fault& why) { node.lost(model, epoch, why); });
     if (asked_to_leave_ > 0) {
       node_->leave();
     }
@@ -225,7 +236,7 @@ node_end cluster_member::serve(caf::actor_system& system, const coordinator_acto
   std::unique_ptr<session> trained;
   if (what) {
     node_run run{.folder = options_.folder / fmt::format("{:016x}", what->run)};
-    trained = planned_session(*what, run);
+    trained = planned_session(*what, run, exchange, near);
     node_->begin(run);
     if (trained && !is_over()) {
       auto over = train(*trained);

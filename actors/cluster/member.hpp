@@ -1,6 +1,7 @@
 #pragma once
 // A process that trains models for a COORDINATOR: it joins, builds the session of the workload that it is given, and runs it.
 
+#include "actors/cluster/exchange.hpp"
 #include "actors/cluster/network.hpp"
 #include "actors/cluster/node.hpp"
 #include "actors/protocol/cluster.hpp"
@@ -24,10 +25,15 @@ struct member_options {
   std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
 };
 
-/// The session of the workload, which saves to `output`, and whose models begin paused (session_options). Throws fault_error
-/// if the workload cannot be trained here.
-using session_maker =
-    std::function<std::unique_ptr<session>(const node_accepted& what, const std::filesystem::path& output)>;
+/// What a node gives to its session.
+struct node_place {
+  std::filesystem::path output;             ///< where it saves
+  std::shared_ptr<step_partners> partners;  ///< session_options::partners
+};
+
+/// The session of the workload, whose models begin paused (session_options). Throws fault_error if the workload cannot be trained
+/// here.
+using session_maker = std::function<std::unique_ptr<session>(const node_accepted& what, const node_place& place)>;
 
 /// Not thread-safe, except leave().
 class cluster_member {
@@ -40,8 +46,8 @@ class cluster_member {
   /// it is not: `lost` after patience without a coordinator.
   node_end join(cluster_network& network, const network_address& at);
 
-  /// The same for a coordinator in this process; `lost` if it ends first.
-  node_end serve(caf::actor_system& system, const coordinator_actor& coordinator);
+  /// The same for a coordinator that is reached; `near`: its address. `lost` if it ends first.
+  node_end serve(cluster_network& network, const coordinator_actor& coordinator, const network_address& near);
 
   /// From any thread: hands its models back and ends; when called again, ends without.
   void leave();
@@ -49,7 +55,8 @@ class cluster_member {
  private:
   std::optional<coordinator_actor> reach(cluster_network& network, const network_address& at);
   void plan(session& s, node_run& run) const;
-  std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run);
+  std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run,
+                                           const std::shared_ptr<node_exchange>& exchange, const network_address& near);
   void use(session* s);
   node_run_over train(session& s) const;
   bool wait(duration time) const;

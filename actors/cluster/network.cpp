@@ -15,9 +15,12 @@
 #include <caf/actor_system.hpp>
 #include <caf/node_id.hpp>
 #include <caf/openssl/manager.hpp>
+#include <caf/scoped_actor.hpp>
 
 #include <fmt/format.h>
+#include <netdb.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,7 +42,7 @@ class cluster_network::memory_file {
   }
   ~memory_file() {
     if (descriptor_ >= 0) {
-      close(descriptor_);
+      ::close(descriptor_);
     }
   }
   memory_file(memory_file&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -126,6 +129,27 @@ std::string host_name() {
   return name.data();
 }
 
+std::string address_towards(const network_address& there) {
+  addrinfo* found = nullptr;
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_DGRAM;
+  if (getaddrinfo(there.host.c_str(), std::to_string(there.port).c_str(), &wanted, &found) != 0) {
+    return host_name();
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
+  const int socket = ::socket(found->ai_family, SOCK_DGRAM, 0);
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  std::array<char, NI_MAXHOST> text{};
+  // Of a datagram socket nothing is sent.
+  const bool known =
+      connect(socket, found->ai_addr, found->ai_addrlen) == 0 &&
+      getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0 &&
+      getnameinfo(reinterpret_cast<sockaddr*>(&own), size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0;
+  ::close(socket);
+  return known ? text.data() : host_name();
+}
+
 network_address reachable(network_address a) {
   if (a.host == "0.0.0.0" || a.host == "::") {
     a.host = host_name();
@@ -158,6 +182,13 @@ cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const 
 }
 
 cluster_network::~cluster_network() = default;
+
+/// caf::openssl::unpublish does not compile.
+void cluster_network::close(const caf::actor_addr& actor, std::uint16_t port) {
+  const auto broker = encrypted() ? system_->openssl_manager().actor_handle() : system_->middleman().actor_handle();
+  caf::scoped_actor self(*system_);
+  self->request(broker, timeout, caf::unpublish_atom::value, actor, port).receive([] {}, [](const caf::error&) {});
+}
 
 void cluster_network::check_reachable(const network_address& at) const {
   if (!encrypted() && !stays_on_this_machine(at.host)) {

@@ -4,6 +4,7 @@
 
 #include "actors/cluster/keys.hpp"
 
+#include <caf/actor_addr.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/openssl/publish.hpp>
@@ -27,6 +28,8 @@ struct network_address {
 network_address parse_address(const std::string& text);
 std::string to_string(const network_address& a);
 
+/// The address of this machine from which packets to `there` leave; its name if that is not known.
+std::string address_towards(const network_address& there);
 /// The name of this machine.
 std::string host_name();
 /// What others can reach where this machine listens at `a`: "0.0.0.0" and "::" are all of its addresses, and become its name.
@@ -53,6 +56,9 @@ class cluster_network {
                                   : system_->middleman().publish(actor, at.port, at.host.c_str(), true);
     return port ? *port : refuse_listening(at, system_->render(port.error()));
   }
+
+  /// Nobody finds the actor there any more. Blocks for a moment; not in an actor.
+  void close(const caf::actor_addr& actor, std::uint16_t port);
 
   /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws fault_error{io} if
   /// nobody answers, or not as a member of this cluster, {bad_input} without keys for an address that is not on this machine.

@@ -1,5 +1,6 @@
 #include "actors/cluster/node.hpp"
 
+#include "actors/cluster/exchange.hpp"
 #include "actors/cluster/folder_receiver.hpp"
 #include "actors/cluster/folder_source.hpp"
 #include "actors/cluster/metrics_tail.hpp"
@@ -13,10 +14,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -31,6 +34,19 @@ constexpr auto answer_limit = 30s;     ///< for the COORDINATOR
 
 /// The files of a model's checkpoints are here, or not.
 struct checkpoints_arrived {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why;
+};
+
+/// The nodes that train it are connected, or not.
+struct team_formed {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why;
+};
+
+struct team_lost {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
   fault why;
@@ -57,6 +73,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::node_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::node_run_over)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::leave_cluster)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoints_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_formed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::command_answered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::status_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::look_at_run)
@@ -67,8 +85,8 @@ namespace {
 
 using local_node =
     node_actor::extend<caf::reacts_to<node_run>, caf::reacts_to<node_run_over>, caf::reacts_to<leave_cluster>,
-                       caf::reacts_to<checkpoints_arrived>, caf::reacts_to<command_answered>,
-                       caf::reacts_to<status_arrived>, caf::reacts_to<look_at_run>>;
+                       caf::reacts_to<checkpoints_arrived>, caf::reacts_to<team_formed>, caf::reacts_to<team_lost>,
+                       caf::reacts_to<command_answered>, caf::reacts_to<status_arrived>, caf::reacts_to<look_at_run>>;
 
 enum class held_phase : std::uint8_t { arriving, starting, training, pausing, handed_over };
 
@@ -76,8 +94,22 @@ enum class held_phase : std::uint8_t { arriving, starting, training, pausing, ha
 struct held_model {
   assignment_epoch epoch = 0;
   held_phase phase = held_phase::arriving;
+  std::vector<team_member> team{};  ///< none: it is trained here alone
+  std::uint32_t place = 0;          ///< in the team
   std::string newest{};       ///< name of the checkpoint that was offered last
   checkpoint_offered last{};  ///< of one that was handed over
+
+  /// The first one of a team saves the model and hands it over.
+  bool helps() const { return place > 0; }
+  step_share share() const {
+    step_share s;
+    for (std::uint32_t i = 0; i < team.size(); ++i) {
+      s.first += i < place ? team[i].replicas : 0;
+      s.replicas += i == place ? team[i].replicas : 0;
+      s.of += team[i].replicas;
+    }
+    return s;
+  }
 };
 
 /// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are short.
@@ -103,6 +135,7 @@ class node final : public local_node::base {
             guarded(this, &node::on_refused),
             guarded(this, &node::on_take_model),
             guarded(this, &node::on_give_back),
+            guarded(this, &node::on_drop_assigned),
             guarded(this, &node::on_stop_assigned),
             guarded(this, &node::on_offer_found),
             guarded(this, &node::on_end_node),
@@ -110,6 +143,8 @@ class node final : public local_node::base {
             guarded(this, &node::on_run_over),
             guarded(this, &node::on_leave),
             guarded(this, &node::on_checkpoints_arrived),
+            guarded(this, &node::on_team_formed),
+            guarded(this, &node::on_team_lost),
             guarded(this, &node::on_command_answered),
             guarded(this, &node::on_status),
             guarded(this, &node::on_look)};
@@ -264,7 +299,8 @@ class node final : public local_node::base {
       }
       return;
     }
-    held_[m.model] = {.epoch = m.epoch};
+    m.place > 0 ? void(helped_.insert(run_.models.at(m.model))) : void(helped_.erase(run_.models.at(m.model)));
+    held_[m.model] = {.epoch = m.epoch, .team = m.team, .place = m.place};
     receive_folders(system(), {.what = m.checkpoints, .into = checkpoints_of(m.model), .replaces = true},
                     [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
                       post(self, checkpoints_arrived{model, epoch, why});
@@ -279,15 +315,62 @@ class node final : public local_node::base {
     if (m.why) {
       return refuse(m.model, m.epoch, m.why);
     }
-    held->phase = held_phase::starting;
     held->newest = newest_of(m.model);
-    command(m.model, m.epoch, model_command::resume);
+    if (held->team.empty() || !run_.exchange) {
+      return start(m.model, *held);
+    }
+    run_.exchange->form({m.model, run_.models.at(m.model), m.epoch, held->team, held->place},
+                        [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
+                          post(self, team_formed{model, epoch, why});
+                        });
   }
 
-  void command(std::uint32_t model, assignment_epoch epoch, model_command what) {
-    run_.run->steer(run_.models.at(model), what, [self = self_handle(), model, epoch, what](const fault& why) {
+  void on_team_formed(const team_formed& m) {
+    auto* held = current(m.model, m.epoch);
+    if (held && m.why) {
+      refuse(m.model, m.epoch, m.why);
+    } else if (held) {
+      start(m.model, *held);
+    } else if (run_.exchange) {
+      run_.exchange->disband(m.model, m.epoch);
+    }
+  }
+
+  void start(std::uint32_t model, held_model& held) {
+    held.phase = held_phase::starting;
+    command(model, held.epoch, model_command::resume, held.share());
+  }
+
+  void command(std::uint32_t model, assignment_epoch epoch, model_command what, const step_share& share = {}) {
+    const auto answer = [self = self_handle(), model, epoch, what](const fault& why) {
       post(self, command_answered{model, epoch, what, why});
-    });
+    };
+    run_.run->steer(run_.models.at(model), what, answer, share);
+  }
+
+  void on_drop_assigned(const drop_assigned& m) {
+    if (current(m.model, m.epoch)) {
+      say(fmt::format("{} is not trained here any more", run_.models[m.model]));
+      drop(m.model);
+    }
+  }
+
+  /// Its partners cannot go on, or this node has lost one.
+  void on_team_lost(const team_lost& m) {
+    if (auto* held = current(m.model, m.epoch); held && held->phase != held_phase::handed_over) {
+      refuse(m.model, m.epoch, m.why);
+    }
+  }
+
+  void drop(std::uint32_t model) {
+    const auto held = held_.extract(model).mapped();
+    if (run_.exchange && !held.team.empty()) {
+      run_.exchange->disband(model, held.epoch);
+    }
+    const bool under_way = held.phase != held_phase::arriving && held.phase != held_phase::handed_over;
+    if (under_way && run_.run && !over_) {
+      command(model, held.epoch, model_command::drop);
+    }
   }
 
   void on_command_answered(const command_answered& m) {
@@ -300,9 +383,12 @@ class node final : public local_node::base {
         return refuse(m.model, m.epoch, m.why);
       }
       held->phase = held_phase::training;
-      send(setup_.coordinator, assignment_began{m.model, m.epoch});
-      say(fmt::format("{} is trained here{}", run_.models[m.model],
-                      held->newest.empty() ? "" : ", from its checkpoint " + held->newest));
+      if (!held->helps()) {
+        send(setup_.coordinator, assignment_began{m.model, m.epoch});
+      }
+      say(fmt::format("{} is trained here{}{}", run_.models[m.model],
+                      held->newest.empty() ? "" : ", from its checkpoint " + held->newest,
+                      held->team.empty() ? "" : fmt::format(", by {} nodes together", held->team.size())));
     } else if (m.what == model_command::pause_between_steps && held->phase == held_phase::pausing) {
       on_paused(m, *held);
     }
@@ -351,12 +437,15 @@ class node final : public local_node::base {
   }
 
   void refuse(std::uint32_t model, assignment_epoch epoch, const fault& why) {
-    held_.erase(model);
-    send(setup_.coordinator, assignment_refused{model, epoch, why});
+    drop(model);
+    send(setup_.coordinator, assignment_refused{setup_.hello.instance, model, epoch, why});
     say(fmt::format("{} cannot be trained here: {}", run_.models[model], why.text));
   }
 
   void hand_over(std::uint32_t model, held_model& held, checkpoint_offered what) {
+    if (run_.exchange && !held.team.empty()) {
+      run_.exchange->disband(model, held.epoch);
+    }
     held.phase = held_phase::handed_over;
     held.last = std::move(what);
     send_offer(model, held);
@@ -404,6 +493,8 @@ class node final : public local_node::base {
     }
     if (now.released) {
       on_ended(model, held, now);
+    } else if (held.helps()) {
+      return;
     } else if (auto newest = newest_of(model); newest != held.newest) {
       held.newest = std::move(newest);
       offer_saved(model, held);
@@ -416,6 +507,10 @@ class node final : public local_node::base {
     const fault why{now.why, now.note};
     if (failed && now.why != fault_code::not_finite) {
       return refuse(model, held.epoch, why);
+    }
+    if (held.helps()) {
+      say(fmt::format("{} has ended, after {} steps", run_.models[model], now.steps));
+      return drop(model);
     }
     if (now.phase == model_phase::finished && !is_saved(model, now.steps)) {
       return refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
@@ -463,7 +558,7 @@ class node final : public local_node::base {
     message.host_peak = s.host.peak;
     message.host_budget = s.host.budget;
     message.elapsed = s.elapsed;
-    message.metrics_lines = lines_ ? lines_->read() : "";
+    message.metrics_lines = lines_ ? lines_->read(helped_) : "";
     send(setup_.coordinator, message);
   }
 
@@ -481,6 +576,7 @@ class node final : public local_node::base {
   folder_source source_;
   std::optional<metrics_tail> lines_;
   std::map<std::uint32_t, held_model> held_;
+  std::set<std::string> helped_;                         ///< models that others save: those have the same lines
   std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
   std::uint64_t report_ = 0;                             ///< the offer of its files
   std::optional<time_point> answer_due_;
@@ -515,6 +611,9 @@ node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
 
 void node_handle::begin(node_run run) const { caf::anon_send(actor_, std::move(run)); }
 void node_handle::over(node_run_over end) const { caf::anon_send(actor_, std::move(end)); }
+void node_handle::lost(std::uint32_t model, assignment_epoch epoch, const fault& why) const {
+  caf::anon_send(actor_, team_lost{model, epoch, why});
+}
 void node_handle::leave() const { caf::anon_send(actor_, leave_cluster{}); }
 
 }  // namespace hydra

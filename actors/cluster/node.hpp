@@ -12,6 +12,7 @@
 
 namespace hydra {
 
+class node_exchange;
 class session;
 
 /// How its membership ended.
@@ -40,6 +41,7 @@ struct node_setup {
 /// The run is about to begin, with all of the workload's models paused; or it cannot.
 struct node_run {
   session* run = nullptr;             ///< lives until node_events::ended; null: `plan.why` says why
+  node_exchange* exchange = nullptr;  ///< the same; null: no model is trained by several nodes
   std::vector<std::string> models{};  ///< names
   std::filesystem::path folder{};     ///< of the run
   node_planned plan{};
@@ -61,6 +63,8 @@ class node_handle {
   void begin(node_run run) const;
   void over(node_run_over end) const;
   void leave() const;
+  /// A model that is trained together with others cannot go on.
+  void lost(std::uint32_t model, assignment_epoch epoch, const fault& why) const;
 
  private:
   explicit node_handle(caf::actor actor) : actor_(std::move(actor)) {}

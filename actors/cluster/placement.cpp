@@ -93,7 +93,7 @@ std::optional<model_move> best_move(std::span<const placeable_model> models, std
   std::optional<model_move> best;
   duration most{};
   for (std::size_t m = 0; m < models.size(); ++m) {
-    if (models[m].on != last) {
+    if (models[m].on != last || !models[m].moves) {
       continue;
     }
     const auto left_behind = expected_end(nodes[last], without(loads[last], models[m].remaining));

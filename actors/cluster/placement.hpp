@@ -24,6 +24,7 @@ struct placeable_model {
   byte_count checkpoint{};                ///< that crosses the network if it moves
   bool begun = false;                     ///< else it has no state to move
   std::optional<std::size_t> on{};        ///< the node that it is on
+  bool moves = true;                      ///< it may be taken from there
   std::set<std::size_t> too_large_for{};  ///< nodes that cannot train it even alone
 };
 

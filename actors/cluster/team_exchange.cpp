@@ -68,10 +68,10 @@ void team_exchange::arrived(const given_values& m) {
 
 std::vector<team_exchange::request> team_exchange::requests() {
   std::vector<request> all;
-  for (auto& [number, operation] : running_) {
-    for (std::uint32_t part = 0; part < operation.parts.size(); ++part) {
-      for (const auto& p : operation.parts[part].wanted()) {
-        const auto member = operation.values.adds ? node_of_.at(p.from) : p.from;
+  for (auto& [number, open] : running_) {
+    for (std::uint32_t part = 0; part < open.parts.size(); ++part) {
+      for (const auto& p : open.parts[part].wanted()) {
+        const auto member = open.values.adds ? node_of_.at(p.from) : p.from;
         all.push_back({member, {model_, epoch_, number, part}, p});
       }
     }
@@ -104,10 +104,10 @@ std::vector<std::pair<value_receiver, given_values>> team_exchange::answers() {
 std::vector<partner_exchange> team_exchange::take_finished() {
   std::vector<partner_exchange> all;
   std::erase_if(running_, [&](auto& entry) {
-    auto& operation = entry.second;
-    const bool done = std::ranges::all_of(operation.parts, [](const collective_run& p) { return p.finished(); });
+    auto& open = entry.second;
+    const bool done = std::ranges::all_of(open.parts, [](const collective_run& p) { return p.finished(); });
     if (done) {
-      all.push_back(std::move(operation.values));
+      all.push_back(std::move(open.values));
     }
     return done;
   });
@@ -117,8 +117,8 @@ std::vector<partner_exchange> team_exchange::take_finished() {
 
 std::vector<partner_exchange> team_exchange::cancel() {
   std::vector<partner_exchange> all;
-  for (auto& [number, operation] : running_) {
-    all.push_back(std::move(operation.values));
+  for (auto& [number, open] : running_) {
+    all.push_back(std::move(open.values));
   }
   std::ranges::move(waiting_, std::back_inserter(all));
   running_.clear();

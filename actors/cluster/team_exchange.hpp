@@ -59,7 +59,7 @@ class team_exchange {
   std::uint32_t members_;
   std::deque<partner_exchange> waiting_;
   std::map<std::uint64_t, operation> running_;
-  std::uint64_t next_ = 0;   ///< number of the operation that starts next
+  std::uint64_t next_ = 0;  ///< number of the operation that starts next
   std::vector<want_values> wanted_;
 };
 

@@ -10,13 +10,16 @@
 //   node_progressed                ->                     steps, losses, what its devices do
 //   checkpoint_offered             ->                     a model was saved, has ended, or is given back
 //                                  <-   give_back         save a model between two steps, and hand it over
+//                                  <-   drop_assigned     a model that other nodes train together with this one: they cannot go on
 //   node_leaves                    ->                     give my models to others
 //                                  <-   end_node          the run is over
 //   node_ended                     ->                     with its report
 //
-// Whoever is offered folders pulls their files: want_chunk and chunk, then drop_folders. Either side does both.
+// Whoever is offered folders pulls their files: want_chunk and chunk, then drop_folders. Either side does both. Nodes that train
+// a model together exchange its gradient sums without the COORDINATOR: exchange.hpp.
 
 #include "actors/protocol/caf_version.hpp"
+#include "actors/protocol/exchange.hpp"
 #include "actors/protocol/run_status.hpp"
 #include "actors/protocol/steering.hpp"
 #include "runtime/base/bytes.hpp"
@@ -33,7 +36,7 @@
 namespace hydra {
 
 /// Of the messages below: processes with another one are refused.
-inline constexpr std::uint32_t cluster_protocol = 1;
+inline constexpr std::uint32_t cluster_protocol = 2;
 
 /// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
 /// another one has the model.
@@ -137,15 +140,28 @@ struct node_refused {
   }
 };
 
+/// One of the nodes that train a model together. They have its replicas in their order.
+struct team_member {
+  std::string address{};  ///< of its EXCHANGE
+  std::uint32_t replicas = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, team_member& x) {
+    return f(x.address, x.replicas);
+  }
+};
+
 /// Train the model, from the newest of these checkpoints; from the beginning if there is none.
 struct take_model {
   std::uint32_t model = 0;  ///< place in the workload, here and in the next ones
   assignment_epoch epoch = 0;
   offered_folders checkpoints{};
+  std::vector<team_member> team{};  ///< none: alone. Only the first one saves it, and hands it over
+  std::uint32_t place = 0;          ///< of this node in the team
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, take_model& x) {
-    return f(x.model, x.epoch, x.checkpoints);
+    return f(x.model, x.epoch, x.checkpoints, x.team, x.place);
   }
 };
 
@@ -156,6 +172,17 @@ struct give_back {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, give_back& x) {
+    return f(x.model, x.epoch);
+  }
+};
+
+/// Do not train the model any more, and do not save it. There is no answer.
+struct drop_assigned {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, drop_assigned& x) {
     return f(x.model, x.epoch);
   }
 };
@@ -192,8 +219,8 @@ struct end_node {
 
 using node_actor =
     chunk_source::extend<caf::reacts_to<node_accepted>, caf::reacts_to<node_refused>, caf::reacts_to<take_model>,
-                         caf::reacts_to<give_back>, caf::reacts_to<stop_assigned>, caf::reacts_to<offer_found>,
-                         caf::reacts_to<end_node>>;
+                         caf::reacts_to<give_back>, caf::reacts_to<drop_assigned>, caf::reacts_to<stop_assigned>,
+                         caf::reacts_to<offer_found>, caf::reacts_to<end_node>>;
 
 // -- from a NODE ----------------------------------------------------------------------------------------------------------
 
@@ -229,10 +256,12 @@ struct planned_model {
   byte_count checkpoint{};
   std::uint32_t lanes = 1;  ///< units of a step that may be computed at a time
   std::uint32_t saved = 0;  ///< steps of the newest checkpoint that it has; of an earlier membership in the same run
+  std::uint32_t replicas = 1;
+  std::uint32_t nodes = 1;  ///< that are to train it together
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, planned_model& x) {
-    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes, x.saved);
+    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes, x.saved, x.replicas, x.nodes);
   }
 };
 
@@ -241,10 +270,11 @@ struct node_planned {
   fault why{};  ///< it cannot train the workload
   std::vector<node_device> devices{};
   std::vector<planned_model> models{};  ///< all of the workload
+  std::string exchange{};               ///< address of its EXCHANGE; empty: no model is trained by several nodes
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, node_planned& x) {
-    return f(x.instance, x.why, x.devices, x.models);
+    return f(x.instance, x.why, x.devices, x.models, x.exchange);
   }
 };
 
@@ -259,13 +289,14 @@ struct assignment_began {
 };
 
 struct assignment_refused {
+  std::uint64_t instance = 0;  ///< of the node
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
   fault why{};
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, assignment_refused& x) {
-    return f(x.model, x.epoch, x.why);
+    return f(x.instance, x.model, x.epoch, x.why);
   }
 };
 
@@ -376,6 +407,7 @@ inline void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<node_refused>("hydra::node_refused");
   config.add_message_type<take_model>("hydra::take_model");
   config.add_message_type<give_back>("hydra::give_back");
+  config.add_message_type<drop_assigned>("hydra::drop_assigned");
   config.add_message_type<stop_assigned>("hydra::stop_assigned");
   config.add_message_type<offer_found>("hydra::offer_found");
   config.add_message_type<end_node>("hydra::end_node");
@@ -388,6 +420,7 @@ inline void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<node_progressed>("hydra::node_progressed");
   config.add_message_type<node_leaves>("hydra::node_leaves");
   config.add_message_type<node_ended>("hydra::node_ended");
+  add_exchange_messages(config);
 }
 
 }  // namespace hydra

@@ -46,6 +46,7 @@ struct model_description {
   std::uint32_t batch_size = 0;       ///< samples per optimizer step
   std::uint32_t micro_batches = 1;    ///< divides batch_size
   parallel_options parallel{};
+  std::uint32_t nodes = 1;  ///< of a cluster, that train it together: each some of its replicas; decides no results
   step_share share{};  ///< of its replicas, those that this run computes: the others by session_options::partners
   bool evaluate_only = false;         ///< no training: neither epochs nor steps, one evaluation
   std::uint32_t epochs = 0;           ///< exactly one of epochs and steps

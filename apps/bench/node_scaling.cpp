@@ -24,10 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 
 session_maker maker(const bench_workload& w) {
-  return [w](const node_accepted&, const fs::path& output) {
+  return [w](const node_accepted&, const node_place& place) {
     auto s = std::make_unique<session>(session_options{.seed = 7,
                                                        .name = "bench",
-                                                       .output = output,
+                                                       .output = place.output,
                                                        .log = verbosity::quiet,
                                                        .begin_paused = true,
                                                        .keep_parameters = false});

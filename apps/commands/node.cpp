@@ -78,7 +78,7 @@ int serve(const node_options& o) {
        .folder = folder,
        .patience = parse_duration(o.patience),
        .say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }},
-      [here](const node_accepted& what, const fs::path& output) { return node_session(what, here, output); }};
+      [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }};
   return status_of(member.join(network, at));
 }

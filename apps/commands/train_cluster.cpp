@@ -62,7 +62,7 @@ void say_how_to_join(const cluster& c, const cluster_train_options& o) {
 
 session_maker local_node(bool wanted) {
   if (!wanted) return nullptr;
-  return [](const node_accepted& what, const fs::path& output) { return node_session(what, {}, output); };
+  return [](const node_accepted& what, const node_place& place) { return node_session(what, {}, place); };
 }
 
 }  // namespace

@@ -99,8 +99,12 @@ key_rule automatic_rule(std::string name, std::string help) {
 table_rules parallel_rules() {
   key_rule waves = automatic_rule("waves", "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results");
   waves.may_change = true;
-  return {.keys = {automatic_rule("replicas", "groups of micro-batches that devices may visit at the same time; decides results"),
-                   waves}};
+  key_rule nodes = count_rule(
+      "nodes", "1", "of a cluster, that train the model together, each some of its replicas; decides no results");
+  nodes.may_change = true;
+  return {.keys = {automatic_rule("replicas",
+                                  "groups of micro-batches that devices may visit at the same time; decides results"),
+                   waves, nodes}};
 }
 
 std::uint32_t read_automatic(const value_table& table, std::string_view key) {
@@ -149,6 +153,13 @@ void check_parallel(const model_description& m, const value_table& table, const 
     refuse(place_of(table, "parallel", where), "model.parallel.waves",
            fmt::format("{} waves do not divide the {} micro-batches of a replica evenly", waves, each));
   }
+}
+
+void check_nodes(const model_description& m, const value_table& table, const place& where) {
+  if (m.nodes > 0 && m.nodes <= m.parallel.or_one().replicas) return;
+  refuse(
+      place_of(table, "parallel", where), "model.parallel.nodes",
+      fmt::format("{} nodes cannot share {} replicas: each has at least one", m.nodes, m.parallel.or_one().replicas));
 }
 
 void check_deadline(const model_description& m, const value_table& table, const place& where) {
@@ -249,6 +260,8 @@ model_description read_model(const value& model) {
   check_split(m, table, model.where);
   m.parallel = read_parallel(table);
   check_parallel(m, table, model.where);
+  m.nodes = read_automatic(sub_table(table, "parallel"), "nodes");
+  check_nodes(m, table, model.where);
   check_deadline(m, table, model.where);
   m.optimizer = read_update_options(table);
   check_optimizer(m, table, model.where);

@@ -38,15 +38,16 @@ void check_machine(const node_machine& here) {
   if (here.host_memory) parse_bytes(*here.host_memory);
 }
 
-std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const fs::path& output) {
+std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place) {
   const std::string name = what.name + ".toml";
   value_table root = parse_toml(what.workload, name);
-  const place top{std::make_shared<std::string>(name), 1};
+  const hydra::apps::place top{std::make_shared<std::string>(name), 1};
   if (!here.devices.empty()) root.set("device", devices_in(here.devices));
   if (here.host_memory) set_path(root, "host.memory", text_value(*here.host_memory, top));
   const workload w = parse_workload(to_toml(root), name, {}, folder_for_paths(what.began_in));
   session_options o = w.options;
-  o.output = output;
+  o.output = place.output;
+  o.partners = place.partners;
   o.log = verbosity::quiet;
   o.tensorboard = false;
   o.begin_paused = true;

@@ -1,6 +1,7 @@
 #pragma once
 // The session of a node: the workload that its coordinator has sent, on this machine's devices.
 
+#include "actors/cluster/member.hpp"
 #include "actors/protocol/cluster.hpp"
 #include "actors/session/session.hpp"
 #include "apps/workload/workload.hpp"
@@ -23,8 +24,7 @@ void check_machine(const node_machine& here);
 
 /// Of paths in the workload those that are relative start where its coordinator was started, if there is such a folder here, else
 /// in the working directory. Throws fault_error as read_workload() and assemble() do.
-std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here,
-                                      const std::filesystem::path& output);
+std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place);
 
 /// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a run that
 /// keeps no checkpoints.

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -41,14 +42,19 @@ cases some_models(std::size_t n, std::uint32_t steps) {
 
 /// The session of a node with one device.
 session_maker maker(const cases& models, byte_count memory) {
-  return [models, memory](const node_accepted&, const fs::path& output) {
-    auto s = std::make_unique<session>(session_options{.output = output,
+  return [models, memory](const node_accepted&, const node_place& place) {
+    auto s = std::make_unique<session>(session_options{.output = place.output,
                                                        .log = verbosity::quiet,
                                                        .checkpoint = {.every_steps = 8, .every_minutes = 0},
                                                        .begin_paused = true,
-                                                       .keep_parameters = false});
+                                                       .keep_parameters = false,
+                                                       .partners = place.partners});
     s->add_devices(1, cpu_device{.memory = memory});
-    for (std::size_t i = 0; i < models.size(); ++i) s->add_model(describe(models[i], i));
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      auto m = describe(models[i], i);
+      m.nodes = models[i].replicas;
+      s->add_model(m);
+    }
     return s;
   };
 }
@@ -136,6 +142,20 @@ class under_way {
       std::uint32_t done = 0;
       for (const auto& m : cluster_.status().models) done += m.steps;
       if (done >= steps) return;
+      std::this_thread::yield();
+    }
+  }
+  /// How many nodes train the model together, as was said last.
+  std::size_t team_of(const std::string& model) {
+    const std::lock_guard lock(mutex_);
+    const auto line = said_.rfind(model + " -> ");
+    auto nodes = line == std::string::npos ? "" : said_.substr(line, said_.find('\n', line) - line);
+    nodes.resize(std::min(nodes.size(), nodes.find(", from step")));
+    return static_cast<std::size_t>(std::ranges::count(nodes, ',')) + 1;
+  }
+  void wait_for_team(const std::string& model, std::size_t nodes) {
+    while (team_of(model) != nodes) {
+      require_under_way();
       std::this_thread::yield();
     }
   }
@@ -279,4 +299,65 @@ TEST_CASE("a node whose models would have other results is refused, and told why
   check_bits(c.end(), models);
   CHECK(a.end() == node_end::done);
   CHECK(e.end() == node_end::done);
+}
+
+namespace {
+
+/// One that up to three nodes train together, and one that is trained alone.
+cases shared_models(std::uint32_t steps) {
+  auto all = some_models(2, steps);
+  all[0] = tiny_gpt(0.1, false);
+  all[0].batch_size = all[0].micro_batches = 6;
+  all[0].replicas = 3;
+  all[0].steps = steps;
+  all[0].cuts = {};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a model that three nodes train together has the bits of plain training", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = shared_models(30);
+  under_way c(workload_of(models, folder.path() / "run"), {.nodes = 3});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  test_node b("b", folder.path(), c->address(), maker(models, 400_KiB));
+  test_node d("d", folder.path(), c->address(), maker(models, 64_MiB));
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  CHECK(b.end() == node_end::done);
+  CHECK(d.end() == node_end::done);
+  check_bits(r, models);
+  CHECK(r.makespan >= r.bound());
+  CHECK(c.team_of("model-0") == 3);
+  CHECK(r.cluster.nodes[1].models + r.cluster.nodes[2].models >= 2);
+}
+
+TEST_CASE("a model that nodes train together goes on with others when they come, leave or are interrupted",
+          "[cluster]") {
+  const temporary_folder folder;
+  const auto models = shared_models(200);
+  {
+    under_way c(workload_of(models, folder.path() / "run"), {});
+    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+    c.train_to(20);
+    test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
+    c.wait_for_team("model-0", 2);
+    c.train_to(60);
+    test_node d("d", folder.path(), c->address(), maker(models, 400_KiB));
+    c.wait_for_team("model-0", 3);
+    c.train_to(100);
+    b.leave();
+    CHECK(b.end() == node_end::done);
+    c.train_to(140);
+    c->interrupt();
+    const auto r = c.end();
+    CHECK(r.interrupted);
+    CHECK(a.end() == node_end::done);
+    CHECK(d.end() == node_end::done);
+  }
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
 }

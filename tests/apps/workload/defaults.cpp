@@ -153,6 +153,7 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.micro_batches"] = toml(m.micro_batches);
   all["model.loss_chunk"] = toml(chain{"", {}, cross_entropy()}.loss_chunk());
   all["model.parallel.replicas"] = toml(m.parallel.replicas);
+  all["model.parallel.nodes"] = toml(m.nodes);
   all["model.parallel.waves"] = toml(m.parallel.waves);
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");
   all["model.priority"] = toml(m.priority);
