@@ -97,6 +97,7 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
     return false;
   }
   const auto node = by.value_or(*m->node);
+  m->failed_teams += m->phase == assignment_phase::assigned && !m->helpers.empty() ? 1 : 0;
   if (why.code == fault_code::does_not_fit || why.code == fault_code::refused) {
     m->too_large_for.insert(node);
   } else if (why.code == fault_code::io) {
@@ -292,13 +293,13 @@ std::vector<std::size_t> assignments::helpers_for(std::size_t m, std::size_t nod
   return all;
 }
 
-/// More nodes than it has would train it.
+/// More nodes than it has would train it. Each time that some cannot reach each other, more must be left to train for another try.
 bool assignments::may_grow(const cluster_model& m) const {
   const auto here = m.helpers.size() + 1;
   const auto fit = std::ranges::count_if(
       taking_models(), [&](std::size_t n) { return !m.too_large_for.contains(n) && !m.avoids.contains(n); });
   return m.phase == assignment_phase::training && !m.stays && here < m.nodes && here < static_cast<std::size_t>(fit) &&
-         m.remaining > restart_ * 4;
+         m.remaining > restart_ * (4LL << std::min(m.failed_teams, 20U));
 }
 
 /// One at a time: the ends of nodes are others when it has arrived.

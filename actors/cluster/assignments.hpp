@@ -58,6 +58,7 @@ struct cluster_model {
   bool held = false;
   bool stays = false;          ///< it could not be saved
   std::uint32_t refusals = 0;  ///< by nodes, one after the other
+  std::uint32_t failed_teams = 0;  ///< nodes that did not come to train it together
 
   bool is_on(std::size_t n) const { return node == n || std::ranges::count(helpers, n) > 0; }
 };

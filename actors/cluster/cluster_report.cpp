@@ -71,6 +71,7 @@ model_report report_of(const cluster_record& record, const cluster_model_record&
   r.steps = m.steps;
   r.steps_before = std::min(m.steps, m.before);
   r.digest = m.digest;
+  r.replicas = m.replicas;
   r.unsaved = false;  // of a node whose disk was full: it was trained elsewhere then
   if (m.began && m.completed) {
     r.elapsed = *m.completed - *m.began;
@@ -146,6 +147,8 @@ node_report report_of(const cluster_record& record, const cluster_node_record& n
   for (const auto& m : record.models) {
     r.models += std::ranges::count(m.nodes, n.name) > 0 ? 1 : 0;
   }
+  r.exchanged = n.last.exchanged;
+  r.exchanging = n.last.exchanging;
   if (r.outcome.empty()) {
     r.outcome = n.lost ? "lost" : n.left && *n.left < record.ended ? "left" : "";
   }

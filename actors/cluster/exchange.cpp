@@ -11,12 +11,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <optional>
 #include <utility>
 
 namespace hydra {
+
+using namespace std::chrono_literals;
+
+struct node_exchange::counters {
+  std::atomic<std::uint64_t> sent = 0;
+  std::atomic<std::int64_t> under_way = 0;
+};
 
 namespace {
 
@@ -28,13 +37,15 @@ struct form_team {
   done_sink done;
 };
 
-/// The other members are connected, or not.
-struct team_reached {
-  formed_team team;
-  std::vector<exchange_actor> members{};  ///< null: this node
+/// The members that this node connects to are connected, or not.
+struct members_reached {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  std::vector<exchange_actor> members{};  ///< null: others
   fault why{};
-  done_sink done;
 };
+
+struct greet_teams {};
 
 struct disband_team {
   std::uint32_t model = 0;
@@ -50,7 +61,8 @@ struct begin_exchange {
 }  // namespace hydra
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::form_team)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_reached)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::members_reached)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::greet_teams)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::disband_team)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::begin_exchange)
 
@@ -58,10 +70,14 @@ namespace hydra {
 
 namespace {
 
-using local_exchange = exchange_actor::extend<caf::reacts_to<form_team>, caf::reacts_to<team_reached>,
-                                              caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
+using local_exchange =
+    exchange_actor::extend<caf::reacts_to<form_team>, caf::reacts_to<members_reached>, caf::reacts_to<greet_teams>,
+                           caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
 
-constexpr std::size_t most_early = 1024;  ///< requests that come before this node has formed its team
+constexpr std::size_t most_early = 1024;  ///< messages that come before this node forms its team
+constexpr caf::timespan greet_interval = 1s;
+constexpr duration forming_limit = 20s;
+constexpr duration silence_limit = 15s;  ///< CAF does not notice each lost connection
 
 std::vector<std::uint32_t> nodes_of_replicas(const formed_team& t) {
   std::vector<std::uint32_t> node_of;
@@ -71,19 +87,26 @@ std::vector<std::uint32_t> nodes_of_replicas(const formed_team& t) {
   return node_of;
 }
 
+/// Of two members the same one connects for all models: connections both ways at the same time end each other.
+bool connects_to(const formed_team& t, std::size_t other) {
+  return t.members[t.here].address < t.members[other].address;
+}
+
 /// A thread of its own: it adds what has come.
 class exchange final : public local_exchange::base {
  public:
   using super = local_exchange::base;
 
-  exchange(caf::actor_config& config, cluster_network& network, lost_sink lost)
-      : super(config), network_(network), lost_(std::move(lost)) {}
+  exchange(caf::actor_config& config, cluster_network& network, lost_sink lost, collective_kind adds_by,
+           std::function<void(const exchange_totals&)> count)
+      : super(config), network_(network), lost_(std::move(lost)), adds_by_(adds_by), count_(std::move(count)) {}
   const char* name() const override { return "exchange"; }
 
   behavior_type make_behavior() override {
     set_down_handler([this](const caf::down_msg& m) { on_down(m); });
     return {guarded(this, &exchange::on_given_values), guarded(this, &exchange::on_want_values),
-            guarded(this, &exchange::on_form_team),    guarded(this, &exchange::on_team_reached),
+            guarded(this, &exchange::on_greeting),     guarded(this, &exchange::on_form_team),
+            guarded(this, &exchange::on_reached),      guarded(this, &exchange::on_greet),
             guarded(this, &exchange::on_disband),      guarded(this, &exchange::on_begin)};
   }
 
@@ -93,6 +116,7 @@ class exchange final : public local_exchange::base {
     }
     teams_.clear();
     early_.clear();
+    greetings_.clear();
   }
 
   /// Of a message that no honest node sends.
@@ -104,15 +128,43 @@ class exchange final : public local_exchange::base {
 
   // -- teams -------------------------------------------------------------------------------------------------------
 
-  /// Connecting takes time.
   void on_form_team(const form_team& m) {
-    system().spawn<caf::detached>([self = self_handle(), network = &network_, m](caf::blocking_actor*) {
-      team_reached answer{.team = m.team, .done = m.done};
+    const auto& t = m.team;
+    if (const auto before = teams_.find(t.model); before != teams_.end()) {
+      end(before->second, {fault_code::cancelled, "the team was formed again"});
+      teams_.erase(before);
+    }
+    const auto now = clock().now();
+    auto& team = teams_
+                     .emplace(t.model, open_team{.what = t,
+                                                 .exchanges = {t.model, t.epoch, nodes_of_replicas(t),
+                                                               static_cast<std::uint32_t>(t.here), adds_by_},
+                                                 .members = std::vector<exchange_actor>(t.members.size()),
+                                                 .heard = std::vector<time_point>(t.members.size(), now),
+                                                 .forming = m.done,
+                                                 .due = now + forming_limit})
+                     .first->second;
+    connect(t);
+    for (const auto& g : take(greetings_, t.model, t.epoch)) {
+      on_greeting(g);
+    }
+    for (const auto& wanted : take(early_, t.model, t.epoch)) {
+      team.exchanges.wanted(wanted);
+    }
+    if (!std::exchange(greets_, true)) {
+      on_greet({});
+    }
+  }
+
+  /// It takes time.
+  void connect(const formed_team& t) {
+    system().spawn<caf::detached>([self = self_handle(), network = &network_, t](caf::blocking_actor*) {
+      members_reached answer{.model = t.model, .epoch = t.epoch};
       try {
-        for (std::size_t i = 0; i < m.team.members.size(); ++i) {
-          answer.members.push_back(i == m.team.here
-                                       ? exchange_actor{}
-                                       : network->reach<exchange_actor>(parse_address(m.team.members[i].address)));
+        for (std::size_t i = 0; i < t.members.size(); ++i) {
+          answer.members.push_back(connects_to(t, i)
+                                       ? network->reach<exchange_actor>(parse_address(t.members[i].address))
+                                       : exchange_actor{});
         }
       } catch (...) {
         answer.why = to_fault(std::current_exception());
@@ -121,32 +173,56 @@ class exchange final : public local_exchange::base {
     });
   }
 
-  void on_team_reached(const team_reached& m) {
-    if (!m.why) {
-      const auto& t = m.team;
-      if (const auto before = teams_.find(t.model); before != teams_.end()) {
-        end(before->second, {fault_code::cancelled, "the team was formed again"});
-        teams_.erase(before);
-      }
-      const auto here = static_cast<std::uint32_t>(t.here);
-      auto& team = teams_
-                       .emplace(t.model, open_team{t.name, team_exchange(t.model, t.epoch, nodes_of_replicas(t), here),
-                                                   m.members})
-                       .first->second;
-      for (const auto& member : m.members) {
-        if (member) {
-          monitor(member);
+  void on_reached(const members_reached& m) {
+    auto* team = find(m.model, m.epoch);
+    if (team && m.why) {
+      lose(m.model, m.why);
+    } else if (team) {
+      for (std::size_t i = 0; i < m.members.size(); ++i) {
+        if (m.members[i]) {
+          add_member(*team, i, m.members[i]);
         }
       }
-      std::erase_if(early_, [&](const want_values& wanted) {
-        const bool its = wanted.of.model == t.model && wanted.of.epoch == t.epoch;
-        if (its) {
-          team.exchanges.wanted(wanted);
-        }
-        return its || (wanted.of.model == t.model && wanted.of.epoch < t.epoch);
-      });
+      greet(*team);
+      check_formed(*team);
     }
-    m.done(m.why);
+  }
+
+  void on_greeting(const team_greeting& m) {
+    auto* team = find(m.model, m.epoch);
+    if (!team) {
+      if (greetings_.size() < most_early && !is_over(m.model, m.epoch)) {
+        std::erase_if(greetings_, [&](const auto& g) { return g.model == m.model && g.place == m.place; });
+        greetings_.push_back(m);
+      }
+      return;
+    }
+    if (m.place >= team->members.size()) {
+      throw fault_error(fault_code::damaged, "a node has a place that the team does not have");
+    }
+    team->heard[m.place] = clock().now();
+    if (!team->members[m.place]) {
+      add_member(*team, m.place, m.from);
+      check_formed(*team);
+    }
+  }
+
+  void on_greet(const greet_teams&) {
+    const auto now = clock().now();
+    std::vector<std::uint32_t> silent;
+    for (const auto& [model, team] : teams_) {
+      greet(team);
+      if (is_silent(team, now)) {
+        silent.push_back(model);
+      }
+    }
+    for (const auto model : silent) {
+      lose(model, {fault_code::io, "another node that trains it does not answer"});
+    }
+    greets_ = !teams_.empty();
+    if (greets_) {
+      delayed_send(this, greet_interval, greet_teams{});
+    }
   }
 
   void on_disband(const disband_team& m) {
@@ -169,28 +245,34 @@ class exchange final : public local_exchange::base {
   }
 
   void lose(std::uint32_t model, const fault& why) {
-    auto team = teams_.extract(model);
-    end(team.mapped(), why);
-    lost_(model, team.mapped().exchanges.epoch(), why);
+    auto team = teams_.extract(model).mapped();
+    const bool formed = !team.forming;
+    end(team, why);
+    if (formed) {
+      lost_(model, team.what.epoch, why);
+    }
   }
 
   // -- values ------------------------------------------------------------------------------------------------------
 
   void on_begin(const begin_exchange& m) {
-    const auto team = std::ranges::find(teams_, m.values.model, [](const auto& t) { return t.second.name; });
+    const auto team = std::ranges::find(teams_, m.values.model, [](const auto& t) { return t.second.what.name; });
     if (team == teams_.end()) {
       return m.values.done({fault_code::cancelled, "no other node trains the model"});
     }
-    team->second.exchanges.begin(m.values);
-    go_on(team->second);
+    auto& open = team->second;
+    if (open.running++ == 0) {
+      open.since = clock().now();
+    }
+    open.exchanges.begin(m.values);
+    go_on(open);
   }
 
   void on_want_values(const want_values& m) {
-    const auto known = teams_.find(m.of.model);
     if (auto* team = find(m.of.model, m.of.epoch)) {
       team->exchanges.wanted(m);
       go_on(*team);
-    } else if (early_.size() < most_early && (known == teams_.end() || known->second.exchanges.epoch() < m.of.epoch)) {
+    } else if (early_.size() < most_early && !is_over(m.of.model, m.of.epoch)) {
       early_.push_back(m);
     }
   }
@@ -204,34 +286,100 @@ class exchange final : public local_exchange::base {
 
  private:
   struct open_team {
-    std::string name;
+    formed_team what;
     team_exchange exchanges;
-    std::vector<exchange_actor> members;
+    std::vector<exchange_actor> members;  ///< null: not known yet, or this node
+    std::vector<time_point> heard;        ///< of each
+    done_sink forming;                    ///< null: it is formed
+    time_point due;
+    std::size_t running = 0;
+    time_point since{};  ///< some exchanges are under way
   };
 
   open_team* find(std::uint32_t model, assignment_epoch epoch) {
     const auto found = teams_.find(model);
-    return found != teams_.end() && found->second.exchanges.epoch() == epoch ? &found->second : nullptr;
+    return found != teams_.end() && found->second.what.epoch == epoch ? &found->second : nullptr;
+  }
+
+  /// The model has a newer team.
+  bool is_over(std::uint32_t model, assignment_epoch epoch) const {
+    const auto found = teams_.find(model);
+    return found != teams_.end() && found->second.what.epoch > epoch;
+  }
+
+  static std::pair<std::uint32_t, assignment_epoch> team_of(const team_greeting& m) { return {m.model, m.epoch}; }
+  static std::pair<std::uint32_t, assignment_epoch> team_of(const want_values& m) { return {m.of.model, m.of.epoch}; }
+
+  /// What came early for the team; what came for older ones is dropped.
+  template <class Message>
+  static std::vector<Message> take(std::vector<Message>& early, std::uint32_t model, assignment_epoch epoch) {
+    std::vector<Message> its;
+    std::erase_if(early, [&](const Message& m) {
+      const auto [of, since] = team_of(m);
+      if (of == model && since == epoch) {
+        its.push_back(m);
+      }
+      return of == model && since <= epoch;
+    });
+    return its;
+  }
+
+  void add_member(open_team& team, std::size_t place, const exchange_actor& member) {
+    team.members[place] = member;
+    monitor(member);
+  }
+
+  void greet(const open_team& team) {
+    const auto place = static_cast<std::uint32_t>(team.what.here);
+    for (const auto& member : team.members) {
+      if (member) {
+        send(member, team_greeting{team.what.model, team.what.epoch, place, caf::actor_cast<exchange_actor>(this)});
+      }
+    }
+  }
+
+  static bool is_silent(const open_team& team, time_point now) {
+    if (team.forming) {
+      return now > team.due;
+    }
+    for (std::size_t i = 0; i < team.heard.size(); ++i) {
+      if (i != team.what.here && now > team.heard[i] + silence_limit) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void check_formed(open_team& team) {
+    const auto known =
+        std::ranges::count_if(team.members, [](const exchange_actor& a) { return static_cast<bool>(a); });
+    if (team.forming && static_cast<std::size_t>(known) + 1 == team.members.size()) {
+      team.heard.assign(team.heard.size(), clock().now());
+      std::exchange(team.forming, nullptr)({});
+    }
   }
 
   void go_on(open_team& team) {
-    for (bool changed = true; changed;) {
-      auto answers = team.exchanges.answers();
-      for (auto& [to, values] : answers) {
-        send(to, std::move(values));
+    auto now = team.exchanges.go_on();
+    for (auto& [to, values] : now.answers) {
+      count_({.sent = byte_count{values.values.size() * sizeof(float)}});
+      send(to, std::move(values));
+    }
+    for (const auto& r : now.requests) {
+      send(team.members.at(r.member), want_values{r.of, r.what, caf::actor_cast<value_receiver>(this)});
+    }
+    for (const auto& e : now.finished) {
+      e.done({});
+      if (--team.running == 0) {
+        count_({.under_way = clock().now() - team.since});
       }
-      for (const auto& r : team.exchanges.requests()) {
-        send(team.members.at(r.member), want_values{r.of, r.what, caf::actor_cast<value_receiver>(this)});
-      }
-      const auto finished = team.exchanges.take_finished();
-      for (const auto& e : finished) {
-        e.done({});
-      }
-      changed = !finished.empty();
     }
   }
 
   static void end(open_team& team, const fault& why) {
+    if (const auto forming = std::exchange(team.forming, nullptr)) {
+      forming(why);
+    }
     for (const auto& e : team.exchanges.cancel()) {
       e.done(why);
     }
@@ -241,16 +389,29 @@ class exchange final : public local_exchange::base {
 
   cluster_network& network_;
   lost_sink lost_;
+  collective_kind adds_by_;
+  std::function<void(const exchange_totals&)> count_;
   std::map<std::uint32_t, open_team> teams_;  ///< by model
   std::vector<want_values> early_;
+  std::vector<team_greeting> greetings_;  ///< the same
+  bool greets_ = false;
 };
 
 }  // namespace
 
-node_exchange::node_exchange(cluster_network& network, lost_sink lost)
-    : network_(network),
-      actor_(caf::actor_cast<caf::actor>(
-          network.system().spawn<hydra::exchange, caf::detached>(network, std::move(lost)))) {}
+node_exchange::node_exchange(cluster_network& network, lost_sink lost, collective_kind adds_by)
+    : network_(network), counters_(std::make_shared<counters>()) {
+  const auto count = [counters = counters_](const exchange_totals& more) {
+    counters->sent += more.sent.value();
+    counters->under_way += more.under_way.count();
+  };
+  actor_ = caf::actor_cast<caf::actor>(
+      network.system().spawn<hydra::exchange, caf::detached>(network, std::move(lost), adds_by, count));
+}
+
+exchange_totals node_exchange::totals() const {
+  return {.sent = byte_count{counters_->sent}, .under_way = duration{counters_->under_way}};
+}
 
 node_exchange::~node_exchange() {
   if (port_ != 0) {
@@ -259,11 +420,11 @@ node_exchange::~node_exchange() {
   caf::anon_send_exit(actor_, caf::exit_reason::user_shutdown);
 }
 
-/// Without keys only this machine may reach it.
-std::string node_exchange::listen(const network_address& near) {
-  const auto own = address_towards(near);
-  port_ = network_.listen(caf::actor_cast<exchange_actor>(actor_), {own, 0});
-  return to_string(network_address{own, port_});
+/// At all addresses of this machine, unless others cannot reach it there.
+std::string node_exchange::listen(const std::string& host) {
+  const auto at = is_loopback(host) ? host : host.find(':') == std::string::npos ? "0.0.0.0" : "::";
+  port_ = network_.listen(caf::actor_cast<exchange_actor>(actor_), {at, 0});
+  return to_string(network_address{host, port_});
 }
 
 void node_exchange::form(formed_team team, std::function<void(const fault&)> done) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,19 +24,25 @@ struct formed_team {
   std::size_t here = 0;                ///< this node's place among them
 };
 
+struct exchange_totals {
+  byte_count sent{};     ///< of values, to other nodes
+  duration under_way{};  ///< while some exchange of a model was; of all models
+};
+
 /// Sums of gradients are added by the collective operation "direct", whose bits are those of one process; what is not added is
 /// sent to all. Thread-safe.
 class node_exchange final : public step_partners {
  public:
   /// Called on a thread of its own: `lost`, when a member of a team cannot be reached any more.
   node_exchange(cluster_network& network,
-                std::function<void(std::uint32_t model, assignment_epoch epoch, const fault& why)> lost);
+                std::function<void(std::uint32_t model, assignment_epoch epoch, const fault& why)> lost,
+                collective_kind adds_by = collective_kind::direct);
   ~node_exchange() override;
   node_exchange(const node_exchange&) = delete;
   node_exchange& operator=(const node_exchange&) = delete;
 
-  /// From now on others can reach it, at the address that is returned, which is that of this machine towards `near`.
-  std::string listen(const network_address& near);
+  /// From now on others can reach it, at the address that is returned. `host`: a name or address of this machine.
+  std::string listen(const std::string& host);
 
   /// Connects to the members; `done`: on a thread of its own. Replaces an earlier team of the model.
   void form(formed_team team, std::function<void(const fault&)> done);
@@ -43,9 +50,12 @@ class node_exchange final : public step_partners {
   void disband(std::uint32_t model, assignment_epoch epoch);
 
   void exchange(partner_exchange values) override;
+  exchange_totals totals() const;
 
  private:
+  struct counters;
   cluster_network& network_;
+  std::shared_ptr<counters> counters_;
   caf::actor actor_;
   std::uint16_t port_ = 0;  ///< 0: it does not listen
 };

@@ -181,7 +181,7 @@ std::unique_ptr<session> cluster_member::planned_session(const node_accepted& wh
     use(s.get());
     plan(*s, run);
     if (std::ranges::any_of(run.plan.models, [](const planned_model& m) { return m.nodes > 1; })) {
-      run.plan.exchange = exchange->listen(near);
+      run.plan.exchange = exchange->listen(options_.address.empty() ? address_towards(near) : options_.address);
       run.exchange = exchange.get();
     }
     run.run = s.get();

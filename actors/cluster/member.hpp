@@ -21,6 +21,7 @@ namespace hydra {
 struct member_options {
   std::string name;              ///< unique in the cluster; one that joins again under its name replaces the one before
   std::filesystem::path folder;  ///< for the checkpoints of the models that it trains
+  std::string address{};         ///< at which other nodes reach this one; empty: that towards the coordinator
   duration patience = std::chrono::minutes(10);   ///< how long it tries to reach a coordinator
   std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
 };

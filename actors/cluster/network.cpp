@@ -95,10 +95,6 @@ class random_id final : public caf::actor_system::module {
   caf::actor_system& system_;
 };
 
-bool stays_on_this_machine(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 }  // namespace
 
 network_address parse_address(const std::string& text) {
@@ -129,7 +125,12 @@ std::string host_name() {
   return name.data();
 }
 
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
 std::string address_towards(const network_address& there) {
+  if (there.host == "0.0.0.0" || there.host == "::") {
+    return host_name();
+  }
   addrinfo* found = nullptr;
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_DGRAM;
@@ -191,7 +192,7 @@ void cluster_network::close(const caf::actor_addr& actor, std::uint16_t port) {
 }
 
 void cluster_network::check_reachable(const network_address& at) const {
-  if (!encrypted() && !stays_on_this_machine(at.host)) {
+  if (!encrypted() && !is_loopback(at.host)) {
     refuse(fmt::format(
         "{}: others can reach that address, so it needs keys: `hydra cluster keys DIR` makes them; without keys "
         "use 127.0.0.1",

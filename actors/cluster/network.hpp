@@ -28,7 +28,10 @@ struct network_address {
 network_address parse_address(const std::string& text);
 std::string to_string(const network_address& a);
 
-/// The address of this machine from which packets to `there` leave; its name if that is not known.
+/// True of names and addresses of the loopback interface.
+bool is_loopback(const std::string& host);
+/// The address of this machine from which packets to `there` leave; its name if that is not known, or if there is all of its
+/// own addresses.
 std::string address_towards(const network_address& there);
 /// The name of this machine.
 std::string host_name();

@@ -559,6 +559,11 @@ class node final : public local_node::base {
     message.host_budget = s.host.budget;
     message.elapsed = s.elapsed;
     message.metrics_lines = lines_ ? lines_->read(helped_) : "";
+    if (run_.exchange) {
+      const auto totals = run_.exchange->totals();
+      message.exchanged = totals.sent;
+      message.exchanging = totals.under_way;
+    }
     send(setup_.coordinator, message);
   }
 

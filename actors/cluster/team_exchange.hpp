@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,14 +18,15 @@ namespace hydra {
 
 class team_exchange {
  public:
-  /// `node_of`: the member of each replica; `here`: this node.
-  team_exchange(std::uint32_t model, assignment_epoch epoch, std::vector<std::uint32_t> node_of, std::uint32_t here);
+  /// `node_of`: the member of each replica; `here`: this node. `adds_by`: what has no values of its own is done by the last member.
+  team_exchange(std::uint32_t model, assignment_epoch epoch, std::vector<std::uint32_t> node_of, std::uint32_t here,
+                collective_kind adds_by = collective_kind::direct);
 
   assignment_epoch epoch() const noexcept { return epoch_; }
 
   // -- events ------------------------------------------------------------------------------------------------------
   void begin(partner_exchange values);
-  /// What another node wants: answered by answers(), perhaps later.
+  /// What another node wants: answered by go_on(), perhaps later.
   void wanted(const want_values& m) { wanted_.push_back(m); }
   /// Throws fault_error{damaged} for what was not asked for.
   void arrived(const given_values& m);
@@ -35,12 +37,13 @@ class team_exchange {
     exchange_part of{};
     piece what{};
   };
-  /// To be sent now, each once.
-  std::vector<request> requests();
-  /// The same. Throws fault_error{damaged} for what nobody may want.
-  std::vector<std::pair<value_receiver, given_values>> answers();
-  /// Exchanges that are done; others take their place.
-  std::vector<partner_exchange> take_finished();
+  struct actions {
+    std::vector<std::pair<value_receiver, given_values>> answers{};
+    std::vector<request> requests{};
+    std::vector<partner_exchange> finished{};  ///< to be notified
+  };
+  /// All that is to be done after an event, each once. Throws fault_error{damaged} if something is wanted that nobody may want.
+  actions go_on();
   /// All that are not done.
   std::vector<partner_exchange> cancel();
 
@@ -48,15 +51,22 @@ class team_exchange {
   struct operation {
     partner_exchange values{};
     std::vector<collective_run> parts{};
+    std::vector<float> server{};  ///< values of a party that is no replica
   };
   void start();
+  bool answer_wanted(actions& now);
+  void request_wanted(actions& now);
+  bool end_finished(actions& now);
   operation make(partner_exchange values) const;
+  std::optional<given_values> answer_to(const want_values& m);
+  void add_part(operation& made) const;
 
   std::uint32_t model_;
   assignment_epoch epoch_;
   std::vector<std::uint32_t> node_of_;
   std::uint32_t here_;
   std::uint32_t members_;
+  collective_kind adds_by_;
   std::deque<partner_exchange> waiting_;
   std::map<std::uint64_t, operation> running_;
   std::uint64_t next_ = 0;  ///< number of the operation that starts next

@@ -365,10 +365,13 @@ struct node_progressed {
   byte_count host_used{}, host_peak{}, host_budget{};
   duration elapsed{};           ///< of its run
   std::string metrics_lines{};  ///< lines of its metrics.jsonl, whole ones
+  byte_count exchanged{};       ///< sent to nodes with which it trains models together
+  duration exchanging{};        ///< for which such an exchange was under way
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, node_progressed& x) {
-    return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.metrics_lines);
+    return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.metrics_lines,
+             x.exchanged, x.exchanging);
   }
 };
 

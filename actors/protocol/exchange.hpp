@@ -70,11 +70,27 @@ struct want_values {
   }
 };
 
-using exchange_actor = value_receiver::extend<caf::reacts_to<want_values>>;
+struct team_greeting;
+using exchange_actor = value_receiver::extend<caf::reacts_to<want_values>, caf::reacts_to<team_greeting>>;
+
+/// To each member of a team, again and again as long as it exists: the sender is there. Of two members one connects to the other,
+/// which knows it by this.
+struct team_greeting {
+  std::uint32_t model = 0;
+  std::uint64_t epoch = 0;
+  std::uint32_t place = 0;  ///< of the sender in the team
+  exchange_actor from{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, team_greeting& x) {
+    return f(x.model, x.epoch, x.place, x.from);
+  }
+};
 
 inline void add_exchange_messages(caf::actor_system_config& config) {
   config.add_message_type<given_values>("hydra::given_values");
   config.add_message_type<want_values>("hydra::want_values");
+  config.add_message_type<team_greeting>("hydra::team_greeting");
 }
 
 }  // namespace hydra

@@ -80,6 +80,8 @@ struct node_report {
   duration joined{};               ///< since the start of the run; 0: before
   std::optional<duration> used{};  ///< from then, or from the start, until its first model was trained
   std::uint32_t models = 0;        ///< that were trained there, for a time
+  byte_count exchanged{};  ///< gradient sums and losses that it has sent to nodes with which it trained models together
+  duration exchanging{};   ///< for which such exchanges were under way
   std::string outcome;             ///< "left", "lost", why its run has failed; empty: it was there to the end
 };
 

@@ -275,6 +275,10 @@ void node_fields(F& f, Node& n) {
   f("joined_s", n.joined);
   f("used_s", n.used);
   f("models", n.models);
+  if (f.writes(n.exchanged > byte_count{})) {
+    f("exchanged_bytes", n.exchanged);
+    f("exchanging_s", n.exchanging);
+  }
   if (f.writes(!n.outcome.empty())) {
     f("outcome", n.outcome);
   }

@@ -139,15 +139,28 @@ std::string node_table(const report& r) {
   if (r.cluster.nodes.empty()) {
     return "";
   }
-  text_table t{{{"node"},
-                {"devices", alignment::right},
-                {"joined at", alignment::right},
-                {"first model after", alignment::right},
-                {"models", alignment::right},
-                {""}}};
+  const bool exchanged =
+      std::ranges::any_of(r.cluster.nodes, [](const node_report& n) { return n.exchanged > byte_count{}; });
+  std::vector<table_column> columns{{"node"},
+                                    {"devices", alignment::right},
+                                    {"joined at", alignment::right},
+                                    {"first model after", alignment::right},
+                                    {"models", alignment::right}};
+  if (exchanged) {
+    columns.push_back({"exchanged", alignment::right});
+    columns.push_back({"during", alignment::right});
+  }
+  columns.push_back({""});
+  text_table t{std::move(columns)};
   for (const auto& n : r.cluster.nodes) {
-    t.add({n.name, std::to_string(n.devices), to_string(n.joined), n.used ? to_string(*n.used) : "-", std::to_string(n.models),
-           n.outcome});
+    std::vector<std::string> row{n.name, std::to_string(n.devices), to_string(n.joined),
+                                 n.used ? to_string(*n.used) : "-", std::to_string(n.models)};
+    if (exchanged) {
+      row.push_back(to_string(n.exchanged));
+      row.push_back(to_string(n.exchanging));
+    }
+    row.push_back(n.outcome);
+    t.add(std::move(row));
   }
   const auto& c = r.cluster;
   return t.to_string() + fmt::format("network  {}, {} between nodes  {} of checkpoints  {} trained again\n\n", counted(c.moves, "move"),
@@ -198,12 +211,15 @@ std::string usual_line(const report& r) {
 }
 
 std::string closing_lines(const report& r) {
-  return fmt::format("host {} / {}{}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
+  const bool on_nodes = !r.cluster.nodes.empty();  // each has an optimizer and a policy of its own
+  return fmt::format("host {} / {}{}{}\n", to_string(r.host_peak), to_string(r.host_budget),
                      r.process_peak > byte_count{} ? "  process " + to_string(r.process_peak) : "",
-                     to_string(r.optimizer_busy)) +
-         fmt::format("policy {}{}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy,
-                     r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "", r.decisions,
-                     microseconds(r.decision_mean), microseconds(r.decision_p99)) +
+                     on_nodes ? "" : "  optimizer " + to_string(r.optimizer_busy)) +
+         fmt::format("policy {}{}{}\n", r.policy,
+                     r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "",
+                     on_nodes ? ""
+                              : fmt::format("  decisions {}  mean {:.2f} us  p99 {:.2f} us", r.decisions,
+                                            microseconds(r.decision_mean), microseconds(r.decision_p99))) +
          completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), percent(r.efficiency())) +

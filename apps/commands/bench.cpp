@@ -2,6 +2,7 @@
 
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/checkpoints.hpp"
+#include "apps/bench/collectives.hpp"
 #include "apps/bench/fragmentation.hpp"
 #include "apps/bench/moves.hpp"
 #include "apps/bench/node_scaling.hpp"
@@ -77,6 +78,8 @@ void run_spilling(const bench_options& o) { print(measure_spilling({.repeats = o
 
 void run_sharing(const bench_options& o) { print(measure_sharing({.repeats = o.repeats}), o.json); }
 
+void run_collectives(const bench_options& o) { print(measure_collectives({.repeats = o.repeats}), o.json); }
+
 void run_moves(const bench_options& o) { print(measure_moves({.repeats = o.repeats}), o.json); }
 
 void run_nodes(const bench_options& o) { print(measure_node_scaling({.repeats = o.repeats}), o.json); }
@@ -114,12 +117,15 @@ const std::vector<bench_entry>& benches() {
        run_fragmentation, true},
       {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host",
        run_updates},
-      {"optimizer", "speed of the host's AdamW over a loop with the same memory traffic and over two of LibTorch", run_optimizer},
-      {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard", run_spilling},
+      {"optimizer", "speed of the host's AdamW over a loop with the same memory traffic and over two of LibTorch",
+       run_optimizer},
+      {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
+       run_spilling},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,
        true},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
        run_scaling, false, true},
+      {"collectives", "volumes and times of the known ways of an all-reduce, on 2, 4 and 8 nodes", run_collectives},
       {"moves", "rate at which a checkpoint moves between two processes, over that of a plain TLS socket", run_moves},
       {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used", run_nodes},
       {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",

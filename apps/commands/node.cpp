@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct node_options {
-  std::optional<std::string> join, keys, name, folder, devices, host_memory;
+  std::optional<std::string> join, keys, name, address, folder, devices, host_memory;
   std::string patience = "600s";
 };
 
@@ -76,6 +76,7 @@ int serve(const node_options& o) {
   cluster_member member{
       {.name = name,
        .folder = folder,
+       .address = o.address.value_or(""),
        .patience = parse_duration(o.patience),
        .say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
@@ -94,6 +95,9 @@ command_action declare_node(command_line& line) {
   line.add_option("--keys", o->keys, "folder with the keys of the cluster; without, only this machine can be reached");
   line.add_option("--name", o->name,
                   "name of the node, unique in the cluster (default: name of the host and process number)");
+  line.add_option("--address", o->address,
+                  "name or address at which other nodes reach this one, for models that nodes train together (default: "
+                  "the one towards the coordinator)");
   line.add_option("--folder", o->folder, "folder for the checkpoints of its models (default: nodes/NAME)");
   line.add_option("--devices", o->devices, "file with [[device]] tables instead of those of the workload");
   line.add_option("--host-memory", o->host_memory, "host memory that it may use, instead of [host] memory");

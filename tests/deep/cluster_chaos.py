@@ -84,6 +84,27 @@ batch_size = 32
 steps = 300
 optimizer = { kind = "sgd", learning_rate = 0.05, momentum = 0.9 }
 grid = { seed = [5, 6] }
+
+[[model]]
+name = "together-added"
+chain = { family = "mlp", layers = 3, width = 200 }
+data = "classes"
+batch_size = 32
+micro_batches = 8
+parallel = { replicas = 4, nodes = 3 }
+steps = 200
+optimizer = { learning_rate = 1e-3, clip_norm = 1.0 }
+
+[[model]]
+name = "together-gathered"  # its embedding is tied
+chain = { family = "gpt2", layers = 2, width = 32, heads = 4, context = 16, dropout = 0.1 }
+data = "language"
+batch_size = 8
+micro_batches = 4
+parallel = { replicas = 2, nodes = 2 }
+steps = 150
+optimizer = { learning_rate = 1e-3 }
+validate = { every_steps = 50, batches = 2 }
 """
 DEVICES = '[[device]]\nkind = "cpu"\nmemory = "4MiB"\n'  # other cuts than the workload's
 
@@ -98,9 +119,11 @@ class Network:
     def __init__(self):
         self.tag = f"hy{os.getpid() % 10000}"
         self.names = {}
+        self.addresses = {}
         self.real = run_quietly("ip", "link", "add", self.tag, "type", "bridge") and run_quietly("ip", "link", "set", self.tag, "up")
 
     def host(self, name):
+        self.addresses[name] = "127.0.0.1"
         if not self.real:
             return "127.0.0.1"
         number = len(self.names) + 1
@@ -113,7 +136,8 @@ class Network:
                         ["link", "set", "lo", "up"]):
             subprocess.run(["ip", "-n", space, *command], check=True)
         self.names[name] = (space, inner, outer)
-        return f"10.77.0.{number}"
+        self.addresses[name] = f"10.77.0.{number}"
+        return self.addresses[name]
 
     def inside(self, name):
         return ["ip", "netns", "exec", self.names[name][0]] if self.real else []
@@ -211,7 +235,8 @@ class Round:
         if extra:
             extra["LD_PRELOAD"] = str(self.shim)
         self.start(n, [self.hydra, "node", "--join", to, "--keys", "keys", "--name", f"n{n}", "--folder", f"disk{n}",
-                       *(["--devices", "devices.toml"] if n == "2" else [])], n, extra)
+                       *(["--devices", "devices.toml"] if n == "2" else []),
+                       *(["--address", self.network.addresses[n]] if n == "3" else [])], n, extra)
 
     def begin(self, coordinator):
         self.coordinator = coordinator

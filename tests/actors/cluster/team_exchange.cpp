@@ -24,15 +24,18 @@ using values = std::vector<float>;
 /// The exchanges of a few nodes, in one process.
 class nodes {
  public:
-  nodes(const std::vector<std::uint32_t>& node_of, portable_random& random) : random_(random) {
+  nodes(const std::vector<std::uint32_t>& node_of, portable_random& random,
+        collective_kind kind = collective_kind::direct)
+      : random_(random) {
     const auto members = std::ranges::max(node_of) + 1;
-    for (std::uint32_t i = 0; i < members; ++i) all_.emplace_back(7, 3, node_of, i);
+    for (std::uint32_t i = 0; i < members; ++i) all_.emplace_back(7, 3, node_of, i, kind);
   }
 
   team_exchange& operator[](std::size_t n) { return all_[n]; }
 
   void run() {
-    for (settle(); !mail_.empty(); settle()) {
+    for (std::uint32_t n = 0; n < all_.size(); ++n) go_on(n);
+    while (!mail_.empty()) {
       const auto i = random_.whole(0, static_cast<std::uint32_t>(mail_.size()) - 1);
       const auto next = mail_[i];
       mail_.erase(mail_.begin() + i);
@@ -41,6 +44,7 @@ class nodes {
       } else {
         all_[next.to].arrived(std::get<given_values>(next.what));
       }
+      go_on(next.to);
     }
   }
 
@@ -51,25 +55,14 @@ class nodes {
   };
 
   /// Answers name no node here: whoever wanted the piece for a party of its own gets it.
-  void settle() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::uint32_t n = 0; n < all_.size(); ++n) {
-        for (auto& [to, given] : all_[n].answers()) {
-          mail_.push_back({n, wanted_by(given), given});
-          changed = true;
-        }
-        for (const auto& r : all_[n].requests()) {
-          mail_.push_back({n, r.member, want_values{r.of, r.what, {}}});
-          requests_.push_back({r.of, r.what, n});
-          changed = true;
-        }
-        for (const auto& e : all_[n].take_finished()) {
-          e.done({});
-          changed = true;
-        }
-      }
+  void go_on(std::uint32_t n) {
+    const auto now = all_[n].go_on();
+    for (const auto& [to, given] : now.answers) mail_.push_back({n, wanted_by(given), given});
+    for (const auto& r : now.requests) {
+      mail_.push_back({n, r.member, want_values{r.of, r.what, {}}});
+      requests_.push_back({r.of, r.what, n});
     }
+    for (const auto& e : now.finished) e.done({});
   }
 
   std::uint32_t wanted_by(const given_values& given) {
@@ -141,22 +134,65 @@ TEST_CASE("nodes of a team have the sums and the values of all replicas", "[team
   }
 }
 
+namespace {
+
+/// What each replica has after an exchange on these nodes.
+std::vector<values> added(std::vector<values> all, const std::vector<std::uint32_t>& node_of, collective_kind kind,
+                          portable_random& random) {
+  nodes team(node_of, random, kind);
+  const auto members = std::ranges::max(node_of) + 1;
+  std::uint32_t done = 0;
+  for (std::uint32_t n = 0; n < members; ++n) {
+    partner_exchange e{.model = "m", .adds = true, .replicas = {}, .done = [&](const fault&) { ++done; }};
+    for (std::size_t r = 0; r < all.size(); ++r)
+      e.replicas.push_back(node_of[r] == n ? std::span(all[r]) : std::span<float>{});
+    team[n].begin(std::move(e));
+  }
+  team.run();
+  REQUIRE(done == members);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of collective has the bits of its rounds in one process, on any number of nodes",
+          "[team-exchange]") {
+  portable_random random{9};
+  for (const auto kind : all_collective_kinds()) {
+    for (const std::uint32_t replicas : {2, 3, 4, 8}) {
+      std::vector<values> all;
+      for (std::uint32_t r = 0; r < replicas; ++r) all.push_back(random_values(400000, random));
+      const auto alone = added(all, std::vector<std::uint32_t>(replicas), kind, random);
+      auto plain = all.front();
+      for (std::uint32_t r = 1; r < replicas; ++r) std::ranges::transform(plain, all[r], plain.begin(), std::plus{});
+      for (std::uint32_t members = 2; members <= replicas; ++members) {
+        std::vector<std::uint32_t> node_of;
+        for (std::uint32_t r = 0; r < replicas; ++r) node_of.push_back(r * members / replicas);
+        INFO(to_string(kind) << " of " << replicas << " on " << members);
+        CHECK(added(all, node_of, kind, random) == alone);
+      }
+      CHECK((alone.front() == plain || !adds_in_order(kind)));
+      CHECK(std::ranges::all_of(alone, [&](const values& v) { return v == alone.front(); }));
+    }
+  }
+}
+
 TEST_CASE("a team does a few operations at a time, and all that are open are cancelled", "[team-exchange]") {
   team_exchange here(7, 3, {0, 1}, 0);
   std::vector<values> all(5, values(10));
   int cancelled = 0;
   for (auto& v : all)
     here.begin({.model = "m", .adds = true, .replicas = {v, {}}, .done = [&](const fault&) { ++cancelled; }});
-  const auto requests = here.requests();
+  const auto requests = here.go_on().requests;
   REQUIRE(requests.size() == 2);
   CHECK(requests[0].of == exchange_part{7, 3, 0, 0});
   CHECK(requests[1].of == exchange_part{7, 3, 1, 0});
   here.wanted({{7, 3, 2, 0}, {0, 0, 1, {5, 5}}, {}});
-  CHECK(here.answers().empty());  // not begun
+  CHECK(here.go_on().answers.empty());  // not begun
   here.wanted({{7, 3, 0, 0}, {0, 0, 1, {5, 5}}, {}});
-  CHECK(here.answers().size() == 1);
+  CHECK(here.go_on().answers.size() == 1);
   here.wanted({{7, 3, 0, 5}, {0, 0, 1, {5, 5}}, {}});
-  CHECK_THROWS_AS(here.answers(), fault_error);
+  CHECK_THROWS_AS(here.go_on(), fault_error);
   CHECK_THROWS_AS(here.arrived({{7, 3, 4, 0}, {}, {}}), fault_error);
   for (const auto& e : here.cancel()) e.done({fault_code::cancelled, "enough"});
   CHECK(cancelled == 5);
