@@ -54,7 +54,9 @@ team_exchange::operation team_exchange::make(partner_exchange values) const {
 void team_exchange::add_part(operation& made) const {
   const auto& replicas = made.values.replicas;
   const auto size = std::ranges::max(replicas, {}, &std::span<float>::size).size();
-  const auto what = make_collective(adds_by_, static_cast<std::uint32_t>(replicas.size()), size);
+  const auto what = adds_by_ == collective_kind::direct
+                        ? make_direct(node_of_, size)
+                        : make_collective(adds_by_, static_cast<std::uint32_t>(replicas.size()), size);
   std::vector<collective_run::party_values> here;
   for (std::uint32_t r = 0; r < replicas.size(); ++r) {
     if (node_of_.at(r) == here_) {

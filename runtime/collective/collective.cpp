@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace hydra {
@@ -31,16 +32,31 @@ value_range slice(std::uint64_t values, std::uint32_t i, std::uint32_t n) {
 /// The party at distance `d` before `i`.
 std::uint32_t before(std::uint32_t i, std::uint32_t d, std::uint32_t n) { return (i + n - d % n) % n; }
 
-std::vector<round> direct(std::uint32_t n, std::uint64_t values) {
-  round add, give;
+std::vector<round> direct(std::span<const std::uint32_t> node_of, std::uint64_t values) {
+  const auto n = static_cast<std::uint32_t>(node_of.size());
+  const auto first_on = [&](std::uint32_t node) {
+    return static_cast<std::uint32_t>(std::ranges::find(node_of, node) - node_of.begin());
+  };
+  round add, give, share;
   for (std::uint32_t owner = 0; owner < n; ++owner) {
     for (std::uint32_t d = 1; d < n; ++d) {
       const auto other = before(owner, d, n);
       add.push_back({other, owner, slice(values, owner, n), combination::add});
-      give.push_back({owner, other, slice(values, owner, n), combination::copy});
+      if (first_on(node_of[other]) == other) {
+        give.push_back({owner, other, slice(values, owner, n), combination::copy});
+      }
+    }
+    if (const auto first = first_on(node_of[owner]); first != owner) {
+      share.push_back({first, owner, {0, values}, combination::copy});
     }
   }
-  return {add, give};
+  return share.empty() ? std::vector{add, give} : std::vector{add, give, share};
+}
+
+std::vector<std::uint32_t> nodes_of_their_own(std::uint32_t parties) {
+  std::vector<std::uint32_t> node_of(parties);
+  std::iota(node_of.begin(), node_of.end(), 0U);
+  return node_of;
 }
 
 std::vector<round> ring(std::uint32_t n, std::uint64_t values) {
@@ -121,7 +137,7 @@ std::vector<round> parameter_server(std::uint32_t n, std::uint64_t values) {
 std::vector<round> rounds_of(collective_kind kind, std::uint32_t n, std::uint64_t values) {
   switch (kind) {
     case collective_kind::direct:
-      return direct(n, values);
+      return direct(nodes_of_their_own(n), values);
     case collective_kind::ring:
       return ring(n, values);
     case collective_kind::tree:
@@ -163,6 +179,17 @@ collective_kind parse_collective_kind(std::string_view text) {
   refuse("there is no collective \"" + std::string{text} + "\": " + known);
 }
 
+namespace {
+
+collective without_empty(collective c) {
+  for (auto& r : c.rounds) {
+    std::erase_if(r, [](const transfer& t) { return t.what.count == 0; });
+  }
+  return c;
+}
+
+}  // namespace
+
 collective make_collective(collective_kind kind, std::uint32_t summands, std::uint64_t values) {
   if (summands == 0) {
     refuse("a collective has at least one party");
@@ -174,10 +201,12 @@ collective make_collective(collective_kind kind, std::uint32_t summands, std::ui
   if (c.parties > 1) {
     c.rounds = rounds_of(kind, summands, values);
   }
-  for (auto& r : c.rounds) {
-    std::erase_if(r, [](const transfer& t) { return t.what.count == 0; });
-  }
-  return c;
+  return without_empty(std::move(c));
+}
+
+collective make_direct(std::span<const std::uint32_t> node_of, std::uint64_t values) {
+  const auto parties = static_cast<std::uint32_t>(node_of.size());
+  return without_empty({.summands = parties, .parties = parties, .values = values, .rounds = direct(node_of, values)});
 }
 
 collective make_broadcast(std::uint32_t from, std::uint32_t parties, std::uint64_t values) {

@@ -12,7 +12,7 @@ namespace hydra {
 
 /// Known ways of an all-reduce; volumes of all parties together are for N of them with M values each.
 enum class collective_kind : std::uint8_t {
-  direct,            ///< 2(N-1)M: each party adds one slice of all and gives it to the others
+  direct,            ///< 2(N-1)M: each party adds one slice of all and gives it to the others (make_direct: of a node)
   ring,              ///< 2(N-1)M: partial sums of slices go around, then the sums
   tree,              ///< 2(N-1)M: whole values go up a binomial tree, then the sums down
   butterfly,         ///< N M log N for powers of two: in each round pairs exchange partial sums, at twice the distance
@@ -53,6 +53,10 @@ struct collective {
 
 /// Throws fault_error{bad_input} without summands. In a round, the ranges of a party are equal or have no value in common.
 collective make_collective(collective_kind kind, std::uint32_t summands, std::uint64_t values);
+
+/// `direct` for parties of which several are on one node (`node_of` each): the sum goes to one party of each node, and from it to
+/// the others there. Sends (N - 1)M for each party on a node, and (N - 1)M once.
+collective make_direct(std::span<const std::uint32_t> node_of, std::uint64_t values);
 
 /// All parties come to have the values of party `from`. Sends (parties - 1) times as many.
 collective make_broadcast(std::uint32_t from, std::uint32_t parties, std::uint64_t values);

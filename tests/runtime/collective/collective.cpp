@@ -195,6 +195,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("collectives: of several parties on a node only one is given the sum by others", "[collective]") {
+  portable_random random{13};
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const auto nodes = random.whole(1, 4), each = random.whole(1, 3);
+    std::vector<std::uint32_t> node_of;
+    for (std::uint32_t n = 0; n < nodes; ++n) node_of.insert(node_of.end(), each, n);
+    const std::uint64_t size = random.whole(0, 500);
+    const auto c = make_direct(node_of, size);
+    auto all = random_values(nodes * each, size, random);
+    const auto plain = sum_in_order(all);
+    random_network network{c, all, node_of, random};
+    CHECK(network.run() == std::uint64_t{each + 1} * (nodes - 1) * size);
+    REQUIRE(network.finished());
+    CHECK(std::ranges::all_of(all, [&](const values& v) { return v == plain; }));
+  }
+}
+
 TEST_CASE("collectives: all parties have what one has broadcast", "[collective]") {
   portable_random random{5};
   for (std::uint32_t n = 1; n <= 5; ++n) {
