@@ -5,7 +5,7 @@ import pathlib, re, sys
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
 # Inside a top folder: a folder includes itself and those before it; "." are the files outside the folders.
 FOLDERS = {
-    "runtime": "base storage plugin device memory trace".split(),
+    "runtime": "base collective storage plugin device memory trace".split(),
     "models": "optimizer frozen . weights losses layers exported tokenizers data families".split(),
     "partition": "graph profile plan . execute checkpoint inference".split(),
     "actors": "policy selection protocol . plugin input device memory update checkpoint model schedule report run simulation admission session cluster".split(),

@@ -97,7 +97,8 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
     return false;
   }
   const auto node = by.value_or(*m->node);
-  m->failed_teams += m->phase == assignment_phase::assigned && !m->helpers.empty() ? 1 : 0;
+  m->failed_teams += m->helpers.empty() ? 0 : 1;
+  m->moves_to.reset();
   if (why.code == fault_code::does_not_fit || why.code == fault_code::refused) {
     m->too_large_for.insert(node);
   } else if (why.code == fault_code::io) {
@@ -144,7 +145,7 @@ bool assignments::released(std::size_t number, assignment_epoch epoch) {
     return false;
   }
   m->phase = assignment_phase::waiting;
-  leave_nodes(*m, m->node);
+  leave_nodes(*m, m->helpers.empty() ? m->node : std::nullopt);
   ++m->epoch;
   return true;
 }
@@ -166,7 +167,7 @@ bool assignments::ended(std::size_t number, assignment_epoch epoch, const fault&
     return false;
   }
   m->phase = assignment_phase::ended;
-  leave_nodes(*m, m->node);
+  leave_nodes(*m, m->helpers.empty() ? m->node : std::nullopt);
   m->why = why;
   m->remaining = {};
   return true;
@@ -298,8 +299,9 @@ bool assignments::may_grow(const cluster_model& m) const {
   const auto here = m.helpers.size() + 1;
   const auto fit = std::ranges::count_if(
       taking_models(), [&](std::size_t n) { return !m.too_large_for.contains(n) && !m.avoids.contains(n); });
+  const auto transfer = m.node ? nodes_[*m.node].capacity.link.time_for(m.checkpoint) : duration{};
   return m.phase == assignment_phase::training && !m.stays && here < m.nodes && here < static_cast<std::size_t>(fit) &&
-         m.remaining > restart_ * (4LL << std::min(m.failed_teams, 20U));
+         m.remaining > (restart_ + transfer * 2) * (4LL << std::min(m.failed_teams, 20U));
 }
 
 /// One at a time: the ends of nodes are others when it has arrived.

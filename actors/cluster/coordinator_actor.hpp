@@ -171,7 +171,7 @@ class coordinator final : public local_coordinator::base {
   void drop_offer(std::size_t model);
   void give(const take_back_model& c);
   void give(const drop_model& c);
-  take_model with_checkpoints(const assign_model& c);
+  take_model with_checkpoints(const assign_model& c, const std::vector<std::filesystem::path>& states);
   std::vector<team_member> team_of(const assign_model& c) const;
   bool is_current(std::uint32_t model, assignment_epoch epoch) const;
   void on_began(const assignment_began& m);

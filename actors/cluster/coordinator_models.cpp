@@ -71,8 +71,9 @@ void coordinator::give(const assign_model& c) {
   nodes.insert(nodes.end(), c.helpers.begin(), c.helpers.end());
   std::vector<take_model> messages;
   try {
+    const auto states = states_to_continue(checkpoints_of(c.model));  // the same for all of them
     std::ranges::generate_n(std::back_inserter(messages), static_cast<std::ptrdiff_t>(nodes.size()),
-                            [&] { return with_checkpoints(c); });
+                            [&] { return with_checkpoints(c, states); });
   } catch (const fault_error& e) {
     say(fmt::format("the checkpoint of {} cannot be read now: {}", record.name, e.what()));
     drop_offer(c.model);
@@ -92,8 +93,7 @@ void coordinator::give(const assign_model& c) {
   say(fmt::format("{} -> {}{}", record.name, names, c.from_step ? fmt::format(", from step {}", *c.from_step) : ""));
 }
 
-take_model coordinator::with_checkpoints(const assign_model& c) {
-  const auto states = states_to_continue(checkpoints_of(c.model));
+take_model coordinator::with_checkpoints(const assign_model& c, const std::vector<fs::path>& states) {
   take_model message{.model = static_cast<std::uint32_t>(c.model), .epoch = c.epoch, .team = team_of(c)};
   if (!states.empty()) {
     message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));

@@ -47,6 +47,12 @@ struct members_reached {
 
 struct greet_teams {};
 
+struct team_ready {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  std::uint32_t step = 0;
+};
+
 struct disband_team {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
@@ -63,6 +69,7 @@ struct begin_exchange {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::form_team)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::members_reached)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::greet_teams)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::disband_team)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::begin_exchange)
 
@@ -72,12 +79,11 @@ namespace {
 
 using local_exchange =
     exchange_actor::extend<caf::reacts_to<form_team>, caf::reacts_to<members_reached>, caf::reacts_to<greet_teams>,
-                           caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
+                           caf::reacts_to<team_ready>, caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
 
 constexpr std::size_t most_early = 1024;  ///< messages that come before this node forms its team
 constexpr caf::timespan greet_interval = 1s;
-constexpr duration forming_limit = 20s;
-constexpr duration silence_limit = 15s;  ///< CAF does not notice each lost connection
+constexpr duration silence_limit = 20s;  ///< CAF does not notice each lost connection
 
 std::vector<std::uint32_t> nodes_of_replicas(const formed_team& t) {
   std::vector<std::uint32_t> node_of;
@@ -107,7 +113,8 @@ class exchange final : public local_exchange::base {
     return {guarded(this, &exchange::on_given_values), guarded(this, &exchange::on_want_values),
             guarded(this, &exchange::on_greeting),     guarded(this, &exchange::on_form_team),
             guarded(this, &exchange::on_reached),      guarded(this, &exchange::on_greet),
-            guarded(this, &exchange::on_disband),      guarded(this, &exchange::on_begin)};
+            guarded(this, &exchange::on_ready),        guarded(this, &exchange::on_disband),
+            guarded(this, &exchange::on_begin)};
   }
 
   void on_exit() override {
@@ -134,22 +141,22 @@ class exchange final : public local_exchange::base {
       end(before->second, {fault_code::cancelled, "the team was formed again"});
       teams_.erase(before);
     }
-    const auto now = clock().now();
+    newest_[t.model] = t.epoch;
     auto& team = teams_
                      .emplace(t.model, open_team{.what = t,
                                                  .exchanges = {t.model, t.epoch, nodes_of_replicas(t),
                                                                static_cast<std::uint32_t>(t.here), adds_by_},
                                                  .members = std::vector<exchange_actor>(t.members.size()),
-                                                 .heard = std::vector<time_point>(t.members.size(), now),
-                                                 .forming = m.done,
-                                                 .due = now + forming_limit})
+                                                 .heard = std::vector<time_point>(t.members.size(), clock().now()),
+                                                 .steps = std::vector<std::optional<std::uint32_t>>(t.members.size()),
+                                                 .forming = m.done})
                      .first->second;
     connect(t);
-    for (const auto& g : take(greetings_, t.model, t.epoch)) {
-      on_greeting(g);
-    }
     for (const auto& wanted : take(early_, t.model, t.epoch)) {
       team.exchanges.wanted(wanted);
+    }
+    for (const auto& g : take(greetings_, t.model, t.epoch)) {
+      on_greeting(g);  // it may be over then
     }
     if (!std::exchange(greets_, true)) {
       on_greet({});
@@ -198,11 +205,22 @@ class exchange final : public local_exchange::base {
       return;
     }
     if (m.place >= team->members.size()) {
-      throw fault_error(fault_code::damaged, "a node has a place that the team does not have");
+      return;
     }
     team->heard[m.place] = clock().now();
     if (!team->members[m.place]) {
       add_member(*team, m.place, m.from);
+    }
+    if (m.ready) {
+      team->steps[m.place] = m.step;
+    }
+    check_formed(*team);
+  }
+
+  void on_ready(const team_ready& m) {
+    if (auto* team = find(m.model, m.epoch)) {
+      team->steps[team->what.here] = m.step;
+      greet(*team);
       check_formed(*team);
     }
   }
@@ -256,7 +274,9 @@ class exchange final : public local_exchange::base {
   // -- values ------------------------------------------------------------------------------------------------------
 
   void on_begin(const begin_exchange& m) {
-    const auto team = std::ranges::find(teams_, m.values.model, [](const auto& t) { return t.second.what.name; });
+    const auto team = std::ranges::find_if(teams_, [&](const auto& t) {
+      return t.second.what.name == m.values.model && t.second.what.epoch == m.values.team && !t.second.forming;
+    });
     if (team == teams_.end()) {
       return m.values.done({fault_code::cancelled, "no other node trains the model"});
     }
@@ -278,20 +298,26 @@ class exchange final : public local_exchange::base {
   }
 
   void on_given_values(const given_values& m) {
-    if (auto* team = find(m.of.model, m.of.epoch)) {
-      team->exchanges.arrived(m);
-      go_on(*team);
+    auto* team = find(m.of.model, m.of.epoch);
+    if (!team) {
+      return;
     }
+    try {
+      team->exchanges.arrived(m);
+    } catch (const fault_error& e) {
+      return lose(m.of.model, e.what_happened());
+    }
+    go_on(*team);
   }
 
  private:
   struct open_team {
     formed_team what;
     team_exchange exchanges;
-    std::vector<exchange_actor> members;  ///< null: not known yet, or this node
-    std::vector<time_point> heard;        ///< of each
-    done_sink forming;                    ///< null: it is formed
-    time_point due;
+    std::vector<exchange_actor> members;              ///< null: not known yet, or this node
+    std::vector<time_point> heard;                    ///< of each
+    std::vector<std::optional<std::uint32_t>> steps;  ///< of the states of those that are ready
+    done_sink forming;                                ///< null: it is formed
     std::size_t running = 0;
     time_point since{};  ///< some exchanges are under way
   };
@@ -301,10 +327,10 @@ class exchange final : public local_exchange::base {
     return found != teams_.end() && found->second.what.epoch == epoch ? &found->second : nullptr;
   }
 
-  /// The model has a newer team.
+  /// There was such a team, or a newer one.
   bool is_over(std::uint32_t model, assignment_epoch epoch) const {
-    const auto found = teams_.find(model);
-    return found != teams_.end() && found->second.what.epoch > epoch;
+    const auto found = newest_.find(model);
+    return found != newest_.end() && found->second >= epoch;
   }
 
   static std::pair<std::uint32_t, assignment_epoch> team_of(const team_greeting& m) { return {m.model, m.epoch}; }
@@ -330,18 +356,17 @@ class exchange final : public local_exchange::base {
   }
 
   void greet(const open_team& team) {
-    const auto place = static_cast<std::uint32_t>(team.what.here);
+    const auto here = team.what.here;
     for (const auto& member : team.members) {
       if (member) {
-        send(member, team_greeting{team.what.model, team.what.epoch, place, caf::actor_cast<exchange_actor>(this)});
+        send(member, team_greeting{team.what.model, team.what.epoch, static_cast<std::uint32_t>(here),
+                                   team.steps[here].has_value(), team.steps[here].value_or(0),
+                                   caf::actor_cast<exchange_actor>(this)});
       }
     }
   }
 
   static bool is_silent(const open_team& team, time_point now) {
-    if (team.forming) {
-      return now > team.due;
-    }
     for (std::size_t i = 0; i < team.heard.size(); ++i) {
       if (i != team.what.here && now > team.heard[i] + silence_limit) {
         return true;
@@ -350,17 +375,29 @@ class exchange final : public local_exchange::base {
     return false;
   }
 
+  /// All members are known and ready.
   void check_formed(open_team& team) {
     const auto known =
         std::ranges::count_if(team.members, [](const exchange_actor& a) { return static_cast<bool>(a); });
-    if (team.forming && static_cast<std::size_t>(known) + 1 == team.members.size()) {
-      team.heard.assign(team.heard.size(), clock().now());
-      std::exchange(team.forming, nullptr)({});
+    const bool ready = std::ranges::all_of(team.steps, [](const auto& step) { return step.has_value(); });
+    const bool all = ready && static_cast<std::size_t>(known) + 1 == team.members.size();
+    if (!team.forming || !all) {
+      return;
     }
+    if (std::ranges::count(team.steps, team.steps.front()) != static_cast<std::ptrdiff_t>(team.steps.size())) {
+      return lose(team.what.model, {fault_code::io, "nodes that train it together have states of different steps"});
+    }
+    std::exchange(team.forming, nullptr)({});
   }
 
+  /// The team may be lost afterwards.
   void go_on(open_team& team) {
-    auto now = team.exchanges.go_on();
+    team_exchange::actions now;
+    try {
+      now = team.exchanges.go_on();
+    } catch (const fault_error& e) {
+      return lose(team.what.model, e.what_happened());
+    }
     for (auto& [to, values] : now.answers) {
       count_({.sent = byte_count{values.values.size() * sizeof(float)}});
       send(to, std::move(values));
@@ -393,7 +430,8 @@ class exchange final : public local_exchange::base {
   std::function<void(const exchange_totals&)> count_;
   std::map<std::uint32_t, open_team> teams_;  ///< by model
   std::vector<want_values> early_;
-  std::vector<team_greeting> greetings_;  ///< the same
+  std::vector<team_greeting> greetings_;              ///< the same
+  std::map<std::uint32_t, assignment_epoch> newest_;  ///< of each model's teams
   bool greets_ = false;
 };
 
@@ -429,6 +467,10 @@ std::string node_exchange::listen(const std::string& host) {
 
 void node_exchange::form(formed_team team, std::function<void(const fault&)> done) {
   caf::anon_send(actor_, form_team{std::move(team), std::move(done)});
+}
+
+void node_exchange::ready(std::uint32_t model, assignment_epoch epoch, std::uint32_t step) {
+  caf::anon_send(actor_, team_ready{model, epoch, step});
 }
 
 void node_exchange::disband(std::uint32_t model, assignment_epoch epoch) {

@@ -44,8 +44,11 @@ class node_exchange final : public step_partners {
   /// From now on others can reach it, at the address that is returned. `host`: a name or address of this machine.
   std::string listen(const std::string& host);
 
-  /// Connects to the members; `done`: on a thread of its own. Replaces an earlier team of the model.
+  /// Connects to the members; `done`, on a thread of its own: all of them are ready, or cannot be reached. Replaces an earlier team
+  /// of the model.
   void form(formed_team team, std::function<void(const fault&)> done);
+  /// This node can begin, with the state after `step` steps.
+  void ready(std::uint32_t model, assignment_epoch epoch, std::uint32_t step);
   /// What is under way ends with a fault.
   void disband(std::uint32_t model, assignment_epoch epoch);
 

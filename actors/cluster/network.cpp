@@ -61,7 +61,7 @@ constexpr caf::timespan heartbeat = 1s;
 constexpr caf::timespan timeout = 10s;  ///< after which a silent peer counts as lost
 
 /// Who sends it to a peer of another version is refused.
-constexpr const char* application = "hydra cluster 1";
+constexpr const char* application = "hydra cluster 2";
 
 /// Access to the id of an actor system, which has no other way to be set: an explicit instantiation may name private members.
 caf::node_id& id_of(caf::actor_system& system);

@@ -96,13 +96,13 @@ struct held_model {
   held_phase phase = held_phase::arriving;
   std::vector<team_member> team{};  ///< none: it is trained here alone
   std::uint32_t place = 0;          ///< in the team
-  std::string newest{};       ///< name of the checkpoint that was offered last
-  checkpoint_offered last{};  ///< of one that was handed over
+  std::string newest{};             ///< name of the checkpoint that was offered last
+  checkpoint_offered last{};        ///< of one that was handed over
 
   /// The first one of a team saves the model and hands it over.
   bool helps() const { return place > 0; }
   step_share share() const {
-    step_share s;
+    step_share s{.team = epoch};
     for (std::uint32_t i = 0; i < team.size(); ++i) {
       s.first += i < place ? team[i].replicas : 0;
       s.replicas += i == place ? team[i].replicas : 0;
@@ -258,6 +258,7 @@ class node final : public local_node::base {
     run_ = {};
     setup_ = {};  // it refers to this actor
     held_.clear();
+    receiving_.clear();
     finished_ = true;
   }
 
@@ -301,6 +302,25 @@ class node final : public local_node::base {
     }
     m.place > 0 ? void(helped_.insert(run_.models.at(m.model))) : void(helped_.erase(run_.models.at(m.model)));
     held_[m.model] = {.epoch = m.epoch, .team = m.team, .place = m.place};
+    if (run_.exchange && !m.team.empty()) {
+      run_.exchange->form({m.model, run_.models.at(m.model), m.epoch, m.team, m.place},
+                          [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
+                            post(self, team_formed{model, epoch, why});
+                          });
+    }
+    receive(m);
+  }
+
+  /// One at a time of a model: those that come for an older assignment are written to the same folder.
+  void receive(const take_model& m) {
+    if (const auto open = receiving_.find(m.model); open != receiving_.end()) {
+      if (open->second && open->second->checkpoints.from) {
+        send(open->second->checkpoints.from, drop_folders{open->second->checkpoints.offer});
+      }
+      open->second = m;
+      return;
+    }
+    receiving_[m.model];
     receive_folders(system(), {.what = m.checkpoints, .into = checkpoints_of(m.model), .replaces = true},
                     [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
                       post(self, checkpoints_arrived{model, epoch, why});
@@ -308,6 +328,10 @@ class node final : public local_node::base {
   }
 
   void on_checkpoints_arrived(const checkpoints_arrived& m) {
+    const auto next = receiving_.extract(m.model).mapped();
+    if (next && current(next->model, next->epoch)) {
+      receive(*next);
+    }
     auto* held = current(m.model, m.epoch);
     if (!held) {
       return;
@@ -316,13 +340,10 @@ class node final : public local_node::base {
       return refuse(m.model, m.epoch, m.why);
     }
     held->newest = newest_of(m.model);
-    if (held->team.empty() || !run_.exchange) {
+    if (held->team.empty()) {
       return start(m.model, *held);
     }
-    run_.exchange->form({m.model, run_.models.at(m.model), m.epoch, held->team, held->place},
-                        [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
-                          post(self, team_formed{model, epoch, why});
-                        });
+    run_.exchange->ready(m.model, m.epoch, newest_step(checkpoints_of(m.model)).value_or(0));
   }
 
   void on_team_formed(const team_formed& m) {
@@ -331,8 +352,6 @@ class node final : public local_node::base {
       refuse(m.model, m.epoch, m.why);
     } else if (held) {
       start(m.model, *held);
-    } else if (run_.exchange) {
-      run_.exchange->disband(m.model, m.epoch);
     }
   }
 
@@ -349,8 +368,10 @@ class node final : public local_node::base {
   }
 
   void on_drop_assigned(const drop_assigned& m) {
-    if (current(m.model, m.epoch)) {
-      say(fmt::format("{} is not trained here any more", run_.models[m.model]));
+    if (const auto* held = current(m.model, m.epoch)) {
+      if (held->phase != held_phase::handed_over) {
+        say(fmt::format("{} is not trained here any more", run_.models[m.model]));
+      }
       drop(m.model);
     }
   }
@@ -443,10 +464,7 @@ class node final : public local_node::base {
   }
 
   void hand_over(std::uint32_t model, held_model& held, checkpoint_offered what) {
-    if (run_.exchange && !held.team.empty()) {
-      run_.exchange->disband(model, held.epoch);
-    }
-    held.phase = held_phase::handed_over;
+    held.phase = held_phase::handed_over;  // its team goes on until the COORDINATOR has it
     held.last = std::move(what);
     send_offer(model, held);
   }
@@ -510,7 +528,8 @@ class node final : public local_node::base {
     }
     if (held.helps()) {
       say(fmt::format("{} has ended, after {} steps", run_.models[model], now.steps));
-      return drop(model);
+      held.phase = held_phase::handed_over;  // by the first node
+      return;
     }
     if (now.phase == model_phase::finished && !is_saved(model, now.steps)) {
       return refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
@@ -581,6 +600,7 @@ class node final : public local_node::base {
   folder_source source_;
   std::optional<metrics_tail> lines_;
   std::map<std::uint32_t, held_model> held_;
+  std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
   std::set<std::string> helped_;                         ///< models that others save: those have the same lines
   std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
   std::uint64_t report_ = 0;                             ///< the offer of its files

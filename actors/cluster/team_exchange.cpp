@@ -30,7 +30,8 @@ void team_exchange::begin(partner_exchange values) {
 
 void team_exchange::start() {
   while (running_.size() < most_running && !waiting_.empty()) {
-    running_.emplace(next_++, make(std::move(waiting_.front())));
+    last_ = waiting_.front().number;
+    running_.emplace(*last_, make(std::move(waiting_.front())));
     waiting_.pop_front();
   }
 }
@@ -112,7 +113,7 @@ void team_exchange::request_wanted(actions& now) {
 /// None if it must wait.
 std::optional<given_values> team_exchange::answer_to(const want_values& m) {
   const auto found = running_.find(m.of.operation);
-  if (found == running_.end() && m.of.operation >= next_) {
+  if (found == running_.end() && (!last_ || m.of.operation > *last_)) {
     return std::nullopt;  // it has not begun here
   }
   if (found == running_.end() || m.of.part >= found->second.parts.size()) {
@@ -128,14 +129,12 @@ std::optional<given_values> team_exchange::answer_to(const want_values& m) {
 }
 
 bool team_exchange::end_finished(actions& now) {
-  const bool some = std::erase_if(running_, [&](auto& entry) {
-                      auto& open = entry.second;
-                      const bool done = std::ranges::all_of(open.parts, &collective_run::finished);
-                      if (done) {
-                        now.finished.push_back(std::move(open.values));
-                      }
-                      return done;
-                    }) > 0;
+  bool some = false;
+  while (!running_.empty() && std::ranges::all_of(running_.begin()->second.parts, &collective_run::finished)) {
+    now.finished.push_back(std::move(running_.begin()->second.values));
+    running_.erase(running_.begin());
+    some = true;
+  }
   start();
   return some;
 }

@@ -25,6 +25,7 @@ class team_exchange {
   assignment_epoch epoch() const noexcept { return epoch_; }
 
   // -- events ------------------------------------------------------------------------------------------------------
+  /// Numbers grow.
   void begin(partner_exchange values);
   /// What another node wants: answered by go_on(), perhaps later.
   void wanted(const want_values& m) { wanted_.push_back(m); }
@@ -40,7 +41,7 @@ class team_exchange {
   struct actions {
     std::vector<std::pair<value_receiver, given_values>> answers{};
     std::vector<request> requests{};
-    std::vector<partner_exchange> finished{};  ///< to be notified
+    std::vector<partner_exchange> finished{};  ///< to be notified, in the order of their numbers
   };
   /// All that is to be done after an event, each once. Throws fault_error{damaged} if something is wanted that nobody may want.
   actions go_on();
@@ -69,7 +70,7 @@ class team_exchange {
   collective_kind adds_by_;
   std::deque<partner_exchange> waiting_;
   std::map<std::uint64_t, operation> running_;
-  std::uint64_t next_ = 0;  ///< number of the operation that starts next
+  std::optional<std::uint64_t> last_;  ///< number of the operation that has begun last
   std::vector<want_values> wanted_;
 };
 

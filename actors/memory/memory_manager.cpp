@@ -152,7 +152,16 @@ class memory_manager final : public memory_actor::base {
     if (model->share.whole() || shard.value < model->plan.first_trained) {
       step(u.model, shard, u.step, std::move(home));
     } else {
-      shared_.add_sums(u.model, shard, u.step, *model, std::move(home));
+      exchange_sums(u, shard, std::move(home));
+    }
+  }
+
+  /// Without memory for the sums of others the model fails, and nothing else.
+  void exchange_sums(const unit& u, shard_index shard, shard_home home) {
+    try {
+      shared_.add_sums(u.model, shard, u.step, *store_.model(u.model), std::move(home));
+    } catch (const fault_error& e) {
+      tell_updated({u.model, shard, {}, {}, {}, e.what_happened()});
     }
   }
 

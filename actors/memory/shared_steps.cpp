@@ -1,9 +1,30 @@
 #include "actors/memory/shared_steps.hpp"
 
+#include "models/chain.hpp"
+#include "models/parameter_layout.hpp"
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
+
+namespace {
+
+/// Of a step first the losses, then the layers as backward visits reach them.
+std::uint64_t number_of(const sharded_model& what, step_index step, std::optional<std::size_t> layer = {}) {
+  const std::uint64_t layers = what.plan.shards.back().last_layer;
+  return step.value * (layers + 1) + (layer ? layers - *layer : 0);
+}
+
+/// Gradients of a layer in a shard's sum, padding included: the same in all cuts.
+std::size_t words_of(const sharded_model& what, std::size_t layer) {
+  const parameter_layout layout(*what.model, layer, layer + 1);
+  const auto bytes = what.model->gradients() == precision::bf16 ? sizeof(std::uint16_t) : sizeof(float);
+  return layout.elements() * bytes / sizeof(float);
+}
+
+}  // namespace
 
 shared_steps::shared_steps(step_partners* partners, host_arena& arena, answer_sink answers)
     : partners_(partners), arena_(arena), answers_(std::move(answers)) {}
@@ -26,7 +47,7 @@ void shared_steps::add_losses(const unit& u, const sharded_model& what, const st
   for (std::uint32_t r = 0; r < what.share.of; ++r) {
     replicas.push_back(std::span(values->losses).subspan(r * each, each));
   }
-  exchange(what, false, std::move(replicas), values);
+  exchange(what, number_of(what, u.step), false, std::move(replicas), values);
 }
 
 void shared_steps::add_sums(model_id model, shard_index shard, step_index step, const sharded_model& what,
@@ -34,27 +55,49 @@ void shared_steps::add_sums(model_id model, shard_index shard, step_index step, 
   const bool adds = what.plan.gathered_sums == 0;
   const auto own = std::exchange(home.gradients, std::vector<host_block_ptr>(what.share.of));
   std::ranges::copy(own, home.gradients.begin() + what.share.first);
-  std::vector<std::span<float>> replicas;
   for (auto& sum : home.gradients) {
     if (!sum && !adds) {
       sum = arena_.allocate(what.plan.shards[shard.value].gradient_bytes(), "gradients of " + what.name,
                             host_use::transferred);
     }
-    replicas.push_back(sum ? sum->floats() : std::span<float>{});
   }
+  const auto sums = home.gradients;
   if (adds) {
     home.gradients = {own.front()};
   }
-  auto values = std::make_shared<exchanged_values>(
+  const auto values = std::make_shared<exchanged_values>(
       exchanged_values{.model = model, .step = step, .shard = shard, .home = std::move(home)});
-  exchange(what, adds, std::move(replicas), std::move(values));
+  const auto& plan = what.plan.shards[shard.value];
+  std::vector<std::size_t> begins{0};
+  for (auto layer = plan.first_layer; layer < plan.last_layer; ++layer) {
+    begins.push_back(begins.back() + words_of(what, layer));
+  }
+  for (auto layer = plan.last_layer; layer-- > plan.first_layer;) {
+    const auto begin = begins[layer - plan.first_layer];
+    const auto size = begins[layer - plan.first_layer + 1] - begin;
+    if (size > 0) {
+      std::vector<std::span<float>> replicas;
+      std::ranges::transform(sums, std::back_inserter(replicas), [&](const host_block_ptr& sum) {
+        return sum ? sum->floats().subspan(begin, size) : std::span<float>{};
+      });
+      exchange(what, number_of(what, step, layer), adds, std::move(replicas), values);
+    }
+  }
+  if (values->missing == 0) {  // it has no parameters
+    open_[++last_ticket_] = values;
+    values->missing = 1;
+    answers_({last_ticket_, {}});
+  }
 }
 
-void shared_steps::exchange(const sharded_model& what, bool adds, std::vector<std::span<float>> replicas,
-                            std::shared_ptr<exchanged_values> values) {
+void shared_steps::exchange(const sharded_model& what, std::uint64_t number, bool adds,
+                            std::vector<std::span<float>> replicas, const std::shared_ptr<exchanged_values>& values) {
   const auto ticket = ++last_ticket_;
   open_[ticket] = values;
+  ++values->missing;
   partners_->exchange({.model = what.name,
+                       .team = what.share.team,
+                       .number = number,
                        .adds = adds,
                        .replicas = std::move(replicas),
                        .done = [answers = answers_, ticket, values](const fault& why) {
@@ -64,7 +107,8 @@ void shared_steps::exchange(const sharded_model& what, bool adds, std::vector<st
 
 std::optional<exchanged_values> shared_steps::take(const values_exchanged& answer) {
   const auto found = open_.extract(answer.ticket);
-  return found && !answer.why ? std::optional(std::move(*found.mapped())) : std::nullopt;
+  const bool last = found && !answer.why && --found.mapped()->missing == 0;
+  return last ? std::optional(std::move(*found.mapped())) : std::nullopt;
 }
 
 void shared_steps::forget(model_id model) {

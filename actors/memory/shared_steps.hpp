@@ -26,6 +26,7 @@ struct exchanged_values {
   std::optional<shard_index> shard{};
   shard_home home{};            ///< with all that is added to the sum of the step
   std::vector<float> losses{};  ///< of all micro-batches
+  std::size_t missing = 0;  ///< exchanges: of each layer one, as nodes may have cut the model in other ways
 };
 
 class shared_steps {
@@ -39,13 +40,14 @@ class shared_steps {
   void add_losses(const unit& u, const sharded_model& what, const std::vector<float>& losses);
   /// The sums of all replicas here. Throws fault_error{out_of_memory} if those of others have no room, which host_demand excludes.
   void add_sums(model_id model, shard_index shard, step_index step, const sharded_model& what, shard_home home);
-  /// None if the model has been forgotten since, or if its partners cannot continue: then it waits until it is dropped.
+  /// None if some of the values are missing, or if the model has been forgotten since, or if its partners cannot continue: then it
+  /// waits until it is dropped.
   std::optional<exchanged_values> take(const values_exchanged& answer);
   void forget(model_id model);
 
  private:
-  void exchange(const sharded_model& what, bool adds, std::vector<std::span<float>> replicas,
-                std::shared_ptr<exchanged_values> values);
+  void exchange(const sharded_model& what, std::uint64_t number, bool adds, std::vector<std::span<float>> replicas,
+                const std::shared_ptr<exchanged_values>& values);
 
   step_partners* partners_;
   host_arena& arena_;

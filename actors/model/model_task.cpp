@@ -281,7 +281,7 @@ class model_task final : public task_actor::base {
       begins.next.units.assign(begins.next.units.size(), 0);  // a few visits are repeated, instead of writing boundaries to disk
     }
     auto saved = here();
-    if (!captures_boundaries_) {
+    if (!captures_boundaries_ && setup_.what->share.whole()) {
       saved.next = begins.next;
     }
     saves_.captured(saved);

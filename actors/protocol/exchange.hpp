@@ -16,8 +16,8 @@
 
 namespace hydra {
 
-/// The nodes that train a model together do the same operations in the same order, since they began together (`epoch` of their
-/// assignment). Some operations have several parts.
+/// The nodes that train a model together do the same operations, by their numbers (partner_exchange), since they began together
+/// (`epoch` of their assignment). Some operations have several parts.
 struct exchange_part {
   std::uint32_t model = 0;
   std::uint64_t epoch = 0;
@@ -79,11 +79,13 @@ struct team_greeting {
   std::uint32_t model = 0;
   std::uint64_t epoch = 0;
   std::uint32_t place = 0;  ///< of the sender in the team
+  bool ready = false;       ///< it has the checkpoint
+  std::uint32_t step = 0;   ///< of that: all must begin with the same one
   exchange_actor from{};
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, team_greeting& x) {
-    return f(x.model, x.epoch, x.place, x.from);
+    return f(x.model, x.epoch, x.place, x.ready, x.step, x.from);
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "runtime/base/fault.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,19 +14,20 @@ namespace hydra {
 /// Values of the replicas of a step, in their order.
 struct partner_exchange {
   std::string model;
+  std::uint64_t team = 0;    ///< step_share::team: those of an earlier one have no effect
+  std::uint64_t number = 0;  ///< grows; the same on all nodes for the same values, however each has cut the model
   /// Then each span has the sum of all replicas, added in their order, and those of replicas elsewhere are empty. Else each has
   /// the values of its replica.
   bool adds = false;
   std::vector<std::span<float>> replicas;
-  std::function<void(const fault&)> done;  ///< once, on any thread, or never; the values live as long as this
+  std::function<void(const fault&)>
+      done;  ///< once, in the order of numbers, on any thread, or never; keeps the values alive
 };
 
 /// Thread-safe.
 class step_partners {
  public:
   virtual ~step_partners() = default;
-
-  /// All nodes exchange the same values of a model in the same order.
   virtual void exchange(partner_exchange values) = 0;
 };
 

@@ -121,6 +121,9 @@ void supervisor::pause(model_id model, const command_sink& sink, const pause_mod
   if (wanted_back_.erase(model) > 0) {
     return pause_by_command(model, sink);
   }
+  if (!how.saves) {
+    stopping_.erase(model);
+  }
   if (state == model_phase::training && stopping_.contains(model)) {
     answer(sink, {fault_code::refused,
                   fmt::format("model '{}' cannot be paused: it is being stopped", phases_.name_of(model))});

@@ -59,14 +59,20 @@ class nodes {
       auto of_node = team;
       of_node.here = i;
       exchanges_[i]->form(of_node, done);
+      exchanges_[i]->ready(model, 1, 0);
     });
   }
 
   /// In place.
   void add(std::span<std::vector<float>> values) {
+    const auto number = ++numbers_;
     on_all([&](std::uint32_t i, const std::function<void(const fault&)>& done) {
-      partner_exchange e{
-          .model = "values", .adds = true, .replicas = std::vector<std::span<float>>(values.size()), .done = done};
+      partner_exchange e{.model = "values",
+                         .team = 1,
+                         .number = number,
+                         .adds = true,
+                         .replicas = std::vector<std::span<float>>(values.size()),
+                         .done = done};
       e.replicas[i] = values[i];
       exchanges_[i]->exchange(std::move(e));
     });
@@ -74,9 +80,14 @@ class nodes {
 
   /// From the first node to all others.
   void broadcast(std::span<std::vector<float>> values) {
+    const auto number = ++numbers_;
     on_all([&](std::uint32_t i, const std::function<void(const fault&)>& done) {
-      partner_exchange e{
-          .model = "values", .adds = false, .replicas = std::vector<std::span<float>>(values.size()), .done = done};
+      partner_exchange e{.model = "values",
+                         .team = 1,
+                         .number = number,
+                         .adds = false,
+                         .replicas = std::vector<std::span<float>>(values.size()),
+                         .done = done};
       e.replicas[0] = values[i];
       exchanges_[i]->exchange(std::move(e));
     });
@@ -104,6 +115,7 @@ class nodes {
     }
   }
 
+  std::uint64_t numbers_ = 0;
   std::vector<std::unique_ptr<cluster_network>> networks_;
   std::vector<std::unique_ptr<node_exchange>> exchanges_;
 };

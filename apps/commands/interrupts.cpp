@@ -31,8 +31,8 @@ bool wait_for_signal(const sigset_t& signals) {
 
 }  // namespace
 
-interrupts::interrupts(const blocked_signals& blocked, std::function<void()> first)
-    : signals_{blocked.all()}, first_{std::move(first)}, thread_{[this] { watch(); }} {}
+interrupts::interrupts(const blocked_signals& blocked, std::function<void()> first, std::string happens)
+    : signals_{blocked.all()}, first_{std::move(first)}, happens_{std::move(happens)}, thread_{[this] { watch(); }} {}
 
 interrupts::~interrupts() {
   ::pthread_kill(thread_.native_handle(), blocked_signals::wake());
@@ -41,7 +41,7 @@ interrupts::~interrupts() {
 
 void interrupts::watch() const {
   if (!wait_for_signal(signals_)) return;
-  say("interrupted: stopping, a training run saves its state first; interrupt again to stop at once");
+  say("interrupted: " + happens_ + "; interrupt again to stop at once");
   first_();
   const auto began = std::chrono::steady_clock::now();
   do {

@@ -4,6 +4,7 @@
 #include "apps/commands/blocked_signals.hpp"
 
 #include <functional>
+#include <string>
 #include <thread>
 
 namespace hydra::apps {
@@ -13,7 +14,9 @@ namespace hydra::apps {
 class interrupts {
  public:
   /// `first` may be called until the destructor returns.
-  interrupts(const blocked_signals& blocked, std::function<void()> first);
+  /// `happens`: after the first one.
+  interrupts(const blocked_signals& blocked, std::function<void()> first,
+             std::string happens = "stopping, a training run saves its state first");
   ~interrupts();
   interrupts(const interrupts&) = delete;
   interrupts& operator=(const interrupts&) = delete;
@@ -23,6 +26,7 @@ class interrupts {
 
   sigset_t signals_;
   std::function<void()> first_;
+  std::string happens_;
   std::thread thread_;  ///< last: it uses the others
 };
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct node_options {
   std::optional<std::string> join, keys, name, address, folder, devices, host_memory;
-  std::string patience = "600s";
+  std::string patience = "10min";
 };
 
 std::string variable(const char* name) {
@@ -80,8 +80,11 @@ int serve(const node_options& o) {
        .patience = parse_duration(o.patience),
        .say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
-  const interrupts watch{blocked, [&member] { member.leave(); }};
-  return status_of(member.join(network, at));
+  const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
+  const int status = status_of(member.join(network, at));
+  std::error_code ignored;
+  if (!o.folder) fs::remove("nodes", ignored);  // if it is empty
+  return status;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "apps/steering/entrances.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/node_session.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -58,6 +59,8 @@ void say_how_to_join(const cluster& c, const cluster_train_options& o) {
   if (o.quiet) return;
   fmt::print(stderr, "nodes join by: hydra node --join {}{}\n", c.address(),
              o.keys ? " --keys " + shell_word(*o.keys) : " (from this machine only, as there are no --keys)");
+  if (const auto others = o.nodes - (o.local ? 1 : 0); others > 0)
+    fmt::print(stderr, "waiting for {}\n", counted(others, "node"));
 }
 
 session_maker local_node(bool wanted) {

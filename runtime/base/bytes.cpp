@@ -34,8 +34,12 @@ constexpr std::array byte_units{unit_name{"", 1},
                                 unit_name{"TiB", 1ull << 40}};
 constexpr auto rate_units = std::span{byte_units}.subspan<1>();
 
-constexpr std::array time_units{unit_name{"ns", 1}, unit_name{"us", 1'000}, unit_name{"ms", 1'000'000},
-                                unit_name{"s", 1'000'000'000}};
+constexpr std::array time_units{unit_name{"ns", 1},
+                                unit_name{"us", 1'000},
+                                unit_name{"ms", 1'000'000},
+                                unit_name{"s", 1'000'000'000},
+                                unit_name{"min", 60'000'000'000},
+                                unit_name{"h", 3'600'000'000'000}};
 
 /// The number as written, in two parts: a double would lose the last digits of large byte counts.
 struct decimal {
@@ -126,7 +130,8 @@ byte_rate parse_rate(std::string_view text) {
 
 duration parse_duration(std::string_view text) {
   constexpr auto allowed =
-      "write a number, not negative and below 292 years, and a unit (ns, us, ms or s), such as \"5ms\" or \"1.5s\"";
+      "write a number, not negative and below 292 years, and a unit (ns, us, ms, s, min or h), such as \"5ms\" or "
+      "\"1.5s\"";
   const auto q = read_quantity(text, time_units);
   const auto n = q ? to_integer(*q, std::numeric_limits<std::int64_t>::max()) : std::nullopt;
   if (!n) refuse(text, "a time", allowed);

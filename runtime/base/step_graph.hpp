@@ -39,13 +39,14 @@ struct step_shape {
 struct step_share {
   std::uint32_t first = 0;  ///< replica
   std::uint32_t replicas = 0;
-  std::uint32_t of = 0;  ///< replicas of the step; 0: all are computed here
+  std::uint32_t of = 0;    ///< replicas of the step; 0: all are computed here
+  std::uint64_t team = 0;  ///< those who compute the others, for step_partners
   bool whole() const noexcept { return replicas == of; }
   friend bool operator==(const step_share&, const step_share&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, step_share& x) {
-    return f(x.first, x.replicas, x.of);
+    return f(x.first, x.replicas, x.of, x.team);
   }
 };
 

@@ -40,12 +40,14 @@ class meeting {
       now.push_back(std::move(queue.front()));
       queue.pop_front();
     }
+    for (const auto& part : now) same_ = same_ && part.number == now.front().number && part.team == 5;
     now.front().adds ? add(now) : copy(now);
     for (const auto& part : now) part.done({});
     ++(now.front().adds ? added_ : copied_);
   }
 
   int added() const { return added_; }
+  bool same() const { return same_; }
   int copied() const { return copied_; }
 
  private:
@@ -83,6 +85,7 @@ class meeting {
  private:
   std::mutex mutex_;
   std::vector<std::deque<partner_exchange>> operations_;
+  bool same_ = true;
   int added_ = 0, copied_ = 0;
 };
 
@@ -100,7 +103,7 @@ std::vector<step_share> shares_of(std::uint32_t replicas, std::uint32_t nodes) {
   std::vector<step_share> all;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     const auto first = replicas * n / nodes;
-    all.push_back({.first = first, .replicas = replicas * (n + 1) / nodes - first, .of = replicas});
+    all.push_back({.first = first, .replicas = replicas * (n + 1) / nodes - first, .of = replicas, .team = 5});
   }
   return all;
 }
@@ -124,7 +127,9 @@ class team {
     };
     const cpu_device device{.memory = 64_MiB, .numbers = c.numbers, .gradients = c.gradients};
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      runs_.push_back(std::make_unique<waiting_run>(folder / (prefix + std::to_string(n)), std::vector{c}, device,
+      auto here = c;
+      here.cuts = n % 3 == 0 ? c.cuts : n % 3 == 1 ? cut_points{0, 1, 3} : cut_points{0};
+      runs_.push_back(std::make_unique<waiting_run>(folder / (prefix + std::to_string(n)), std::vector{here}, device,
                                                     std::make_shared<at_meeting>(meeting_, n)));
     }
   }
@@ -164,9 +169,9 @@ void check_all(team& nodes, const exact_case& c) {
     for (std::size_t v = 0; v < expected.validation.size(); ++v) {
       CHECK(r.models[0].validation[v].loss == expected.validation[v].loss);
     }
-    CHECK(r.host_peak <= r.host_budget);
     CHECK(fs::exists(nodes[n].checkpoints("model-0")) == (n == 0));
   }
+  CHECK(nodes.met().same());
 }
 
 }  // namespace
@@ -203,8 +208,10 @@ TEST_CASE("sums that are rounded, or have tied copies, are gathered: the bits ar
 }
 
 TEST_CASE("a model that several nodes train continues on others from the checkpoint of the first one", "[shared-steps]") {
-  auto c = shared_case(tiny_gpt(0.1, false), 4);
+  auto c = shared_case(tiny_gpt(0.1, GENERATE(false, true)), 4);
   c.steps = 40;
+  c.cuts = {0, 2};
+  c.optimizer.clip_norm = GENERATE(0, 1) == 1 ? 0.5 : 0;  // then units of the next step begin before the last update
   const temporary_folder folder;
   team first(folder.path(), c, 3, "first");
   first.begin();

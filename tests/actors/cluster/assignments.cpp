@@ -276,3 +276,105 @@ TEST_CASE("a model that could not be saved is trained on, and asked for again af
   CHECK(a.moves() == 0);
   CHECK(a.of(0).node == leaving);
 }
+
+namespace {
+
+/// Three nodes with a device each, and a model for up to three of them, with a checkpoint of step 10.
+assignments three_nodes(std::uint32_t nodes_of_model) {
+  assignments a;
+  for (const auto* name : {"a", "b", "c"}) a.add_node(name, {});
+  a.add_model("m", 100s, byte_count{1000});
+  a.estimated(0, 100s, byte_count{1000}, nodes_of_model);
+  a.found(0, 10);
+  return a;
+}
+
+std::vector<std::size_t> nodes_of(const assign_model& c) {
+  std::vector<std::size_t> all{c.node};
+  all.insert(all.end(), c.helpers.begin(), c.helpers.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a model goes to as many nodes as are to train it together", "[assignments]") {
+  for (const std::uint32_t n : {1, 2, 3}) {
+    auto a = three_nodes(n);
+    const auto given = of<assign_model>(a.decide());
+    REQUIRE(given.size() == 1);
+    CHECK(nodes_of(given[0]).size() == n);
+    CHECK(a.decide().empty());
+  }
+}
+
+TEST_CASE("when a node is lost, those that trained a model with it drop it, and it goes to others", "[assignments]") {
+  for (const bool first : {true, false}) {
+    auto a = three_nodes(2);
+    const auto given = of<assign_model>(a.decide()).at(0);
+    REQUIRE(a.began(0, given.epoch));
+    REQUIRE(a.progressed(0, given.epoch, 17, 80s));
+    const auto lost = first ? given.node : given.helpers[0];
+    const auto left = first ? given.helpers[0] : given.node;
+    a.node_lost(lost);
+    const auto commands = a.decide();
+    const auto drops = of<drop_model>(commands);
+    REQUIRE(drops.size() == 1);
+    CHECK(drops[0].node == left);
+    CHECK(drops[0].epoch == given.epoch);
+    const auto again = of<assign_model>(commands).at(0);
+    CHECK(again.epoch > given.epoch);
+    CHECK(again.from_step == 10u);
+    const auto nodes = nodes_of(again);
+    CHECK(nodes.size() == 2);
+    CHECK(std::ranges::count(nodes, lost) == 0);
+    CHECK_FALSE(a.progressed(0, given.epoch, 18, 79s));
+  }
+}
+
+TEST_CASE("a node that cannot train a model with others is avoided, the others drop it; more try again later",
+          "[assignments]") {
+  auto a = three_nodes(3);
+  auto given = of<assign_model>(a.decide()).at(0);
+  REQUIRE(nodes_of(given).size() == 3);
+  const auto bad = given.helpers[1];
+  CHECK_FALSE(a.refused(0, given.epoch, {fault_code::io, "lost"}, 7));  // another node has no say
+  REQUIRE(a.refused(0, given.epoch, {fault_code::io, "lost"}, bad));
+  const auto commands = a.decide();
+  CHECK(of<drop_model>(commands).size() == 2);
+  given = of<assign_model>(commands).at(0);
+  CHECK(nodes_of(given).size() == 2);
+  CHECK(std::ranges::count(nodes_of(given), bad) == 0);
+  REQUIRE(a.began(0, given.epoch));
+  CHECK(a.decide().empty());
+  a.forgive();
+  const auto grows = of<take_back_model>(a.decide());
+  REQUIRE(grows.size() == 1);
+  CHECK(grows[0].node == given.node);
+  REQUIRE(a.saved(0, given.epoch, 20));
+  REQUIRE(a.released(0, given.epoch));
+  const auto last = a.decide();
+  CHECK(of<drop_model>(last).size() == 2);  // the first one, too: its team is over
+  CHECK(nodes_of(of<assign_model>(last).at(0)).size() == 3);
+  CHECK(of<assign_model>(last).at(0).from_step == 20u);
+}
+
+TEST_CASE("the more often nodes cannot train a model together, the more must be left to try again", "[assignments]") {
+  auto a = three_nodes(2);
+  int tries = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto commands = a.decide();
+    for (const auto& given : of<assign_model>(commands)) {
+      if (given.helpers.empty()) {
+        REQUIRE(a.began(0, given.epoch));
+      } else {
+        ++tries;
+        a.refused(0, given.epoch, {fault_code::io, "lost"}, given.helpers[0]);
+      }
+    }
+    for (const auto& back : of<take_back_model>(commands)) a.released(0, back.epoch);
+    if (i % 5 == 4) a.forgive();
+  }
+  CHECK(tries > 2);
+  CHECK(tries < 20);
+}

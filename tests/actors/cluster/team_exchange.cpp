@@ -108,7 +108,9 @@ TEST_CASE("nodes of a team have the sums and the values of all replicas", "[team
     };
     std::vector<operation> operations(5);
     int done = 0;
+    std::uint64_t numbers = 0;
     for (auto& o : operations) {
+      numbers += random.whole(1, 3);
       o.adds = random.whole(0, 1) == 1;
       const auto size = random.whole(0, 3) == 0 ? random.whole(0, 2) : random.whole(1, 200000);
       for (std::size_t r = 0; r < replicas; ++r) o.before.push_back(random_values(size, random));
@@ -117,7 +119,9 @@ TEST_CASE("nodes of a team have the sums and the values of all replicas", "[team
         for (std::size_t r = 0; r < replicas; ++r)
           o.of_node[n].push_back(node_of[r] == n ? o.before[r] : values(o.adds ? 0 : size));
         partner_exchange e{
-            .model = "m", .adds = o.adds, .replicas = {}, .done = [&](const fault& why) { done += why ? 0 : 1; }};
+            .model = "m", .number = numbers, .adds = o.adds, .replicas = {}, .done = [&](const fault& why) {
+              done += why ? 0 : 1;
+            }};
         for (auto& v : o.of_node[n]) e.replicas.emplace_back(v);
         team[n].begin(std::move(e));
       }
@@ -143,7 +147,7 @@ std::vector<values> added(std::vector<values> all, const std::vector<std::uint32
   const auto members = std::ranges::max(node_of) + 1;
   std::uint32_t done = 0;
   for (std::uint32_t n = 0; n < members; ++n) {
-    partner_exchange e{.model = "m", .adds = true, .replicas = {}, .done = [&](const fault&) { ++done; }};
+    partner_exchange e{.model = "m", .number = 0, .adds = true, .replicas = {}, .done = [&](const fault&) { ++done; }};
     for (std::size_t r = 0; r < all.size(); ++r)
       e.replicas.push_back(node_of[r] == n ? std::span(all[r]) : std::span<float>{});
     team[n].begin(std::move(e));
@@ -181,8 +185,11 @@ TEST_CASE("a team does a few operations at a time, and all that are open are can
   team_exchange here(7, 3, {0, 1}, 0);
   std::vector<values> all(5, values(10));
   int cancelled = 0;
+  std::uint64_t numbers = 0;
   for (auto& v : all)
-    here.begin({.model = "m", .adds = true, .replicas = {v, {}}, .done = [&](const fault&) { ++cancelled; }});
+    here.begin({.model = "m", .number = numbers++, .adds = true, .replicas = {v, {}}, .done = [&](const fault&) {
+                  ++cancelled;
+                }});
   const auto requests = here.go_on().requests;
   REQUIRE(requests.size() == 2);
   CHECK(requests[0].of == exchange_part{7, 3, 0, 0});

@@ -336,20 +336,20 @@ TEST_CASE("a model that three nodes train together has the bits of plain trainin
 TEST_CASE("a model that nodes train together goes on with others when they come, leave or are interrupted",
           "[cluster]") {
   const temporary_folder folder;
-  const auto models = shared_models(200);
+  const auto models = shared_models(120);
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
     test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-    c.train_to(20);
+    c.train_to(10);
     test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
     c.wait_for_team("model-0", 2);
-    c.train_to(60);
+    c.train_to(30);
     test_node d("d", folder.path(), c->address(), maker(models, 400_KiB));
     c.wait_for_team("model-0", 3);
-    c.train_to(100);
+    c.train_to(50);
     b.leave();
     CHECK(b.end() == node_end::done);
-    c.train_to(140);
+    c.train_to(70);
     c->interrupt();
     const auto r = c.end();
     CHECK(r.interrupted);

@@ -100,6 +100,8 @@ TEST_CASE("an invalid rate is refused") {
 
 TEST_CASE("times are read with their unit") {
   REQUIRE(parse_duration("100ns") == 100ns);
+  REQUIRE(parse_duration("10min") == 10min);
+  REQUIRE(parse_duration("1.5h") == 90min);
   REQUIRE(parse_duration("20us") == 20us);
   REQUIRE(parse_duration("5ms") == 5ms);
   REQUIRE(parse_duration("1.5s") == 1500ms);
