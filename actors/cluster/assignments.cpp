@@ -106,7 +106,7 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
   } else {
     ++m->refusals;
   }
-  leave_nodes(*m, node);
+  leave_nodes(*m, m->helpers.empty() ? std::optional(node) : std::nullopt);
   m->why = why;
   m->phase = m->refusals == most_refusals ? assignment_phase::ended : assignment_phase::waiting;
   ++m->epoch;

@@ -4,7 +4,9 @@
 #include "actors/report/report_json.hpp"
 #include "actors/run/run_requests.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <thread>
 #include <utility>
@@ -38,6 +40,7 @@ struct cluster::state {
         coordinator(coordinator_handle::spawn(network.system(), setup())) {
     try {
       options.listen.port = network.listen(coordinator.actor(), options.listen);
+      listens = true;
     } catch (...) {
       coordinator.interrupt();
       coordinator.interrupt();
@@ -50,7 +53,10 @@ struct cluster::state {
             .build = options.local_name.empty() ? "" : build_text(),
             .local_name = options.local_name,
             .nodes = options.nodes,
-            .events = {.say = options.say,
+            .events = {.say =
+                           [this](const std::string& text) {
+                             if (listens && options.say) options.say(text);
+                           },
                        .planned = [this](const std::vector<planned_model>& m) { lines.expect(what.models, m); },
                        .metrics_lines = [this](const std::string& text) { lines.add(text); },
                        .ended = [this](cluster_record r) { ended.set_value(std::move(r)); }}};
@@ -60,6 +66,7 @@ struct cluster::state {
   cluster_options options;
   metrics_lines lines;
   std::promise<cluster_record> ended;
+  std::atomic<bool> listens = false;  ///< before that it says nothing
   cluster_network network;
   coordinator_handle coordinator;
   bool has_run = false;
@@ -103,7 +110,10 @@ report cluster::run(session_maker local) {
   if (const auto note = s.lines.close(); !note.empty()) {
     r.notes.push_back(note);
   }
-  write_report(r, s.what.folder / "report.json");
+  if (record.began ||
+      !std::filesystem::exists(s.what.folder / "report.json")) {  // else no model was given to a node: the report
+    write_report(r, s.what.folder / "report.json");               // of the run before is that of the run
+  }
   return r;
 }
 

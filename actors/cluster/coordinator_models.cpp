@@ -167,7 +167,12 @@ void coordinator::note_transit(std::uint32_t model, duration took) {
 
 void coordinator::on_refused(const assignment_refused& m) {
   const auto* const node = find(m.instance);
-  if (node && node->number && is_current(m.model, m.epoch) && plan_.refused(m.model, m.epoch, m.why, node->number)) {
+  if (!node || !node->number || !is_current(m.model, m.epoch) || !plan_.of(m.model).is_on(*node->number)) {
+    return;
+  }
+  const auto& helpers = plan_.of(m.model).helpers;
+  const auto because_of = m.place > 0 && m.place <= helpers.size() ? helpers[m.place - 1] : *plan_.of(m.model).node;
+  if (plan_.refused(m.model, m.epoch, m.why, because_of)) {
     drop_offer(m.model);
     transit_.erase(m.model);
     say(fmt::format("{} is refused: {}", plan_.of(m.model).name, m.why.text));

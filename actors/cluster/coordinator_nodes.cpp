@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 
 namespace hydra {
 
@@ -136,14 +137,24 @@ std::string coordinator::objection_to_plan(const node_planned& m) const {
   return "";
 }
 
+/// The first line of one that the other does not have, and what that has with the same key.
 std::string coordinator::difference(const std::string& here, const std::string& there) {
-  const auto end = std::ranges::mismatch(here, there);
-  const auto line_at = [](const std::string& text, std::string::const_iterator at) {
-    const auto from = text.rfind('\n', static_cast<std::size_t>(at - text.begin()));
-    const auto begin = from == std::string::npos ? 0 : from + 1;
-    return text.substr(begin, text.find('\n', begin) - begin);
+  const auto lines_of = [](const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> all;
+    for (std::string line; std::getline(in, line);) {
+      all.push_back(line);
+    }
+    return all;
   };
-  return fmt::format("\"{}\", the others \"{}\"", line_at(there, end.in2), line_at(here, end.in1));
+  const auto ours = lines_of(here), its = lines_of(there);
+  const auto other = std::ranges::find_if(its, [&](const auto& line) { return std::ranges::count(ours, line) == 0; });
+  const auto line = other == its.end() ? std::string{} : *other;
+  const auto key = line.substr(0, line.find(':') + 1);
+  const auto same = std::ranges::find_if(ours, [&](const auto& l) { return !key.empty() && l.starts_with(key); });
+  return same != ours.end()   ? fmt::format("\"{}\", the others \"{}\"", line, *same)
+         : other != its.end() ? fmt::format("\"{}\", which the others do not have", line)
+                              : std::string("less than the others");
 }
 
 void coordinator::take_estimates(const node_planned& m) {
@@ -197,6 +208,7 @@ void coordinator::lose(std::size_t i, const char* how) {
     return;
   }
   m.gone = true;
+  say(fmt::format("node {} {}", m.name, how));
   release_held(m.instance);
   if (m.number) {
     auto& record = record_.nodes[*m.number];
@@ -205,7 +217,6 @@ void coordinator::lose(std::size_t i, const char* how) {
     note_redone(*m.number);
     plan_.node_lost(*m.number);
   }
-  say(fmt::format("node {} {}", m.name, how));
   m.ended = true;
   settle();
 }

@@ -29,19 +29,18 @@ struct node_exchange::counters {
 
 namespace {
 
-using done_sink = std::function<void(const fault&)>;
-using lost_sink = std::function<void(std::uint32_t model, assignment_epoch epoch, const fault& why)>;
+using lost_sink = std::function<void(const team_failure&)>;
 
 struct form_team {
   formed_team team;
-  done_sink done;
+  std::function<void()> formed;
 };
 
 /// The members that this node connects to are connected, or not.
 struct members_reached {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
-  std::vector<exchange_actor> members{};  ///< null: others
+  std::vector<exchange_actor> members{};  ///< null: others; as far as they could be reached
   fault why{};
 };
 
@@ -149,7 +148,7 @@ class exchange final : public local_exchange::base {
                                                  .members = std::vector<exchange_actor>(t.members.size()),
                                                  .heard = std::vector<time_point>(t.members.size(), clock().now()),
                                                  .steps = std::vector<std::optional<std::uint32_t>>(t.members.size()),
-                                                 .forming = m.done})
+                                                 .forming = m.formed})
                      .first->second;
     connect(t);
     for (const auto& wanted : take(early_, t.model, t.epoch)) {
@@ -183,7 +182,7 @@ class exchange final : public local_exchange::base {
   void on_reached(const members_reached& m) {
     auto* team = find(m.model, m.epoch);
     if (team && m.why) {
-      lose(m.model, m.why);
+      lose(m.model, m.why, m.members.size());
     } else if (team) {
       for (std::size_t i = 0; i < m.members.size(); ++i) {
         if (m.members[i]) {
@@ -227,15 +226,15 @@ class exchange final : public local_exchange::base {
 
   void on_greet(const greet_teams&) {
     const auto now = clock().now();
-    std::vector<std::uint32_t> silent;
+    std::map<std::uint32_t, std::size_t> silent;
     for (const auto& [model, team] : teams_) {
       greet(team);
-      if (is_silent(team, now)) {
-        silent.push_back(model);
+      if (const auto member = silent_member(team, now)) {
+        silent.emplace(model, *member);
       }
     }
-    for (const auto model : silent) {
-      lose(model, {fault_code::io, "another node that trains it does not answer"});
+    for (const auto& [model, member] : silent) {
+      lose(model, {fault_code::io, "another node that trains it does not answer"}, member);
     }
     greets_ = !teams_.empty();
     if (greets_) {
@@ -251,24 +250,27 @@ class exchange final : public local_exchange::base {
   }
 
   void on_down(const caf::down_msg& m) {
-    std::vector<std::uint32_t> lost;
+    std::map<std::uint32_t, std::size_t> lost;
     for (const auto& [model, team] : teams_) {
-      if (std::ranges::any_of(team.members, [&](const auto& a) { return a && a.address() == m.source; })) {
-        lost.push_back(model);
+      const auto found =
+          std::ranges::find_if(team.members, [&](const auto& a) { return a && a.address() == m.source; });
+      if (found != team.members.end()) {
+        lost.emplace(model, static_cast<std::size_t>(found - team.members.begin()));
       }
     }
-    for (const auto model : lost) {
-      lose(model, {fault_code::io, "another node that trains it is lost"});
+    for (const auto& [model, member] : lost) {
+      lose(model, {fault_code::io, "another node that trains it is lost"}, member);
     }
   }
 
-  void lose(std::uint32_t model, const fault& why) {
+  void lose(std::uint32_t model, const fault& why, std::optional<std::size_t> member = {}) {
     auto team = teams_.extract(model).mapped();
-    const bool formed = !team.forming;
     end(team, why);
-    if (formed) {
-      lost_(model, team.what.epoch, why);
+    team_failure failure{.model = model, .epoch = team.what.epoch, .why = why};
+    if (member) {
+      failure.member = static_cast<std::uint32_t>(*member);
     }
+    lost_(failure);
   }
 
   // -- values ------------------------------------------------------------------------------------------------------
@@ -317,7 +319,7 @@ class exchange final : public local_exchange::base {
     std::vector<exchange_actor> members;              ///< null: not known yet, or this node
     std::vector<time_point> heard;                    ///< of each
     std::vector<std::optional<std::uint32_t>> steps;  ///< of the states of those that are ready
-    done_sink forming;                                ///< null: it is formed
+    std::function<void()> forming;                    ///< null: it is formed
     std::size_t running = 0;
     time_point since{};  ///< some exchanges are under way
   };
@@ -366,13 +368,13 @@ class exchange final : public local_exchange::base {
     }
   }
 
-  static bool is_silent(const open_team& team, time_point now) {
+  static std::optional<std::size_t> silent_member(const open_team& team, time_point now) {
     for (std::size_t i = 0; i < team.heard.size(); ++i) {
       if (i != team.what.here && now > team.heard[i] + silence_limit) {
-        return true;
+        return i;
       }
     }
-    return false;
+    return std::nullopt;
   }
 
   /// All members are known and ready.
@@ -385,9 +387,10 @@ class exchange final : public local_exchange::base {
       return;
     }
     if (std::ranges::count(team.steps, team.steps.front()) != static_cast<std::ptrdiff_t>(team.steps.size())) {
+      greet(team);  // the others see it, too
       return lose(team.what.model, {fault_code::io, "nodes that train it together have states of different steps"});
     }
-    std::exchange(team.forming, nullptr)({});
+    std::exchange(team.forming, nullptr)();
   }
 
   /// The team may be lost afterwards.
@@ -414,9 +417,6 @@ class exchange final : public local_exchange::base {
   }
 
   static void end(open_team& team, const fault& why) {
-    if (const auto forming = std::exchange(team.forming, nullptr)) {
-      forming(why);
-    }
     for (const auto& e : team.exchanges.cancel()) {
       e.done(why);
     }
@@ -460,13 +460,14 @@ node_exchange::~node_exchange() {
 
 /// At all addresses of this machine, unless others cannot reach it there.
 std::string node_exchange::listen(const std::string& host) {
+  network_.check_reachable({host, 0});
   const auto at = is_loopback(host) ? host : host.find(':') == std::string::npos ? "0.0.0.0" : "::";
   port_ = network_.listen(caf::actor_cast<exchange_actor>(actor_), {at, 0});
   return to_string(network_address{host, port_});
 }
 
-void node_exchange::form(formed_team team, std::function<void(const fault&)> done) {
-  caf::anon_send(actor_, form_team{std::move(team), std::move(done)});
+void node_exchange::form(formed_team team, std::function<void()> formed) {
+  caf::anon_send(actor_, form_team{std::move(team), std::move(formed)});
 }
 
 void node_exchange::ready(std::uint32_t model, assignment_epoch epoch, std::uint32_t step) {

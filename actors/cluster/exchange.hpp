@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct formed_team {
   std::size_t here = 0;                ///< this node's place among them
 };
 
+/// Why the nodes of a team cannot go on.
+struct team_failure {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why{};
+  std::optional<std::uint32_t> member{};  ///< that cannot be reached; none: it is not known which
+};
+
 struct exchange_totals {
   byte_count sent{};     ///< of values, to other nodes
   duration under_way{};  ///< while some exchange of a model was; of all models
@@ -33,9 +42,8 @@ struct exchange_totals {
 /// sent to all. Thread-safe.
 class node_exchange final : public step_partners {
  public:
-  /// Called on a thread of its own: `lost`, when a member of a team cannot be reached any more.
-  node_exchange(cluster_network& network,
-                std::function<void(std::uint32_t model, assignment_epoch epoch, const fault& why)> lost,
+  /// Called on a thread of its own: `lost`, when a team cannot be formed, or not go on; it is over then.
+  node_exchange(cluster_network& network, std::function<void(const team_failure&)> lost,
                 collective_kind adds_by = collective_kind::direct);
   ~node_exchange() override;
   node_exchange(const node_exchange&) = delete;
@@ -44,9 +52,8 @@ class node_exchange final : public step_partners {
   /// From now on others can reach it, at the address that is returned. `host`: a name or address of this machine.
   std::string listen(const std::string& host);
 
-  /// Connects to the members; `done`, on a thread of its own: all of them are ready, or cannot be reached. Replaces an earlier team
-  /// of the model.
-  void form(formed_team team, std::function<void(const fault&)> done);
+  /// Connects to the members; `formed`, on a thread of its own: all of them are ready. Replaces an earlier team of the model.
+  void form(formed_team team, std::function<void()> formed);
   /// This node can begin, with the state after `step` steps.
   void ready(std::uint32_t model, assignment_epoch epoch, std::uint32_t step);
   /// What is under way ends with a fault.

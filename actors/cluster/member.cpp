@@ -133,12 +133,21 @@ std::optional<coordinator_actor> cluster_member::reach(cluster_network& network,
     try {
       return network.reach<coordinator_actor>(at);
     } catch (const fault_error& e) {
+      if (e.what_happened().code == fault_code::bad_input) {
+        throw;  // no waiting mends it
+      }
       if (options_.say && last != e.what()) {
         options_.say(fmt::format("{}; trying again for {}", e.what(), to_string(deadline - steady_clock::now())));
       }
       last = e.what();
     }
-    if (steady_clock::now() > deadline || !wait(pause)) {
+    if (steady_clock::now() > deadline) {
+      if (options_.say) {
+        options_.say(fmt::format("gave up after {}", to_string(options_.patience)));
+      }
+      return std::nullopt;
+    }
+    if (!wait(pause)) {
       return std::nullopt;
     }
   }
@@ -225,9 +234,8 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
     };
     const join_cluster hello{cluster_protocol, build_text(), options_.name, random_number(), {}};
     node_ = node_handle::spawn(network.system(), {hello, coordinator, std::move(events)});
-    exchange =
-        std::make_shared<node_exchange>(network, [node = *node_](std::uint32_t model, assignment_epoch epoch,
-                                                                 const fault& why) { node.lost(model, epoch, why); });
+    exchange = std::make_shared<node_exchange>(
+        network, [node = *node_](const team_failure& failure) { node.lost(failure); });
     if (asked_to_leave_ > 0) {
       node_->leave();
     }

@@ -60,6 +60,9 @@ class cluster_network {
     return port ? *port : refuse_listening(at, system_->render(port.error()));
   }
 
+  /// Throws fault_error{bad_input}, without keys, for an address that others can reach.
+  void check_reachable(const network_address& at) const;
+
   /// Nobody finds the actor there any more. Blocks for a moment; not in an actor.
   void close(const caf::actor_addr& actor, std::uint16_t port);
 
@@ -79,7 +82,6 @@ class cluster_network {
  private:
   class memory_file;
   bool encrypted() const noexcept { return !files_.empty(); }
-  void check_reachable(const network_address& at) const;
   [[noreturn]] std::uint16_t refuse_listening(const network_address& at, const std::string& why) const;
   [[noreturn]] void refuse_reaching(const network_address& at, const std::string& why) const;
 

@@ -39,17 +39,10 @@ struct checkpoints_arrived {
   fault why;
 };
 
-/// The nodes that train it are connected, or not.
+/// The nodes that train it are connected and ready.
 struct team_formed {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
-  fault why;
-};
-
-struct team_lost {
-  std::uint32_t model = 0;
-  assignment_epoch epoch = 0;
-  fault why;
 };
 
 struct command_answered {
@@ -74,7 +67,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::node_run_over)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::leave_cluster)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoints_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_formed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::command_answered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::status_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::look_at_run)
@@ -85,7 +78,7 @@ namespace {
 
 using local_node =
     node_actor::extend<caf::reacts_to<node_run>, caf::reacts_to<node_run_over>, caf::reacts_to<leave_cluster>,
-                       caf::reacts_to<checkpoints_arrived>, caf::reacts_to<team_formed>, caf::reacts_to<team_lost>,
+                       caf::reacts_to<checkpoints_arrived>, caf::reacts_to<team_formed>, caf::reacts_to<team_failure>,
                        caf::reacts_to<command_answered>, caf::reacts_to<status_arrived>, caf::reacts_to<look_at_run>>;
 
 enum class held_phase : std::uint8_t { arriving, starting, training, pausing, handed_over };
@@ -304,8 +297,8 @@ class node final : public local_node::base {
     held_[m.model] = {.epoch = m.epoch, .team = m.team, .place = m.place};
     if (run_.exchange && !m.team.empty()) {
       run_.exchange->form({m.model, run_.models.at(m.model), m.epoch, m.team, m.place},
-                          [self = self_handle(), model = m.model, epoch = m.epoch](const fault& why) {
-                            post(self, team_formed{model, epoch, why});
+                          [self = self_handle(), model = m.model, epoch = m.epoch] {
+                            post(self, team_formed{model, epoch});
                           });
     }
     receive(m);
@@ -328,9 +321,9 @@ class node final : public local_node::base {
   }
 
   void on_checkpoints_arrived(const checkpoints_arrived& m) {
-    const auto next = receiving_.extract(m.model).mapped();
-    if (next && current(next->model, next->epoch)) {
-      receive(*next);
+    const auto open = receiving_.extract(m.model);
+    if (open && open.mapped() && current(m.model, open.mapped()->epoch)) {
+      receive(*open.mapped());
     }
     auto* held = current(m.model, m.epoch);
     if (!held) {
@@ -347,10 +340,7 @@ class node final : public local_node::base {
   }
 
   void on_team_formed(const team_formed& m) {
-    auto* held = current(m.model, m.epoch);
-    if (held && m.why) {
-      refuse(m.model, m.epoch, m.why);
-    } else if (held) {
+    if (auto* held = current(m.model, m.epoch)) {
       start(m.model, *held);
     }
   }
@@ -377,9 +367,9 @@ class node final : public local_node::base {
   }
 
   /// Its partners cannot go on, or this node has lost one.
-  void on_team_lost(const team_lost& m) {
+  void on_team_lost(const team_failure& m) {
     if (auto* held = current(m.model, m.epoch); held && held->phase != held_phase::handed_over) {
-      refuse(m.model, m.epoch, m.why);
+      refuse(m.model, m.epoch, m.why, m.member);
     }
   }
 
@@ -457,9 +447,12 @@ class node final : public local_node::base {
     send(setup_.coordinator, message);
   }
 
-  void refuse(std::uint32_t model, assignment_epoch epoch, const fault& why) {
+  /// `because_of`: another member of its team.
+  void refuse(std::uint32_t model, assignment_epoch epoch, const fault& why,
+              std::optional<std::uint32_t> because_of = {}) {
+    const auto place = because_of.value_or(held_.at(model).place);
     drop(model);
-    send(setup_.coordinator, assignment_refused{setup_.hello.instance, model, epoch, why});
+    send(setup_.coordinator, assignment_refused{setup_.hello.instance, model, epoch, why, place});
     say(fmt::format("{} cannot be trained here: {}", run_.models[model], why.text));
   }
 
@@ -636,9 +629,7 @@ node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
 
 void node_handle::begin(node_run run) const { caf::anon_send(actor_, std::move(run)); }
 void node_handle::over(node_run_over end) const { caf::anon_send(actor_, std::move(end)); }
-void node_handle::lost(std::uint32_t model, assignment_epoch epoch, const fault& why) const {
-  caf::anon_send(actor_, team_lost{model, epoch, why});
-}
+void node_handle::lost(const team_failure& failure) const { caf::anon_send(actor_, failure); }
 void node_handle::leave() const { caf::anon_send(actor_, leave_cluster{}); }
 
 }  // namespace hydra

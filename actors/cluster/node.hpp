@@ -13,6 +13,7 @@
 namespace hydra {
 
 class node_exchange;
+struct team_failure;
 class session;
 
 /// How its membership ended.
@@ -64,7 +65,7 @@ class node_handle {
   void over(node_run_over end) const;
   void leave() const;
   /// A model that is trained together with others cannot go on.
-  void lost(std::uint32_t model, assignment_epoch epoch, const fault& why) const;
+  void lost(const team_failure& failure) const;
 
  private:
   explicit node_handle(caf::actor actor) : actor_(std::move(actor)) {}

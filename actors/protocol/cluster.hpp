@@ -293,10 +293,11 @@ struct assignment_refused {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
   fault why{};
+  std::uint32_t place = 0;  ///< in the team, of the node because of which; its own, or that of one that it cannot reach
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, assignment_refused& x) {
-    return f(x.instance, x.model, x.epoch, x.why);
+    return f(x.instance, x.model, x.epoch, x.why, x.place);
   }
 };
 

@@ -206,6 +206,7 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
   check_folders(w, o);
+  if (lock && tells_end(w.options.output) && is_complete_on_cluster(w)) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
   try {

@@ -10,10 +10,14 @@
 #include "apps/steering/entrances.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/node_session.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -69,6 +73,18 @@ session_maker local_node(bool wanted) {
 }
 
 }  // namespace
+
+bool is_complete_on_cluster(const workload& w) try {
+  return std::ranges::all_of(w.models, [&](const model_entry& m) {
+    const auto states = states_to_continue(checkpoints_of(w.options.output / "checkpoints", m.description.name));
+    if (states.empty()) return false;
+    const saved_model saved = read_checkpoint(states.front());
+    const std::uint32_t steps = m.description.steps > 0 ? m.description.steps : saved.steps;
+    return saved.standing.stopped || saved.standing.next.step >= steps;
+  });
+} catch (const fault_error&) {
+  return false;  // a checkpoint is damaged: there may be an older one
+}
 
 report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked) {
   const fs::path& folder = w.options.output;

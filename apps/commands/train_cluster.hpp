@@ -23,6 +23,9 @@ struct cluster_train_options {
   bool quiet = false;
 };
 
+/// Every model has a checkpoint of its end in the run folder.
+bool is_complete_on_cluster(const workload& w);
+
 /// The run folder is there, and locked. Throws fault_error before the first node can join.
 report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked);
 

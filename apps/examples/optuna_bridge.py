@@ -9,6 +9,7 @@ it prunes; results are the lines of metrics.jsonl. All trials share the run's de
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -62,7 +63,8 @@ def report(run, trials, metrics):
             trial.report(line["validation"], line["step"])
             trial.set_user_attr("validation", line["validation"])
             if trial.should_prune():
-                ask(run, command="stop", model=line["model"])
+                with contextlib.suppress(ValueError):  # it has ended, or is being stopped since its last evaluation
+                    ask(run, command="stop", model=line["model"])
 
 
 def tell(study, run, trials):

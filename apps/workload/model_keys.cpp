@@ -6,6 +6,7 @@
 #include "apps/workload/names.hpp"
 #include "apps/workload/optimizer_keys.hpp"
 #include "models/loss.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -156,10 +157,10 @@ void check_parallel(const model_description& m, const value_table& table, const 
 }
 
 void check_nodes(const model_description& m, const value_table& table, const place& where) {
-  if (m.nodes > 0 && m.nodes <= m.parallel.or_one().replicas) return;
+  if (m.parallel.replicas == 0 || (m.nodes > 0 && m.nodes <= m.parallel.replicas)) return;
   refuse(
       place_of(table, "parallel", where), "model.parallel.nodes",
-      fmt::format("{} nodes cannot share {} replicas: each has at least one", m.nodes, m.parallel.or_one().replicas));
+      fmt::format("{} nodes cannot share {}: each has at least one", m.nodes, counted(m.parallel.replicas, "replica")));
 }
 
 void check_deadline(const model_description& m, const value_table& table, const place& where) {

@@ -341,7 +341,7 @@ TEST_CASE("a node that cannot train a model with others is avoided, the others d
   CHECK_FALSE(a.refused(0, given.epoch, {fault_code::io, "lost"}, 7));  // another node has no say
   REQUIRE(a.refused(0, given.epoch, {fault_code::io, "lost"}, bad));
   const auto commands = a.decide();
-  CHECK(of<drop_model>(commands).size() == 2);
+  CHECK(of<drop_model>(commands).size() == 3);
   given = of<assign_model>(commands).at(0);
   CHECK(nodes_of(given).size() == 2);
   CHECK(std::ranges::count(nodes_of(given), bad) == 0);
