@@ -56,16 +56,13 @@ cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) 
 /// All of its nodes; `without`: one that knows it, or cannot be told.
 void assignments::leave_nodes(cluster_model& m, std::optional<std::size_t> without) {
   const auto number = static_cast<std::size_t>(&m - models_.data());
-  auto all = std::exchange(m.helpers, {});
-  if (m.node) {
-    all.push_back(*m.node);
-  }
-  for (const auto n : all) {
+  for (const auto n : taken_by(m)) {
     if (n != without && nodes_[n].here) {
       drops_.push_back({number, n, m.epoch});
     }
   }
   m.node.reset();
+  m.helpers.clear();
 }
 
 void assignments::node_lost(std::size_t node) {

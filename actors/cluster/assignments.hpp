@@ -92,9 +92,9 @@ class assignments {
   void node_leaves(std::size_t node) { nodes_.at(node).leaving = true; }
   /// The following are false, without effect, if the epoch is not the current one.
   bool began(std::size_t model, assignment_epoch epoch);
-  /// A model that is too large for a node, because of which (`by`) it is refused, or has ended there and could not be saved (refused), goes to another one, or waits
-  /// for one. A node that could not write files is avoided
-  /// until forgive(). One that is refused three times in a row for other reasons has failed with the last one.
+  /// A model that is too large for a node (`by`: because of which it is refused; none: its first one), or has ended there and
+  /// could not be saved (refused), goes to another one, or waits for one. A node that could not write files is avoided until
+  /// forgive(). One that is refused three times in a row for other reasons has failed with the last one.
   bool refused(std::size_t model, assignment_epoch epoch, const fault& why, std::optional<std::size_t> by = {});
   bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
   /// Its checkpoint is in the run folder.

@@ -110,9 +110,10 @@ report cluster::run(session_maker local) {
   if (const auto note = s.lines.close(); !note.empty()) {
     r.notes.push_back(note);
   }
+  const auto file = s.what.folder / "report.json";
   if (record.began ||
-      !std::filesystem::exists(s.what.folder / "report.json")) {  // else no model was given to a node: the report
-    write_report(r, s.what.folder / "report.json");               // of the run before is that of the run
+      !std::filesystem::exists(file)) {  // a run that has only waited for nodes keeps the report from before
+    write_report(r, file);
   }
   return r;
 }

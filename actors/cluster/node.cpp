@@ -293,7 +293,11 @@ class node final : public local_node::base {
       }
       return;
     }
-    m.place > 0 ? void(helped_.insert(run_.models.at(m.model))) : void(helped_.erase(run_.models.at(m.model)));
+    if (m.place > 0) {
+      helped_.insert(run_.models.at(m.model));
+    } else {
+      helped_.erase(run_.models.at(m.model));
+    }
     held_[m.model] = {.epoch = m.epoch, .team = m.team, .place = m.place};
     if (run_.exchange && !m.team.empty()) {
       run_.exchange->form({m.model, run_.models.at(m.model), m.epoch, m.team, m.place},

@@ -22,8 +22,6 @@ class team_exchange {
   team_exchange(std::uint32_t model, assignment_epoch epoch, std::vector<std::uint32_t> node_of, std::uint32_t here,
                 collective_kind adds_by = collective_kind::direct);
 
-  assignment_epoch epoch() const noexcept { return epoch_; }
-
   // -- events ------------------------------------------------------------------------------------------------------
   /// Numbers grow.
   void begin(partner_exchange values);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace hydra {
@@ -17,11 +18,29 @@ std::uint64_t number_of(const sharded_model& what, step_index step, std::optiona
   return step.value * (layers + 1) + (layer ? layers - *layer : 0);
 }
 
-/// Gradients of a layer in a shard's sum, padding included: the same in all cuts.
-std::size_t words_of(const sharded_model& what, std::size_t layer) {
-  const parameter_layout layout(*what.model, layer, layer + 1);
-  const auto bytes = what.model->gradients() == precision::bf16 ? sizeof(std::uint16_t) : sizeof(float);
-  return layout.elements() * bytes / sizeof(float);
+/// Gradients of a layer in a shard's sum, in words of 32 bits, padding included: as many in all cuts.
+struct layer_words {
+  std::size_t layer = 0;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// In the order of the layers; those without gradients are left out.
+std::vector<layer_words> words_of_layers(const sharded_model& what, shard_index shard) {
+  const auto& layout = what.shards[shard.value].layout();
+  const auto words = [&](std::size_t elements) {
+    return what.model->gradients() == precision::bf16 ? elements / 2 : elements;
+  };
+  std::vector<layer_words> all;
+  for (const auto& p : layout.parameters()) {
+    if (!p.frozen && (all.empty() || all.back().layer != p.layer)) {
+      all.push_back({p.layer, words(p.offset), words(layout.elements() - p.offset)});
+    }
+  }
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    all[i].count = all[i + 1].first - all[i].first;
+  }
+  return all;
 }
 
 }  // namespace
@@ -67,21 +86,12 @@ void shared_steps::add_sums(model_id model, shard_index shard, step_index step, 
   }
   const auto values = std::make_shared<exchanged_values>(
       exchanged_values{.model = model, .step = step, .shard = shard, .home = std::move(home)});
-  const auto& plan = what.plan.shards[shard.value];
-  std::vector<std::size_t> begins{0};
-  for (auto layer = plan.first_layer; layer < plan.last_layer; ++layer) {
-    begins.push_back(begins.back() + words_of(what, layer));
-  }
-  for (auto layer = plan.last_layer; layer-- > plan.first_layer;) {
-    const auto begin = begins[layer - plan.first_layer];
-    const auto size = begins[layer - plan.first_layer + 1] - begin;
-    if (size > 0) {
-      std::vector<std::span<float>> replicas;
-      std::ranges::transform(sums, std::back_inserter(replicas), [&](const host_block_ptr& sum) {
-        return sum ? sum->floats().subspan(begin, size) : std::span<float>{};
-      });
-      exchange(what, number_of(what, step, layer), adds, std::move(replicas), values);
-    }
+  for (const auto& words : words_of_layers(what, shard) | std::views::reverse) {
+    std::vector<std::span<float>> replicas;
+    std::ranges::transform(sums, std::back_inserter(replicas), [&](const host_block_ptr& sum) {
+      return sum ? sum->floats().subspan(words.first, words.count) : std::span<float>{};
+    });
+    exchange(what, number_of(what, step, words.layer), adds, std::move(replicas), values);
   }
   if (values->missing == 0) {  // it has no parameters
     open_[++last_ticket_] = values;
