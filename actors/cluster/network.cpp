@@ -3,6 +3,8 @@
 // * Node ids are random: CAF's are the same in two containers that share a network and have the same process number.
 // * Key files are read once, before the start: CAF reads them at each connection, and ends the process if one is missing.
 // * No message takes longer to send than the timeout: what is large is sent in chunks.
+// * An actor with a thread of its own is gone before the system ends: CAF counts it as ended before it has said so to other
+//   nodes, and when their broker is stopped in between, the message stays, the actor with it, and its thread is awaited for ever.
 
 #include "actors/cluster/network.hpp"
 
@@ -27,6 +29,7 @@
 #include <charconv>
 #include <chrono>
 #include <random>
+#include <thread>
 #include <utility>
 
 namespace hydra {
@@ -71,12 +74,19 @@ struct id_access {
 };
 template struct id_access<&caf::actor_system::node_>;
 
-/// Initialised after the middleman, which sets the id, and before anything uses it. Takes a place that 0.17 leaves free.
-class random_id final : public caf::actor_system::module {
+/// A random id, and the wait for threads of actors. Initialised after the middleman, which sets the id, and before anything uses
+/// it; stopped before the middleman. Takes a place that 0.17 leaves free.
+class network_module final : public caf::actor_system::module {
  public:
-  explicit random_id(caf::actor_system& system) : system_(system) {}
-  void start() override {}
-  void stop() override {}
+  explicit network_module(caf::actor_system& system) : system_(system) {}
+  void start() override { own_threads_ = system_.detached_actors(); }
+  void stop() override {
+    system_.clock().cancel_all();  // messages to come hold their receivers
+    const auto until = std::chrono::steady_clock::now() + timeout;
+    while (system_.detached_actors() > own_threads_ && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(1ms);
+    }
+  }
   void init(caf::actor_system_config&) override {
     std::random_device random;
     caf::node_id::default_data::host_id_type host;
@@ -88,11 +98,12 @@ class random_id final : public caf::actor_system::module {
   id_t id() const override { return network_manager; }
   void* subtype_ptr() override { return this; }
   static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>) {
-    return new random_id(system);
+    return new network_module(system);
   }
 
  private:
   caf::actor_system& system_;
+  std::size_t own_threads_ = 0;  ///< of the system itself
 };
 
 }  // namespace
@@ -178,7 +189,7 @@ cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const 
     config_->openssl_key = files_[2].path();
     config_->load<caf::openssl::manager>();
   }
-  config_->load<random_id>();
+  config_->load<network_module>();
   system_ = std::make_unique<caf::actor_system>(*config_);
 }
 

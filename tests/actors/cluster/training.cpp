@@ -84,13 +84,13 @@ class test_node {
   std::future<node_end> end_;
 };
 
-void check_bits(const report& of, const cases& models) {
+void check_bits(const report& of, const cases& models, model_status status = model_status::finished) {
   REQUIRE(of.models.size() == models.size());
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto alone = train_spilled({models[i]}, {});
     REQUIRE(difference(train_plain(models[i]), alone, 0) == "");
     const auto& m = of.models[i];
-    CHECK(m.status == model_status::finished);
+    CHECK(m.status == status);
     CHECK(m.steps == models[i].steps);
     CHECK(m.digest == alone.summary.models[0].digest);
     CHECK(m.loss == alone.summary.models[0].loss);
@@ -336,7 +336,8 @@ TEST_CASE("a model that three nodes train together has the bits of plain trainin
 TEST_CASE("a model that nodes train together goes on with others when they come, leave or are interrupted",
           "[cluster]") {
   const temporary_folder folder;
-  const auto models = shared_models(120);
+  auto models = shared_models(100000);
+  std::uint32_t trained = 0;
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
     test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
@@ -355,9 +356,14 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
     CHECK(r.interrupted);
     CHECK(a.end() == node_end::done);
     CHECK(d.end() == node_end::done);
+    for (const auto& m : r.models) trained += m.steps;
   }
   under_way c(workload_of(models, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  check_bits(c.end(), models);
+  c.train_to(trained + 20);
+  for (const auto& m : {"model-0", "model-1"}) c->stop(m);
+  const auto r = c.end();
   CHECK(a.end() == node_end::done);
+  for (std::size_t i = 0; i < models.size(); ++i) models[i].steps = r.models[i].steps;
+  check_bits(r, models, model_status::stopped);
 }
