@@ -443,6 +443,13 @@ std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> poli
   return state_->forecasts(std::move(policies));
 }
 
+forecast_setup session::simulated_plan() {
+  plan();
+  auto setup = forecast_of_plan(*state_->planned, state_->planning(), state_->prediction());
+  setup.chosen = state_->chosen.make();
+  return setup;
+}
+
 std::vector<parallel_forecast> session::compare_parallel() {
   plan();
   return hydra::compare_parallel(*state_->planned, state_->planning(), state_->prediction(),

@@ -116,6 +116,9 @@ class session {
   /// The same for each of these policies, with one pilot pass. Links are measured once in a session.
   std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
 
+  /// What predict() simulates, by the times of the pilot: for the nodes of a cluster (cluster_forecast.hpp).
+  forecast_setup simulated_plan();
+
   /// Trains the first steps of all models, without results. Later predictions are made from the times of their units
   /// instead of the pilot's, which were measured without everything else that a run does. Takes as long, and as much
   /// memory, as these steps of the run; `steps`: 2 or more. The policy is that of predict(). Throws fault_error with the

@@ -215,6 +215,7 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
     run.models[model.value].memory = {};
   }
   run.waiting = setup.waiting;
+  run.begin_paused = setup.begin_paused;
   if (!setup.joiners.empty() || !setup.waiting.empty() || setup.saved) {
     std::vector<sharded_model_ptr> known;
     std::ranges::transform(run.models, std::back_inserter(known), &model_entry::what);
@@ -247,7 +248,18 @@ void simulation::add_model(const std::string& name) {
 }
 
 void simulation::steer(const std::string& name, model_command what) {
-  post(actors_.supervisor, steer_model{name, what, [this](const fault& why) { answers_.push_back(why); }});
+  steer(name, what, [this](const fault& why) { answers_.push_back(why); });
+}
+
+void simulation::steer(const std::string& name, model_command what, command_sink answer) {
+  post(actors_.supervisor, steer_model{name, what, std::move(answer)});
+}
+
+run_status simulation::status() {
+  std::optional<run_status> status;
+  post(actors_.supervisor, read_status{[&](run_status s) { status = std::move(s); }});
+  run_until(now());
+  return std::move(status).value();
 }
 
 void simulation::copy_begun(const std::string& copy, bool joined) {
@@ -282,10 +294,24 @@ void simulation::release_ended() {
   }
 }
 
+void simulation::run() { run_while_pending({}); }
+
+void simulation::run_until(time_point until) {
+  run_while_pending(until);
+  if (now() < until) {
+    coordinator_->clock().current_time = until;
+  }
+}
+
+bool simulation::is_pending(std::optional<time_point> until) const {
+  const auto& timers = coordinator_->clock().schedule();
+  return !coordinator_->jobs.empty() || (!timers.empty() && (!until || timers.begin()->first <= *until));
+}
+
 /// A decision is made after all other messages of its instant, in whatever order they were sent.
-void simulation::run() {
+void simulation::run_while_pending(std::optional<time_point> until) {
   const auto& jobs = coordinator_->jobs;
-  while (!jobs.empty() || coordinator_->has_pending_timeout()) {
+  while (is_pending(until)) {
     const auto job = first_but_scheduler();
     if (job < jobs.size()) {
       step(job);

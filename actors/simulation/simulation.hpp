@@ -73,6 +73,7 @@ struct simulation_setup {
   std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not used
   std::vector<simulated_model> joiners{};   ///< models that may be added, by name; if empty, none can join
   std::set<model_id> waiting{};             ///< models that wait for memory
+  bool begin_paused = false;                ///< these are paused until they are resumed
   byte_count planned_memory{std::uint64_t{1} << 50};  ///< they are admitted while host_demand() is within it
   std::function<std::optional<model_checkpoint>(const std::string& model)> saved{};  ///< where paused models continue;
                                                                                      ///< null: at the start
@@ -105,6 +106,9 @@ class simulation {
   void copy_begun(const std::string& copy, bool joined);
   /// The answer is among the answers().
   void steer(const std::string& name, model_command what);
+  void steer(const std::string& name, model_command what, command_sink answer);
+  /// What models and devices do at this instant.
+  run_status status();
   const std::vector<fault>& answers() const noexcept { return answers_; }
   const std::vector<join_result>& joins() const noexcept { return joins_; }
 
@@ -120,6 +124,8 @@ class simulation {
 
   /// Until nothing is left to do. At each instant the SCHEDULER runs last.
   void run();
+  /// The same, as far as it is not later than `until`, which is the time afterwards.
+  void run_until(time_point until);
 
   /// The record, once the run is over.
   const std::optional<run_record>& record() const noexcept { return record_; }
@@ -140,6 +146,8 @@ class simulation {
   /// Index of a runnable actor that is not the SCHEDULER; their number if there is none.
   std::size_t first_but_scheduler() const;
   bool time_out_is_due() const;
+  bool is_pending(std::optional<time_point> until) const;
+  void run_while_pending(std::optional<time_point> until);
 
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;

@@ -32,6 +32,8 @@ struct simulate_options {
   std::string policies;
   std::string driver;
   std::string completion;
+  std::string nodes;
+  std::string link;
   std::optional<std::string> plan;
   std::optional<std::string> save;
   std::vector<std::string> plugins;
@@ -70,6 +72,9 @@ void check_input(const simulate_options& o, input_kind kind) {
     refuse_options("--plan and --set change a workload file (W.toml), and none is simulated");
   if (!generated && driver_of(o).driver == simulation_driver::loop)
     refuse_options("--driver loop runs instances; workloads and runs are simulated by their actors");
+  if (kind != input_kind::workload && !o.nodes.empty())
+    refuse_options("--nodes predicts a run of a workload file (W.toml), and none is simulated");
+  if (o.nodes.empty() && !o.link.empty()) refuse_options("--link is the network between --nodes, and there are none");
   if (!generated && o.save) refuse_options("--save writes an instance, and none is simulated");
 }
 
@@ -97,11 +102,15 @@ comparison simulate_run(const simulate_options& o, std::vector<listed_policy> po
   return simulate_recorded(o.input, {std::move(policies), o.seed}, registry);
 }
 
+simulated_nodes nodes_of(const simulate_options& o) {
+  return {parse_speeds(o.nodes), o.link.empty() ? byte_rate{} : parse_rate(o.link)};
+}
+
 comparison simulate_input(const simulate_options& o, input_kind kind, policy_registry& registry) {
   const std::vector<listed_policy> policies = parse_policies(o.policies, registry);
   switch (kind) {
     case input_kind::workload:
-      return simulate_workload(read_workload(o.input, overrides_of(o)), policies);
+      return simulate_workload(read_workload(o.input, overrides_of(o)), policies, nodes_of(o));
     case input_kind::instance:
       return simulate_instance(o, load_instance(o.input), policies);
     case input_kind::recipe:
@@ -144,6 +153,12 @@ command_action declare_simulate(command_line& line) {
   line.add_option("--completion", o->completion,
                  "of the loop: ended (a unit is complete when it has computed, default) or landed (when its outputs "
                  "are written back to the host, as for the actors)");
+  line.add_option(
+      "--nodes", o->nodes,
+      "of a workload: also the run of a cluster with nodes of these speeds, over the devices of the workload: "
+      "1,1,0.5; each has as many devices");
+  line.add_option("--link", o->link,
+                  "rate of each of these nodes' network, for checkpoints: 125MB/s (default: not limited)");
   line.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
   line.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
   line.add_option("--save", o->save, "file for the instance (JSON), must not exist");

@@ -104,7 +104,7 @@ double comparison::ratio(duration makespan) const {
 
 std::string to_table(const comparison& c) {
   return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + replaced_lines(c) +
-         (c.note.empty() ? "" : c.note + "\n") + to_table(c.parallel);
+         (c.note.empty() ? "" : c.note + "\n") + to_table(c.parallel) + to_table(c.nodes);
 }
 
 json json_of(const comparison& c) {
@@ -114,6 +114,7 @@ json json_of(const comparison& c) {
   if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
   if (c.parallel.size() > 1) j["parallel"] = parallel_json(c.parallel);
+  if (!c.nodes.empty()) j["nodes"] = nodes_json(c.nodes);
   return j;
 }
 

@@ -3,6 +3,7 @@
 
 #include "actors/admission/compared_forecasts.hpp"
 #include "actors/policy/bounds.hpp"
+#include "apps/simulate/nodes_table.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -36,6 +37,7 @@ struct comparison {
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
   std::string note{};                   ///< below the table
   std::vector<parallel_forecast> parallel{};   ///< of a workload: as it is, then with other replicas and waves
+  std::vector<nodes_forecast> nodes{};         ///< of a workload: on the first node, on the first two, ...
 
   /// The largest bound.
   const bounds::named& best() const;

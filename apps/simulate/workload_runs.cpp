@@ -3,10 +3,13 @@
 #include "apps/simulate/forecast_row.hpp"
 #include "apps/workload/assemble.hpp"
 #include "runtime/base/counted.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 namespace hydra::apps {
@@ -18,9 +21,39 @@ std::string note_of(const forecast& f) {
   return fmt::format("loads, hits and decisions are those of a {}th of the steps", f.shortened);
 }
 
+/// On the first node, on the first two, ...
+std::vector<nodes_forecast> simulate_nodes(session& s, const simulated_nodes& nodes) {
+  std::vector<nodes_forecast> all;
+  for (std::size_t n = 1; n <= nodes.speeds.size(); ++n) {
+    const std::vector<double> speeds(nodes.speeds.begin(), nodes.speeds.begin() + static_cast<std::ptrdiff_t>(n));
+    all.push_back({speeds, predict({.models = s.estimates(),
+                                    .plan = [&s] { return s.simulated_plan(); },
+                                    .speeds = speeds,
+                                    .link = nodes.link})});
+  }
+  return all;
+}
+
 }  // namespace
 
-comparison simulate_workload(const workload& w, const std::vector<listed_policy>& policies) {
+std::vector<double> parse_speeds(const std::string& text) {
+  std::vector<double> speeds;
+  std::istringstream in{text};
+  for (std::string part; std::getline(in, part, ',');) {
+    double speed = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), speed);
+    if (error != std::errc{} || end != part.data() + part.size() || !(speed > 0 && speed <= 1000))
+      refuse(
+          fmt::format("--nodes {}: \"{}\" is no speed: for each node how fast its devices are over those of the "
+                      "workload, such as 1,1,0.5",
+                      text, part));
+    speeds.push_back(speed);
+  }
+  return speeds;
+}
+
+comparison simulate_workload(const workload& w, const std::vector<listed_policy>& policies,
+                             const simulated_nodes& nodes) {
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
@@ -36,6 +69,7 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
                .note = note_of(forecasts.front())};
   for (std::size_t i = 0; i < forecasts.size(); ++i) c.rows.push_back(row_of(policies[i].name, forecasts[i]));
   c.parallel = s.compare_parallel();
+  c.nodes = simulate_nodes(s, nodes);
   return c;
 }
 

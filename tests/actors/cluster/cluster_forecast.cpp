@@ -1,0 +1,104 @@
+// Several nodes in virtual time.
+
+#include "actors/cluster/cluster_forecast.hpp"
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/simulation.hpp"
+#include "tests/support/small_run.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Models with these numbers of steps, of 6 ms each, on nodes with one device; a checkpoint is 8 MB.
+cluster_forecast_setup cluster_of(const std::vector<std::uint32_t>& steps, std::vector<double> speeds,
+                                  byte_rate link = {}) {
+  std::vector<sharded_model_ptr> models;
+  cluster_forecast_setup setup{.models = {}, .plan = {}, .speeds = std::move(speeds), .link = link};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto name = "m" + std::to_string(i);
+    models.push_back(make_simulated_model(even_model(name, 2, steps[i], 2ms, 100us)));
+    setup.models.push_back(
+        {.name = name, .steps = steps[i], .work = 6ms * steps[i], .checkpoint = byte_count{8'000'000}});
+  }
+  setup.plan = [models] {
+    forecast_setup plan;
+    plan.devices.push_back(roomy_device(0));
+    plan.models = models;
+    plan.chosen = make_policy("sharded-lrtf", 0);
+    return plan;
+  };
+  return setup;
+}
+
+double ratio(duration a, duration b) { return seconds(a) / seconds(b); }
+
+}  // namespace
+
+TEST_CASE("one node takes as long as a run without a cluster", "[cluster]") {
+  const auto setup = cluster_of({40, 60, 80}, {1});
+  const auto f = predict(setup);
+  const auto alone = predict(setup.plan());
+  CHECK(ratio(f.makespan, alone.makespan) == Approx(1).margin(0.001));
+  CHECK(f.limits.best() == alone.limits.best());
+  CHECK(f.moves == 0);
+}
+
+TEST_CASE("twice as many models on twice as many nodes take the same time", "[cluster]") {
+  const auto one = predict(cluster_of({50, 50}, {1}));
+  const auto two = predict(cluster_of({50, 50, 50, 50}, {1, 1}));
+  CHECK(ratio(two.makespan, one.makespan) == Approx(1).margin(0.001));
+  CHECK(two.moves == 0);
+}
+
+TEST_CASE("a long run is shortened, and its transfers with it", "[cluster]") {
+  // Two moves from the slow node would take as long as the run.
+  const auto slow = predict(cluster_of({20000, 20000, 20000}, {1, 0.25}, byte_rate{8e6 / 300}));
+  const auto fast = predict(cluster_of({20000, 20000, 20000}, {1, 0.25}, byte_rate{8e9}));
+  CHECK(fast.makespan > 100s);
+  CHECK(fast.makespan <= slow.makespan);
+  CHECK(slow.moves == 0);
+}
+
+TEST_CASE("models move to a node that is free earlier, if the network is fast enough, and wait for their transfers",
+          "[cluster]") {
+  // 6 s and 2.4 s of work on the fast node, and 5.4 s on one of half its speed: 10.8 s.
+  const std::vector<std::uint32_t> steps{1000, 900, 400};
+  const auto stayed = predict(cluster_of(steps, {1, 0.5}, byte_rate{1e6}));  // 8 s for a transfer
+  CHECK(stayed.moves == 0);
+  CHECK(stayed.makespan >= 10800ms);
+  CHECK(stayed.transit == 0s);
+  for (const auto transfer : {0ms, 100ms}) {
+    const auto rate = transfer > 0ms ? byte_rate{8e6 / 0.1} : byte_rate{};
+    const auto f = predict(cluster_of(steps, {1, 0.5}, rate));
+    CHECK(f.moves >= 1);
+    CHECK(f.moves <= 4);
+    CHECK(f.moved == byte_count{8'000'000} * f.moves);
+    CHECK(f.transit >= f.moves * (200ms + 2 * transfer));  // and until the next look at it
+    CHECK(f.transit <= f.moves * (220ms + 2 * transfer));
+    CHECK(f.makespan < stayed.makespan);
+    CHECK(f.makespan >= f.limits.best());
+  }
+}
+
+TEST_CASE("whatever the nodes and models are, the run ends, above its bound", "[cluster]") {
+  for (std::uint32_t seed = 1; seed <= 15; ++seed) {
+    std::mt19937 draw(seed);
+    const auto pick = [&](std::uint32_t least, std::uint32_t most) { return least + draw() % (most - least + 1); };
+    std::vector<std::uint32_t> steps(pick(1, 9));
+    for (auto& s : steps) s = pick(1, 60);
+    std::vector<double> speeds(pick(1, 4));
+    for (auto& s : speeds) s = pick(1, 4) / 4.0;
+    INFO("seed " << seed);
+    const auto f = predict(cluster_of(steps, speeds, byte_rate{1e8 * pick(0, 3)}));
+    CHECK(f.makespan >= f.limits.best());
+    CHECK(ratio(f.makespan, f.limits.best()) < 8);
+  }
+}
