@@ -1,6 +1,7 @@
 #include "apps/bench/node_scaling.hpp"
 
 #include "actors/cluster/cluster.hpp"
+#include "actors/cluster/cluster_forecast.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/bench/scaling_run.hpp"
 #include "apps/bench/scratch_folder.hpp"
@@ -73,6 +74,16 @@ report run_on(int nodes, const bench_workload& w, known_parameters& parameters) 
   return checked(c.run(), parameters, fmt::format("{} nodes", nodes));
 }
 
+/// Seconds.
+double predicted_on(int nodes, const bench_workload& w) {
+  session s{{.seed = 7, .name = "bench", .log = verbosity::quiet}};
+  fill(s, w);
+  return seconds(predict({.models = s.estimates(),
+                          .plan = [&s] { return s.simulated_plan(); },
+                          .speeds = std::vector<double>(static_cast<std::size_t>(nodes), 1.0)})
+                     .makespan);
+}
+
 /// Until a share of all steps is done.
 void wait_for(cluster& c, double share, const bench_workload& w) {
   const double wanted = share * w.steps * w.models;
@@ -99,11 +110,13 @@ double join_in_the_middle(const bench_workload& w, known_parameters& parameters)
 void repeat(node_scaling_result& r, const bench_workload& w, known_parameters& parameters) {
   double first = 0;
   for (node_scaling_cell& cell : r.cells) {
+    const double predicted = predicted_on(cell.nodes, w);
     const report run = run_on(cell.nodes, w, parameters);
     const scaling_run figures = figures_of(run);
     first = first > 0 ? first : figures.makespan;
     cell.speed_up.values.push_back(first / figures.makespan);
     cell.over_bound.values.push_back(figures.makespan / figures.bound);
+    cell.predicted.values.push_back(predicted / figures.makespan);
     cell.moves.values.push_back(static_cast<double>(run.cluster.moves));
   }
   r.joins.values.push_back(join_in_the_middle(w, parameters));
@@ -126,9 +139,10 @@ std::string to_table(const node_scaling_result& r) {
   text_table t{{{"nodes", alignment::right},
                 {"speed-up median [min..max]", alignment::right},
                 {"makespan/bound", alignment::right},
+                {"simulated/run", alignment::right},
                 {"moves", alignment::right}}};
   for (const node_scaling_cell& c : r.cells)
-    t.add({std::to_string(c.nodes), to_string(c.speed_up), to_string(c.over_bound),
+    t.add({std::to_string(c.nodes), to_string(c.speed_up), to_string(c.over_bound), to_string(c.predicted),
            fmt::format("{:.0f}", c.moves.median())});
   return heading(r.plan) + t.to_string() +
          fmt::format("\na second node that joins trains its first model after {} s; a step takes {}\n",
@@ -144,6 +158,7 @@ std::string to_json(const node_scaling_result& r, const machine_description& on)
     j["cells"].push_back({{"nodes", c.nodes},
                           {"speed_up", json_of(c.speed_up)},
                           {"makespan_over_bound", json_of(c.over_bound)},
+                          {"simulated_over_run", json_of(c.predicted)},
                           {"moves", json_of(c.moves)}});
   j["joins_s"] = json_of(r.joins);
   j["step_s"] = seconds(r.step);

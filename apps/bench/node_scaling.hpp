@@ -22,6 +22,7 @@ struct node_scaling_cell {
   int nodes = 1;
   measurement speed_up{};    ///< over the first number of nodes, in the same repeat
   measurement over_bound{};  ///< makespan / bound
+  measurement predicted{};   ///< makespan as `hydra simulate --nodes` predicts it / makespan
   measurement moves{};       ///< models that were trained on more than one node
 };
 
