@@ -1,6 +1,7 @@
 #include "actors/cluster/cluster_forecast.hpp"
 
 #include "actors/cluster/assignments.hpp"
+#include "actors/cluster/simulated_node.hpp"
 #include "actors/simulation/shortened_run.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -23,59 +24,6 @@ constexpr int most_ticks = 100 * ticks_of_bound;
 /// Of a model that moves, besides its transfer: so often a NODE looks at its run.
 constexpr duration restart = std::chrono::milliseconds(200);
 
-/// Where models continue that were taken back.
-using saved_models = std::map<std::string, model_checkpoint>;
-
-/// Keeps the states of models between two steps, of which a simulation has no bytes.
-class saved_model_store final : public checkpoint_store {
- public:
-  explicit saved_model_store(saved_models& saved) : saved_(saved) {}
-  void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override {
-    for (auto s = c.what->size(); s-- > 0;) {
-      saved(shard_index{static_cast<std::uint32_t>(s)});
-    }
-    auto kept = c;
-    kept.memory.homes = homes_without_bytes(c.what->plan);
-    saved_.insert_or_assign(c.what->name, std::move(kept));
-  }
-
- private:
-  saved_models& saved_;
-};
-
-/// A node: all models of the plan, paused until they are given to it.
-class node_run {
- public:
-  node_run(simulation_setup setup, double speed, saved_models& saved) : store_(saved) {
-    for (auto& d : setup.devices) {
-      d.speed *= speed;
-    }
-    for (std::uint32_t i = 0; i < setup.planned.size(); ++i) {
-      setup.waiting.insert(model_id{i});
-    }
-    setup.begin_paused = true;
-    setup.records_spans = false;
-    setup.checkpoints = {.store = &store_, .every_steps = 0, .every = {}};
-    setup.saved = [&saved](const std::string& model) -> std::optional<model_checkpoint> {
-      const auto found = saved.find(model);
-      return found == saved.end() ? std::nullopt : std::optional(found->second);
-    };
-    run_ = std::make_unique<simulation>(std::move(setup));
-    start_ = run_->now();
-  }
-
-  void run_until(duration t) { run_->run_until(start_ + t); }
-  void steer(const std::string& model, model_command what, command_sink answer) {
-    run_->steer(model, what, std::move(answer));
-  }
-  run_status status() { return run_->status(); }
-
- private:
-  saved_model_store store_;
-  std::unique_ptr<simulation> run_;
-  time_point start_{};
-};
-
 /// All nodes side by side. Between two ticks each runs for itself.
 class simulated_cluster {
  public:
@@ -84,7 +32,9 @@ class simulated_cluster {
       auto plan = shorten(setup.plan());
       scale_ = plan.scale;
       devices_ = plan.setup.devices.size();
-      nodes_.push_back(std::make_unique<node_run>(std::move(plan.setup), speed, saved_));
+      most_nodes_ = most_nodes(plan.setup);
+      nodes_.push_back(
+          std::make_unique<simulated_node>(std::move(plan.setup), speed, most_nodes_, setup.network, saved_));
     }
     limits_ = limits();
     tick_ = std::max(from_seconds(seconds(limits_.best()) / scale_ / ticks_of_bound), duration{1000});
@@ -97,30 +47,33 @@ class simulated_cluster {
         std::visit([this](const auto& c) { give(c); }, command);
       }
       now_ += tick_;
-      std::ranges::for_each(nodes_, [this](const auto& n) { n->run_until(now_); });
-      let_arrive();
-      for (std::size_t n = 0; n < nodes_.size(); ++n) {
-        look_at(n);
+      for (const auto& n : nodes_) {
+        n->run_until(now_);
       }
+      let_arrive();
+      look();
       if (failed_) {
         throw fault_error(failed_);
       }
       if (state_.over()) {
-        return {.makespan = std::max(from_seconds(seconds(now_) * scale_), limits_.best()),
-                .limits = limits_,
-                .moves = state_.moves(),
-                .moved = moved_,
-                .transit = from_seconds(seconds(transit_) * scale_)};
+        return result();
       }
     }
     throw fault_error(fault_code::internal, "the simulated run of the cluster hangs");
   }
 
  private:
+  cluster_forecast result() const {
+    return {.makespan = std::max(from_seconds(seconds(now_) * scale_), limits_.best()),
+            .limits = limits_,
+            .moves = state_.moves(),
+            .moved = moved_,
+            .transit = from_seconds(seconds(transit_) * scale_)};
+  }
+
   bounds limits() const {
     auto all = setup_.plan();
-    const auto own = all.devices;
-    all.devices.clear();
+    const auto own = std::exchange(all.devices, {});
     for (const double speed : setup_.speeds) {
       for (auto d : own) {
         d.speed *= speed;
@@ -131,18 +84,30 @@ class simulated_cluster {
     return bounds_of(all.models, all);
   }
 
+  /// That train each model together.
+  std::vector<std::uint32_t> most_nodes(const simulation_setup& plan) const {
+    std::vector<std::uint32_t> all;
+    for (std::size_t m = 0; m < plan.planned.size(); ++m) {
+      const auto here = static_cast<std::uint32_t>(setup_.speeds.size());
+      all.push_back(std::max(std::min({setup_.models[m].nodes, plan.planned[m]->plan.replicas, here}), 1U));
+    }
+    return all;
+  }
+
   /// In the time of the shortened run.
   duration scaled(duration d) const { return from_seconds(seconds(d) / scale_); }
   duration transfer_of(std::size_t model) const {
-    return scaled(setup_.link.time_for(setup_.models[model].checkpoint));
+    return scaled(setup_.network.node.time_for(setup_.models[model].checkpoint) + setup_.network.latency);
   }
 
   void introduce() {
-    for (const auto& m : setup_.models) {
-      state_.add_model(m.name, scaled(m.work), m.checkpoint);
+    for (std::size_t m = 0; m < setup_.models.size(); ++m) {
+      const auto& model = setup_.models[m];
+      state_.add_model(model.name, {}, {});
+      state_.estimated(m, scaled(model.work), model.checkpoint, most_nodes_[m]);
     }
     for (const double speed : setup_.speeds) {
-      const byte_rate link{setup_.link.per_second() * scale_};
+      const byte_rate link{setup_.network.node.per_second() * scale_};
       state_.add_node("", {.devices = devices_, .speed = speed, .link = link});
     }
     state_.measured(scaled(restart));
@@ -150,21 +115,28 @@ class simulated_cluster {
 
   void give(const assign_model& c) {
     at(c.from_step ? transfer_of(c.model) + scaled(restart) : duration{}, [this, c] {
-      nodes_[c.node]->steer(name_of(c.model), model_command::resume, [this, c](const fault& why) {
-        if (why) {
-          failed_ = why;
-        } else {
-          state_.began(c.model, c.epoch);
-          if (const auto left = left_.extract(c.model)) {
-            transit_ += now_ - left.mapped();
+      const auto together = static_cast<std::uint32_t>(c.helpers.size() + 1);
+      by_[c.model] = together;
+      for (const auto n : members_of(c.node, c.helpers)) {
+        nodes_[n]->steer(c.model, together, model_command::resume, [this, c, n](const fault& why) {
+          failed_ = why ? why : failed_;
+          if (n == c.node && !why) {
+            began(c);
           }
-        }
-      });
+        });
+      }
     });
   }
 
+  void began(const assign_model& c) {
+    state_.began(c.model, c.epoch);
+    if (const auto left = left_.extract(c.model)) {
+      transit_ += now_ - left.mapped();
+    }
+  }
+
   void give(const take_back_model& c) {
-    nodes_[c.node]->steer(name_of(c.model), model_command::pause_between_steps, [this, c](const fault& why) {
+    nodes_[c.node]->steer(c.model, by_[c.model], model_command::pause_between_steps, [this, c](const fault& why) {
       if (!why) {
         left_[c.model] = now_;
         at(transfer_of(c.model), [this, c] { taken_back(c); });
@@ -174,10 +146,13 @@ class simulated_cluster {
     });
   }
 
-  void give(const drop_model&) {}  // of nodes that train a model together
+  /// From those who have trained it together with another one.
+  void give(const drop_model& c) {
+    nodes_[c.node]->steer(c.model, by_[c.model], model_command::drop, [](const fault&) {});
+  }
 
   void taken_back(const take_back_model& c) {
-    if (const auto found = saved_.find(name_of(c.model)); found != saved_.end()) {
+    if (const auto found = saved_.find(setup_.models[c.model].name); found != saved_.end()) {
       state_.saved(c.model, c.epoch, found->second.standing.next.step);
       moved_ += setup_.models[c.model].checkpoint;
     }
@@ -193,22 +168,34 @@ class simulated_cluster {
     }
   }
 
-  void look_at(std::size_t n) {
-    const auto status = nodes_[n]->status();
-    for (std::size_t m = 0; m < status.models.size(); ++m) {
-      const auto& held = state_.of(m);
-      if (held.node != n || held.phase == assignment_phase::assigned) {
-        continue;
+  void look() {
+    for (const auto& n : nodes_) {
+      n->read();
+    }
+    for (std::size_t m = 0; m < setup_.models.size(); ++m) {
+      const auto phase = state_.of(m).phase;
+      if (phase == assignment_phase::training || phase == assignment_phase::taken_back) {
+        look_at(m);
       }
-      const auto& now = status.models[m];
+    }
+  }
+
+  /// It ends with the last of its members; what is done is what the first of them has done.
+  void look_at(std::size_t m) {
+    const auto& held = state_.of(m);
+    bool ended = true;
+    for (const auto n : members_of(*held.node, held.helpers)) {
+      const auto& now = nodes_[n]->of(m, by_[m]);
+      ended = ended && (now.phase == model_phase::finished || now.phase == model_phase::stopped);
       if (now.phase == model_phase::failed) {
         failed_ = {now.why, fmt::format("model '{}': {}", now.name, now.note)};
       }
-      if (now.phase == model_phase::finished || now.phase == model_phase::stopped) {
-        state_.ended(m, held.epoch, {});
-      } else if (now.phase != model_phase::waiting) {  // it does not know yet how many steps are done
-        state_.progressed(m, held.epoch, now.steps, remaining(m, now));
-      }
+    }
+    const auto& first = nodes_[*held.node]->of(m, by_[m]);
+    if (ended) {
+      state_.ended(m, held.epoch, {});
+    } else if (first.phase != model_phase::waiting) {  // it does not know yet how many steps are done
+      state_.progressed(m, held.epoch, first.steps, remaining(m, first));
     }
   }
 
@@ -217,12 +204,18 @@ class simulated_cluster {
     return std::max(scaled(setup_.models[m].work) / of * (of - std::min(now.steps, of)), duration{1});
   }
 
-  const std::string& name_of(std::size_t m) const { return setup_.models.at(m).name; }
+  static std::vector<std::size_t> members_of(std::size_t node, const std::vector<std::size_t>& helpers) {
+    std::vector<std::size_t> all{node};
+    all.insert(all.end(), helpers.begin(), helpers.end());
+    return all;
+  }
 
   const cluster_forecast_setup& setup_;
   saved_models saved_;
-  std::vector<std::unique_ptr<node_run>> nodes_;
+  std::vector<std::unique_ptr<simulated_node>> nodes_;
+  std::vector<std::uint32_t> most_nodes_;
   assignments state_;
+  std::map<std::size_t, std::uint32_t> by_;  ///< nodes that train a model together
   std::multimap<duration, std::function<void()>> arrivals_;
   bounds limits_;
   duration now_{}, tick_{};

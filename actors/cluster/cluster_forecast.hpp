@@ -5,10 +5,10 @@
 #include "actors/admission/model_estimate.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/collective/collective_cost.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 namespace hydra {
@@ -17,20 +17,18 @@ struct cluster_forecast_setup {
   std::vector<model_estimate> models;    ///< those of the plan, in its order: session::estimates()
   std::function<forecast_setup()> plan;  ///< of one node, with a policy of its own each time: session::simulated_plan()
   std::vector<double> speeds;            ///< of each node: of its devices, over those of the plan
-  byte_rate link{};                      ///< of each node's checkpoints to and from the coordinator
+  network_rates network{};               ///< between the nodes, and to the coordinator
 };
 
 struct cluster_forecast {
   duration makespan{};      ///< from the first assignment to the end of the last model
   bounds limits{};          ///< of all nodes' devices in one machine
   std::uint32_t moves = 0;  ///< of models from one node to another
-  byte_count moved{};       ///< their checkpoints
+  byte_count moved{};       ///< checkpoints of models that were taken from their nodes
   duration transit{};       ///< for which models were not trained because of that, added
 };
 
-/// All nodes are there from the beginning, and none is lost. Checkpoints cross the network only when a model moves; a model is
-/// trained by one node at a time (model_description::nodes is ignored). Throws fault_error{does_not_fit} for a model that no
-/// node can train.
+/// All nodes are there from the beginning, and none is lost. Checkpoints cross the network only when models change their nodes.
 cluster_forecast predict(const cluster_forecast_setup& setup);
 
 }  // namespace hydra

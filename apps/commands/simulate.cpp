@@ -103,7 +103,9 @@ comparison simulate_run(const simulate_options& o, std::vector<listed_policy> po
 }
 
 simulated_nodes nodes_of(const simulate_options& o) {
-  return {parse_speeds(o.nodes), o.link.empty() ? byte_rate{} : parse_rate(o.link)};
+  simulated_nodes nodes{.speeds = parse_speeds(o.nodes), .network = {.latency = std::chrono::milliseconds(1)}};
+  if (!o.link.empty()) nodes.network.node = parse_rate(o.link);
+  return nodes;
 }
 
 comparison simulate_input(const simulate_options& o, input_kind kind, policy_registry& registry) {
@@ -157,8 +159,9 @@ command_action declare_simulate(command_line& line) {
       "--nodes", o->nodes,
       "of a workload: also the run of a cluster with nodes of these speeds, over the devices of the workload: "
       "1,1,0.5; each has as many devices");
-  line.add_option("--link", o->link,
-                  "rate of each of these nodes' network, for checkpoints: 125MB/s (default: not limited)");
+  line.add_option(
+      "--link", o->link,
+      "rate of each of these nodes' network, each way: 125MB/s, with 1 ms of latency (default: not limited)");
   line.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
   line.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
   line.add_option("--save", o->save, "file for the instance (JSON), must not exist");

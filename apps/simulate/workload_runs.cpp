@@ -29,7 +29,7 @@ std::vector<nodes_forecast> simulate_nodes(session& s, const simulated_nodes& no
     all.push_back({speeds, predict({.models = s.estimates(),
                                     .plan = [&s] { return s.simulated_plan(); },
                                     .speeds = speeds,
-                                    .link = nodes.link})});
+                                    .network = nodes.network})});
   }
   return all;
 }

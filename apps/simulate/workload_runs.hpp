@@ -13,7 +13,7 @@ namespace hydra::apps {
 /// Nodes of a cluster, each with the devices of the workload.
 struct simulated_nodes {
   std::vector<double> speeds{};  ///< of their devices, over those of the workload; none: no cluster is simulated
-  byte_rate link{};
+  network_rates network{};
 };
 
 /// "1,1,0.5". Throws fault_error{bad_input} that names the option.

@@ -1,8 +1,10 @@
 // Several nodes in virtual time.
 
 #include "actors/cluster/cluster_forecast.hpp"
+#include "actors/cluster/simulated_node.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulation.hpp"
+#include "runtime/collective/collective.hpp"
 #include "tests/support/small_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -21,7 +23,7 @@ namespace {
 cluster_forecast_setup cluster_of(const std::vector<std::uint32_t>& steps, std::vector<double> speeds,
                                   byte_rate link = {}) {
   std::vector<sharded_model_ptr> models;
-  cluster_forecast_setup setup{.models = {}, .plan = {}, .speeds = std::move(speeds), .link = link};
+  cluster_forecast_setup setup{.models = {}, .plan = {}, .speeds = std::move(speeds), .network = {.node = link}};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto name = "m" + std::to_string(i);
     models.push_back(make_simulated_model(even_model(name, 2, steps[i], 2ms, 100us)));
@@ -86,6 +88,62 @@ TEST_CASE("models move to a node that is free earlier, if the network is fast en
     CHECK(f.makespan < stayed.makespan);
     CHECK(f.makespan >= f.limits.best());
   }
+}
+
+namespace {
+
+/// A model of four replicas that up to so many nodes train together: a step is 24 ms of computations.
+cluster_forecast_setup shared_on(std::size_t nodes, const network_rates& network) {
+  auto m = even_model("m", 2, 50, 8ms, 100us);
+  m.replicas = m.micro_batches = 4;
+  const std::vector models{make_simulated_model(m)};
+  return {.models = {{.name = "m", .steps = 50, .work = 24ms * 50, .checkpoint = byte_count{8'000'000}, .nodes = 4}},
+          .plan =
+              [models] {
+                forecast_setup plan;
+                plan.devices.push_back(roomy_device(0));
+                plan.models = models;
+                plan.chosen = make_policy("sharded-lrtf", 0);
+                return plan;
+              },
+          .speeds = std::vector<double>(nodes, 1.0),
+          .network = network};
+}
+
+}  // namespace
+
+TEST_CASE("nodes that train a model together each compute their share of a step, and exchange its sums", "[cluster]") {
+  const auto alone = predict(shared_on(1, {}));
+  CHECK(ratio(alone.makespan, 24ms * 50) == Approx(1).margin(0.1));
+  for (const std::uint32_t nodes : {2, 4}) {
+    const auto together = predict(shared_on(nodes, {}));
+    CHECK(ratio(alone.makespan, together.makespan) == Approx(nodes).margin(0.15 * nodes));
+    CHECK(together.makespan >= together.limits.best());
+    // Of each of two shards, in two rounds; the last update of a step cannot be hidden, and the first one is its successor's
+    // before it.
+    const auto slow = predict(shared_on(nodes, {.latency = 5ms}));
+    CHECK(slow.makespan >= together.makespan + 50 * 10ms);
+    CHECK(slow.makespan <= together.makespan + 51 * 20ms);
+  }
+  CHECK(predict(shared_on(3, {})).makespan > predict(shared_on(4, {})).makespan);  // one has two replicas
+}
+
+TEST_CASE("the share of a node has its part of the replicas, and its updates wait for the others", "[cluster]") {
+  auto m = even_model("m", 2, 50, 8ms, 100us);
+  m.replicas = m.micro_batches = 4;
+  const auto whole = make_simulated_model(m);
+  const network_rates network{.latency = 1ms, .node = byte_rate{1e6}};
+  const auto share = share_of(*whole, 2, network);
+  CHECK(share->plan.replicas == 2);
+  CHECK(share->plan.micro_batches == 2);
+  const auto& shard = whole->plan.shards[0];
+  CHECK(share->plan.shards[0].forward_time == shard.forward_time / 2);
+  CHECK(share->plan.shards[0].backward_time == shard.backward_time / 2);
+  const std::vector<std::uint32_t> node_of{0, 0, 1, 1};
+  const auto direct = make_direct(node_of, shard.parameters.value() / sizeof(float));
+  CHECK(share->plan.shards[0].update_time ==
+        shard.update_time + predicted_time(direct, sizeof(float), network, node_of));
+  CHECK(share_of(*whole, 3, network)->plan.replicas == 2);
 }
 
 TEST_CASE("whatever the nodes and models are, the run ends, above its bound", "[cluster]") {
