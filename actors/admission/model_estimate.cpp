@@ -4,7 +4,7 @@ namespace hydra {
 
 namespace {
 
-/// Forward visits, but of the last shard, and backward visits of those that are trained, in all lanes.
+/// Forward visits, but of the last shard, and backward visits of those that are trained, of all lanes together.
 duration step_time(const model_plan& plan) {
   duration sum{};
   for (std::size_t s = 0; s < plan.shards.size(); ++s) {
@@ -12,7 +12,7 @@ duration step_time(const model_plan& plan) {
     sum += last ? duration{} : plan.shards[s].forward_time;
     sum += s < plan.first_trained ? duration{} : plan.shards[s].backward_time;
   }
-  return sum * static_cast<std::int64_t>(plan.replicas * plan.waves);
+  return sum;
 }
 
 duration evaluation_time(const model_plan& plan) {
@@ -45,7 +45,8 @@ model_estimate estimate_of(const model_description& m, const prepared_model& p, 
           .steps = p.steps,
           .work = step_time(plan) * p.steps + evaluation_time(plan) * static_cast<std::int64_t>(evaluations),
           .checkpoint = checkpoint_bytes(plan),
-          .nodes = m.nodes};
+          .nodes = m.nodes,
+          .gathers = gathers_sums(*p.model)};
 }
 
 }  // namespace hydra

@@ -18,6 +18,7 @@ struct model_estimate {
   duration work{};          ///< computations of all steps and evaluations, one after the other, at speed 1
   byte_count checkpoint{};  ///< parameters and optimizer state
   std::uint32_t nodes = 1;  ///< model_description::nodes
+  bool gathers = false;     ///< gathers_sums() of it
 };
 
 /// By the times of the plan.

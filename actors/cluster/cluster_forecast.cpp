@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,35 +19,48 @@ namespace hydra {
 
 namespace {
 
-constexpr int ticks_of_bound = 5000;  ///< between two decisions: a part of the lower bound
-constexpr int most_ticks = 100 * ticks_of_bound;
+constexpr int resolution =
+    5000;  ///< between two decisions: so small a part of the lower bound, or of the time until then
 
-/// Of a model that moves, besides its transfer: so often a NODE looks at its run.
+/// Of a model that moves, besides its transfers: an assumption.
 constexpr duration restart = std::chrono::milliseconds(200);
+
+double mean_speed(const std::vector<device_info>& devices) {
+  double sum = 0;
+  for (const auto& d : devices) {
+    sum += d.speed;
+  }
+  return sum / static_cast<double>(devices.size());
+}
 
 /// All nodes side by side. Between two ticks each runs for itself.
 class simulated_cluster {
  public:
-  explicit simulated_cluster(const cluster_forecast_setup& setup) : setup_(setup) {
+  explicit simulated_cluster(const cluster_forecast_setup& setup) : setup_(setup), free_at_(setup.speeds.size()) {
     for (const double speed : setup.speeds) {
-      auto plan = shorten(setup.plan());
-      scale_ = plan.scale;
-      devices_ = plan.setup.devices.size();
-      most_nodes_ = most_nodes(plan.setup);
-      nodes_.push_back(
-          std::make_unique<simulated_node>(std::move(plan.setup), speed, most_nodes_, setup.network, saved_));
+      add_node(speed);
     }
     limits_ = limits();
-    tick_ = std::max(from_seconds(seconds(limits_.best()) / scale_ / ticks_of_bound), duration{1000});
-    introduce();
+    for (std::size_t m = 0; m < setup_.models.size(); ++m) {
+      const auto& model = setup_.models[m];
+      state_.add_model(model.name, {}, {});
+      state_.estimated(m, scaled(model.work), model.checkpoint, teams_[m].nodes);
+    }
+    state_.measured(scaled(restart));
   }
 
   cluster_forecast run() {
-    for (int i = 0; i < most_ticks; ++i) {
-      for (const auto& command : state_.decide()) {
+    const auto least = std::max(scaled(limits_.best()) / resolution, duration{1000});
+    for (;;) {
+      const auto commands = state_.decide();
+      for (const auto& command : commands) {
         std::visit([this](const auto& c) { give(c); }, command);
       }
-      now_ += tick_;
+      if (commands.empty() && arrivals_.empty() &&
+          std::ranges::all_of(nodes_, [](const auto& n) { return n->is_idle(); })) {
+        throw fault_error(fault_code::internal, "the simulated run of the cluster hangs");
+      }
+      now_ += std::max(least, now_ / resolution);
       for (const auto& n : nodes_) {
         n->run_until(now_);
       }
@@ -59,12 +73,43 @@ class simulated_cluster {
         return result();
       }
     }
-    throw fault_error(fault_code::internal, "the simulated run of the cluster hangs");
   }
 
  private:
+  void add_node(double speed) {
+    auto plan = setup_.plan();
+    plan.most_units *= setup_.speeds.size();
+    auto run = shorten(std::move(plan));
+    scale_ = run.scale;
+    if (teams_.empty()) {
+      find_teams(run.setup);
+    }
+    const byte_rate link{setup_.network.node.per_second() * scale_};
+    state_.add_node(
+        "", {.devices = run.setup.devices.size(), .speed = speed * mean_speed(run.setup.devices), .link = link});
+    const auto network = for_one_exchange(run.setup);
+    nodes_.push_back(std::make_unique<simulated_node>(std::move(run.setup), speed, teams_, network, saved_));
+  }
+
+  /// All nodes train it together that may, as they are all there.
+  void find_teams(const simulation_setup& plan) {
+    const auto here = static_cast<std::uint32_t>(setup_.speeds.size());
+    for (std::size_t m = 0; m < plan.planned.size(); ++m) {
+      const auto& model = setup_.models[m];
+      teams_.push_back({std::max(std::min({model.nodes, plan.planned[m]->plan.replicas, here}), 1U), model.gathers});
+    }
+  }
+
+  /// As many as there are optimizer workers are under way at a time when the network is what takes longest.
+  network_rates for_one_exchange(const simulation_setup& plan) const {
+    auto network = setup_.network;
+    network.node = byte_rate{network.node.per_second() / std::max(plan.optimizer_workers, 1)};
+    return network;
+  }
+
   cluster_forecast result() const {
-    return {.makespan = std::max(from_seconds(seconds(now_) * scale_), limits_.best()),
+    const auto took = from_seconds(seconds(now_) * scale_);
+    return {.makespan = scale_ > 1 ? std::max(took, limits_.best()) : took,
             .limits = limits_,
             .moves = state_.moves(),
             .moved = moved_,
@@ -84,48 +129,46 @@ class simulated_cluster {
     return bounds_of(all.models, all);
   }
 
-  /// That train each model together.
-  std::vector<std::uint32_t> most_nodes(const simulation_setup& plan) const {
-    std::vector<std::uint32_t> all;
-    for (std::size_t m = 0; m < plan.planned.size(); ++m) {
-      const auto here = static_cast<std::uint32_t>(setup_.speeds.size());
-      all.push_back(std::max(std::min({setup_.models[m].nodes, plan.planned[m]->plan.replicas, here}), 1U));
-    }
-    return all;
-  }
-
   /// In the time of the shortened run.
   duration scaled(duration d) const { return from_seconds(seconds(d) / scale_); }
-  duration transfer_of(std::size_t model) const {
-    return scaled(setup_.network.node.time_for(setup_.models[model].checkpoint) + setup_.network.latency);
+
+  // -- what takes time ---------------------------------------------------------------------------------------------------
+
+  void after(duration time, std::function<void()> what) { arrivals_.emplace(now_ + time, std::move(what)); }
+
+  /// A checkpoint between the coordinator and a node: one after the other.
+  void after_transfer(std::size_t model, std::size_t node, std::function<void()> what) {
+    const auto took = setup_.network.node.time_for(setup_.models[model].checkpoint) + setup_.network.latency;
+    free_at_[node] = std::max(free_at_[node], now_) + scaled(took);
+    after(free_at_[node] - now_, std::move(what));
   }
 
-  void introduce() {
-    for (std::size_t m = 0; m < setup_.models.size(); ++m) {
-      const auto& model = setup_.models[m];
-      state_.add_model(model.name, {}, {});
-      state_.estimated(m, scaled(model.work), model.checkpoint, most_nodes_[m]);
+  void let_arrive() {
+    while (!arrivals_.empty() && arrivals_.begin()->first <= now_) {
+      const auto what = arrivals_.extract(arrivals_.begin()).mapped();
+      what();
     }
-    for (const double speed : setup_.speeds) {
-      const byte_rate link{setup_.network.node.per_second() * scale_};
-      state_.add_node("", {.devices = devices_, .speed = speed, .link = link});
-    }
-    state_.measured(scaled(restart));
   }
+
+  // -- commands ----------------------------------------------------------------------------------------------------------
 
   void give(const assign_model& c) {
-    at(c.from_step ? transfer_of(c.model) + scaled(restart) : duration{}, [this, c] {
-      const auto together = static_cast<std::uint32_t>(c.helpers.size() + 1);
-      by_[c.model] = together;
-      for (const auto n : members_of(c.node, c.helpers)) {
-        nodes_[n]->steer(c.model, together, model_command::resume, [this, c, n](const fault& why) {
-          failed_ = why ? why : failed_;
-          if (n == c.node && !why) {
-            began(c);
-          }
-        });
-      }
-    });
+    if (c.from_step) {
+      after_transfer(c.model, c.node, [this, c] { after(scaled(restart), [this, c] { start(c); }); });
+    } else {
+      start(c);
+    }
+  }
+
+  void start(const assign_model& c) {
+    for (const auto n : members_of(c.node, c.helpers)) {
+      nodes_[n]->steer(c.model, model_command::resume, [this, c, n](const fault& why) {
+        failed_ = why ? why : failed_;
+        if (n == c.node && !why) {
+          began(c);
+        }
+      });
+    }
   }
 
   void began(const assign_model& c) {
@@ -136,67 +179,79 @@ class simulated_cluster {
   }
 
   void give(const take_back_model& c) {
-    nodes_[c.node]->steer(c.model, by_[c.model], model_command::pause_between_steps, [this, c](const fault& why) {
+    left_[c.model] = now_;
+    nodes_[c.node]->steer(c.model, model_command::pause_between_steps, [this, c](const fault& why) {
       if (!why) {
-        left_[c.model] = now_;
-        at(transfer_of(c.model), [this, c] { taken_back(c); });
+        paused(c);
       } else if (why.code != fault_code::refused) {  // that one has ended meanwhile
         failed_ = why;
       }
     });
   }
 
-  /// From those who have trained it together with another one.
-  void give(const drop_model& c) {
-    nodes_[c.node]->steer(c.model, by_[c.model], model_command::drop, [](const fault&) {});
-  }
-
-  void taken_back(const take_back_model& c) {
-    if (const auto found = saved_.find(setup_.models[c.model].name); found != saved_.end()) {
-      state_.saved(c.model, c.epoch, found->second.standing.next.step);
+  /// One that has done nothing there has no checkpoint that the coordinator does not have.
+  void paused(const take_back_model& c) {
+    const auto saved = saved_.find(setup_.models[c.model].name);
+    if (saved == saved_.end() || saved->second.standing.next.step == state_.of(c.model).saved_at.value_or(0)) {
+      state_.released(c.model, c.epoch);
+      return;
+    }
+    after_transfer(c.model, c.node, [this, c, step = saved->second.standing.next.step] {
       moved_ += setup_.models[c.model].checkpoint;
-    }
-    state_.released(c.model, c.epoch);
+      state_.saved(c.model, c.epoch, step);
+      state_.released(c.model, c.epoch);
+    });
   }
 
-  void at(duration after, std::function<void()> what) { arrivals_.emplace(now_ + after, std::move(what)); }
+  /// Of those who have trained it together: it has ended there, too.
+  void give(const drop_model&) {}
 
-  void let_arrive() {
-    while (!arrivals_.empty() && arrivals_.begin()->first <= now_) {
-      const auto what = arrivals_.extract(arrivals_.begin()).mapped();
-      what();
-    }
-  }
+  // -- what the nodes do -------------------------------------------------------------------------------------------------
 
   void look() {
+    std::vector<std::vector<model_now>> models;
     for (const auto& n : nodes_) {
-      n->read();
+      models.push_back(n->models());
     }
     for (std::size_t m = 0; m < setup_.models.size(); ++m) {
-      const auto phase = state_.of(m).phase;
-      if (phase == assignment_phase::training || phase == assignment_phase::taken_back) {
-        look_at(m);
+      const auto& held = state_.of(m);
+      if (held.phase != assignment_phase::training && held.phase != assignment_phase::taken_back) {
+        continue;
       }
+      std::vector<model_now> members;
+      for (const auto n : members_of(*held.node, held.helpers)) {
+        members.push_back(models[n].at(m));
+      }
+      look_at(m, members);
     }
   }
 
-  /// It ends with the last of its members; what is done is what the first of them has done.
-  void look_at(std::size_t m) {
+  /// It is as far as the last of its members.
+  void look_at(std::size_t m, const std::vector<model_now>& members) {
+    const auto is = [](const model_now& now, model_phase phase) { return now.phase == phase; };
+    const auto has_ended = [&](const auto& now) {
+      return is(now, model_phase::finished) || is(now, model_phase::stopped);
+    };
+    const auto failed = std::ranges::find(members, model_phase::failed, &model_now::phase);
+    if (failed != members.end()) {
+      failed_ = {failed->why, fmt::format("model '{}': {}", failed->name, failed->note)};
+    } else if (std::ranges::all_of(members, has_ended)) {
+      ended(m);
+    } else if (std::ranges::none_of(members, [&](const auto& now) { return is(now, model_phase::waiting); })) {
+      // One that waits does not know yet how many steps are done.
+      const auto& last = *std::ranges::min_element(members, {}, &model_now::steps);
+      state_.progressed(m, state_.of(m).epoch, last.steps, remaining(m, last));
+    }
+  }
+
+  /// Its checkpoint goes to the coordinator.
+  void ended(std::size_t m) {
     const auto& held = state_.of(m);
-    bool ended = true;
-    for (const auto n : members_of(*held.node, held.helpers)) {
-      const auto& now = nodes_[n]->of(m, by_[m]);
-      ended = ended && (now.phase == model_phase::finished || now.phase == model_phase::stopped);
-      if (now.phase == model_phase::failed) {
-        failed_ = {now.why, fmt::format("model '{}': {}", now.name, now.note)};
-      }
+    if (!arriving_.insert(m).second) {
+      return;
     }
-    const auto& first = nodes_[*held.node]->of(m, by_[m]);
-    if (ended) {
-      state_.ended(m, held.epoch, {});
-    } else if (first.phase != model_phase::waiting) {  // it does not know yet how many steps are done
-      state_.progressed(m, held.epoch, first.steps, remaining(m, first));
-    }
+    state_.progressed(m, held.epoch, held.steps, duration{1});
+    after_transfer(m, *held.node, [this, m, epoch = held.epoch] { state_.ended(m, epoch, {}); });
   }
 
   duration remaining(std::size_t m, const model_now& now) const {
@@ -213,15 +268,15 @@ class simulated_cluster {
   const cluster_forecast_setup& setup_;
   saved_models saved_;
   std::vector<std::unique_ptr<simulated_node>> nodes_;
-  std::vector<std::uint32_t> most_nodes_;
+  std::vector<simulated_team> teams_;  ///< of the models
   assignments state_;
-  std::map<std::size_t, std::uint32_t> by_;  ///< nodes that train a model together
   std::multimap<duration, std::function<void()>> arrivals_;
+  std::vector<duration> free_at_;   ///< the link of each node
+  std::set<std::size_t> arriving_;  ///< models that have ended
   bounds limits_;
-  duration now_{}, tick_{};
+  duration now_{};
   double scale_ = 1;
-  std::size_t devices_ = 0;
-  std::map<std::size_t, duration> left_;  ///< when models in transit were paused
+  std::map<std::size_t, duration> left_;  ///< when models in transit were taken back
   duration transit_{};
   byte_count moved_{};
   fault failed_{};  ///< of a model that no node should have refused

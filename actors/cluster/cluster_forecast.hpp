@@ -21,14 +21,15 @@ struct cluster_forecast_setup {
 };
 
 struct cluster_forecast {
-  duration makespan{};      ///< from the first assignment to the end of the last model
+  duration makespan{};      ///< from the first assignment until the coordinator has the last model
   bounds limits{};          ///< of all nodes' devices in one machine
   std::uint32_t moves = 0;  ///< of models from one node to another
   byte_count moved{};       ///< checkpoints of models that were taken from their nodes
-  duration transit{};       ///< for which models were not trained because of that, added
+  duration transit{};       ///< from when they were to be given back until they were trained again, added
 };
 
-/// All nodes are there from the beginning, and none is lost. Checkpoints cross the network only when models change their nodes.
+/// All nodes are there from the beginning, and none is lost. Checkpoints cross the network when models change their nodes, and at
+/// their ends. Nodes that train a model together do not wait for each other in each step; the last of them ends it.
 cluster_forecast predict(const cluster_forecast_setup& setup);
 
 }  // namespace hydra

@@ -32,6 +32,8 @@ struct cluster_model_record {
   std::uint32_t of = 0;      ///< steps
   std::uint32_t before = 0;  ///< of them, before this run
   std::uint32_t steps = 0;
+  std::optional<float> loss{};  ///< as in model_now
+  std::optional<double> validation{};
   std::uint32_t lanes = 1;
   std::uint32_t replicas = 1;
   model_phase end = model_phase::waiting;  ///< finished, stopped, failed; else it has not ended

@@ -59,6 +59,8 @@ model_now coordinator::status_of(const cluster_model& m, const cluster_model_rec
   if (record.of > 0) {
     now.of = record.of;
   }
+  now.loss = record.loss;
+  now.validation = record.validation;
   now.digest = record.digest;
   switch (m.phase) {
     case assignment_phase::waiting:

@@ -181,6 +181,7 @@ class coordinator final : public local_coordinator::base {
   void on_stays(const assignment_stays& m);
   void on_progressed(const node_progressed& m);
   void take_times(const assignment_progress& p, std::size_t node);
+  void take_losses(const assignment_progress& p);
   // checkpoints that come
   void on_offered(const checkpoint_offered& m);
   void pull(const checkpoint_offered& m);

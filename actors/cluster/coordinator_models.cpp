@@ -4,11 +4,13 @@
 #include "actors/cluster/folder_receiver.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
+#include "runtime/collective/even_parts.hpp"
 #include "runtime/storage/file_system.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 
@@ -106,10 +108,10 @@ take_model coordinator::with_checkpoints(const assign_model& c, const std::vecto
 std::vector<team_member> coordinator::team_of(const assign_model& c) const {
   std::vector<team_member> team;
   const auto nodes = static_cast<std::uint32_t>(c.helpers.size() + 1);
-  const auto replicas = record_.models[c.model].replicas;
+  const auto parts = even_parts(record_.models[c.model].replicas, nodes);
   for (std::uint32_t i = 0; i < nodes && nodes > 1; ++i) {
     const auto& member = member_of(i == 0 ? c.node : c.helpers[i - 1]);
-    team.push_back({member.exchange, replicas * (i + 1) / nodes - replicas * i / nodes});
+    team.push_back({member.exchange, parts[i]});
   }
   return team;
 }
@@ -212,6 +214,7 @@ void coordinator::on_progressed(const node_progressed& m) {
   for (const auto& p : m.models) {
     if (p.model < works_.size() && plan_.progressed(p.model, p.epoch, p.steps, remaining_of(p.model, p.steps))) {
       take_times(p, *node->number);
+      take_losses(p);
     }
   }
   if (!m.devices.empty()) {
@@ -236,6 +239,12 @@ void coordinator::take_times(const assignment_progress& p, std::size_t node) {
   }
   smaller(into.step_chain, p.step_chain);
   into.steps = p.steps;
+}
+
+void coordinator::take_losses(const assignment_progress& p) {
+  auto& into = record_.models[p.model];
+  into.loss = std::isnan(p.loss) ? into.loss : p.loss;
+  into.validation = std::isnan(p.validation) ? into.validation : p.validation;
 }
 
 void coordinator::on_offered(const checkpoint_offered& m) {

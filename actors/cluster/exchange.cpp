@@ -209,7 +209,7 @@ class exchange final : public local_exchange::base {
     team->heard[m.place] = clock().now();
     if (!team->members[m.place]) {
       add_member(*team, m.place, m.from);
-      greet(*team);  // it waits to hear that this node is ready
+      greet(*team);  // what this node has said before that one was known
     }
     if (m.ready) {
       team->steps[m.place] = m.step;

@@ -193,13 +193,20 @@ cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const 
   system_ = std::make_unique<caf::actor_system>(*config_);
 }
 
-cluster_network::~cluster_network() = default;
+/// What is published is held by CAF until the system has ended.
+cluster_network::~cluster_network() {
+  while (!published_.empty()) {
+    const auto [actor, port] = published_.back();
+    close(actor, port);
+  }
+}
 
 /// caf::openssl::unpublish does not compile.
 void cluster_network::close(const caf::actor_addr& actor, std::uint16_t port) {
   const auto broker = encrypted() ? system_->openssl_manager().actor_handle() : system_->middleman().actor_handle();
   caf::scoped_actor self(*system_);
   self->request(broker, timeout, caf::unpublish_atom::value, actor, port).receive([] {}, [](const caf::error&) {});
+  std::erase(published_, std::pair(actor, port));
 }
 
 void cluster_network::check_reachable(const network_address& at) const {
@@ -211,7 +218,7 @@ void cluster_network::check_reachable(const network_address& at) const {
   }
 }
 
-std::uint16_t cluster_network::refuse_listening(const network_address& at, const std::string& why) const {
+void cluster_network::refuse_listening(const network_address& at, const std::string& why) const {
   refuse(fmt::format(
       "{}: it is not possible to listen there ({}): the port is taken, or the address is not one of this machine",
       to_string(at), why));

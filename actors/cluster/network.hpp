@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -57,7 +58,11 @@ class cluster_network {
     check_reachable(at);
     const auto port = encrypted() ? caf::openssl::publish(actor, at.port, at.host.c_str(), true)
                                   : system_->middleman().publish(actor, at.port, at.host.c_str(), true);
-    return port ? *port : refuse_listening(at, system_->render(port.error()));
+    if (!port) {
+      refuse_listening(at, system_->render(port.error()));
+    }
+    published_.emplace_back(actor.address(), *port);
+    return *port;
   }
 
   /// Throws fault_error{bad_input}, without keys, for an address that others can reach.
@@ -82,12 +87,13 @@ class cluster_network {
  private:
   class memory_file;
   bool encrypted() const noexcept { return !files_.empty(); }
-  [[noreturn]] std::uint16_t refuse_listening(const network_address& at, const std::string& why) const;
+  [[noreturn]] void refuse_listening(const network_address& at, const std::string& why) const;
   [[noreturn]] void refuse_reaching(const network_address& at, const std::string& why) const;
 
   std::vector<memory_file> files_;  ///< the keys; none: plain connections
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;
+  std::vector<std::pair<caf::actor_addr, std::uint16_t>> published_;  ///< and not closed
 };
 
 }  // namespace hydra

@@ -564,7 +564,12 @@ class node final : public local_node::base {
       const bool under_way = held.phase != held_phase::arriving && held.phase != held_phase::starting;
       if (model < s.models.size() && under_way && s.models[model].phase != model_phase::waiting) {
         const auto& now = s.models[model];
-        message.models.push_back({model, held.epoch, now.steps, now.step_work, now.step_chain});
+        assignment_progress p{.model = model, .epoch = held.epoch, .steps = now.steps};
+        p.loss = now.loss.value_or(p.loss);
+        p.validation = now.validation.value_or(p.validation);
+        p.step_work = now.step_work;
+        p.step_chain = now.step_chain;
+        message.models.push_back(p);
       }
     }
     for (const auto& d : s.devices) {

@@ -29,6 +29,7 @@
 #include <caf/typed_actor.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -36,7 +37,7 @@
 namespace hydra {
 
 /// Of the messages below: processes with another one are refused.
-inline constexpr std::uint32_t cluster_protocol = 2;
+inline constexpr std::uint32_t cluster_protocol = 3;
 
 /// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
 /// another one has the model.
@@ -340,12 +341,14 @@ struct assignment_progress {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
   std::uint32_t steps = 0;
-  duration step_work{};  ///< as in model_now
+  float loss = std::numeric_limits<float>::quiet_NaN();  ///< as in model_now; NaN: not known
+  double validation = std::numeric_limits<double>::quiet_NaN();
+  duration step_work{};
   duration step_chain{};
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, assignment_progress& x) {
-    return f(x.model, x.epoch, x.steps, x.step_work, x.step_chain);
+    return f(x.model, x.epoch, x.steps, x.loss, x.validation, x.step_work, x.step_chain);
   }
 };
 

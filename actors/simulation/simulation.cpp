@@ -259,7 +259,10 @@ run_status simulation::status() {
   std::optional<run_status> status;
   post(actors_.supervisor, read_status{[&](run_status s) { status = std::move(s); }});
   run_until(now());
-  return std::move(status).value();
+  if (!status) {
+    throw fault_error(fault_code::refused, "the simulated run has ended");
+  }
+  return std::move(*status);
 }
 
 void simulation::copy_begun(const std::string& copy, bool joined) {
@@ -302,6 +305,8 @@ void simulation::run_until(time_point until) {
     coordinator_->clock().current_time = until;
   }
 }
+
+bool simulation::is_idle() const { return !is_pending({}); }
 
 bool simulation::is_pending(std::optional<time_point> until) const {
   const auto& timers = coordinator_->clock().schedule();

@@ -107,7 +107,7 @@ class simulation {
   /// The answer is among the answers().
   void steer(const std::string& name, model_command what);
   void steer(const std::string& name, model_command what, command_sink answer);
-  /// What models and devices do at this instant.
+  /// What models and devices do at this instant. Throws fault_error{refused} if the run has ended.
   run_status status();
   const std::vector<fault>& answers() const noexcept { return answers_; }
   const std::vector<join_result>& joins() const noexcept { return joins_; }
@@ -126,6 +126,8 @@ class simulation {
   void run();
   /// The same, as far as it is not later than `until`, which is the time afterwards.
   void run_until(time_point until);
+  /// Nothing is left to do.
+  bool is_idle() const;
 
   /// The record, once the run is over.
   const std::optional<run_record>& record() const noexcept { return record_; }

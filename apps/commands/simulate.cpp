@@ -10,6 +10,7 @@
 #include "apps/simulate/recipe_keys.hpp"
 #include "apps/simulate/recorded_simulation.hpp"
 #include "apps/simulate/workload_runs.hpp"
+#include "apps/workload/node_session.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -104,15 +105,24 @@ comparison simulate_run(const simulate_options& o, std::vector<listed_policy> po
 
 simulated_nodes nodes_of(const simulate_options& o) {
   simulated_nodes nodes{.speeds = parse_speeds(o.nodes), .network = {.latency = std::chrono::milliseconds(1)}};
-  if (!o.link.empty()) nodes.network.node = parse_rate(o.link);
+  if (o.link.empty()) return nodes;
+  nodes.network.node = parse_rate(o.link);
+  if (!nodes.network.node.limited()) refuse_options("--link: 0 is no rate");
   return nodes;
+}
+
+comparison simulate_file(const simulate_options& o, const std::vector<listed_policy>& policies) {
+  const simulated_nodes nodes = nodes_of(o);
+  const workload w = read_workload(o.input, overrides_of(o));
+  if (!nodes.speeds.empty()) check_for_cluster(w);
+  return simulate_workload(w, policies, nodes);
 }
 
 comparison simulate_input(const simulate_options& o, input_kind kind, policy_registry& registry) {
   const std::vector<listed_policy> policies = parse_policies(o.policies, registry);
   switch (kind) {
     case input_kind::workload:
-      return simulate_workload(read_workload(o.input, overrides_of(o)), policies, nodes_of(o));
+      return simulate_file(o, policies);
     case input_kind::instance:
       return simulate_instance(o, load_instance(o.input), policies);
     case input_kind::recipe:

@@ -3,6 +3,7 @@
 #include "actors/cluster/cluster.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/run_folder/cluster_file.hpp"
+#include "apps/run_folder/cluster_trace.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
@@ -100,6 +101,7 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   const entrances both{steered, folder, o.page};
   say_how_to_join(c, o);
   report r = c.run(local_node(o.local));
+  join_traces(folder, r);
   steered.ended(r);
   return r;
 }

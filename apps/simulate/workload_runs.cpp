@@ -24,9 +24,10 @@ std::string note_of(const forecast& f) {
 /// On the first node, on the first two, ...
 std::vector<nodes_forecast> simulate_nodes(session& s, const simulated_nodes& nodes) {
   std::vector<nodes_forecast> all;
+  const auto estimates = s.estimates();
   for (std::size_t n = 1; n <= nodes.speeds.size(); ++n) {
     const std::vector<double> speeds(nodes.speeds.begin(), nodes.speeds.begin() + static_cast<std::ptrdiff_t>(n));
-    all.push_back({speeds, predict({.models = s.estimates(),
+    all.push_back({speeds, predict({.models = estimates,
                                     .plan = [&s] { return s.simulated_plan(); },
                                     .speeds = speeds,
                                     .network = nodes.network})});
@@ -37,18 +38,22 @@ std::vector<nodes_forecast> simulate_nodes(session& s, const simulated_nodes& no
 }  // namespace
 
 std::vector<double> parse_speeds(const std::string& text) {
+  constexpr double least = 0.001, most = 1000;
+  constexpr std::size_t most_nodes = 64;
   std::vector<double> speeds;
   std::istringstream in{text};
   for (std::string part; std::getline(in, part, ',');) {
     double speed = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), speed);
-    if (error != std::errc{} || end != part.data() + part.size() || !(speed > 0 && speed <= 1000))
+    if (error != std::errc{} || end != part.data() + part.size() || !(speed >= least && speed <= most))
       refuse(
-          fmt::format("--nodes {}: \"{}\" is no speed: for each node how fast its devices are over those of the "
-                      "workload, such as 1,1,0.5",
-                      text, part));
+          fmt::format("--nodes {}: \"{}\" is no speed; expected, for each node, how fast its devices are over those of "
+                      "the workload, {} to {}: 1,1,0.5",
+                      text, part, least, most));
     speeds.push_back(speed);
   }
+  if (speeds.size() > most_nodes)
+    refuse(fmt::format("--nodes: {} nodes, at most {} are simulated", speeds.size(), most_nodes));
   return speeds;
 }
 

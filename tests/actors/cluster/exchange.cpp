@@ -93,13 +93,13 @@ TEST_CASE("two nodes form a team, add their values, and form another one", "[exc
   }
 }
 
-TEST_CASE("values of an earlier team have no effect on a later one", "[exchange]") {
+TEST_CASE("an exchange of an earlier team is cancelled", "[exchange]") {
   team_node a, b;
   const auto members = members_of(a, b);
   a.form(members, 0, 2, 7);
   b.form(members, 1, 2, 7);
   CHECK(a.formed());
-  std::vector<float> x{1}, y{10};
+  std::vector<float> x{1};
   a.add(x, 0, 1, 5);
   CHECK(a.done().code == fault_code::cancelled);
   CHECK(x[0] == 1);

@@ -213,6 +213,7 @@ TEST_CASE("a run of a cluster that is interrupted is resumed with the same resul
     under_way c(workload_of(models, folder.path() / "run"), {});
     test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
     c.train_to(30);
+    CHECK(std::ranges::all_of(c->status().models, [](const auto& m) { return m.steps == 0 || m.loss > 0; }));
     c->interrupt();
     const auto r = c.end();
     CHECK(a.end() == node_end::done);
@@ -366,4 +367,5 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
   CHECK(a.end() == node_end::done);
   for (std::size_t i = 0; i < models.size(); ++i) models[i].steps = r.models[i].steps;
   check_bits(r, models, model_status::stopped);
+  CHECK(r.models[0].steps_before > 0);
 }

@@ -119,6 +119,19 @@ TEST_CASE("a workload is simulated with one pilot for all policies, or with a sa
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
+TEST_CASE("a workload is simulated on the first of some nodes, on the first two, and so on") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4, 1e-4, 3e-5]\n");
+  REQUIRE(run_hydra(folder, "plan w.toml --save plan.json").status == 0);
+  const json j = simulated(folder, "w.toml --plan plan.json --policies fifo --nodes 1,1 --link 1GB/s");
+  REQUIRE(j["nodes"].size() == 2);
+  CHECK(j["nodes"][0]["speeds"] == json::array({1.0}));
+  CHECK(j["nodes"][0]["makespan_s"] >= j["nodes"][0]["bound_s"]);
+  CHECK(j["nodes"][1]["makespan_s"].get<double>() < 0.7 * j["nodes"][0]["makespan_s"].get<double>());
+  CHECK_FALSE(simulated(folder, "w.toml --plan plan.json --policies fifo").contains("nodes"));
+  CHECK_THAT(run_hydra(folder, "simulate w.toml --policies fifo --nodes 1,0.5").out, Contains("their speeds"));
+}
+
 TEST_CASE("a run is simulated with the times that it has recorded, and compared with what it took") {
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
@@ -162,6 +175,11 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, instances + "reference.json", instances + "reference.json: format: ");
   check_no_simulation(folder, instances, instances + "report.json: no such file");
   check_no_simulation(folder, "w.toml --driver loop", "--driver loop runs instances");
+  check_no_simulation(folder, "w.toml --nodes 1,fast", "--nodes 1,fast: \"fast\" is no speed");
+  check_no_simulation(folder, "w.toml --nodes 1,0", "--nodes 1,0: \"0\" is no speed");
+  check_no_simulation(folder, "w.toml --nodes 1 --link 0B/s", "--link: 0 is no rate");
+  check_no_simulation(folder, "w.toml --link 1GB/s", "--link is the network between --nodes");
+  check_no_simulation(folder, instances + "few-1x2.json --nodes 1", "--nodes predicts a run of a workload file");
   check_no_simulation(folder, instances + "few-1x2.json --driver both", "--driver: \"both\"");
   check_no_simulation(folder, instances + "few-1x2.json --completion ended", "--completion ended needs --driver loop");
   check_no_simulation(folder, instances + "few-1x2.json --plan p.json", "--plan and --set change a workload file");

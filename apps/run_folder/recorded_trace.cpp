@@ -1,4 +1,4 @@
-#include "apps/simulate/recorded_trace.hpp"
+#include "apps/run_folder/recorded_trace.hpp"
 
 #include "apps/run_folder/trace_events.hpp"
 #include "runtime/base/fault.hpp"
