@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
 
@@ -243,8 +242,12 @@ void coordinator::take_times(const assignment_progress& p, std::size_t node) {
 
 void coordinator::take_losses(const assignment_progress& p) {
   auto& into = record_.models[p.model];
-  into.loss = std::isnan(p.loss) ? into.loss : p.loss;
-  into.validation = std::isnan(p.validation) ? into.validation : p.validation;
+  if (const auto loss = p.loss.value()) {
+    into.loss = static_cast<float>(*loss);
+  }
+  if (const auto validation = p.validation.value()) {
+    into.validation = validation;
+  }
 }
 
 void coordinator::on_offered(const checkpoint_offered& m) {

@@ -565,8 +565,8 @@ class node final : public local_node::base {
       if (model < s.models.size() && under_way && s.models[model].phase != model_phase::waiting) {
         const auto& now = s.models[model];
         assignment_progress p{.model = model, .epoch = held.epoch, .steps = now.steps};
-        p.loss = now.loss.value_or(p.loss);
-        p.validation = now.validation.value_or(p.validation);
+        p.loss = sent_number(now.loss);
+        p.validation = sent_number(now.validation);
         p.step_work = now.step_work;
         p.step_chain = now.step_chain;
         message.models.push_back(p);

@@ -70,7 +70,8 @@ std::vector<std::optional<std::size_t>> place(std::span<const placeable_model> m
       if (models[m].too_large_for.contains(n)) {
         continue;
       }
-      if (const auto end = end_with(nodes[n], loads[n], models[m].remaining); !best || end < earliest) {
+      const auto end = end_with(nodes[n], loads[n], models[m].remaining);
+      if (!best || end < earliest || (end == earliest && loads[n].size() < loads[*best].size())) {
         best = n;
         earliest = end;
       }

@@ -37,8 +37,9 @@ struct model_move {
 /// before its devices have done all of them.
 duration expected_end(const node_capacity& node, std::span<const duration> remaining);
 
-/// A node for every model that is on none: the longest first, each where it ends first (longest processing time). Those on which
-/// there are models already take more if they still end first. None for a model that no node can train.
+/// A node for every model that is on none: the longest first, each where it ends first (longest processing time), of several the
+/// one with fewest models. Those on which there are models already take more if they still end first. None for a model that no
+/// node can train.
 std::vector<std::optional<std::size_t>> place(std::span<const placeable_model> models,
                                               std::span<const node_capacity> nodes);
 

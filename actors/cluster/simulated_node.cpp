@@ -22,18 +22,25 @@ std::vector<std::uint32_t> nodes_of_replicas(const std::vector<std::uint32_t>& p
 
 std::uint64_t values_in(byte_count n) { return n.value() / sizeof(float); }
 
-/// Sums are added, or every sum goes to every node.
-duration exchange_of(const shard_plan& s, const std::vector<std::uint32_t>& node_of, bool gathers,
-                     const network_rates& network) {
-  if (!gathers) {
-    return predicted_time(make_direct(node_of, values_in(s.partial_sum_bytes())), sizeof(float), network, node_of);
-  }
-  duration all{};
-  const auto replicas = static_cast<std::uint32_t>(node_of.size());
-  for (std::uint32_t r = 0; r < replicas; ++r) {
-    all += predicted_time(make_broadcast(r, replicas, values_in(s.gradient_bytes())), sizeof(float), network, node_of);
+/// Every sum goes from its node to every other one, all at the same time.
+collective gathering(const std::vector<std::uint32_t>& node_of, std::uint32_t nodes, std::uint64_t values) {
+  collective all{.summands = nodes, .parties = nodes, .values = values, .rounds = {}};
+  for (const auto from : node_of) {
+    const auto one = make_broadcast(from, nodes, values);
+    all.rounds.resize(std::max(all.rounds.size(), one.rounds.size()));
+    for (std::size_t i = 0; i < one.rounds.size(); ++i) {
+      all.rounds[i].insert(all.rounds[i].end(), one.rounds[i].begin(), one.rounds[i].end());
+    }
   }
   return all;
+}
+
+duration exchange_of(const shard_plan& s, const std::vector<std::uint32_t>& node_of, const simulated_team& team,
+                     const network_rates& network) {
+  if (!team.gathers) {
+    return predicted_time(make_direct(node_of, values_in(s.partial_sum_bytes())), sizeof(float), network, node_of);
+  }
+  return predicted_time(gathering(node_of, team.nodes, values_in(s.gradient_bytes())), sizeof(float), network);
 }
 
 duration part_of(duration d, std::uint32_t part, std::uint32_t all) { return d * part / all; }
@@ -53,7 +60,7 @@ sharded_model_ptr share_of(const sharded_model& m, const simulated_team& team, c
   for (auto& s : plan.shards) {
     s.forward_time = part_of(s.forward_time, here, all);
     s.backward_time = part_of(s.backward_time, here, all);
-    s.update_time += exchange_of(s, node_of, team.gathers, network);
+    s.update_time += exchange_of(s, node_of, team, network);
   }
   return share;
 }

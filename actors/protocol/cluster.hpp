@@ -28,8 +28,9 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/typed_actor.hpp>
 
+#include <bit>
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -337,12 +338,27 @@ struct checkpoint_offered {
   }
 };
 
+/// CAF changes numbers that are not finite.
+struct sent_number {
+  bool known = false;
+  std::uint64_t bits = 0;
+
+  sent_number() = default;
+  explicit sent_number(std::optional<double> n) : known(n), bits(std::bit_cast<std::uint64_t>(n.value_or(0))) {}
+  std::optional<double> value() const { return known ? std::optional(std::bit_cast<double>(bits)) : std::nullopt; }
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, sent_number& x) {
+    return f(x.known, x.bits);
+  }
+};
+
 struct assignment_progress {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
   std::uint32_t steps = 0;
-  float loss = std::numeric_limits<float>::quiet_NaN();  ///< as in model_now; NaN: not known
-  double validation = std::numeric_limits<double>::quiet_NaN();
+  sent_number loss{};  ///< as in model_now
+  sent_number validation{};
   duration step_work{};
   duration step_chain{};
 

@@ -33,8 +33,8 @@ struct simulate_options {
   std::string policies;
   std::string driver;
   std::string completion;
-  std::string nodes;
-  std::string link;
+  std::optional<std::string> nodes;
+  std::optional<std::string> link;
   std::optional<std::string> plan;
   std::optional<std::string> save;
   std::vector<std::string> plugins;
@@ -73,9 +73,9 @@ void check_input(const simulate_options& o, input_kind kind) {
     refuse_options("--plan and --set change a workload file (W.toml), and none is simulated");
   if (!generated && driver_of(o).driver == simulation_driver::loop)
     refuse_options("--driver loop runs instances; workloads and runs are simulated by their actors");
-  if (kind != input_kind::workload && !o.nodes.empty())
+  if (kind != input_kind::workload && o.nodes)
     refuse_options("--nodes predicts a run of a workload file (W.toml), and none is simulated");
-  if (o.nodes.empty() && !o.link.empty()) refuse_options("--link is the network between --nodes, and there are none");
+  if (!o.nodes && o.link) refuse_options("--link is the network between --nodes, and there are none");
   if (!generated && o.save) refuse_options("--save writes an instance, and none is simulated");
 }
 
@@ -103,11 +103,18 @@ comparison simulate_run(const simulate_options& o, std::vector<listed_policy> po
   return simulate_recorded(o.input, {std::move(policies), o.seed}, registry);
 }
 
+byte_rate parse_link(const std::string& text) try {
+  const byte_rate rate = parse_rate(text);
+  if (!rate.limited()) refuse_options("0 is no rate");
+  return rate;
+} catch (const fault_error& e) {
+  refuse_options(fmt::format("--link: {}; such as 125MB/s for a network of 1 Gbit/s", e.what()));
+}
+
 simulated_nodes nodes_of(const simulate_options& o) {
-  simulated_nodes nodes{.speeds = parse_speeds(o.nodes), .network = {.latency = std::chrono::milliseconds(1)}};
-  if (o.link.empty()) return nodes;
-  nodes.network.node = parse_rate(o.link);
-  if (!nodes.network.node.limited()) refuse_options("--link: 0 is no rate");
+  if (!o.nodes) return {};
+  simulated_nodes nodes{.speeds = parse_speeds(*o.nodes), .network = {.latency = std::chrono::milliseconds(1)}};
+  if (o.link) nodes.network.node = parse_link(*o.link);
   return nodes;
 }
 

@@ -52,6 +52,7 @@ std::vector<double> parse_speeds(const std::string& text) {
                       text, part, least, most));
     speeds.push_back(speed);
   }
+  if (speeds.empty()) refuse("--nodes: no speed is given; expected, for each node, such as 1,1,0.5");
   if (speeds.size() > most_nodes)
     refuse(fmt::format("--nodes: {} nodes, at most {} are simulated", speeds.size(), most_nodes));
   return speeds;

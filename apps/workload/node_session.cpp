@@ -59,7 +59,7 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
 
 void check_for_cluster(const workload& w) {
   const auto at = [&](const char* key) { return place_of(w.as_run, key, w.file); };
-  if (w.search) refuse(at("search"), "search", "a search runs on one machine: leave out --listen");
+  if (w.search) refuse(at("search"), "search", "a search runs on one machine, not on the nodes of a cluster");
   if (has_choices(w))
     refuse(at("model"), "model.parallel", "\"auto\" is for one machine: the nodes of a cluster need numbers");
   if (w.options.checkpoint.keep == 0)

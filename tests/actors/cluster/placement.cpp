@@ -25,12 +25,20 @@ TEST_CASE("a node ends with its longest model, or when its devices have done all
 TEST_CASE("the longest models are placed first, each where it ends first", "[cluster]") {
   const std::vector<node_capacity> nodes{{.devices = 1, .speed = 1}, {.devices = 1, .speed = 0.5}};
   const std::vector models{of(1s), of(4s), of(2s), of(1s)};
-  // 4 on the fast one; 2 on the slow one (4 s, not 6); 1 on the fast one (5 s, not 6), and then the other 1 there, too (6 s).
+  // 4 on the fast one; 2 on the slow one (4 s, not 6); 1 on the fast one (5 s, not 6); the other 1 would end after 6 s on
+  // both, and there are fewer models on the slow one.
   const auto places = place(models, nodes);
   CHECK(places[1] == 0);
   CHECK(places[2] == 1);
   CHECK(places[0] == 0);
-  CHECK(places[3] == 0);
+  CHECK(places[3] == 1);
+}
+
+TEST_CASE("of nodes where a model ends at the same time, it goes to the one with fewest models", "[cluster]") {
+  const std::vector<node_capacity> nodes(2, {.devices = 2});
+  const auto places = place(std::vector{of(2s), of(2s)}, nodes);
+  CHECK(places[0] == 0);
+  CHECK(places[1] == 1);
 }
 
 TEST_CASE("models stay where they are, and those that are too large for a node do not come to it", "[cluster]") {
