@@ -62,6 +62,9 @@ struct cluster::state {
                        .ended = [this](cluster_record r) { ended.set_value(std::move(r)); }}};
   }
 
+  /// Who is still looking for the coordinator waits for the next one.
+  void close() { network.close(coordinator.actor().address(), options.listen.port); }
+
   cluster_workload what;
   cluster_options options;
   metrics_lines lines;
@@ -80,6 +83,7 @@ cluster::~cluster() {
     interrupt();
     interrupt();
     state_->ended.get_future().wait();
+    state_->close();
   }
 }
 
@@ -98,7 +102,7 @@ report cluster::run(session_maker local) {
     node = std::jthread([&] { member->serve(s.network, s.coordinator.actor(), s.options.listen); });
   }
   auto record = s.ended.get_future().get();
-  s.network.close(s.coordinator.actor().address(), s.options.listen.port);  // who is still looking for it waits for the next one
+  s.close();
   if (node.joinable()) {
     node.join();
   }

@@ -19,8 +19,8 @@ namespace hydra {
 
 namespace {
 
-constexpr int resolution =
-    5000;  ///< between two decisions: so small a part of the lower bound, or of the time until then
+/// Between two decisions passes so small a part of the lower bound, or of the time until then.
+constexpr int resolution = 5000;
 
 /// Of a model that moves, besides its transfers: an assumption.
 constexpr duration restart = std::chrono::milliseconds(200);

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/team_exchange.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "runtime/collective/even_parts.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/blocking_actor.hpp>
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -84,12 +86,10 @@ constexpr std::size_t most_early = 1024;  ///< messages that come before this no
 constexpr caf::timespan greet_interval = 1s;
 constexpr duration silence_limit = 20s;  ///< CAF does not notice each lost connection
 
-std::vector<std::uint32_t> nodes_of_replicas(const formed_team& t) {
-  std::vector<std::uint32_t> node_of;
-  for (std::uint32_t i = 0; i < t.members.size(); ++i) {
-    node_of.insert(node_of.end(), t.members[i].replicas, i);
-  }
-  return node_of;
+std::vector<std::uint32_t> nodes_of(const formed_team& t) {
+  std::vector<std::uint32_t> parts;
+  std::ranges::transform(t.members, std::back_inserter(parts), &team_member::replicas);
+  return nodes_of_replicas(parts);
 }
 
 /// Of two members the same one connects for all models: connections both ways at the same time end each other.
@@ -143,7 +143,7 @@ class exchange final : public local_exchange::base {
     newest_[t.model] = t.epoch;
     auto& team = teams_
                      .emplace(t.model, open_team{.what = t,
-                                                 .exchanges = {t.model, t.epoch, nodes_of_replicas(t),
+                                                 .exchanges = {t.model, t.epoch, nodes_of(t),
                                                                static_cast<std::uint32_t>(t.here), adds_by_},
                                                  .members = std::vector<exchange_actor>(t.members.size()),
                                                  .heard = std::vector<time_point>(t.members.size(), clock().now()),

@@ -193,20 +193,13 @@ cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const 
   system_ = std::make_unique<caf::actor_system>(*config_);
 }
 
-/// What is published is held by CAF until the system has ended.
-cluster_network::~cluster_network() {
-  while (!published_.empty()) {
-    const auto [actor, port] = published_.back();
-    close(actor, port);
-  }
-}
+cluster_network::~cluster_network() = default;
 
 /// caf::openssl::unpublish does not compile.
 void cluster_network::close(const caf::actor_addr& actor, std::uint16_t port) {
   const auto broker = encrypted() ? system_->openssl_manager().actor_handle() : system_->middleman().actor_handle();
   caf::scoped_actor self(*system_);
   self->request(broker, timeout, caf::unpublish_atom::value, actor, port).receive([] {}, [](const caf::error&) {});
-  std::erase(published_, std::pair(actor, port));
 }
 
 void cluster_network::check_reachable(const network_address& at) const {

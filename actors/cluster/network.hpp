@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -61,14 +60,14 @@ class cluster_network {
     if (!port) {
       refuse_listening(at, system_->render(port.error()));
     }
-    published_.emplace_back(actor.address(), *port);
     return *port;
   }
 
   /// Throws fault_error{bad_input}, without keys, for an address that others can reach.
   void check_reachable(const network_address& at) const;
 
-  /// Nobody finds the actor there any more. Blocks for a moment; not in an actor.
+  /// Nobody finds the actor there any more. Blocks for a moment; not in an actor. To be called before the network ends: CAF holds
+  /// what is published.
   void close(const caf::actor_addr& actor, std::uint16_t port);
 
   /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws fault_error{io} if
@@ -93,7 +92,6 @@ class cluster_network {
   std::vector<memory_file> files_;  ///< the keys; none: plain connections
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;
-  std::vector<std::pair<caf::actor_addr, std::uint16_t>> published_;  ///< and not closed
 };
 
 }  // namespace hydra

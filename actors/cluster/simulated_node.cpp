@@ -12,14 +12,6 @@ namespace hydra {
 
 namespace {
 
-std::vector<std::uint32_t> nodes_of_replicas(const std::vector<std::uint32_t>& parts) {
-  std::vector<std::uint32_t> node_of;
-  for (std::uint32_t n = 0; n < parts.size(); ++n) {
-    node_of.insert(node_of.end(), parts[n], n);
-  }
-  return node_of;
-}
-
 std::uint64_t values_in(byte_count n) { return n.value() / sizeof(float); }
 
 /// Every sum goes from its node to every other one, all at the same time.

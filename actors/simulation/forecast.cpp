@@ -7,10 +7,8 @@
 #include "actors/simulation/simulation.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
-#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace hydra {

@@ -70,6 +70,7 @@ void serve(int orders, int answers, const cluster_keys& keys, std::uint64_t byte
   const ports p{network.listen(actor, {"127.0.0.1", 0}), socket.port()};
   if (::write(answers, &p, sizeof p) != sizeof p) return;
   for (char order = 0; ::read(orders, &order, 1) == 1;) socket.send(bytes);
+  network.close(actor.address(), p.actor);
   caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
 }
 

@@ -15,4 +15,13 @@ inline std::vector<std::uint32_t> even_parts(std::uint32_t whole, std::uint32_t 
   return all;
 }
 
+/// The node of each replica, for nodes with so many of them.
+inline std::vector<std::uint32_t> nodes_of_replicas(const std::vector<std::uint32_t>& parts) {
+  std::vector<std::uint32_t> node_of;
+  for (std::uint32_t n = 0; n < parts.size(); ++n) {
+    node_of.insert(node_of.end(), parts[n], n);
+  }
+  return node_of;
+}
+
 }  // namespace hydra

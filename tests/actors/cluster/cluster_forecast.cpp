@@ -12,6 +12,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,6 +23,17 @@ using namespace hydra::test;
 using namespace std::chrono_literals;
 
 namespace {
+
+/// Of a node with one device.
+std::function<forecast_setup()> plans_of(const std::vector<sharded_model_ptr>& models) {
+  return [models] {
+    forecast_setup plan;
+    plan.devices.push_back(roomy_device(0));
+    plan.models = models;
+    plan.chosen = make_policy("sharded-lrtf", 0);
+    return plan;
+  };
+}
 
 /// Models with these numbers of steps, of 6 ms each, on nodes with one device; a checkpoint is 8 MB.
 cluster_forecast_setup cluster_of(const std::vector<std::uint32_t>& steps, std::vector<double> speeds,
@@ -34,13 +46,7 @@ cluster_forecast_setup cluster_of(const std::vector<std::uint32_t>& steps, std::
     setup.models.push_back(
         {.name = name, .steps = steps[i], .work = 6ms * steps[i], .checkpoint = byte_count{8'000'000}});
   }
-  setup.plan = [models] {
-    forecast_setup plan;
-    plan.devices.push_back(roomy_device(0));
-    plan.models = models;
-    plan.chosen = make_policy("sharded-lrtf", 0);
-    return plan;
-  };
+  setup.plan = plans_of(models);
   return setup;
 }
 
@@ -106,14 +112,7 @@ cluster_forecast_setup shared_on(std::size_t nodes, const network_rates& network
   m.replicas = m.micro_batches = 4;
   const std::vector models{make_simulated_model(m)};
   return {.models = {{.name = "m", .steps = 50, .work = 24ms * 50, .checkpoint = byte_count{8'000'000}, .nodes = 4}},
-          .plan =
-              [models] {
-                forecast_setup plan;
-                plan.devices.push_back(roomy_device(0));
-                plan.models = models;
-                plan.chosen = make_policy("sharded-lrtf", 0);
-                return plan;
-              },
+          .plan = plans_of(models),
           .speeds = std::vector<double>(nodes, 1.0),
           .network = network};
 }
@@ -164,14 +163,7 @@ TEST_CASE("a model that arrives long after the others have ended is waited for",
   late.terms.arrival = 10min;
   const std::vector models{make_simulated_model(late)};
   const auto f = predict({.models = {{.name = "m", .steps = 10, .work = 60ms, .checkpoint = byte_count{1}}},
-                          .plan =
-                              [models] {
-                                forecast_setup plan;
-                                plan.devices.push_back(roomy_device(0));
-                                plan.models = models;
-                                plan.chosen = make_policy("sharded-lrtf", 0);
-                                return plan;
-                              },
+                          .plan = plans_of(models),
                           .speeds = {1, 1}});
   CHECK(f.makespan > 10min);
   CHECK(f.makespan < 10min + 1s);
