@@ -46,6 +46,11 @@ void assignments::found(std::size_t model, std::optional<std::uint32_t> saved_at
   models_.at(model).steps = saved_at.value_or(0);
 }
 
+void assignments::stopped(std::size_t model) {
+  models_.at(model).phase = assignment_phase::ended;
+  models_.at(model).remaining = {};
+}
+
 // -- events ---------------------------------------------------------------------------------------------------------------
 
 cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) {
@@ -133,6 +138,7 @@ bool assignments::saved(std::size_t number, assignment_epoch epoch, std::uint32_
     return false;
   }
   m->saved_at = step;
+  m->steps = std::max(m->steps, step);  // it may have said less
   return true;
 }
 
@@ -224,7 +230,7 @@ std::vector<node_capacity> assignments::capacities(const std::vector<std::size_t
 
 std::vector<cluster_command> assignments::decide() {
   std::vector<cluster_command> commands;
-  empty_leaving(commands);
+  take_back_unwanted(commands);
   place_waiting(commands);
   if (commands.empty()) {
     move_one(commands);
@@ -234,10 +240,11 @@ std::vector<cluster_command> assignments::decide() {
   return commands;
 }
 
-void assignments::empty_leaving(std::vector<cluster_command>& commands) {
+/// Models of nodes that leave, and models that are paused.
+void assignments::take_back_unwanted(std::vector<cluster_command>& commands) {
   for (std::size_t m = 0; m < models_.size(); ++m) {
     const bool leaves = std::ranges::any_of(taken_by(models_[m]), [this](std::size_t n) { return nodes_[n].leaving; });
-    if (models_[m].phase == assignment_phase::training && leaves && !models_[m].stays) {
+    if (models_[m].phase == assignment_phase::training && (leaves || models_[m].paused) && !models_[m].stays) {
       take_back(m, commands);
     }
   }
@@ -247,13 +254,13 @@ void assignments::place_waiting(std::vector<cluster_command>& commands) {
   const auto nodes = taking_models();
   auto candidates = placeable(nodes);
   for (std::size_t m = 0; m < models_.size(); ++m) {
-    if (models_[m].phase != assignment_phase::waiting && !candidates[m].on) {
-      candidates[m].remaining = {};  // ended, or on a node that leaves
+    if ((models_[m].phase != assignment_phase::waiting || models_[m].paused) && !candidates[m].on) {
+      candidates[m].remaining = {};  // ended, paused, or on a node that leaves
     }
   }
   for (std::size_t m = 0; m < models_.size(); ++m) {  // those that move are placed already
     const auto to = std::exchange(models_[m].moves_to, std::nullopt);
-    if (models_[m].phase == assignment_phase::waiting && to && takes_models(*to)) {
+    if (models_[m].phase == assignment_phase::waiting && to && takes_models(*to) && !models_[m].paused) {
       assign(m, *to, commands);
       ++moves_;
       candidates[m].on = static_cast<std::size_t>(std::ranges::find(nodes, *to) - nodes.begin());
@@ -263,7 +270,7 @@ void assignments::place_waiting(std::vector<cluster_command>& commands) {
   }
   const auto places = place(candidates, capacities(nodes));
   for (std::size_t m = 0; m < models_.size(); ++m) {
-    if (models_[m].phase == assignment_phase::waiting && places[m] && !models_[m].held) {
+    if (models_[m].phase == assignment_phase::waiting && places[m] && !models_[m].held && !models_[m].paused) {
       assign(m, nodes[*places[m]], commands);
     }
   }

@@ -56,6 +56,7 @@ struct cluster_model {
   std::set<std::size_t> avoids{};         ///< nodes
   std::optional<std::size_t> moves_to{};  ///< a node, while it is taken back
   bool held = false;
+  bool paused = false;         ///< by a person: it is taken back, and waits
   bool stays = false;          ///< it could not be saved
   std::uint32_t refusals = 0;  ///< by nodes, one after the other
   std::uint32_t failed_teams = 0;  ///< nodes that did not come to train it together
@@ -80,6 +81,10 @@ class assignments {
   void found(std::size_t model, std::optional<std::uint32_t> saved_at);
   /// One that waits is not given to a node until it is released again: a newer checkpoint comes.
   void hold(std::size_t model, bool held) { models_.at(model).held = held; }
+  /// One that is paused is taken back, and given to no node until it is resumed.
+  void pause(std::size_t model, bool paused) { models_.at(model).paused = paused; }
+  /// One that waits ends there.
+  void stopped(std::size_t model);
   /// The rate at which checkpoints of the node have crossed the network.
   void measured(std::size_t node, byte_rate link) { nodes_.at(node).capacity.link = link; }
   /// For how long a model that moved was not trained, besides the transfer.
@@ -128,7 +133,7 @@ class assignments {
   std::vector<placeable_model> placeable(const std::vector<std::size_t>& nodes) const;
   std::vector<node_capacity> capacities(const std::vector<std::size_t>& nodes) const;
   void place_waiting(std::vector<cluster_command>& commands);
-  void empty_leaving(std::vector<cluster_command>& commands);
+  void take_back_unwanted(std::vector<cluster_command>& commands);
   void move_one(std::vector<cluster_command>& commands);
   void take_back(std::size_t m, std::vector<cluster_command>& commands);
   void assign(std::size_t m, std::size_t node, std::vector<cluster_command>& commands);

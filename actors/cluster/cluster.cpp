@@ -5,7 +5,6 @@
 #include "actors/run/run_requests.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -15,13 +14,9 @@ namespace hydra {
 
 namespace {
 
-constexpr auto answer_limit = std::chrono::seconds(10);
-
+/// A coordinator that ends drops what it was asked.
 template <class Answer>
 Answer awaited(std::future<Answer> answer) {
-  if (answer.wait_for(answer_limit) != std::future_status::ready) {
-    throw fault_error(fault_code::refused, "the run has ended");
-  }
   try {
     return answer.get();
   } catch (const std::future_error&) {
@@ -124,10 +119,15 @@ report cluster::run(session_maker local) {
 
 void cluster::interrupt() { state_->coordinator.interrupt(); }
 
-void cluster::stop(const std::string& model) {
+void cluster::stop(const std::string& model) { steer(model, model_command::stop); }
+void cluster::pause(const std::string& model) { steer(model, model_command::pause); }
+void cluster::resume(const std::string& model) { steer(model, model_command::resume); }
+
+/// A pause takes as long as the step that has begun.
+void cluster::steer(const std::string& model, model_command what) {
   auto answer = std::make_shared<std::promise<void>>();
   auto done = answer->get_future();
-  state_->coordinator.stop_model(model, sink_of(std::move(answer)));
+  state_->coordinator.steer(model, what, sink_of(std::move(answer)));
   awaited(std::move(done));
 }
 

@@ -48,9 +48,14 @@ class cluster {
   void interrupt();
   /// From any thread, while run() is under way: as session's. Throws fault_error{bad_input}, {refused}.
   void stop(const std::string& model);
+  /// Returns when its checkpoint is in the run folder, and no node has it.
+  void pause(const std::string& model);
+  void resume(const std::string& model);
   run_status status();
 
  private:
+  void steer(const std::string& model, model_command what);
+
   struct state;
   std::unique_ptr<state> state_;
 };

@@ -9,22 +9,86 @@
 
 namespace hydra {
 
-void coordinator::on_stop(const stop_by_name& m) {
+void coordinator::on_steer(const steer_by_name& m) {
   const auto& names = setup_.what.models;
   const auto found = std::ranges::find(names, m.model);
   if (found == names.end()) {
     return m.answer({fault_code::bad_input, fmt::format("there is no model \"{}\"", m.model)});
   }
   const auto model = static_cast<std::uint32_t>(found - names.begin());
-  const auto& now = plan_.of(model);
-  if (now.phase == assignment_phase::ended) {
-    return m.answer({fault_code::refused, fmt::format("model '{}' has ended", m.model)});
+  if (const auto why = objection(model, m.what)) {
+    return m.answer(why);
   }
+  if (m.what == model_command::pause) {
+    plan_.pause(model, true);
+    pausing_.emplace(model, m.answer);
+  } else {
+    m.what == model_command::stop ? stop(model) : plan_.pause(model, false);
+    m.answer({});
+  }
+  settle();
+}
+
+/// Empty: the command can be obeyed.
+fault coordinator::objection(std::uint32_t model, model_command what) const {
+  const auto& now = plan_.of(model);
+  const auto refused = [&](const char* why) {
+    return fault{fault_code::refused, fmt::format("model '{}' {}", now.name, why)};
+  };
+  if (ending_ || interrupted_) {
+    return {fault_code::refused, "the run is being halted"};
+  }
+  if (now.phase == assignment_phase::ended) {
+    return refused("has ended");
+  }
+  if (what == model_command::resume && !now.paused) {
+    return refused("cannot be resumed: it is not paused");
+  }
+  if (what == model_command::pause && now.paused) {
+    return refused("cannot be paused: it is paused");
+  }
+  if (what == model_command::pause && stopping_.contains(model)) {
+    return refused("cannot be paused: it is being stopped");
+  }
+  return {};
+}
+
+/// With the step that has begun, or at once if it is on no node and would not go to one.
+void coordinator::stop(std::uint32_t model) {
+  const auto& now = plan_.of(model);
+  if (now.paused && now.phase == assignment_phase::waiting) {
+    plan_.stopped(model);
+    record_.models[model].steps = now.steps;
+    return note_end(model, model_phase::stopped, {}, "");
+  }
+  plan_.pause(model, false);
   stopping_.insert(model);
   if (now.phase == assignment_phase::training) {
     send(node_of(*now.node), stop_assigned{model, now.epoch});
   }
-  m.answer({});
+}
+
+bool coordinator::waits_for_command() const {
+  return std::ranges::all_of(plan_.models(), [](const cluster_model& m) {
+    return m.phase == assignment_phase::ended || (m.phase == assignment_phase::waiting && m.paused);
+  });
+}
+
+void coordinator::answer_pauses() {
+  std::erase_if(pausing_, [this](const auto& waiting) {
+    const auto& [model, answer] = waiting;
+    const auto& now = plan_.of(model);
+    if (now.phase == assignment_phase::waiting && now.paused) {
+      answer({});
+    } else if (now.phase == assignment_phase::ended) {
+      answer({fault_code::refused, fmt::format("model '{}' has ended before that was done", now.name)});
+    } else if (!now.paused) {
+      answer({fault_code::refused, fmt::format("model '{}' was resumed before that was done", now.name)});
+    } else {
+      return false;
+    }
+    return true;
+  });
 }
 
 void coordinator::on_read(const read_cluster& m) {
@@ -64,8 +128,11 @@ model_now coordinator::status_of(const cluster_model& m, const cluster_model_rec
   now.digest = record.digest;
   switch (m.phase) {
     case assignment_phase::waiting:
+      now.phase = m.paused ? model_phase::paused : model_phase::waiting;
+      now.note = !m.paused ? "for a node" : waits_for_command() ? "nothing else is left to train" : "";
+      break;
     case assignment_phase::assigned:
-      now.note = m.node ? "on its way to " + places_of(m) : "for a node";
+      now.note = "on its way to " + places_of(m);
       break;
     case assignment_phase::training:
       now.phase = model_phase::training;
@@ -97,8 +164,8 @@ coordinator_handle coordinator_handle::spawn(caf::actor_system& system, coordina
 }
 
 void coordinator_handle::interrupt() const { caf::anon_send(local_, interrupt_cluster{}); }
-void coordinator_handle::stop_model(const std::string& model, command_sink answer) const {
-  caf::anon_send(local_, stop_by_name{model, std::move(answer)});
+void coordinator_handle::steer(const std::string& model, model_command what, command_sink answer) const {
+  caf::anon_send(local_, steer_by_name{model, what, std::move(answer)});
 }
 void coordinator_handle::read_status(status_sink answer) const {
   caf::anon_send(local_, read_cluster{std::move(answer)});

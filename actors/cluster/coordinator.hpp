@@ -2,6 +2,7 @@
 // COORDINATOR: gives the models of a workload to nodes, collects their checkpoints, and gives those of a lost node to others.
 
 #include "actors/cluster/cluster_record.hpp"
+#include "actors/cluster/inputs.hpp"
 #include "actors/protocol/cluster.hpp"
 
 #include <caf/actor_system.hpp>
@@ -21,6 +22,7 @@ struct cluster_workload {
   std::string name{};
   std::string text{};                 ///< TOML, complete
   std::string began_in{};             ///< folder from which its relative paths start
+  input_paths inputs{};               ///< files and folders that it names: for nodes that lack them
   std::vector<std::string> models{};  ///< names, in its order
   std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
   std::uint32_t keep = 2;             ///< checkpoints of each model
@@ -52,7 +54,8 @@ class coordinator_handle {
 
   /// Takes all models back, and ends; when called again, ends at once.
   void interrupt() const;
-  void stop_model(const std::string& model, command_sink answer) const;
+  /// stop, pause or resume, as those of a session.
+  void steer(const std::string& model, model_command what, command_sink answer) const;
   void read_status(status_sink answer) const;
 
  private:

@@ -39,8 +39,9 @@ struct report_arrived {
 struct interrupt_cluster {};
 struct decide_again {};
 
-struct stop_by_name {
+struct steer_by_name {
   std::string model;
+  model_command what = model_command::stop;
   command_sink answer;
 };
 struct read_cluster {
@@ -53,14 +54,14 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoint_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::report_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::interrupt_cluster)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::decide_again)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::stop_by_name)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::steer_by_name)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::read_cluster)
 
 namespace hydra {
 
 using local_coordinator = coordinator_actor::extend<caf::reacts_to<checkpoint_arrived>, caf::reacts_to<report_arrived>,
                                                     caf::reacts_to<interrupt_cluster>, caf::reacts_to<decide_again>,
-                                                    caf::reacts_to<stop_by_name>, caf::reacts_to<read_cluster>>;
+                                                    caf::reacts_to<steer_by_name>, caf::reacts_to<read_cluster>>;
 
 inline constexpr auto decide_interval = std::chrono::milliseconds(250);  ///< at which moves are considered
 
@@ -101,6 +102,9 @@ class coordinator final : public local_coordinator::base {
   behavior_type make_behavior() override {
     set_down_handler([this](const caf::down_msg& m) { on_down(m); });
     delayed_send(this, decide_interval, decide_again{});
+    if (!setup_.what.inputs.empty()) {
+      inputs_ = spawn_inputs(system(), setup_.what.inputs);
+    }
     return {guarded(this, &coordinator::on_want_chunk),
             guarded(this, &coordinator::on_drop_folders),
             guarded(this, &coordinator::on_join),
@@ -116,11 +120,14 @@ class coordinator final : public local_coordinator::base {
             guarded(this, &coordinator::on_report_arrived),
             guarded(this, &coordinator::on_interrupt),
             guarded(this, &coordinator::on_decide_again),
-            guarded(this, &coordinator::on_stop),
+            guarded(this, &coordinator::on_steer),
             guarded(this, &coordinator::on_read)};
   }
 
   void on_exit() override {
+    if (inputs_) {
+      send_exit(inputs_, caf::exit_reason::user_shutdown);
+    }
     if (auto ended = std::exchange(setup_.events.ended, nullptr)) {
       record_.notes.emplace_back("the coordinator has died, which is an error of Hydra");
       record_.ended = steady_clock::now();
@@ -133,7 +140,7 @@ class coordinator final : public local_coordinator::base {
     say("the coordinator fails: " + why.text);
     record_.notes.push_back(why.text);
     interrupted_ = true;
-    end_nodes();
+    end_nodes(false);
   }
 
  private:
@@ -201,12 +208,17 @@ class coordinator final : public local_coordinator::base {
   bool holds_models(const joined_node& m) const;
   void end_left_nodes();
   void end_if_over();
-  void end_nodes();
+  void end_nodes(bool all_kept);
   void finish_if_ended();
   void finish();
   void on_interrupt(const interrupt_cluster&);
   // from outside
-  void on_stop(const stop_by_name& m);
+  void on_steer(const steer_by_name& m);
+  fault objection(std::uint32_t model, model_command what) const;
+  void stop(std::uint32_t model);
+  void answer_pauses();
+  /// Only models that are paused are left.
+  bool waits_for_command() const;
   void on_read(const read_cluster& m);
   std::string places_of(const cluster_model& m) const;
   model_now status_of(const cluster_model& m, const cluster_model_record& record) const;
@@ -218,6 +230,7 @@ class coordinator final : public local_coordinator::base {
   assignments plan_;
   cluster_record record_;
   folder_source source_;
+  input_source inputs_;
   std::vector<joined_node> members_;
   std::vector<duration> works_;          ///< of all steps of each model, on the first node's devices at speed 1
   std::vector<std::string> identities_;  ///< of the models, on the first node
@@ -227,6 +240,7 @@ class coordinator final : public local_coordinator::base {
   std::vector<missed_handover> missed_;
   std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node
   std::set<std::uint32_t> stopping_;
+  std::multimap<std::uint32_t, command_sink> pausing_;  ///< who waits until a model is paused
   std::set<std::uint64_t> asked_to_end_;
   time_point forgiven_{};
   bool started_ = false;

@@ -35,6 +35,7 @@ void coordinator::on_decide_again(const decide_again&) {
 void coordinator::settle() {
   end_left_nodes();
   decide();
+  answer_pauses();
   if (ending_) {
     finish_if_ended();
   }
@@ -63,11 +64,12 @@ void coordinator::end_if_over() {
   const bool nothing_runs =
       std::ranges::none_of(plan_.models(), [](const cluster_model& m) { return m.node.has_value(); });
   if (plan_.over() || (interrupted_ && nothing_runs && holders_.empty())) {
-    end_nodes();
+    end_nodes(true);
   }
 }
 
-void coordinator::end_nodes() {
+/// `all_kept`: of what nodes have saved nothing is needed any more.
+void coordinator::end_nodes(bool all_kept) {
   if (std::exchange(ending_, true)) {
     return;
   }
@@ -76,7 +78,7 @@ void coordinator::end_nodes() {
   record_.moves = plan_.moves();
   for (const auto& m : members_) {
     if (!m.gone && !m.ended) {
-      send(m.node, end_node{.all_kept = plan_.over()});
+      send(m.node, end_node{all_kept});
     }
   }
   reports_due_ = clock().now() + report_limit;
@@ -96,6 +98,7 @@ void coordinator::finish() {
   }
   members_.clear();
   arriving_.clear();
+  pausing_.clear();
   quit();
 }
 

@@ -44,7 +44,7 @@ void coordinator::on_join(const join_cluster& m) {
   members_.push_back({.name = m.name, .instance = m.instance, .node = m.node});
   monitor(m.node);
   const auto& w = setup_.what;
-  send(m.node, node_accepted{w.run, w.name, w.text, w.began_in});
+  send(m.node, node_accepted{w.run, w.name, w.text, w.began_in, inputs_});
 }
 
 std::string coordinator::objection(const join_cluster& m) const {
@@ -84,7 +84,7 @@ void coordinator::on_planned(const node_planned& m) {
     if (node->name == setup_.local_name &&
         (m.why.code == fault_code::bad_input || m.why.code == fault_code::does_not_fit)) {
       record_.why = m.why;  // as a run of this machine alone would be refused
-      end_nodes();
+      end_nodes(false);
     }
     return;
   }

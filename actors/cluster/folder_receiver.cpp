@@ -1,20 +1,17 @@
 #include "actors/cluster/folder_receiver.hpp"
 
+#include "actors/cluster/chunk_puller.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/leftovers.hpp"
 
-#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
-#include <caf/after.hpp>
 #include <caf/blocking_actor.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <span>
 #include <string>
@@ -25,10 +22,7 @@ namespace hydra {
 
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-
-constexpr caf::timespan silence_limit = 30s;
 
 /// The files of a folder, by their places in the offer.
 struct wanted_folder {
@@ -61,70 +55,12 @@ std::vector<wanted_folder> folders_of(const offered_folders& what) {
   return wanted;
 }
 
-/// Some files of an offer, one after the other. More is asked for before the last has come.
-class chunk_puller {
- public:
-  chunk_puller(caf::blocking_actor& self, const offered_folders& what, std::vector<std::uint32_t> files)
-      : self_(self), what_(what), files_(files.begin(), files.end()) {}
-
-  /// The next file, whole.
-  void pull(std::uint32_t file, const std::function<void(std::span<const std::byte>)>& take) {
-    for (std::uint64_t at = 0; at < what_.files[file].size.value();) {
-      ask();
-      const auto got = next();
-      if (got.why) {
-        throw fault_error(got.why);
-      }
-      if (got.file != file || got.offset != at || got.bytes.empty()) {
-        throw fault_error(fault_code::damaged,
-                          fmt::format("{} came otherwise than it was offered", what_.files[file].name));
-      }
-      --open_;
-      at += got.bytes.size();
-      take(std::as_bytes(std::span(got.bytes)));
-    }
-  }
-
- private:
-  void ask() {
-    while (open_ < chunk_credit && !files_.empty()) {
-      const auto left = what_.files.at(files_.front()).size.value() - asked_;
-      if (left == 0) {
-        files_.pop_front();
-        asked_ = 0;
-        continue;
-      }
-      const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk_bytes, left));
-      self_.send(what_.from,
-                 want_chunk{what_.offer, files_.front(), asked_, bytes, caf::actor_cast<chunk_receiver>(&self_)});
-      asked_ += bytes;
-      ++open_;
-    }
-  }
-
-  chunk next() {
-    chunk got;
-    self_.receive([&](chunk& c) { got = std::move(c); },
-                  [&](const caf::down_msg&) {
-                    got.why = {fault_code::io, "the connection was lost"};
-                  },
-                  caf::after(silence_limit) >>
-                      [&] {
-                        got.why = {fault_code::io, "nothing came for 30 s"};
-                      });
-    return got;
-  }
-
-  caf::blocking_actor& self_;
-  const offered_folders& what_;
-  std::deque<std::uint32_t> files_;  ///< of the first one so many bytes have been asked for
-  std::uint64_t asked_ = 0;
-  std::size_t open_ = 0;  ///< chunks that were asked for and have not come
-};
-
-std::vector<std::uint32_t> in_order(const wanted_folder& folder) {
-  std::vector<std::uint32_t> order{folder.checksums};
-  order.insert(order.end(), folder.files.begin(), folder.files.end());
+/// The checksums first.
+std::vector<pulled_file> in_order(const offered_folders& what, const wanted_folder& folder) {
+  std::vector<pulled_file> order;
+  const auto add = [&](std::uint32_t file) { order.push_back({file, what.files[file].name, what.files[file].size}); };
+  add(folder.checksums);
+  std::ranges::for_each(folder.files, add);
   return order;
 }
 
@@ -136,15 +72,15 @@ bool same(std::vector<checksum> a, std::vector<checksum> b) {
 
 void write_folder(caf::blocking_actor& self, const offered_folders& what, const wanted_folder& wanted,
                   const fs::path& place) {
-  chunk_puller puller(self, what, in_order(wanted));
+  chunk_puller puller(self, what.from, what.offer, in_order(what, wanted));
   std::string sums;
-  puller.pull(wanted.checksums, [&](std::span<const std::byte> bytes) {
+  puller.pull_next([&](std::span<const std::byte> bytes) {
     sums.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   });
   durable_folder folder(posix_file_system(), place);
   for (const auto file : wanted.files) {
     folder.write(what.files[file].name, [&](byte_sink& sink) {
-      puller.pull(file, [&](std::span<const std::byte> bytes) { sink.add(bytes); });
+      puller.pull_next([&](std::span<const std::byte> bytes) { sink.add(bytes); });
     });
   }
   if (!same(folder.written(), parse_checksums(sums))) {

@@ -10,11 +10,6 @@
 
 namespace hydra {
 
-/// Bytes of a chunk, and how many are asked for before they have come: with more, other messages wait longer; with fewer the
-/// connection is idle in between.
-inline constexpr std::uint32_t chunk_bytes = 256 << 10;
-inline constexpr std::size_t chunk_credit = 4;
-
 struct folder_transfer {
   offered_folders what;
   std::filesystem::path into;

@@ -1,5 +1,6 @@
 #include "actors/cluster/member.hpp"
 
+#include "actors/cluster/input_receiver.hpp"
 #include "actors/report/report_json.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/storage/durable_folder.hpp"
@@ -180,13 +181,24 @@ void cluster_member::plan(session& s, node_run& run) const {
   }
 }
 
+/// Two memberships of one run have the same, of those that have not changed.
+fs::path cluster_member::folder_for_inputs() const { return options_.folder / "inputs"; }
+
+fs::path cluster_member::input(cluster_network& network, const node_accepted& what, const std::string& name) const {
+  return receive_input(network.system(), {.name = name,
+                                          .from = what.inputs,
+                                          .into = folder_for_inputs(),
+                                          .cancelled = [this] { return is_over() || leaving(); },
+                                          .say = options_.say});
+}
+
 /// A session that cannot be planned is null; the COORDINATOR is told why.
-std::unique_ptr<session> cluster_member::planned_session(const node_accepted& what, node_run& run,
-                                                         const std::shared_ptr<node_exchange>& exchange,
+std::unique_ptr<session> cluster_member::planned_session(cluster_network& network, const node_accepted& what,
+                                                         node_run& run, const std::shared_ptr<node_exchange>& exchange,
                                                          const network_address& near) {
   std::unique_ptr<session> s;
   try {
-    s = make_(what, {run.folder, exchange});
+    s = make_(what, {run.folder, exchange, [&](const std::string& name) { return input(network, what, name); }});
     use(s.get());
     plan(*s, run);
     if (std::ranges::any_of(run.plan.models, [](const planned_model& m) { return m.nodes > 1; })) {
@@ -244,7 +256,7 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
   std::unique_ptr<session> trained;
   if (what) {
     node_run run{.folder = options_.folder / fmt::format("{:016x}", what->run)};
-    trained = planned_session(*what, run, exchange, near);
+    trained = planned_session(network, *what, run, exchange, near);
     node_->begin(run);
     if (trained && !is_over()) {
       auto over = train(*trained);
@@ -267,6 +279,7 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
   if (how == node_end::done && what) {  // the coordinator has all that is worth keeping
     std::error_code ignored;
     fs::remove_all(options_.folder / fmt::format("{:016x}", what->run), ignored);
+    fs::remove_all(folder_for_inputs(), ignored);
     fs::remove(options_.folder, ignored);
   }
   return how;

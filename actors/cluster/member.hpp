@@ -30,6 +30,8 @@ struct member_options {
 struct node_place {
   std::filesystem::path output;             ///< where it saves
   std::shared_ptr<step_partners> partners;  ///< session_options::partners
+  /// Brings an input of the workload (cluster_workload::inputs) to this machine, and says where it is. Throws fault_error.
+  std::function<std::filesystem::path(const std::string& name)> input{};
 };
 
 /// The session of the workload, whose models begin paused (session_options). Throws fault_error if the workload cannot be trained
@@ -56,8 +58,10 @@ class cluster_member {
  private:
   std::optional<coordinator_actor> reach(cluster_network& network, const network_address& at);
   void plan(session& s, node_run& run) const;
-  std::unique_ptr<session> planned_session(const node_accepted& what, node_run& run,
+  std::unique_ptr<session> planned_session(cluster_network& network, const node_accepted& what, node_run& run,
                                            const std::shared_ptr<node_exchange>& exchange, const network_address& near);
+  std::filesystem::path input(cluster_network& network, const node_accepted& what, const std::string& name) const;
+  std::filesystem::path folder_for_inputs() const;
   void use(session* s);
   node_run_over train(session& s) const;
   bool wait(duration time) const;

@@ -349,8 +349,12 @@ class node final : public local_node::base {
     }
   }
 
+  /// It may have ended here, and the COORDINATOR did not get it.
   void start(std::uint32_t model, held_model& held) {
     held.phase = held_phase::starting;
+    if (ended_.erase(model) > 0) {
+      command(model, held.epoch, model_command::drop);
+    }
     command(model, held.epoch, model_command::resume, held.share());
   }
 
@@ -518,6 +522,7 @@ class node final : public local_node::base {
 
   /// One that has failed for a reason of this node is trained elsewhere, from what the coordinator has.
   void on_ended(std::uint32_t model, held_model& held, const model_now& now) {
+    ended_.insert(model);
     const bool failed = now.phase == model_phase::failed;
     const fault why{now.why, now.note};
     if (failed && now.why != fault_code::not_finite) {
@@ -603,6 +608,7 @@ class node final : public local_node::base {
   std::optional<metrics_tail> lines_;
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
+  std::set<std::uint32_t> ended_;                        ///< models that have ended here, since they were started
   std::set<std::string> helped_;                         ///< models that others save: those have the same lines
   std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
   std::uint64_t report_ = 0;                             ///< the offer of its files

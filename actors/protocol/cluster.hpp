@@ -4,6 +4,8 @@
 //
 //   NODE                                COORDINATOR
 //   join_cluster                   ->                     who it is; the answer is node_accepted or node_refused
+//   want_input                     ->                     a file or folder that the workload names, and this machine lacks
+//                                  <-   input_offered
 //   node_planned                   ->                     the workload as planned for its devices
 //                                  <-   take_model        a model, with the checkpoints that they continue from
 //   assignment_began, _refused     ->
@@ -15,7 +17,7 @@
 //                                  <-   end_node          the run is over
 //   node_ended                     ->                     with its report
 //
-// Whoever is offered folders pulls their files: want_chunk and chunk, then drop_folders. Either side does both. Nodes that train
+// Whoever is offered files pulls them: want_chunk and chunk, then drop_folders. Either side does both. Nodes that train
 // a model together exchange its gradient sums without the COORDINATOR: exchange.hpp.
 
 #include "actors/protocol/caf_version.hpp"
@@ -38,7 +40,7 @@
 namespace hydra {
 
 /// Of the messages below: processes with another one are refused.
-inline constexpr std::uint32_t cluster_protocol = 3;
+inline constexpr std::uint32_t cluster_protocol = 4;
 
 /// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
 /// another one has the model.
@@ -119,6 +121,45 @@ struct offered_folders {
   }
 };
 
+// -- inputs ---------------------------------------------------------------------------------------------------------------
+
+struct offered_input_file {
+  std::string name{};  ///< path in the folder; of an input that is a file its own name
+  byte_count size{};
+  std::string sha256{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, offered_input_file& x) {
+    return f(x.name, x.size, x.sha256);
+  }
+};
+
+struct input_offered {
+  std::uint64_t offer = 0;  ///< for want_chunk
+  bool is_folder = false;
+  std::vector<offered_input_file> files{};
+  byte_count unread{};  ///< not zero: its checksums are not known yet, and another answer follows
+  fault why{};          ///< it cannot be read
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, input_offered& x) {
+    return f(x.offer, x.is_folder, x.files, x.unread, x.why);
+  }
+};
+using input_receiver = chunk_receiver::extend<caf::reacts_to<input_offered>>;
+
+/// Offer the files of an input of the workload.
+struct want_input {
+  std::string name{};  ///< as the workload has it
+  input_receiver to{};
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, want_input& x) {
+    return f(x.name, x.to);
+  }
+};
+using input_source = chunk_source::extend<caf::reacts_to<want_input>>;
+
 // -- from the COORDINATOR -------------------------------------------------------------------------------------------------
 
 struct node_accepted {
@@ -126,10 +167,11 @@ struct node_accepted {
   std::string name{};      ///< of the run
   std::string workload{};  ///< TOML, complete
   std::string began_in{};  ///< folder from which its relative paths start
+  input_source inputs{};   ///< has the files that it names
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, node_accepted& x) {
-    return f(x.run, x.name, x.workload, x.began_in);
+    return f(x.run, x.name, x.workload, x.began_in, x.inputs);
   }
 };
 
@@ -426,6 +468,8 @@ inline void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<chunk>("hydra::chunk");
   config.add_message_type<want_chunk>("hydra::want_chunk");
   config.add_message_type<drop_folders>("hydra::drop_folders");
+  config.add_message_type<input_offered>("hydra::input_offered");
+  config.add_message_type<want_input>("hydra::want_input");
   config.add_message_type<node_accepted>("hydra::node_accepted");
   config.add_message_type<node_refused>("hydra::node_refused");
   config.add_message_type<take_model>("hydra::take_model");

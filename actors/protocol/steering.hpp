@@ -17,7 +17,7 @@ enum class model_command : std::uint8_t {
   stop,                 ///< it ends with the step that has begun
   pause,                ///< it is saved where it is, and gives its memory back
   pause_between_steps,  ///< the same at the end of the step that has begun: devices with other cuts can continue it
-  drop,                 ///< it gives its memory back without being saved
+  drop,                 ///< it is paused without being saved; in a run that begins paused also one that has ended
   resume,               ///< a paused model continues where it was saved, when there is memory for it
   save,                 ///< between two steps, the next time that it is there, if it is being trained
 };

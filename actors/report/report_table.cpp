@@ -139,32 +139,16 @@ std::string node_table(const report& r) {
   if (r.cluster.nodes.empty()) {
     return "";
   }
-  const bool exchanged =
-      std::ranges::any_of(r.cluster.nodes, [](const node_report& n) { return n.exchanged > byte_count{}; });
-  std::vector<table_column> columns{{"node"},
-                                    {"devices", alignment::right},
-                                    {"joined at", alignment::right},
-                                    {"first model after", alignment::right},
-                                    {"models", alignment::right}};
-  if (exchanged) {
-    columns.push_back({"exchanged", alignment::right});
-    columns.push_back({"during", alignment::right});
+  std::vector<table_column> columns;
+  for (const auto& title : node_titles(r)) {
+    const bool is_text = columns.empty() || title.empty();
+    columns.push_back({title, is_text ? alignment::left : alignment::right});
   }
-  columns.push_back({""});
   text_table t{std::move(columns)};
   for (const auto& n : r.cluster.nodes) {
-    std::vector<std::string> row{n.name, std::to_string(n.devices), to_string(n.joined),
-                                 n.used ? to_string(*n.used) : "-", std::to_string(n.models)};
-    if (exchanged) {
-      row.push_back(to_string(n.exchanged));
-      row.push_back(to_string(n.exchanging));
-    }
-    row.push_back(n.outcome);
-    t.add(std::move(row));
+    t.add(node_cells(r, n));
   }
-  const auto& c = r.cluster;
-  return t.to_string() + fmt::format("network  {}, {} between nodes  {} of checkpoints  {} trained again\n\n", counted(c.moves, "move"),
-                                     to_string(c.transit), to_string(c.moved), counted(c.redone, "step"));
+  return t.to_string() + "network  " + network_text(r.cluster) + "\n\n";
 }
 
 /// How the makespan is split; with a column for bubbles if there are waves.
@@ -227,6 +211,39 @@ std::string closing_lines(const report& r) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Some nodes have trained a model together.
+bool exchanges(const report& r) {
+  return std::ranges::any_of(r.cluster.nodes, [](const node_report& n) { return n.exchanged > byte_count{}; });
+}
+
+}  // namespace
+
+std::vector<std::string> node_titles(const report& r) {
+  std::vector<std::string> all{"node", "devices", "joined at", "first model after", "models"};
+  if (exchanges(r)) {
+    all.insert(all.end(), {"exchanged", "during"});
+  }
+  all.emplace_back();
+  return all;
+}
+
+std::vector<std::string> node_cells(const report& r, const node_report& n) {
+  std::vector<std::string> all{n.name, std::to_string(n.devices), to_string(n.joined),
+                               n.used ? to_string(*n.used) : "-", std::to_string(n.models)};
+  if (exchanges(r)) {
+    all.insert(all.end(), {to_string(n.exchanged), to_string(n.exchanging)});
+  }
+  all.push_back(n.outcome);
+  return all;
+}
+
+std::string network_text(const cluster_report& c) {
+  return fmt::format("{}, {} between nodes  {} of checkpoints  {} trained again", counted(c.moves, "move"),
+                     to_string(c.transit), to_string(c.moved), counted(c.redone, "step"));
+}
 
 std::string tokens_per_second(const model_report& m) {
   const auto here = m.steps == 0 ? 0.0 : static_cast<double>(m.steps - m.steps_before) / m.steps;

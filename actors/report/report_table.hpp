@@ -5,6 +5,7 @@
 #include "actors/selection/search_ranking.hpp"
 
 #include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -19,6 +20,11 @@ std::string hit_rate(const device_report& d);
 /// Share of the backward visits' micro-batches that had what their forward visits saved, of those that would have had to
 /// compute the forward again.
 std::string saved_rate(const device_report& d);
+/// Of the nodes of a cluster: the last title is empty. A row has as many cells.
+std::vector<std::string> node_titles(const report& r);
+std::vector<std::string> node_cells(const report& r, const node_report& n);
+/// "1 move, 200 ms between nodes  ...".
+std::string network_text(const cluster_report& c);
 /// "finished", "failed: out of memory: ..." in one line.
 std::string outcome(const model_report& m);
 /// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.

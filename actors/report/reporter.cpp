@@ -132,14 +132,15 @@ class reporter final : public reporter_actor::base {
   }
 
   /// One that has waited for memory, or was paused: it has the cuts that it was planned with. Its checkpoint may be that of
-  /// another run, which has trained it meanwhile.
+  /// another run, which has trained it meanwhile, or an older one, if it was dropped.
   void admit(model_id model, const model_entry& entry) {
     auto& out = record_.models[model.value];
     if (out.waits) {
       times_[model.value] = unit_times_record(*entry.what);
       out = empty_outcome(*entry.what, entry.standing);
-    } else if (entry.standing.history.losses.size() > out.history.losses.size()) {
-      out.steps_before += static_cast<std::uint32_t>(entry.standing.history.losses.size() - out.history.losses.size());
+    } else {
+      const auto there = entry.standing.history.losses.size(), here = out.history.losses.size();
+      out.steps_before += static_cast<std::uint32_t>(there > here ? there - here : 0);
       out.history = entry.standing.history;
     }
     out.ended = out.paused = false;

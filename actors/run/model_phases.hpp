@@ -49,6 +49,8 @@ class model_phases {
     at(model).phase = model_phase::training;
     at(model).drained = false;
   }
+  /// Where it ended is not kept: it can be resumed from its checkpoint.
+  void reopens(model_id model) { at(model).phase = model_phase::paused; }
   /// It waits for memory again.
   void waits(model_id model) { at(model).phase = model_phase::waiting; }
   /// It has no task any more: paused, finished, stopped or failed. False if it had ended before.

@@ -88,7 +88,7 @@ void supervisor::on_model_ended(const model_ended& m) {
   answer_all(kept_, m.model, m.paused ? fault{} : m.why);
   held_.erase(m.model);
   if (how != model_phase::paused) {
-    descriptions_.erase(m.model);
+    forget(m.model);
     parked_.erase(m.model);
     if ((m.why || m.stopped) && !halted_) {
       send(actors_.controller, trial_left{phases_.name_of(m.model)});
@@ -99,6 +99,12 @@ void supervisor::on_model_ended(const model_ended& m) {
   }
   end_if_over();
   release_if_over(m.model);
+}
+
+void supervisor::forget(model_id model) {
+  if (!setup_.begin_paused) {
+    descriptions_.erase(model);
+  }
 }
 
 void supervisor::on_model_drained(const model_drained& m) {

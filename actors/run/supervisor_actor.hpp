@@ -125,6 +125,7 @@ class supervisor final : public supervisor_actor::base {
   void stop(model_id model, const command_sink& sink);
   void pause(model_id model, const command_sink& sink, const pause_model& how = {});
   void pause_without_memory(model_id model);
+  void drop(model_id model, const command_sink& sink);
   void pause_by_command(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);
   void keep(model_id model, const command_sink& sink);
@@ -147,6 +148,8 @@ class supervisor final : public supervisor_actor::base {
   void refuse_all(const fault& why);
   /// Models that end with the run keep their memory until then.
   void release_if_over(model_id model);
+  /// Its description: it will not be admitted again. Of a run that begins paused, every model may be.
+  void forget(model_id model);
   /// A checkpoint that is being written may hang.
   void drop_checkpoints();
   void on_down(const caf::down_msg& m);
@@ -172,7 +175,7 @@ class supervisor final : public supervisor_actor::base {
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive
   model_phases phases_;
-  std::map<model_id, model_description> descriptions_;  ///< of those that have not ended
+  std::map<model_id, model_description> descriptions_;  ///< of those that can be admitted again
   admission_queue queue_;
   waiting_sinks steered_;                          ///< who waits until a model is paused
   waiting_sinks kept_;                             ///< who waits until a model is saved

@@ -57,8 +57,9 @@ void supervisor::on_steer_model(const steer_model& m) {
       return stop(*model, m.answer);
     case model_command::pause:
     case model_command::pause_between_steps:
+      return pause(*model, m.answer, {m.what == model_command::pause_between_steps, true});
     case model_command::drop:
-      return pause(*model, m.answer, {m.what == model_command::pause_between_steps, m.what != model_command::drop});
+      return drop(*model, m.answer);
     case model_command::resume:
       if (!halted_ && descriptions_.contains(*model)) {
         descriptions_.at(*model).share = m.share;
@@ -97,7 +98,7 @@ void supervisor::stop(model_id model, const command_sink& sink) {
     queue_.remove(phases_.name_of(model));
     wanted_back_.erase(model);
     phases_.end(model, model_phase::stopped);
-    descriptions_.erase(model);
+    forget(model);
     parked_.erase(model);
     send(actors_.controller, trial_left{phases_.name_of(model)});
     send(actors_.reporter, model_ended{model, 0, true, {}, {}});
@@ -142,6 +143,15 @@ void supervisor::pause(model_id model, const command_sink& sink, const pause_mod
   } else {
     answer(sink, objection(model, "paused"));
   }
+}
+
+/// One that has ended, too: nobody may have what it has come to.
+void supervisor::drop(model_id model, const command_sink& sink) {
+  if (phases_.has_ended(model) && descriptions_.contains(model)) {
+    phases_.reopens(model);
+    return answer(sink, {});
+  }
+  pause(model, sink, {false, false});
 }
 
 void supervisor::pause_without_memory(model_id model) {

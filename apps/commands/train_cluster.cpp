@@ -46,6 +46,7 @@ cluster_workload work_of(const workload& w) {
                        .name = w.options.name,
                        .text = w.expanded,
                        .began_in = fs::current_path().string(),
+                       .inputs = inputs_of(w),
                        .folder = fs::absolute(w.options.output),
                        .keep = w.options.checkpoint.keep};
   for (const model_entry& m : w.models) all.models.push_back(m.description.name);

@@ -173,13 +173,30 @@ std::string devices_section(const recorded_run& run) {
   return rows.empty() ? "" : section("Devices", table_of(columns, rows));
 }
 
+/// Of a cluster.
+std::string nodes_section(const recorded_run& run) {
+  const report& r = run.summary;
+  if (r.cluster.nodes.empty()) return "";
+  std::vector<column> columns;
+  for (const std::string& title : node_titles(r)) columns.push_back({title, !columns.empty() && !title.empty()});
+  std::string rows;
+  for (const node_report& n : r.cluster.nodes) {
+    std::vector<std::string> cells = node_cells(r, n);
+    std::ranges::transform(cells, cells.begin(), escaped);
+    rows += row_of(columns, cells);
+  }
+  return section("Nodes", table_of(columns, rows), "Network: " + network_text(r.cluster) + ".");
+}
+
 std::string bounds_section(const recorded_run& run) {
   const std::vector<column> columns{{"bound"}, {"time", true}, {"of the makespan", true}};
   const double makespan = seconds(run.summary.makespan);
   std::string rows;
+  const bool on_nodes = !run.summary.cluster.nodes.empty();  // what only they know is 0
   for (const named_seconds& b : run.bounds)
-    rows += row_of(columns, {escaped(b.name), fmt::format("{:.3f} s", b.seconds),
-                             makespan > 0 ? percent(b.seconds / makespan) : "-"});
+    if (!on_nodes || b.seconds > 0)
+      rows += row_of(columns, {escaped(b.name), fmt::format("{:.3f} s", b.seconds),
+                               makespan > 0 ? percent(b.seconds / makespan) : "-"});
   return rows.empty() ? ""
                       : section("Bounds", table_of(columns, rows),
                                 "No schedule on these devices can be shorter than the largest.");
@@ -212,11 +229,13 @@ std::string headline(const recorded_run& run) {
 std::string settings(const recorded_run& run) {
   const report& r = run.summary;
   if (!run.unfinished.empty()) return fmt::format("<p class=\"note\">{}</p>\n", escaped(run.unfinished));
-  return fmt::format(
-      "<p class=\"note\">{}</p>\n",
-      escaped(fmt::format("policy {}, seed {}, {} decisions (mean {:.2f} us), host memory {} of {}", r.policy, r.seed,
-                          r.decisions, static_cast<double>(r.decision_mean.count()) / 1e3, to_string(r.host_peak),
-                          to_string(r.host_budget))));
+  const std::string decided = r.cluster.nodes.empty()
+                                  ? fmt::format(", seed {}, {} decisions (mean {:.2f} us)", r.seed, r.decisions,
+                                                static_cast<double>(r.decision_mean.count()) / 1e3)
+                                  : "";  // each node has a scheduler of its own
+  return fmt::format("<p class=\"note\">{}</p>\n",
+                     escaped(fmt::format("policy {}{}, host memory {} of {}", r.policy, decided, to_string(r.host_peak),
+                                         to_string(r.host_budget))));
 }
 
 /// Notes above the figures.
@@ -252,8 +271,8 @@ std::string to_content(const recorded_run& run, const timeline& when) {
   return headline(run) + settings(run) + remarks(run) + models_section(run) + curves_section(run) +
          section("Devices over time", timeline_chart(when),
                  "Colours are the models'. Below each device: copies to it (h2d) and from it (d2h).") +
-         section("Where the time went", breakdown_chart(breakdown_bars(run))) + devices_section(run) +
-         bounds_section(run);
+         section("Where the time went", breakdown_chart(breakdown_bars(run))) + nodes_section(run) +
+         devices_section(run) + bounds_section(run);
 }
 
 std::string to_page(const recorded_run& run, const timeline& when) {

@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void refuse_command(const char* what) {
   throw fault_error{fault_code::refused,
-                    fmt::format("a run of several machines cannot {}: it can show its status, stop "
+                    fmt::format("a run of several machines cannot {}: it can show its status, pause, resume and stop "
                                 "models, and quit",
                                 what)};
 }
@@ -32,8 +32,6 @@ nlohmann::ordered_json cluster_steering::status() {
   return to_json(run_.status());
 }
 
-void cluster_steering::pause(const std::string&) { refuse_command("pause models"); }
-void cluster_steering::resume(const std::string&) { refuse_command("resume models"); }
 std::string cluster_steering::clone(const std::string&, const std::vector<std::string>&) {
   refuse_command("clone models");
 }

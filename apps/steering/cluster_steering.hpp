@@ -12,7 +12,7 @@
 
 namespace hydra::apps {
 
-/// Models are stopped, and the run ended; what needs one machine is refused.
+/// Models are stopped, paused and resumed, and the run ended; what needs one machine is refused.
 class cluster_steering final : public steering {
  public:
   /// `run` outlives it.
@@ -23,8 +23,8 @@ class cluster_steering final : public steering {
 
   nlohmann::ordered_json status() override;
   void stop(const std::string& model) override { run_.stop(model); }
-  void pause(const std::string& model) override;
-  void resume(const std::string& model) override;
+  void pause(const std::string& model) override { run_.pause(model); }
+  void resume(const std::string& model) override { run_.resume(model); }
   std::string clone(const std::string& model, const std::vector<std::string>& changes) override;
   std::vector<std::string> add(const std::string& toml) override;
   void quit() override;

@@ -3,6 +3,8 @@
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/parse.hpp"
+#include "apps/workload/paths.hpp"
+#include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -31,6 +33,13 @@ fs::path folder_for_paths(const std::string& began_in) {
   return fs::is_directory(began_in, ignored) ? fs::path{began_in} : fs::current_path();
 }
 
+/// Where a path of the workload leads to on this machine.
+std::string path_here(const std::string& path, const fs::path& folder, const node_place& place) {
+  const fs::path own = fs::absolute(folder / path).lexically_normal();
+  std::error_code ignored;
+  return fs::exists(own, ignored) || !place.input ? own.string() : place.input(path).string();
+}
+
 }  // namespace
 
 void check_machine(const node_machine& here) {
@@ -44,7 +53,10 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
   const hydra::apps::place top{std::make_shared<std::string>(name), 1};
   if (!here.devices.empty()) root.set("device", devices_in(here.devices));
   if (here.host_memory) set_path(root, "host.memory", text_value(*here.host_memory, top));
-  const workload w = parse_workload(to_toml(root), name, {}, folder_for_paths(what.began_in));
+  for_each_path(root, workload_rules(), [&, folder = folder_for_paths(what.began_in)](std::string& path) {
+    path = path_here(path, folder, place);
+  });
+  const workload w = parse_workload(to_toml(root), name);
   session_options o = w.options;
   o.output = place.output;
   o.partners = place.partners;
@@ -55,6 +67,13 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
   auto s = std::make_unique<session>(o);
   assemble(*s, w);
   return s;
+}
+
+input_paths inputs_of(const workload& w) {
+  input_paths all;
+  value_table root = w.as_run;
+  for_each_path(root, workload_rules(), [&](std::string& path) { all[path] = fs::absolute(path).lexically_normal(); });
+  return all;
 }
 
 void check_for_cluster(const workload& w) {

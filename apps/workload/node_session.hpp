@@ -1,6 +1,7 @@
 #pragma once
 // The session of a node: the workload that its coordinator has sent, on this machine's devices.
 
+#include "actors/cluster/inputs.hpp"
 #include "actors/cluster/member.hpp"
 #include "actors/protocol/cluster.hpp"
 #include "actors/session/session.hpp"
@@ -23,8 +24,12 @@ struct node_machine {
 void check_machine(const node_machine& here);
 
 /// Of paths in the workload those that are relative start where its coordinator was started, if there is such a folder here, else
-/// in the working directory. Throws fault_error as read_workload() and assemble() do.
+/// in the working directory; what is not there is taken from `place.input`. Throws fault_error as read_workload() and assemble()
+/// do.
 std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place);
+
+/// The files and folders that a workload names, for nodes.
+input_paths inputs_of(const workload& w);
 
 /// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a run that
 /// keeps no checkpoints.

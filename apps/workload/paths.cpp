@@ -8,6 +8,7 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
+using path_visitor = std::function<void(std::string& path)>;
 
 /// Of the key in whichever variant has it: those that share a name are alike in naming files or not.
 const key_rule* find_anywhere(const table_rules& rules, const std::string& key) {
@@ -18,24 +19,24 @@ const key_rule* find_anywhere(const table_rules& rules, const std::string& key) 
 }
 
 /// A path, a list of such, or a table of such.
-void resolve_values(value& v, const key_rule& rule, const fs::path& folder) {
+void visit_values(value& v, const key_rule& rule, const path_visitor& visit) {
   if (auto* const text = v.as<std::string>(); text && !text->empty() && std::ranges::count(rule.choices, *text) == 0)
-    *text = fs::absolute(folder / *text).lexically_normal().string();
+    visit(*text);
   if (auto* const list = v.as<value_list>())
-    for (value& each : *list) resolve_values(each, rule, folder);
+    for (value& each : *list) visit_values(each, rule, visit);
   if (auto* const table = v.as<value_table>())
-    for (table_entry& e : table->entries) resolve_values(e.is, rule, folder);
+    for (table_entry& e : table->entries) visit_values(e.is, rule, visit);
 }
 
-void resolve_inner(value& v, const key_rule& rule, const fs::path& folder) {
+void visit_inner(value& v, const key_rule& rule, const path_visitor& visit) {
   auto* const table = v.as<value_table>();
-  if (rule.kind == value_kind::table && table) resolve_paths(*table, rule.inner.at(0), folder);
+  if (rule.kind == value_kind::table && table) for_each_path(*table, rule.inner.at(0), visit);
   if (rule.kind == value_kind::named_tables && table)
     for (table_entry& e : table->entries)
-      if (auto* const inner = e.is.as<value_table>()) resolve_paths(*inner, rule.inner.at(0), folder);
+      if (auto* const inner = e.is.as<value_table>()) for_each_path(*inner, rule.inner.at(0), visit);
   if (auto* const list = v.as<value_list>(); rule.kind == value_kind::table_list && list)
     for (value& each : *list)
-      if (auto* const inner = each.as<value_table>()) resolve_paths(*inner, rule.inner.at(0), folder);
+      if (auto* const inner = each.as<value_table>()) for_each_path(*inner, rule.inner.at(0), visit);
 }
 
 /// "bytes" names no file.
@@ -51,15 +52,20 @@ bool names_input(const key_rule& rule) {
          rule.kind == value_kind::paths;
 }
 
-void resolve_paths(value_table& table, const table_rules& rules, const fs::path& folder) {
+void for_each_path(value_table& table, const table_rules& rules, const path_visitor& visit) {
   for (table_entry& e : table.entries) {
     const key_rule* const rule = find_anywhere(rules, e.key);
     if (!rule) continue;
     if (may_hold_paths(e.is, *rule))
-      resolve_values(e.is, *rule, folder);
+      visit_values(e.is, *rule, visit);
     else
-      resolve_inner(e.is, *rule, folder);
+      visit_inner(e.is, *rule, visit);
   }
+}
+
+void resolve_paths(value_table& table, const table_rules& rules, const fs::path& folder) {
+  for_each_path(table, rules,
+                [&folder](std::string& path) { path = fs::absolute(folder / path).lexically_normal().string(); });
 }
 
 }  // namespace hydra::apps

@@ -80,7 +80,9 @@ TEST_CASE("a step leaves no more in memory than its loss", "[memory]") {
   REQUIRE(seen.size() == 3000);
   const auto first = least(seen, 500, 300), last = least(seen, 2700, 300);
   INFO("heap " << first << " bytes, then " << last);
-  CHECK(last <= first + 2200 * 24);   // a loss is kept twice, in vectors that may be twice as long
+  // A loss is kept twice, in vectors that may be twice as long; malloc counts what threads keep for their next requests.
+  // One chunk of 32 bytes in each step would be more.
+  CHECK(last <= first + 2200 * 24 + 32_KiB.value());
 }
 
 TEST_CASE("a model that has ended leaves no more in memory than its part of the report", "[memory]") {

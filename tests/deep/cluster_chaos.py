@@ -6,9 +6,10 @@ of one machine: every loss, validation and digest, bit for bit.
 
 Each round starts a coordinator and three nodes, each in a namespace of its own on a bridge, and draws faults at random moments:
 nodes are killed, frozen, told to leave, cut off, and given a slow link; the coordinator is killed or interrupted, and resumed;
-strangers send bytes; a node's disk is full. One node's clock is an hour ahead, one's an hour behind, and one is reached through
+models are paused and resumed; strangers send bytes; a node's disk is full. The nodes do not see the files of the workload,
+which only the coordinator has. One node's clock is an hour ahead, one's an hour behind, and one is reached through
 a relay that delays each way by 100 ms. Without the right to make namespaces all processes share the loopback interface, and
-the faults of links are left out.
+the faults of links are left out, and the nodes see all files.
 
 One line for each round; exit status 1 with the first difference, hang or growth of memory, whose folder is kept. A round is
 determined by the seed except for its moments."""
@@ -60,6 +61,11 @@ memory = "2MiB"
 kind = "synthetic-language"
 symbols = 24
 
+[data.text]
+kind = "text"
+train = "inputs/text.txt"  # the nodes have neither
+validation = "inputs/validation.txt"
+
 [data.classes]
 kind = "synthetic-classes"
 features = 48
@@ -98,7 +104,7 @@ optimizer = { learning_rate = 1e-3, clip_norm = 1.0 }
 [[model]]
 name = "together-gathered"  # its embedding is tied
 chain = { family = "gpt2", layers = 2, width = 32, heads = 4, context = 16, dropout = 0.1 }
-data = "language"
+data = "text"
 batch_size = 8
 micro_batches = 4
 parallel = { replicas = 2, nodes = 2 }
@@ -107,6 +113,15 @@ optimizer = { learning_rate = 1e-3 }
 validate = { every_steps = 50, batches = 2 }
 """
 DEVICES = '[[device]]\nkind = "cpu"\nmemory = "4MiB"\n'  # other cuts than the workload's
+
+
+def write_inputs(folder):
+    """Words that are the same in every round."""
+    folder.mkdir()
+    rng = random.Random(3)
+    words = ["".join(rng.choice("abcdefghijklmnop") for _ in range(rng.randint(2, 8))) for _ in range(200)]
+    for name, n in (("text.txt", 100_000), ("validation.txt", 2_000)):
+        (folder / name).write_text(" ".join(rng.choice(words) for _ in range(n)))
 
 
 def run_quietly(*command):
@@ -234,7 +249,8 @@ class Round:
         extra = {"1": {"CLOCK_OFF_BY": "3600"}, "2": {"CLOCK_OFF_BY": "-3600"}}.get(n, {})
         if extra:
             extra["LD_PRELOAD"] = str(self.shim)
-        self.start(n, [self.hydra, "node", "--join", to, "--keys", "keys", "--name", f"n{n}", "--folder", f"disk{n}",
+        lacks_inputs = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none inputs && exec "$@"', "sh"] if self.network.real else []
+        self.start(n, [*lacks_inputs, self.hydra, "node", "--join", to, "--keys", "keys", "--name", f"n{n}", "--folder", f"disk{n}",
                        *(["--devices", "devices.toml"] if n == "2" else []),
                        *(["--address", self.network.addresses[n]] if n == "3" else [])], n, extra)
 
@@ -250,13 +266,13 @@ class Round:
 
     def fault(self):
         n = self.rng.choice("123")
-        kinds = ["kill", "freeze", "leave", "strangers", "kill-coordinator", "interrupt"]
+        kinds = ["kill", "freeze", "leave", "strangers", "kill-coordinator", "interrupt", "pause"]
         if self.network.real:
             kinds += ["cut", "slow", "full"]
         kind = self.rng.choice(kinds)
         node = self.processes[n]
         seconds = self.rng.choice([1, 3, 13])
-        self.faults.append(f"{kind}{'' if 'coord' in kind or kind in ('strangers', 'interrupt') else n}")
+        self.faults.append(f"{kind}{'' if 'coord' in kind or kind in ('strangers', 'interrupt', 'pause') else n}")
         if kind == "kill":
             node.kill()
             self.later(self.rng.uniform(0, 3), lambda: self.again(n))
@@ -278,7 +294,12 @@ class Round:
                 while True:
                     f.write(bytes(1 << 16))
                     f.flush()
-            self.later(seconds, lambda: fill.unlink(missing_ok=True))
+            self.later(seconds, lambda: (fill.unlink(missing_ok=True), self.again(n)))
+        elif kind == "pause":
+            model = self.rng.choice(["gpt-1", "mlp-5", "together-added", "together-gathered"])
+            threading.Thread(target=self.control, args=("pause", model), daemon=True).start()
+            for after in (seconds, seconds + 5):  # a node that is frozen hands it over late
+                self.later(after, lambda: self.control("resume", model))
         elif kind == "strangers":
             threading.Thread(target=self.strangers, daemon=True).start()
         else:
@@ -295,6 +316,9 @@ class Round:
         """A node that was not asked to end by itself is started again; one that still runs is left alone."""
         if self.processes[n].poll() is not None:
             self.start_node(n)
+
+    def control(self, command, model):
+        run_quietly(str(self.hydra), "control", str(self.folder / "run"), command, model)
 
     def strangers(self):
         """The bytes that end a process without TLS, and random ones."""
@@ -364,6 +388,7 @@ def one_round(hydra, base, shim, seed, number, network, addresses, expected, cal
     folder.mkdir()
     shutil.copy(base / "w.toml", folder)
     shutil.copytree(base / "keys", folder / "keys")
+    shutil.copytree(base / "inputs", folder / "inputs")
     (folder / "devices.toml").write_text(DEVICES)
     disks = tiny_disks(folder, network)
     r = Round(hydra, folder, shim, rng, network)
@@ -383,6 +408,8 @@ def one_round(hydra, base, shim, seed, number, network, addresses, expected, cal
         got = results_of(folder / "run")
         wrong = [f"{name}: {key} differs" for name, want in expected.items() for key in want
                  if got.get(name, {}).get(key) != want[key]]
+    if network.real and not any("comes from the coordinator" in (folder / f"{n}.log").read_text() for n in "123"):
+        wrong.append("no node took its inputs from the coordinator")
     if r.most_memory > calm + MEMORY_MIB:
         wrong.append(f"the coordinator grew to {r.most_memory:.0f} MiB from {calm:.0f}")
     print(f"round {number}: {', '.join(r.faults)}: {took:.0f} s, {'; '.join(wrong) or 'equal'}", flush=True)
@@ -397,6 +424,7 @@ def refusals(hydra, base, network, addresses):
     folder.mkdir()
     shutil.copy(base / "w.toml", folder)
     shutil.copytree(base / "keys", folder / "keys")
+    shutil.copytree(base / "inputs", folder / "inputs")
     subprocess.run([hydra, "cluster", "keys", folder / "other"], check=True, stderr=subprocess.DEVNULL)
     c = subprocess.Popen([*network.inside("c"), str(hydra), "train", "w.toml", "--listen", f"{addresses['c']}:{PORT}", "--keys", "keys",
                           "--set", "model.steps=100000", "--output", "run"], cwd=folder, stdout=subprocess.DEVNULL, stderr=open(folder / "c.log", "wb"))
@@ -431,6 +459,7 @@ def main():
     base = pathlib.Path(tempfile.mkdtemp(prefix="cluster", dir=o.folder))
     (base / "w.toml").write_text(WORKLOAD)
     (base / "shim.c").write_text(SHIM)
+    write_inputs(base / "inputs")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", base / "shim.so", base / "shim.c", "-ldl"], check=True)
     subprocess.run([hydra, "cluster", "keys", base / "keys"], check=True, stderr=subprocess.DEVNULL)
     subprocess.run([hydra, "train", "w.toml", "--quiet", "--output", "alone"], cwd=base, check=True, stdout=subprocess.DEVNULL,

@@ -62,6 +62,36 @@ TEST_CASE("a model that moves to another run and back has the bits of plain trai
   CHECK(b.steps() >= 5);
 }
 
+TEST_CASE("a model that has ended is dropped, and trained again from an older checkpoint", "[moving]") {
+  auto model = tiny_gpt(0.1, true);
+  model.steps = 40;
+  model.cuts = {};
+  const temporary_folder folder;
+  waiting_run run(folder.path(), {model}, {.memory = 64_MiB});
+  (*run).resume("model-0");
+  run.train_for(10);
+  (*run).pause("model-0");
+  const auto steps = newest_step(run.checkpoints("model-0"));
+  REQUIRE(steps < 40);
+  (*run).resume("model-0");
+  run.train_to_the_end(0);
+  CHECK_THROWS_WITH((*run).resume("model-0"), Catch::Contains("it has finished"));
+  REQUIRE(newest_step(run.checkpoints("model-0")) == 40);
+  fs::remove_all(list_checkpoints(run.checkpoints("model-0")).front());
+  REQUIRE(newest_step(run.checkpoints("model-0")) == steps);
+  run.steer("model-0", model_command::drop);
+  CHECK(run.phase_of(0) == model_phase::paused);
+  (*run).resume("model-0");
+  run.train_to_the_end(0);
+  CHECK((*run).status().models[0].steps == 40);
+  const auto alone = train_spilled({model}, {});
+  const auto r = run.end();
+  CHECK(r.models[0].status == model_status::finished);
+  CHECK(r.models[0].digest == alone.summary.models[0].digest);
+  CHECK(r.models[0].loss == alone.summary.models[0].loss);
+  CHECK(newest_step(run.checkpoints("model-0")) == 40);
+}
+
 TEST_CASE("models can only begin paused in a run that saves them", "[moving]") {
   CHECK_THROWS_WITH(session({.begin_paused = true}), Catch::Contains("give the run a folder"));
 }

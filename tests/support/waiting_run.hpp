@@ -44,6 +44,12 @@ class waiting_run {
   std::filesystem::path checkpoints(const std::string& model) const { return checkpoints_of(folder_ / "checkpoints", model); }
 
   model_phase phase_of(std::size_t model) { return session_.status().models.at(model).phase; }
+  void steer(const std::string& model, model_command what, const step_share& share = {}) {
+    std::promise<fault> done;
+    session_.steer(
+        model, what, [&](const fault& why) { done.set_value(why); }, share);
+    if (const fault why = done.get_future().get()) throw fault_error(why);
+  }
   void train_for(int steps) {
     for (const int end = steps_ + steps; steps_ < end;) std::this_thread::yield();
   }

@@ -200,6 +200,28 @@ TEST_CASE("a node that leaves hands its models over, and gets no more", "[cluste
   CHECK(again[0].from_step == 7);
 }
 
+TEST_CASE("a model that is paused is taken back, and given to a node when it is resumed", "[cluster]") {
+  assignments all;
+  all.add_node("a", {});
+  all.add_model("m", 100s, {});
+  const auto first = of<assign_model>(all.decide()).at(0);
+  all.pause(0, true);
+  CHECK(all.decide().empty());  // it is on its way
+  CHECK(all.began(0, first.epoch));
+  CHECK(of<take_back_model>(all.decide()).size() == 1);
+  CHECK(all.released(0, first.epoch));
+  CHECK(all.decide().empty());
+  all.pause(0, false);
+  CHECK(of<assign_model>(all.decide()).size() == 1);
+  all.pause(0, true);
+  all.node_lost(0);
+  all.add_node("b", {});
+  CHECK(of<assign_model>(all.decide()).empty());
+  CHECK_FALSE(all.over());
+  all.stopped(0);
+  CHECK(all.over());
+}
+
 TEST_CASE("a model that does not fit a node goes to another; one that nodes refuse three times fails", "[cluster]") {
   assignments a;
   a.add_model("large", 10s, byte_count{1});

@@ -266,6 +266,21 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
   CHECK(c.said("was found saved at step"));
 }
 
+TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(1, 60);
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  c.train_to(20);
+  const auto saved = checkpoints_of(folder.path() / "a" / "0000000000000007" / "checkpoints", "model-0");
+  fs::rename(saved, folder.path() / "aside");
+  fs::create_directory_symlink(folder.path() / "nowhere", saved);  // no file can be written there
+  c.wait_for("it has ended, but could not be saved");
+  fs::remove(saved);
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
+}
+
 TEST_CASE("a model of a cluster is stopped with the step that has begun", "[cluster]") {
   const temporary_folder folder;
   auto models = some_models(2, 100);
@@ -281,6 +296,46 @@ TEST_CASE("a model of a cluster is stopped with the step that has begun", "[clus
   CHECK(r.models[0].steps < 100000);
   CHECK(r.models[0].loss.size() == r.models[0].steps);
   CHECK(r.models[1].status == model_status::finished);
+}
+
+TEST_CASE("a model of a cluster is paused, and continues with the same results when it is resumed", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(2, 400);
+  const auto run = folder.path() / "run";
+  under_way c(workload_of(models, run), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  c.train_to(20);
+  c->pause("model-0");
+  const auto paused = c->status().models[0];
+  CHECK(paused.phase == model_phase::paused);
+  CHECK(paused.steps < 400);
+  CHECK(newest_step(checkpoints_of(run / "checkpoints", "model-0")) == paused.steps);
+  CHECK_THROWS_WITH(c->pause("model-0"), Catch::Contains("it is paused"));
+  CHECK_THROWS_WITH(c->resume("model-1"), Catch::Contains("not paused"));
+  c.wait_for("model-1 has ended");
+  CHECK(c->status().models[0].steps == paused.steps);
+  CHECK_THROWS_WITH(c->pause("model-1"), Catch::Contains("has ended"));
+  c->resume("model-0");
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
+}
+
+TEST_CASE("a paused model of a cluster is stopped where it is, or saved when the run is interrupted", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(2, 1'000'000);
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  c.train_to(20);
+  c->pause("model-0");
+  c->pause("model-1");
+  c->stop("model-0");
+  CHECK(c->status().models[0].phase == model_phase::stopped);
+  c->interrupt();
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  CHECK(r.models[0].status == model_status::stopped);
+  CHECK(r.models[1].status == model_status::interrupted);
+  for (const auto& m : r.models) CHECK((m.steps > 0 && m.loss.size() == m.steps));
 }
 
 TEST_CASE("a node whose models would have other results is refused, and told why", "[cluster]") {

@@ -1,5 +1,6 @@
 // Folders that another process offers arrive as they are, or not at all.
 
+#include "actors/cluster/chunk_puller.hpp"
 #include "actors/cluster/folder_receiver.hpp"
 #include "actors/cluster/folder_source.hpp"
 #include "actors/protocol/system_config.hpp"

@@ -57,6 +57,18 @@ TEST_CASE("trials of a search are listed by its ranking, other models after them
                        Contains("<td>stopped at rung 1: 2nd of 3, 1 continues</td>"));
 }
 
+TEST_CASE("a cluster's run has a table of its nodes, and nothing that only they know") {
+  recorded_run run = with_models({{1, 1}});
+  CHECK_THAT(to_page(run, {}), !Contains("<h2>Nodes</h2>") && Contains("decisions"));
+  run.summary.cluster = {.nodes = {{.name = "a<b", .devices = 2, .models = 3, .outcome = "lost"}}, .moves = 4};
+  run.bounds = {{"work", 2}, {"h2d", 0}};
+  const std::string page = to_page(run, {});
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("<h2>Nodes</h2>") && Contains("<td>a&lt;b</td><td class=\"n\">2</td>") &&
+                       Contains("<td>lost</td>") && Contains("Network: 4 moves") && !Contains("decisions") &&
+                       Contains("<td>work</td>") && !Contains("<td>h2d</td>"));
+}
+
 TEST_CASE("a model says how its steps were divided, and what the pipeline cost") {
   recorded_run run = with_models({{1, 0}});
   model_report& m = run.summary.models[0];

@@ -1,0 +1,163 @@
+#include "actors/cluster/input_receiver.hpp"
+
+#include "actors/cluster/chunk_puller.hpp"
+#include "runtime/base/counted.hpp"
+#include "runtime/storage/byte_sink.hpp"
+#include "runtime/storage/file_system.hpp"
+#include "runtime/storage/leftovers.hpp"
+#include "runtime/storage/sha256.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/after.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr caf::timespan silence_limit = std::chrono::seconds(30);
+
+void check(const input_transfer& t) {
+  if (t.cancelled && t.cancelled()) {
+    throw fault_error(fault_code::cancelled, fmt::format("\"{}\" is not needed any more", t.name));
+  }
+}
+
+void say(const input_transfer& t, const std::string& text) {
+  if (t.say) {
+    t.say(text);
+  }
+}
+
+/// Waits until the source knows its checksums.
+input_offered offer_of(caf::blocking_actor& self, const input_transfer& t) {
+  self.send(t.from, want_input{t.name, caf::actor_cast<input_receiver>(&self)});
+  input_offered got;
+  bool said = false;
+  do {
+    check(t);
+    self.receive([&](input_offered& m) { got = std::move(m); },
+                 [&](const caf::down_msg&) {
+                   got.why = {fault_code::io, "the connection was lost"};
+                 },
+                 caf::after(silence_limit) >>
+                     [&] {
+                       got.why = {fault_code::io, "nothing came for 30 s"};
+                     });
+    if (got.unread > byte_count{} && !std::exchange(said, true)) {
+      say(t, fmt::format("the coordinator reads \"{}\", which is not on this machine", t.name));
+    }
+  } while (!got.why && got.unread > byte_count{});
+  if (got.why) {
+    throw fault_error(got.why);
+  }
+  return got;
+}
+
+/// A plain path that stays in its folder.
+bool is_inside(const fs::path& name) {
+  return name.is_relative() && !name.empty() && name == name.lexically_normal() && *name.begin() != ".." &&
+         name.has_filename() && name != ".";
+}
+
+byte_count size_of(const input_offered& what) {
+  byte_count sum{};
+  for (const auto& f : what.files) {
+    if (!is_inside(f.name)) {
+      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file", f.name));
+    }
+    sum += f.size;
+  }
+  return sum;
+}
+
+std::string digest_of(const input_offered& what) {
+  sha256 hash;
+  const auto add = [&hash](const std::string& text) { hash.add(std::as_bytes(std::span(text))); };
+  add(what.is_folder ? "folder\n" : "file\n");
+  for (const auto& f : what.files) {
+    add(f.sha256 + "  " + f.name + "\n");
+  }
+  return hash.finish();
+}
+
+void write_files(chunk_puller& puller, const input_offered& what, const fs::path& folder, const input_transfer& t) {
+  auto& files = posix_file_system();
+  std::set<fs::path> folders{folder};
+  for (const auto& f : what.files) {
+    const auto place = folder / f.name;
+    make_folders(files, place.parent_path());
+    folders.insert(place.parent_path());
+    const auto file = files.create(place);
+    byte_sink sink(*file);
+    puller.pull_next([&](std::span<const std::byte> bytes) {
+      check(t);
+      sink.add(bytes);
+    });
+    if (sink.finish() != f.sha256) {
+      throw fault_error(fault_code::damaged, fmt::format("{} has changed since the coordinator has read it", f.name));
+    }
+    file->flush();
+    file->sync();
+    file->close();
+  }
+  for (const auto& each : folders) {
+    files.sync_folder(each);
+  }
+}
+
+void pull(caf::blocking_actor& self, const input_transfer& t, const input_offered& what, const fs::path& place) {
+  std::vector<pulled_file> wanted;
+  for (const auto& f : what.files) {
+    wanted.push_back({static_cast<std::uint32_t>(wanted.size()), f.name, f.size});
+  }
+  chunk_puller puller(self, t.from, what.offer, std::move(wanted));
+  auto& files = posix_file_system();
+  const auto temporary = temporary_path(place, getpid());
+  files.remove_all(temporary);
+  make_folders(files, temporary);
+  try {
+    write_files(puller, what, temporary, t);
+    files.rename(temporary, place);
+    files.sync_folder(place.parent_path());
+  } catch (...) {
+    files.remove_all(temporary);
+    throw;
+  }
+}
+
+}  // namespace
+
+fs::path receive_input(caf::actor_system& system, const input_transfer& t) try {
+  const caf::scoped_actor self(system);
+  if (!t.from) {
+    throw fault_error(fault_code::io, "it is not on this machine, and the coordinator does not offer it");
+  }
+  self->monitor(t.from);
+  const auto what = offer_of(*self, t);
+  const auto size = size_of(what);
+  const auto place = t.into / digest_of(what);
+  if (!fs::exists(place)) {
+    say(t, fmt::format("\"{}\" comes from the coordinator: {} in {}", t.name, to_string(size),
+                       counted(what.files.size(), "file")));
+    pull(*self, t, what, place);
+  }
+  return what.is_folder ? place : place / what.files.at(0).name;
+} catch (const fault_error& e) {
+  throw fault_error(e.what_happened().code, fmt::format("\"{}\": {}", t.name, e.what()));
+}
+
+}  // namespace hydra

@@ -1,0 +1,26 @@
+#pragma once
+// Pulls a file or folder that the workload names, and this machine lacks.
+
+#include "actors/protocol/cluster.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace hydra {
+
+struct input_transfer {
+  std::string name;  ///< as the workload has it
+  input_source from;
+  std::filesystem::path into;  ///< a folder for inputs of all runs
+  std::function<bool()> cancelled{};
+  std::function<void(const std::string&)> say{};  ///< for a person
+};
+
+/// Returns when it is there, where it is: in a folder whose name is the SHA-256 of all names and checksums, which appears complete
+/// or not at all. One that is there is not pulled. Throws fault_error {io}, {damaged}, {cancelled}, or with the source's reason.
+std::filesystem::path receive_input(caf::actor_system& system, const input_transfer& what);
+
+}  // namespace hydra

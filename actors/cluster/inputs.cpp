@@ -1,0 +1,268 @@
+#include "actors/cluster/inputs.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/file_system.hpp"
+#include "runtime/storage/sha256.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/blocking_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto notice_interval = std::chrono::seconds(1);  ///< for those that wait for checksums
+constexpr std::size_t most_files = 100'000;                ///< their names are sent in one message
+constexpr std::uint32_t largest_chunk = 1 << 20;
+
+/// An input has been read.
+struct input_was_read {
+  std::string name{};
+  std::vector<offered_input_file> files{};
+  fault why{};
+};
+
+struct notify_waiting_nodes {};
+
+}  // namespace
+
+}  // namespace hydra
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::input_was_read)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::notify_waiting_nodes)
+
+namespace hydra {
+
+namespace {
+
+using local_inputs = input_source::extend<caf::reacts_to<input_was_read>, caf::reacts_to<notify_waiting_nodes>>;
+
+bool is_hidden(const fs::path& p) { return p.filename().string().starts_with('.'); }
+
+/// Relative to the folder; of a file its own name.
+std::vector<offered_input_file> files_of(const fs::path& input) {
+  if (!fs::is_directory(input)) {
+    return {{.name = input.filename().string(), .size = byte_count{fs::file_size(input)}}};
+  }
+  std::vector<offered_input_file> all;
+  const auto follow = fs::directory_options::follow_directory_symlink;
+  for (auto entry = fs::recursive_directory_iterator(input, follow); entry != fs::end(entry); ++entry) {
+    if (is_hidden(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (entry->is_regular_file()) {
+      all.push_back({.name = entry->path().lexically_relative(input).string(), .size = byte_count{entry->file_size()}});
+    }
+    if (all.size() > most_files) {
+      throw fault_error(fault_code::refused, fmt::format("{} has more than {} files: give each machine a copy of it",
+                                                         input.string(), most_files));
+    }
+  }
+  std::ranges::sort(all, {}, &offered_input_file::name);
+  return all;
+}
+
+/// An open file.
+class open_file {
+ public:
+  explicit open_file(fs::path file) : file_(std::move(file)), descriptor_(open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) {
+      throw file_error("open", file_, errno);
+    }
+  }
+  ~open_file() { close(descriptor_); }
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+
+  std::size_t read(std::span<char> into, std::uint64_t at) const {
+    const auto got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(at));
+    if (got < 0) {
+      throw file_error("read", file_, errno);
+    }
+    return static_cast<std::size_t>(got);
+  }
+
+ private:
+  fs::path file_;
+  int descriptor_;
+};
+
+/// An input that is being read.
+struct reading {
+  std::atomic<std::uint64_t> unread = 1;  ///< bytes, at least 1
+  std::atomic<bool> given_up = false;
+};
+
+std::string sha256_of(const fs::path& file, reading& r) {
+  sha256 hash;
+  std::vector<char> piece(largest_chunk);
+  const open_file in(file);
+  std::uint64_t at = 0;
+  while (const auto got = r.given_up ? 0 : in.read(piece, at)) {
+    hash.add(std::as_bytes(std::span(piece).first(got)));
+    at += got;
+    r.unread -= std::min<std::uint64_t>(r.unread - 1, got);
+  }
+  return hash.finish();
+}
+
+struct input {
+  fs::path path;
+  bool is_folder = false;
+  std::optional<std::vector<offered_input_file>> files{};  ///< known once it was read
+  std::vector<input_receiver> waiting{};                   ///< for that
+  std::shared_ptr<reading> under_way{};
+
+  fs::path place_of(const offered_input_file& f) const { return is_folder ? path / f.name : path; }
+};
+
+/// A thread of its own: it reads files. Another one reads an input for its checksums.
+class inputs final : public local_inputs::base {
+ public:
+  using super = local_inputs::base;
+
+  inputs(caf::actor_config& config, const input_paths& what) : super(config) {
+    for (const auto& [name, path] : what) {
+      numbers_[name] = all_.size();
+      all_.push_back({.path = path});
+    }
+  }
+  const char* name() const override { return "inputs"; }
+
+  behavior_type make_behavior() override {
+    return {[this](const want_chunk& m) { send(m.to, read(m)); }, [](const drop_folders&) {},
+            [this](const want_input& m) { on_want(m); }, [this](const input_was_read& m) { on_read(m); },
+            [this](const notify_waiting_nodes&) {
+              notifying_ = false;
+              notify();
+            }};
+  }
+
+  void on_exit() override {
+    for (const auto& i : all_) {
+      if (i.under_way) {
+        i.under_way->given_up = true;
+      }
+    }
+  }
+
+ private:
+  void on_want(const want_input& m) {
+    const auto found = numbers_.find(m.name);
+    if (found == numbers_.end()) {
+      send(m.to, input_offered{.why = {fault_code::bad_input, fmt::format("the workload names no \"{}\"", m.name)}});
+      return;
+    }
+    auto& wanted = all_[found->second];
+    if (wanted.files) {
+      return offer(found->second, m.to);
+    }
+    wanted.waiting.push_back(m.to);
+    if (!wanted.under_way) {
+      wanted.under_way = std::make_shared<reading>();
+      begin_to_read(m.name, wanted.path, wanted.under_way);
+    }
+    notify();
+  }
+
+  void begin_to_read(const std::string& name, const fs::path& path, const std::shared_ptr<reading>& under_way) {
+    system().spawn<caf::detached>([self = caf::actor_cast<local_inputs>(this), name, path, under_way](caf::blocking_actor*) {
+      input_was_read result{.name = name};
+      try {
+        const bool is_folder = fs::is_directory(path);
+        result.files = files_of(path);
+        for (const auto& f : result.files) {
+          under_way->unread += f.size.value();
+        }
+        for (auto& f : result.files) {
+          f.sha256 = sha256_of(is_folder ? path / f.name : path, *under_way);
+        }
+      } catch (...) {
+        result.why = to_fault(std::current_exception());
+      }
+      caf::anon_send(self, std::move(result));
+    });
+  }
+
+  void on_read(const input_was_read& m) {
+    const auto number = numbers_.at(m.name);
+    auto& read = all_[number];
+    const auto waiting = std::exchange(read.waiting, {});
+    read.under_way = nullptr;
+    if (!m.why) {
+      read.is_folder = fs::is_directory(read.path);
+      read.files = m.files;
+    }
+    for (const auto& to : waiting) {
+      if (m.why) {
+        send(to, input_offered{.why = m.why});
+      } else {
+        offer(number, to);
+      }
+    }
+  }
+
+  void offer(std::size_t number, const input_receiver& to) {
+    send(to, input_offered{.offer = number, .is_folder = all_[number].is_folder, .files = *all_[number].files});
+  }
+
+  /// One message to itself at a time, and only while somebody waits.
+  void notify() {
+    bool somebody = false;
+    for (const auto& i : all_) {
+      for (const auto& to : i.waiting) {
+        send(to, input_offered{.unread = byte_count{i.under_way->unread}});
+        somebody = true;
+      }
+    }
+    if (somebody && !std::exchange(notifying_, true)) {
+      delayed_send(this, notice_interval, notify_waiting_nodes{});
+    }
+  }
+
+  chunk read(const want_chunk& wanted) try {
+    chunk answer{.file = wanted.file, .offset = wanted.offset};
+    const auto& of = all_.at(wanted.offer);
+    const auto place = of.place_of(of.files.value().at(wanted.file));
+    if (!open_ || open_->first != place) {
+      open_.emplace(place, std::make_unique<open_file>(place));
+    }
+    answer.bytes.resize(std::min(wanted.bytes, largest_chunk));
+    answer.bytes.resize(open_->second->read(answer.bytes, wanted.offset));
+    return answer;
+  } catch (...) {
+    return {.file = wanted.file, .offset = wanted.offset, .why = to_fault(std::current_exception())};
+  }
+
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<input> all_;
+  std::optional<std::pair<fs::path, std::unique_ptr<open_file>>> open_;  ///< the file of the last chunk
+  bool notifying_ = false;
+};
+
+}  // namespace
+
+input_source spawn_inputs(caf::actor_system& system, input_paths what) {
+  return system.spawn<inputs, caf::detached>(std::move(what));
+}
+
+}  // namespace hydra

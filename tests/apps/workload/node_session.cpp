@@ -1,0 +1,84 @@
+// The session of a node takes what is on its machine, and the rest from the coordinator.
+
+#include "apps/workload/node_session.hpp"
+
+#include "tests/apps/temporary_folder.hpp"
+#include "tests/apps/workload/example.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string workload_text = R"([run]
+name = "w"
+
+[[device]]
+kind = "cpu"
+memory = "24MiB"
+
+[data.text]
+kind = "text"
+train = "data/train.txt"
+tokenizer = "bytes"
+
+[[model]]
+name = "gpt"
+chain = { from = "tiny" }
+data = "text"
+batch_size = 2
+steps = 3
+optimizer = { learning_rate = 1e-3 }
+)";
+
+void write_inputs(const fs::path& folder, const std::string& text) {
+  fs::create_directories(folder / "data");
+  std::ofstream(folder / "data" / "train.txt") << text;
+  test::write_checkpoint(folder / "tiny", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
+}
+
+}  // namespace
+
+TEST_CASE("a node has the same models with its own files as with those that it takes from the coordinator") {
+  const temporary_folder folder;
+  write_inputs(folder.path() / "own", std::string(500, '\1'));
+  write_inputs(folder.path() / "other", std::string(500, '\1'));
+  fs::remove_all(folder.path() / "own" / "tiny");
+  std::vector<std::string> asked;
+  const auto identity = [&](const fs::path& began_in, const std::string& output) {
+    const auto input = [&](const std::string& name) {
+      asked.push_back(name);
+      return folder.path() / "other" / name;
+    };
+    const auto s = node_session({.name = "w", .workload = workload_text, .began_in = began_in.string()}, {},
+                                {folder.path() / output, nullptr, input});
+    s->plan();
+    return s->estimates().at(0).identity;
+  };
+  const std::string whole = identity(folder.path() / "other", "1");
+  CHECK(asked.empty());
+  CHECK(identity(folder.path() / "own", "2") == whole);
+  CHECK(asked == std::vector<std::string>{"tiny"});
+  asked.clear();
+  CHECK(identity("/there/is/no/such/folder", "3") == whole);
+  CHECK(asked == std::vector<std::string>{"data/train.txt", "tiny"});
+}
+
+TEST_CASE("the inputs of a workload are the files and folders that it names") {
+  const temporary_folder folder;
+  write_inputs(folder.path(), std::string(500, '\1'));
+  const workload w = parse_workload(workload_text, "w.toml", {}, folder.path());
+  const std::string text = (folder.path() / "data" / "train.txt").string(), tiny = (folder.path() / "tiny").string();
+  CHECK(inputs_of(w) == input_paths{{text, text}, {tiny, tiny}});
+}
+
+}  // namespace hydra::apps
