@@ -125,6 +125,33 @@ std::string difference_between(const char* what, precision saved, precision now)
   return saved == now ? "" : fmt::format("{}: {} (saved), {} (now)", what, to_string(saved), to_string(now));
 }
 
+/// Of files and folders only their names, as other machines may have them elsewhere: "text /a/b.txt, bytes" is "text b.txt, bytes".
+std::string without_folders(const std::string& data) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= data.size();) {
+    const auto end = std::min(data.find(", ", at), data.size());
+    auto part = data.substr(at, end - at);
+    part.resize(part.find_last_not_of('/') + 1);
+    if (const auto last = part.rfind('/'); last != std::string::npos) {
+      const auto begin = part.rfind(' ', part.find('/')) + 1;  // 0 if there is no space
+      part.erase(begin, last + 1 - begin);
+    }
+    parts.push_back(std::move(part));
+    at = end + 2;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Older checkpoints have whole paths.
+std::string with_bare_names(std::string identity) {
+  const std::string key = "\ndata: ";
+  if (const auto found = identity.find(key); found != std::string::npos) {
+    const auto begin = found + key.size(), end = identity.find('\n', begin);
+    identity.replace(begin, end - begin, without_folders(identity.substr(begin, end - begin)));
+  }
+  return identity;
+}
+
 /// Lines about data whose values say nothing to a person.
 bool tells_by_digest(const std::string& line) { return line.starts_with("content: ") || line.starts_with("files: "); }
 
@@ -137,7 +164,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +
          weights_of(*p.model) + base_of(*p.model) +
-         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(),
+         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", without_folders(source.describe()),
                      content_of(source), p.data.order.shuffle, p.data.order.samples) +
          line_unless_empty("files", source.fingerprint()) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
@@ -180,7 +207,8 @@ std::string with_steps(std::string identity, std::uint32_t steps) {
   return identity.replace(number, identity.find('\n', number) - number, std::to_string(steps));
 }
 
-std::string difference_of(const std::string& saved, const std::string& now) {
+std::string difference_of(const std::string& as_saved, const std::string& now) {
+  const auto saved = with_bare_names(as_saved);
   const auto before = formats_in(saved), after = formats_in(now);
   if (before != after) {
     const auto numbers = difference_between("the devices' precision", before.numbers, after.numbers);

@@ -87,7 +87,6 @@ byte_count size_of(const input_offered& what) {
 std::string digest_of(const input_offered& what) {
   sha256 hash;
   const auto add = [&hash](const std::string& text) { hash.add(std::as_bytes(std::span(text))); };
-  add(what.is_folder ? "folder\n" : "file\n");
   for (const auto& f : what.files) {
     add(f.sha256 + "  " + f.name + "\n");
   }
@@ -155,7 +154,7 @@ fs::path receive_input(caf::actor_system& system, const input_transfer& t) try {
                        counted(what.files.size(), "file")));
     pull(*self, t, what, place);
   }
-  return what.is_folder ? place : place / what.files.at(0).name;
+  return place / what.name;
 } catch (const fault_error& e) {
   throw fault_error(e.what_happened().code, fmt::format("\"{}\": {}", t.name, e.what()));
 }

@@ -59,7 +59,7 @@ using local_inputs = input_source::extend<caf::reacts_to<input_was_read>, caf::r
 
 bool is_hidden(const fs::path& p) { return p.filename().string().starts_with('.'); }
 
-/// Relative to the folder; of a file its own name.
+/// With their paths relative to what contains the input.
 std::vector<offered_input_file> files_of(const fs::path& input) {
   if (!fs::is_directory(input)) {
     return {{.name = input.filename().string(), .size = byte_count{fs::file_size(input)}}};
@@ -70,7 +70,8 @@ std::vector<offered_input_file> files_of(const fs::path& input) {
     if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_regular_file()) {
-      all.push_back({.name = entry->path().lexically_relative(input).string(), .size = byte_count{entry->file_size()}});
+      all.push_back({.name = entry->path().lexically_relative(input.parent_path()).string(),
+                     .size = byte_count{entry->file_size()}});
     }
     if (all.size() > most_files) {
       throw fault_error(fault_code::refused, fmt::format("{} has more than {} files: give each machine a copy of it",
@@ -127,12 +128,11 @@ std::string sha256_of(const fs::path& file, reading& r) {
 
 struct input {
   fs::path path;
-  bool is_folder = false;
   std::optional<std::vector<offered_input_file>> files{};  ///< known once it was read
   std::vector<input_receiver> waiting{};                   ///< for that
   std::shared_ptr<reading> under_way{};
 
-  fs::path place_of(const offered_input_file& f) const { return is_folder ? path / f.name : path; }
+  fs::path place_of(const offered_input_file& f) const { return path.parent_path() / f.name; }
 };
 
 /// A thread of its own: it reads files. Another one reads an input for its checksums.
@@ -143,7 +143,7 @@ class inputs final : public local_inputs::base {
   inputs(caf::actor_config& config, const input_paths& what) : super(config) {
     for (const auto& [name, path] : what) {
       numbers_[name] = all_.size();
-      all_.push_back({.path = path});
+      all_.push_back({.path = path.has_filename() ? path : path.parent_path()});
     }
   }
   const char* name() const override { return "inputs"; }
@@ -188,13 +188,12 @@ class inputs final : public local_inputs::base {
     system().spawn<caf::detached>([self = caf::actor_cast<local_inputs>(this), name, path, under_way](caf::blocking_actor*) {
       input_was_read result{.name = name};
       try {
-        const bool is_folder = fs::is_directory(path);
         result.files = files_of(path);
         for (const auto& f : result.files) {
           under_way->unread += f.size.value();
         }
         for (auto& f : result.files) {
-          f.sha256 = sha256_of(is_folder ? path / f.name : path, *under_way);
+          f.sha256 = sha256_of(path.parent_path() / f.name, *under_way);
         }
       } catch (...) {
         result.why = to_fault(std::current_exception());
@@ -209,7 +208,6 @@ class inputs final : public local_inputs::base {
     const auto waiting = std::exchange(read.waiting, {});
     read.under_way = nullptr;
     if (!m.why) {
-      read.is_folder = fs::is_directory(read.path);
       read.files = m.files;
     }
     for (const auto& to : waiting) {
@@ -222,7 +220,8 @@ class inputs final : public local_inputs::base {
   }
 
   void offer(std::size_t number, const input_receiver& to) {
-    send(to, input_offered{.offer = number, .is_folder = all_[number].is_folder, .files = *all_[number].files});
+    send(to,
+         input_offered{.offer = number, .name = all_[number].path.filename().string(), .files = *all_[number].files});
   }
 
   /// One message to itself at a time, and only while somebody waits.

@@ -124,7 +124,7 @@ struct offered_folders {
 // -- inputs ---------------------------------------------------------------------------------------------------------------
 
 struct offered_input_file {
-  std::string name{};  ///< path in the folder; of an input that is a file its own name
+  std::string name{};  ///< relative path; that of a folder begins with the folder's own name
   byte_count size{};
   std::string sha256{};
 
@@ -136,14 +136,14 @@ struct offered_input_file {
 
 struct input_offered {
   std::uint64_t offer = 0;  ///< for want_chunk
-  bool is_folder = false;
+  std::string name{};       ///< of the file or folder
   std::vector<offered_input_file> files{};
   byte_count unread{};  ///< not zero: its checksums are not known yet, and another answer follows
   fault why{};          ///< it cannot be read
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, input_offered& x) {
-    return f(x.offer, x.is_folder, x.files, x.unread, x.why);
+    return f(x.offer, x.name, x.files, x.unread, x.why);
   }
 };
 using input_receiver = chunk_receiver::extend<caf::reacts_to<input_offered>>;

@@ -35,7 +35,8 @@ fs::path folder_for_paths(const std::string& began_in) {
 
 /// Where a path of the workload leads to on this machine.
 std::string path_here(const std::string& path, const fs::path& folder, const node_place& place) {
-  const fs::path own = fs::absolute(folder / path).lexically_normal();
+  fs::path own = fs::absolute(folder / path).lexically_normal();
+  if (!own.has_filename()) own = own.parent_path();
   std::error_code ignored;
   return fs::exists(own, ignored) || !place.input ? own.string() : place.input(path).string();
 }

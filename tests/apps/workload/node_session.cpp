@@ -26,15 +26,15 @@ name = "w"
 kind = "cpu"
 memory = "24MiB"
 
-[data.text]
-kind = "text"
-train = "data/train.txt"
-tokenizer = "bytes"
+[data.ids]
+kind = "tokens"
+train = "data/train.bin"
+vocabulary = 8
 
 [[model]]
 name = "gpt"
 chain = { from = "tiny" }
-data = "text"
+data = "ids"
 batch_size = 2
 steps = 3
 optimizer = { learning_rate = 1e-3 }
@@ -42,7 +42,7 @@ optimizer = { learning_rate = 1e-3 }
 
 void write_inputs(const fs::path& folder, const std::string& text) {
   fs::create_directories(folder / "data");
-  std::ofstream(folder / "data" / "train.txt") << text;
+  std::ofstream(folder / "data" / "train.bin") << text;
   test::write_checkpoint(folder / "tiny", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
 }
 
@@ -50,8 +50,8 @@ void write_inputs(const fs::path& folder, const std::string& text) {
 
 TEST_CASE("a node has the same models with its own files as with those that it takes from the coordinator") {
   const temporary_folder folder;
-  write_inputs(folder.path() / "own", std::string(500, '\1'));
-  write_inputs(folder.path() / "other", std::string(500, '\1'));
+  write_inputs(folder.path() / "own", std::string(500, '\0'));
+  write_inputs(folder.path() / "other", std::string(500, '\0'));
   fs::remove_all(folder.path() / "own" / "tiny");
   std::vector<std::string> asked;
   const auto identity = [&](const fs::path& began_in, const std::string& output) {
@@ -70,14 +70,14 @@ TEST_CASE("a node has the same models with its own files as with those that it t
   CHECK(asked == std::vector<std::string>{"tiny"});
   asked.clear();
   CHECK(identity("/there/is/no/such/folder", "3") == whole);
-  CHECK(asked == std::vector<std::string>{"data/train.txt", "tiny"});
+  CHECK(asked == std::vector<std::string>{"data/train.bin", "tiny"});
 }
 
 TEST_CASE("the inputs of a workload are the files and folders that it names") {
   const temporary_folder folder;
-  write_inputs(folder.path(), std::string(500, '\1'));
+  write_inputs(folder.path(), std::string(500, '\0'));
   const workload w = parse_workload(workload_text, "w.toml", {}, folder.path());
-  const std::string text = (folder.path() / "data" / "train.txt").string(), tiny = (folder.path() / "tiny").string();
+  const std::string text = (folder.path() / "data" / "train.bin").string(), tiny = (folder.path() / "tiny").string();
   CHECK(inputs_of(w) == input_paths{{text, text}, {tiny, tiny}});
 }
 
