@@ -175,6 +175,20 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          text_of(m.optimizer) + line_unless_empty("begins", m.begins.empty() ? "" : checkpoint_digest(m.begins));
 }
 
+std::string data_lines_of(const data_source& source) {
+  return fmt::format("content: {}\n", content_of(source)) + line_unless_empty("files", source.fingerprint());
+}
+
+bool has_lines(const std::string& identity, const std::string& lines) {
+  std::istringstream wanted(lines);
+  for (std::string line; std::getline(wanted, line);) {
+    if (("\n" + identity).find("\n" + line + "\n") == std::string::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<std::string> base_contents(const chain& model, std::uint64_t seed) {
   const parameter_layout layout(model, 0, model.size());
   std::map<std::string, std::string> origins;

@@ -17,6 +17,12 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
 /// layers that have none.
 std::vector<std::string> base_contents(const chain& model, std::uint64_t seed);
 
+/// The lines of it that say what the data hold, whatever their files are called.
+std::string data_lines_of(const data_source& source);
+
+/// Whether it has each of these lines.
+bool has_lines(const std::string& identity, const std::string& lines);
+
 /// The same with another number of steps.
 std::string with_steps(std::string identity, std::uint32_t steps);
 

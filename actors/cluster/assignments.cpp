@@ -89,7 +89,6 @@ bool assignments::began(std::size_t number, assignment_epoch epoch) {
     return false;
   }
   m->phase = assignment_phase::training;
-  m->refusals = 0;
   return true;
 }
 
@@ -137,6 +136,7 @@ bool assignments::saved(std::size_t number, assignment_epoch epoch, std::uint32_
   if (!m) {
     return false;
   }
+  m->refusals = step > m->saved_at.value_or(0) ? 0 : m->refusals;
   m->saved_at = step;
   m->steps = std::max(m->steps, step);  // it may have said less
   return true;

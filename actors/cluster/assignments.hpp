@@ -58,7 +58,7 @@ struct cluster_model {
   bool held = false;
   bool paused = false;         ///< by a person: it is taken back, and waits
   bool stays = false;          ///< it could not be saved
-  std::uint32_t refusals = 0;  ///< by nodes, one after the other
+  std::uint32_t refusals = 0;  ///< by nodes, one after the other, without a step in between that was saved
   std::uint32_t failed_teams = 0;  ///< nodes that did not come to train it together
 
   bool is_on(std::size_t n) const { return node == n || std::ranges::count(helpers, n) > 0; }
@@ -99,7 +99,7 @@ class assignments {
   bool began(std::size_t model, assignment_epoch epoch);
   /// A model that is too large for a node (`by`: because of which it is refused; none: its first one), or has ended there and
   /// could not be saved (refused), goes to another one, or waits for one. A node that could not write files is avoided until
-  /// forgive(). One that is refused three times in a row for other reasons has failed with the last one.
+  /// forgive(). One that is refused three times for other reasons, with no more steps saved, has failed with the last one.
   bool refused(std::size_t model, assignment_epoch epoch, const fault& why, std::optional<std::size_t> by = {});
   bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
   /// Its checkpoint is in the run folder.

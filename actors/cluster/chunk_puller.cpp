@@ -1,21 +1,13 @@
 #include "actors/cluster/chunk_puller.hpp"
 
 #include <caf/actor_cast.hpp>
-#include <caf/after.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace hydra {
-
-namespace {
-
-constexpr caf::timespan silence_limit = std::chrono::seconds(30);
-
-}  // namespace
 
 chunk_puller::chunk_puller(caf::blocking_actor& self, chunk_source from, std::uint64_t offer,
                            std::vector<pulled_file> files)
@@ -25,9 +17,9 @@ void chunk_puller::pull_next(const std::function<void(std::span<const std::byte>
   const auto file = files_.front();
   for (std::uint64_t at = 0; at < file.size.value();) {
     ask();
-    const auto got = next();
-    if (got.why) {
-      throw fault_error(got.why);
+    chunk got;
+    if (const auto why = receive_one(self_, got); why || got.why) {
+      throw fault_error(why ? why : got.why);
     }
     if (got.file != file.file || got.offset != at || got.bytes.empty()) {
       throw fault_error(fault_code::damaged, fmt::format("{} came otherwise than it was offered", file.name));
@@ -57,19 +49,6 @@ void chunk_puller::ask() {
     asked_ += bytes;
     ++open_;
   }
-}
-
-chunk chunk_puller::next() {
-  chunk got;
-  self_.receive([&](chunk& c) { got = std::move(c); },
-                [&](const caf::down_msg&) {
-                  got.why = {fault_code::io, "the connection was lost"};
-                },
-                caf::after(silence_limit) >>
-                    [&] {
-                      got.why = {fault_code::io, "nothing came for 30 s"};
-                    });
-  return got;
 }
 
 }  // namespace hydra

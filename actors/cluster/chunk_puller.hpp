@@ -3,14 +3,17 @@
 
 #include "actors/protocol/cluster.hpp"
 
+#include <caf/after.hpp>
 #include <caf/blocking_actor.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -19,6 +22,23 @@ namespace hydra {
 /// connection is idle in between.
 inline constexpr std::uint32_t chunk_bytes = 256 << 10;
 inline constexpr std::size_t chunk_credit = 4;
+
+constexpr caf::timespan silence_limit = std::chrono::seconds(30);  ///< after which a source has failed
+
+/// Waits for a message of a source that `self` monitors. Empty: `got` has come.
+template <class Message>
+fault receive_one(caf::blocking_actor& self, Message& got) {
+  fault why;
+  self.receive([&](Message& m) { got = std::move(m); },
+               [&](const caf::down_msg&) {
+                 why = {fault_code::io, "the connection was lost"};
+               },
+               caf::after(silence_limit) >>
+                   [&] {
+                     why = {fault_code::io, "nothing came for 30 s"};
+                   });
+  return why;
+}
 
 struct pulled_file {
   std::uint32_t file = 0;  ///< place in the offer
@@ -38,7 +58,6 @@ class chunk_puller {
 
  private:
   void ask();
-  chunk next();
 
   caf::blocking_actor& self_;
   chunk_source from_;

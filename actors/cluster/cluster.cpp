@@ -123,7 +123,7 @@ void cluster::stop(const std::string& model) { steer(model, model_command::stop)
 void cluster::pause(const std::string& model) { steer(model, model_command::pause); }
 void cluster::resume(const std::string& model) { steer(model, model_command::resume); }
 
-/// A pause takes as long as the step that has begun.
+/// A pause takes as long as the step that has begun and the transfer of its checkpoint.
 void cluster::steer(const std::string& model, model_command what) {
   auto answer = std::make_shared<std::promise<void>>();
   auto done = answer->get_future();
@@ -132,9 +132,9 @@ void cluster::steer(const std::string& model, model_command what) {
 }
 
 run_status cluster::status() {
-  const auto answer = std::make_shared<std::promise<run_status>>();
+  auto answer = std::make_shared<std::promise<run_status>>();
   auto known = answer->get_future();
-  state_->coordinator.read_status([answer](run_status s) { answer->set_value(std::move(s)); });
+  state_->coordinator.read_status([answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); });
   return awaited(std::move(known));
 }
 

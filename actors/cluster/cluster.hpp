@@ -48,7 +48,7 @@ class cluster {
   void interrupt();
   /// From any thread, while run() is under way: as session's. Throws fault_error{bad_input}, {refused}.
   void stop(const std::string& model);
-  /// Returns when its checkpoint is in the run folder, and no node has it.
+  /// Returns when no node has the model any more; its newest checkpoint is in the run folder.
   void pause(const std::string& model);
   void resume(const std::string& model);
   run_status status();

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator.hpp"
 
 #include "actors/cluster/coordinator_actor.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -13,14 +14,20 @@ void coordinator::on_steer(const steer_by_name& m) {
   const auto& names = setup_.what.models;
   const auto found = std::ranges::find(names, m.model);
   if (found == names.end()) {
-    return m.answer({fault_code::bad_input, fmt::format("there is no model \"{}\"", m.model)});
+    return m.answer(
+        {fault_code::bad_input, fmt::format("there is no model \"{}\"{}", m.model, known_instead(m.model, names))});
   }
   const auto model = static_cast<std::uint32_t>(found - names.begin());
   if (const auto why = objection(model, m.what)) {
     return m.answer(why);
   }
+  say(fmt::format("{} is to be {}", m.model,
+                  m.what == model_command::pause  ? "paused"
+                  : m.what == model_command::stop ? "stopped"
+                                                  : "resumed"));
   if (m.what == model_command::pause) {
     plan_.pause(model, true);
+    transit_.erase(model);  // it does not move
     pausing_.emplace(model, m.answer);
   } else {
     m.what == model_command::stop ? stop(model) : plan_.pause(model, false);
@@ -41,30 +48,42 @@ fault coordinator::objection(std::uint32_t model, model_command what) const {
   if (now.phase == assignment_phase::ended) {
     return refused("has ended");
   }
+  if (what != model_command::stop && stopping_.contains(model)) {
+    return refused("is being stopped");
+  }
   if (what == model_command::resume && !now.paused) {
     return refused("cannot be resumed: it is not paused");
   }
   if (what == model_command::pause && now.paused) {
     return refused("cannot be paused: it is paused");
   }
-  if (what == model_command::pause && stopping_.contains(model)) {
-    return refused("cannot be paused: it is being stopped");
-  }
   return {};
 }
 
-/// With the step that has begun, or at once if it is on no node and would not go to one.
+/// With the step that has begun; one that no node has, at once, and one that is about to be paused, then.
 void coordinator::stop(std::uint32_t model) {
-  const auto& now = plan_.of(model);
-  if (now.paused && now.phase == assignment_phase::waiting) {
-    plan_.stopped(model);
-    record_.models[model].steps = now.steps;
-    return note_end(model, model_phase::stopped, {}, "");
-  }
-  plan_.pause(model, false);
   stopping_.insert(model);
-  if (now.phase == assignment_phase::training) {
+  if (const auto& now = plan_.of(model); now.phase == assignment_phase::training) {
     send(node_of(*now.node), stop_assigned{model, now.epoch});
+  }
+}
+
+void coordinator::end_stopped() {
+  for (const auto model : stopping_) {
+    const auto& now = plan_.of(model);
+    if (now.phase == assignment_phase::waiting && !now.held) {
+      plan_.stopped(model);
+      record_.models[model].steps = now.steps;
+      note_end(model, model_phase::stopped, {}, "");
+    }
+  }
+}
+
+void coordinator::refuse_pause(std::uint32_t model, const fault& why) {
+  plan_.pause(model, false);
+  for (auto waiting = pausing_.extract(model); waiting; waiting = pausing_.extract(model)) {
+    waiting.mapped()({why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}",
+                                            plan_.of(model).name, why.text)});
   }
 }
 

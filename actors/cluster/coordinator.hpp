@@ -24,6 +24,7 @@ struct cluster_workload {
   std::string began_in{};             ///< folder from which its relative paths start
   input_paths inputs{};               ///< files and folders that it names: for nodes that lack them
   std::vector<std::string> models{};  ///< names, in its order
+  std::vector<std::string> data{};    ///< data_lines_of() each; empty: all nodes must only have the same
   std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
   std::uint32_t keep = 2;             ///< checkpoints of each model
 };

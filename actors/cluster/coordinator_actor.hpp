@@ -125,6 +125,7 @@ class coordinator final : public local_coordinator::base {
   }
 
   void on_exit() override {
+    pausing_.clear();
     if (inputs_) {
       send_exit(inputs_, caf::exit_reason::user_shutdown);
     }
@@ -216,7 +217,9 @@ class coordinator final : public local_coordinator::base {
   void on_steer(const steer_by_name& m);
   fault objection(std::uint32_t model, model_command what) const;
   void stop(std::uint32_t model);
+  void end_stopped();
   void answer_pauses();
+  void refuse_pause(std::uint32_t model, const fault& why);
   /// Only models that are paused are left.
   bool waits_for_command() const;
   void on_read(const read_cluster& m);

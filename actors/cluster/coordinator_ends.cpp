@@ -34,6 +34,7 @@ void coordinator::on_decide_again(const decide_again&) {
 /// After something has changed.
 void coordinator::settle() {
   end_left_nodes();
+  end_stopped();
   decide();
   answer_pauses();
   if (ending_) {
@@ -68,7 +69,7 @@ void coordinator::end_if_over() {
   }
 }
 
-/// `all_kept`: of what nodes have saved nothing is needed any more.
+/// `all_kept`: of what nodes that have planned have saved nothing is needed any more.
 void coordinator::end_nodes(bool all_kept) {
   if (std::exchange(ending_, true)) {
     return;
@@ -78,7 +79,7 @@ void coordinator::end_nodes(bool all_kept) {
   record_.moves = plan_.moves();
   for (const auto& m : members_) {
     if (!m.gone && !m.ended) {
-      send(m.node, end_node{all_kept});
+      send(m.node, end_node{plan_.over() || (all_kept && m.number)});
     }
   }
   reports_due_ = clock().now() + report_limit;
@@ -98,7 +99,6 @@ void coordinator::finish() {
   }
   members_.clear();
   arriving_.clear();
-  pausing_.clear();
   quit();
 }
 

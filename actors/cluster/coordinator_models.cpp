@@ -4,6 +4,7 @@
 #include "actors/cluster/folder_receiver.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/collective/even_parts.hpp"
 #include "runtime/storage/file_system.hpp"
 
@@ -176,7 +177,7 @@ void coordinator::on_refused(const assignment_refused& m) {
   if (plan_.refused(m.model, m.epoch, m.why, because_of)) {
     drop_offer(m.model);
     transit_.erase(m.model);
-    say(fmt::format("{} is refused: {}", plan_.of(m.model).name, m.why.text));
+    say(fmt::format("{} is refused by {}: {}", plan_.of(m.model).name, node->name, m.why.text));
     if (m.why.code == fault_code::damaged) {
       set_aside_damaged(m.model);
     }
@@ -202,6 +203,7 @@ void coordinator::on_stays(const assignment_stays& m) {
   if (is_current(m.model, m.epoch) && plan_.stays(m.model, m.epoch)) {
     transit_.erase(m.model);
     say(fmt::format("{} stays where it is: {}", plan_.of(m.model).name, m.why.text));
+    refuse_pause(m.model, m.why);
   }
 }
 
@@ -389,7 +391,7 @@ void coordinator::note_end(std::uint32_t model, model_phase end, const fault& wh
   record.completed = clock().now();
   transit_.erase(model);
   say(fmt::format("{} has {}{}", record.name, end == model_phase::failed ? "failed" : "ended",
-                  why ? ": " + why.text : fmt::format(" after {} steps", record.steps)));
+                  why ? ": " + why.text : " after " + counted(record.steps, "step")));
 }
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 // Nodes of the COORDINATOR: who joins, who is refused, who is lost.
 
+#include "actors/admission/identity.hpp"
 #include "actors/cluster/coordinator_actor.hpp"
 #include "actors/cluster/folder_receiver.hpp"
 #include "actors/report/report_json.hpp"
@@ -128,6 +129,14 @@ void coordinator::release_held(std::uint64_t instance) {
 std::string coordinator::objection_to_plan(const node_planned& m) const {
   if (m.models.size() != plan_.models().size() || m.devices.empty()) {
     return "it has planned other models";
+  }
+  for (std::size_t i = 0; i < setup_.what.data.size(); ++i) {
+    if (!has_lines(m.models[i].identity, setup_.what.data[i])) {
+      return fmt::format(
+          "of {} it has other data than the coordinator: other files, another tokenizer, or they are read otherwise; "
+          "what it does not have comes from the coordinator",
+          plan_.of(i).name);
+    }
   }
   for (std::size_t i = 0; i < identities_.size(); ++i) {
     if (m.models[i].identity != identities_[i]) {

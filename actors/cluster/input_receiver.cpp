@@ -11,14 +11,14 @@
 #include <caf/after.hpp>
 #include <caf/scoped_actor.hpp>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -27,8 +27,6 @@ namespace hydra {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr caf::timespan silence_limit = std::chrono::seconds(30);
 
 void check(const input_transfer& t) {
   if (t.cancelled && t.cancelled()) {
@@ -49,18 +47,13 @@ input_offered offer_of(caf::blocking_actor& self, const input_transfer& t) {
   bool said = false;
   do {
     check(t);
-    self.receive([&](input_offered& m) { got = std::move(m); },
-                 [&](const caf::down_msg&) {
-                   got.why = {fault_code::io, "the connection was lost"};
-                 },
-                 caf::after(silence_limit) >>
-                     [&] {
-                       got.why = {fault_code::io, "nothing came for 30 s"};
-                     });
-    if (got.unread > byte_count{} && !std::exchange(said, true)) {
+    if (const auto why = receive_one(self, got)) {
+      throw fault_error(why);
+    }
+    if (got.is_being_read && !std::exchange(said, true)) {
       say(t, fmt::format("the coordinator reads \"{}\", which is not on this machine", t.name));
     }
-  } while (!got.why && got.unread > byte_count{});
+  } while (got.is_being_read);
   if (got.why) {
     throw fault_error(got.why);
   }
@@ -74,6 +67,9 @@ bool is_inside(const fs::path& name) {
 }
 
 byte_count size_of(const input_offered& what) {
+  if (fs::path(what.name).has_parent_path() || !is_inside(what.name)) {
+    throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file or folder", what.name));
+  }
   byte_count sum{};
   for (const auto& f : what.files) {
     if (!is_inside(f.name)) {
@@ -93,13 +89,24 @@ std::string digest_of(const input_offered& what) {
   return hash.finish();
 }
 
+/// Waits until all that was written to the file system of the folder is on the disk: there may be many files.
+void sync_all(const fs::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int failed = descriptor < 0 ? -1 : syncfs(descriptor);
+  const int error = errno;
+  if (descriptor >= 0) {
+    close(descriptor);
+  }
+  if (failed != 0) {
+    throw file_error("write", folder, error);
+  }
+}
+
 void write_files(chunk_puller& puller, const input_offered& what, const fs::path& folder, const input_transfer& t) {
   auto& files = posix_file_system();
-  std::set<fs::path> folders{folder};
   for (const auto& f : what.files) {
     const auto place = folder / f.name;
-    make_folders(files, place.parent_path());
-    folders.insert(place.parent_path());
+    fs::create_directories(place.parent_path());
     const auto file = files.create(place);
     byte_sink sink(*file);
     puller.pull_next([&](std::span<const std::byte> bytes) {
@@ -110,12 +117,9 @@ void write_files(chunk_puller& puller, const input_offered& what, const fs::path
       throw fault_error(fault_code::damaged, fmt::format("{} has changed since the coordinator has read it", f.name));
     }
     file->flush();
-    file->sync();
     file->close();
   }
-  for (const auto& each : folders) {
-    files.sync_folder(each);
-  }
+  sync_all(folder);
 }
 
 void pull(caf::blocking_actor& self, const input_transfer& t, const input_offered& what, const fs::path& place) {
@@ -153,6 +157,9 @@ fs::path receive_input(caf::actor_system& system, const input_transfer& t) try {
     say(t, fmt::format("\"{}\" comes from the coordinator: {} in {}", t.name, to_string(size),
                        counted(what.files.size(), "file")));
     pull(*self, t, what, place);
+  }
+  if (!fs::exists(place / what.name)) {
+    throw fault_error(fault_code::bad_input, "it is an empty folder on the coordinator");
   }
   return place / what.name;
 } catch (const fault_error& e) {

@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto notice_interval = std::chrono::seconds(1);  ///< for those that wait for checksums
-constexpr std::size_t most_files = 100'000;                ///< their names are sent in one message
+constexpr std::size_t most_files = 20'000;                 ///< their names are sent in one message
 constexpr std::uint32_t largest_chunk = 1 << 20;
 
 /// An input has been read.
@@ -60,11 +60,11 @@ using local_inputs = input_source::extend<caf::reacts_to<input_was_read>, caf::r
 bool is_hidden(const fs::path& p) { return p.filename().string().starts_with('.'); }
 
 /// With their paths relative to what contains the input.
-std::vector<offered_input_file> files_of(const fs::path& input) {
+void add_files_of(const fs::path& input, std::vector<offered_input_file>& all) {
   if (!fs::is_directory(input)) {
-    return {{.name = input.filename().string(), .size = byte_count{fs::file_size(input)}}};
+    all.push_back({.name = input.filename().string(), .size = byte_count{fs::file_size(input)}});
+    return;
   }
-  std::vector<offered_input_file> all;
   const auto follow = fs::directory_options::follow_directory_symlink;
   for (auto entry = fs::recursive_directory_iterator(input, follow); entry != fs::end(entry); ++entry) {
     if (is_hidden(entry->path())) {
@@ -77,6 +77,13 @@ std::vector<offered_input_file> files_of(const fs::path& input) {
       throw fault_error(fault_code::refused, fmt::format("{} has more than {} files: give each machine a copy of it",
                                                          input.string(), most_files));
     }
+  }
+}
+
+std::vector<offered_input_file> files_of(const std::vector<fs::path>& input) {
+  std::vector<offered_input_file> all;
+  for (const auto& each : input) {
+    add_files_of(each, all);
   }
   std::ranges::sort(all, {}, &offered_input_file::name);
   return all;
@@ -107,32 +114,25 @@ class open_file {
   int descriptor_;
 };
 
-/// An input that is being read.
-struct reading {
-  std::atomic<std::uint64_t> unread = 1;  ///< bytes, at least 1
-  std::atomic<bool> given_up = false;
-};
-
-std::string sha256_of(const fs::path& file, reading& r) {
+std::string sha256_of(const fs::path& file, const std::atomic<bool>& given_up) {
   sha256 hash;
   std::vector<char> piece(largest_chunk);
   const open_file in(file);
   std::uint64_t at = 0;
-  while (const auto got = r.given_up ? 0 : in.read(piece, at)) {
+  while (const auto got = given_up ? 0 : in.read(piece, at)) {
     hash.add(std::as_bytes(std::span(piece).first(got)));
     at += got;
-    r.unread -= std::min<std::uint64_t>(r.unread - 1, got);
   }
   return hash.finish();
 }
 
 struct input {
-  fs::path path;
+  std::vector<fs::path> paths{};
   std::optional<std::vector<offered_input_file>> files{};  ///< known once it was read
   std::vector<input_receiver> waiting{};                   ///< for that
-  std::shared_ptr<reading> under_way{};
+  std::shared_ptr<std::atomic<bool>> given_up{};           ///< null: it is not being read
 
-  fs::path place_of(const offered_input_file& f) const { return path.parent_path() / f.name; }
+  fs::path place_of(const offered_input_file& f) const { return paths.front().parent_path() / f.name; }
 };
 
 /// A thread of its own: it reads files. Another one reads an input for its checksums.
@@ -141,9 +141,9 @@ class inputs final : public local_inputs::base {
   using super = local_inputs::base;
 
   inputs(caf::actor_config& config, const input_paths& what) : super(config) {
-    for (const auto& [name, path] : what) {
+    for (const auto& [name, paths] : what) {
       numbers_[name] = all_.size();
-      all_.push_back({.path = path.has_filename() ? path : path.parent_path()});
+      all_.push_back({.paths = paths});
     }
   }
   const char* name() const override { return "inputs"; }
@@ -159,8 +159,8 @@ class inputs final : public local_inputs::base {
 
   void on_exit() override {
     for (const auto& i : all_) {
-      if (i.under_way) {
-        i.under_way->given_up = true;
+      if (i.given_up) {
+        *i.given_up = true;
       }
     }
   }
@@ -177,36 +177,36 @@ class inputs final : public local_inputs::base {
       return offer(found->second, m.to);
     }
     wanted.waiting.push_back(m.to);
-    if (!wanted.under_way) {
-      wanted.under_way = std::make_shared<reading>();
-      begin_to_read(m.name, wanted.path, wanted.under_way);
+    if (!wanted.given_up) {
+      wanted.given_up = std::make_shared<std::atomic<bool>>(false);
+      begin_to_read(m.name, wanted.paths, wanted.given_up);
     }
     notify();
   }
 
-  void begin_to_read(const std::string& name, const fs::path& path, const std::shared_ptr<reading>& under_way) {
-    system().spawn<caf::detached>([self = caf::actor_cast<local_inputs>(this), name, path, under_way](caf::blocking_actor*) {
+  void begin_to_read(const std::string& name, const std::vector<fs::path>& paths,
+                     const std::shared_ptr<const std::atomic<bool>>& given_up) {
+    const auto read = [self = caf::actor_cast<local_inputs>(this), name, paths, given_up](caf::blocking_actor*) {
       input_was_read result{.name = name};
       try {
-        result.files = files_of(path);
-        for (const auto& f : result.files) {
-          under_way->unread += f.size.value();
-        }
+        result.files = files_of(paths);
         for (auto& f : result.files) {
-          f.sha256 = sha256_of(path.parent_path() / f.name, *under_way);
+          f.sha256 = sha256_of(paths.front().parent_path() / f.name, *given_up);
         }
       } catch (...) {
-        result.why = to_fault(std::current_exception());
+        const auto why = to_fault(std::current_exception());
+        result.why = {why.code, "the coordinator cannot read it: " + why.text};
       }
       caf::anon_send(self, std::move(result));
-    });
+    };
+    system().spawn<caf::detached>(read);
   }
 
   void on_read(const input_was_read& m) {
     const auto number = numbers_.at(m.name);
     auto& read = all_[number];
     const auto waiting = std::exchange(read.waiting, {});
-    read.under_way = nullptr;
+    read.given_up = nullptr;
     if (!m.why) {
       read.files = m.files;
     }
@@ -221,7 +221,8 @@ class inputs final : public local_inputs::base {
 
   void offer(std::size_t number, const input_receiver& to) {
     send(to,
-         input_offered{.offer = number, .name = all_[number].path.filename().string(), .files = *all_[number].files});
+         input_offered{
+             .offer = number, .name = all_[number].paths.front().filename().string(), .files = *all_[number].files});
   }
 
   /// One message to itself at a time, and only while somebody waits.
@@ -229,7 +230,7 @@ class inputs final : public local_inputs::base {
     bool somebody = false;
     for (const auto& i : all_) {
       for (const auto& to : i.waiting) {
-        send(to, input_offered{.unread = byte_count{i.under_way->unread}});
+        send(to, input_offered{.is_being_read = true});
         somebody = true;
       }
     }

@@ -8,14 +8,16 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
-/// Where they are, by the names that the workload has for them.
-using input_paths = std::map<std::string, std::filesystem::path>;
+/// Where they are, by the names that the workload has for them. After the file or folder itself, files of the same folder that
+/// are read with it.
+using input_paths = std::map<std::string, std::vector<std::filesystem::path>>;
 
 /// Files whose names begin with a period, and what is in such folders, are not offered. The first node that wants an input waits
-/// until it was read once, for its checksums. Ends when all handles to it are gone.
+/// until it was read once, for its checksums.
 input_source spawn_inputs(caf::actor_system& system, input_paths what);
 
 }  // namespace hydra

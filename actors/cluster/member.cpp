@@ -181,13 +181,15 @@ void cluster_member::plan(session& s, node_run& run) const {
   }
 }
 
-/// Two memberships of one run have the same, of those that have not changed.
-fs::path cluster_member::folder_for_inputs() const { return options_.folder / "inputs"; }
+/// Of the run; the same for all memberships.
+fs::path cluster_member::folder_of(const node_accepted& what) const {
+  return options_.folder / fmt::format("{:016x}", what.run);
+}
 
 fs::path cluster_member::input(cluster_network& network, const node_accepted& what, const std::string& name) const {
   return receive_input(network.system(), {.name = name,
                                           .from = what.inputs,
-                                          .into = folder_for_inputs(),
+                                          .into = folder_of(what) / "inputs",
                                           .cancelled = [this] { return is_over() || leaving(); },
                                           .say = options_.say});
 }
@@ -255,7 +257,7 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
   const auto what = accepted.get();
   std::unique_ptr<session> trained;
   if (what) {
-    node_run run{.folder = options_.folder / fmt::format("{:016x}", what->run)};
+    node_run run{.folder = folder_of(*what)};
     trained = planned_session(network, *what, run, exchange, near);
     node_->begin(run);
     if (trained && !is_over()) {
@@ -278,8 +280,7 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
   trained.reset();
   if (how == node_end::done && what) {  // the coordinator has all that is worth keeping
     std::error_code ignored;
-    fs::remove_all(options_.folder / fmt::format("{:016x}", what->run), ignored);
-    fs::remove_all(folder_for_inputs(), ignored);
+    fs::remove_all(folder_of(*what), ignored);
     fs::remove(options_.folder, ignored);
   }
   return how;

@@ -61,7 +61,7 @@ class cluster_member {
   std::unique_ptr<session> planned_session(cluster_network& network, const node_accepted& what, node_run& run,
                                            const std::shared_ptr<node_exchange>& exchange, const network_address& near);
   std::filesystem::path input(cluster_network& network, const node_accepted& what, const std::string& name) const;
-  std::filesystem::path folder_for_inputs() const;
+  std::filesystem::path folder_of(const node_accepted& what) const;
   void use(session* s);
   node_run_over train(session& s) const;
   bool wait(duration time) const;

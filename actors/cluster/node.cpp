@@ -186,7 +186,7 @@ class node final : public local_node::base {
 
   void on_leave(const leave_cluster&) {
     if (!run_.run) {
-      return stop(node_end::left, "it left before it had a model");
+      return stop(node_end::left, "the node has left before it had a model");
     }
     send(setup_.coordinator, node_leaves{setup_.hello.instance});
   }
@@ -349,12 +349,10 @@ class node final : public local_node::base {
     }
   }
 
-  /// It may have ended here, and the COORDINATOR did not get it.
+  /// It may have ended here, or be about to, and the COORDINATOR did not get it; of one that is paused a drop is refused.
   void start(std::uint32_t model, held_model& held) {
     held.phase = held_phase::starting;
-    if (ended_.erase(model) > 0) {
-      command(model, held.epoch, model_command::drop);
-    }
+    command(model, held.epoch, model_command::drop);
     command(model, held.epoch, model_command::resume, held.share());
   }
 
@@ -522,7 +520,6 @@ class node final : public local_node::base {
 
   /// One that has failed for a reason of this node is trained elsewhere, from what the coordinator has.
   void on_ended(std::uint32_t model, held_model& held, const model_now& now) {
-    ended_.insert(model);
     const bool failed = now.phase == model_phase::failed;
     const fault why{now.why, now.note};
     if (failed && now.why != fault_code::not_finite) {
@@ -608,7 +605,6 @@ class node final : public local_node::base {
   std::optional<metrics_tail> lines_;
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
-  std::set<std::uint32_t> ended_;                        ///< models that have ended here, since they were started
   std::set<std::string> helped_;                         ///< models that others save: those have the same lines
   std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
   std::uint64_t report_ = 0;                             ///< the offer of its files

@@ -30,10 +30,16 @@ unit_ready announced_unit(const announcement& next, const cursor& units, const s
   const auto then = units.next(p);
   const bool last = units.at_end(then);
   const auto& shard = what.plan.shards[next.what.shard.value];
-  return {next.what, next.after, wall_time(units, p, what.remaining_scale), units.time_of(p),
-          shard.base + shard.parameters, avoid, boundary_of(next.what, what),
-          last ? duration{} : wall_time(units, then, what.remaining_scale), last ? duration{} : units.time_of(then),
-          !last && units.first_of_step(then),
+  return {next.what,
+          next.after,
+          wall_time(units, p, what.remaining_scale),
+          units.time_of(p),
+          shard.base + shard.parameters,
+          avoid,
+          boundary_of(next.what, what),
+          last ? duration{} : wall_time(units, then, what.remaining_scale),
+          last ? duration{} : units.time_of(then),
+          !last && units.first_of_step(then) && what.share.whole(),  // a share's step ends when those of other nodes do
           shard.is_mostly_frozen() ? std::optional(what.plan.base_of(next.what)) : std::nullopt};
 }
 

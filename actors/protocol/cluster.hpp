@@ -138,12 +138,12 @@ struct input_offered {
   std::uint64_t offer = 0;  ///< for want_chunk
   std::string name{};       ///< of the file or folder
   std::vector<offered_input_file> files{};
-  byte_count unread{};  ///< not zero: its checksums are not known yet, and another answer follows
-  fault why{};          ///< it cannot be read
+  bool is_being_read = false;  ///< its checksums are not known yet, and another answer follows
+  fault why{};                 ///< it cannot be read
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, input_offered& x) {
-    return f(x.offer, x.name, x.files, x.unread, x.why);
+    return f(x.offer, x.name, x.files, x.is_being_read, x.why);
   }
 };
 using input_receiver = chunk_receiver::extend<caf::reacts_to<input_offered>>;

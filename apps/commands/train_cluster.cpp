@@ -1,5 +1,6 @@
 #include "apps/commands/train_cluster.hpp"
 
+#include "actors/admission/identity.hpp"
 #include "actors/cluster/cluster.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/run_folder/cluster_file.hpp"
@@ -14,6 +15,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/counted.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -29,10 +31,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using open_data = std::map<std::string, std::shared_ptr<const data_source>>;
+
 /// Opens what the models read: what is wrong with them is said before a node joins.
-std::map<std::string, std::shared_ptr<const data_source>> open_sources(const workload& w) {
+open_data open_sources(const workload& w) {
   model_opener opener{w};
-  std::map<std::string, std::shared_ptr<const data_source>> sources;
+  open_data sources;
   for (const model_entry& m : w.models) {
     const model_description d = opener.open(m, w.models, w.search);
     sources[d.name] = std::get<std::shared_ptr<const data_source>>(d.data.what);
@@ -40,7 +44,25 @@ std::map<std::string, std::shared_ptr<const data_source>> open_sources(const wor
   return sources;
 }
 
-cluster_workload work_of(const workload& w) {
+/// Nodes would refuse it one after the other.
+void check_saved(const workload& w, const open_data& sources) {
+  for (const auto& [model, source] : sources) {
+    const fs::path of_model = checkpoints_of(w.options.output / "checkpoints", model);
+    const auto saved = list_checkpoints(of_model);
+    if (saved.empty()) continue;
+    try {
+      if (has_lines(read_checkpoint(saved.front()).identity, data_lines_of(*source))) continue;
+    } catch (const fault_error&) {
+      continue;  // it is damaged: there may be an older one
+    }
+    hydra::refuse(
+        fmt::format("model '{}' cannot continue from {}: its data are not those that it was trained on: the files, "
+                    "the tokenizer, or what decides how they are read",
+                    model, saved.front().string()));
+  }
+}
+
+cluster_workload work_of(const workload& w, const open_data& sources) {
   const auto before = read_cluster(w.options.output);
   cluster_workload all{.run = before ? before->run : random_number(),
                        .name = w.options.name,
@@ -49,7 +71,10 @@ cluster_workload work_of(const workload& w) {
                        .inputs = inputs_of(w),
                        .folder = fs::absolute(w.options.output),
                        .keep = w.options.checkpoint.keep};
-  for (const model_entry& m : w.models) all.models.push_back(m.description.name);
+  for (const model_entry& m : w.models) {
+    all.models.push_back(m.description.name);
+    all.data.push_back(data_lines_of(*sources.at(m.description.name)));
+  }
   return all;
 }
 
@@ -91,7 +116,8 @@ bool is_complete_on_cluster(const workload& w) try {
 report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked) {
   const fs::path& folder = w.options.output;
   const auto sources = open_sources(w);
-  cluster_workload what = work_of(w);
+  check_saved(w, sources);
+  cluster_workload what = work_of(w, sources);
   const std::uint64_t run = what.run;
   cluster c{std::move(what), options_of(o)};
   record_workload(folder, w.expanded);

@@ -112,8 +112,7 @@ recording read_recording(const fs::path& run) {
   const fs::path folder = above.empty() ? fs::path{"."} : above;
   recording r{.folder = folder, .summary = read_report(folder).summary};
   if (!r.summary.cluster.nodes.empty())
-    refuse(folder, fmt::format("it is the run of a cluster; that of one of its nodes can be simulated: {}",
-                               (folder / "nodes" / r.summary.cluster.nodes.front().name / "ended").string()));
+    refuse(folder, "it is the run of a cluster: only its workload can be simulated, by hydra simulate W.toml --nodes");
   check_complete(folder, r.summary);
   const auto dropped = read_spans(folder / "trace.json", [&](const span& s) { add_span(r.seen, r.summary, s); });
   if (dropped > 0)

@@ -6,6 +6,7 @@
 #include "apps/workload/paths.hpp"
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "models/tokenizers/files_beside.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -33,10 +34,15 @@ fs::path folder_for_paths(const std::string& began_in) {
   return fs::is_directory(began_in, ignored) ? fs::path{began_in} : fs::current_path();
 }
 
+/// Without a slash at its end.
+fs::path without_end(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
 /// Where a path of the workload leads to on this machine.
 std::string path_here(const std::string& path, const fs::path& folder, const node_place& place) {
-  fs::path own = fs::absolute(folder / path).lexically_normal();
-  if (!own.has_filename()) own = own.parent_path();
+  const fs::path own = without_end(fs::absolute(folder / path));
   std::error_code ignored;
   return fs::exists(own, ignored) || !place.input ? own.string() : place.input(path).string();
 }
@@ -54,7 +60,7 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
   const hydra::apps::place top{std::make_shared<std::string>(name), 1};
   if (!here.devices.empty()) root.set("device", devices_in(here.devices));
   if (here.host_memory) set_path(root, "host.memory", text_value(*here.host_memory, top));
-  for_each_path(root, workload_rules(), [&, folder = folder_for_paths(what.began_in)](std::string& path) {
+  for_each_path(root, workload_rules(), [&, folder = folder_for_paths(what.began_in)](std::string& path, value_kind) {
     path = path_here(path, folder, place);
   });
   const workload w = parse_workload(to_toml(root), name);
@@ -73,7 +79,14 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
 input_paths inputs_of(const workload& w) {
   input_paths all;
   value_table root = w.as_run;
-  for_each_path(root, workload_rules(), [&](std::string& path) { all[path] = fs::absolute(path).lexically_normal(); });
+  for_each_path(root, workload_rules(), [&](std::string& path, value_kind kind) {
+    const fs::path file = without_end(fs::absolute(path));
+    auto& belong = all[path] = {file};
+    if (kind == value_kind::tokenizer && fs::is_regular_file(file)) {
+      const auto beside = files_beside_tokenizer(file.parent_path());
+      belong.insert(belong.end(), beside.begin(), beside.end());
+    }
+  });
   return all;
 }
 

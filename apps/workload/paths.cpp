@@ -8,7 +8,6 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using path_visitor = std::function<void(std::string& path)>;
 
 /// Of the key in whichever variant has it: those that share a name are alike in naming files or not.
 const key_rule* find_anywhere(const table_rules& rules, const std::string& key) {
@@ -21,7 +20,7 @@ const key_rule* find_anywhere(const table_rules& rules, const std::string& key) 
 /// A path, a list of such, or a table of such.
 void visit_values(value& v, const key_rule& rule, const path_visitor& visit) {
   if (auto* const text = v.as<std::string>(); text && !text->empty() && std::ranges::count(rule.choices, *text) == 0)
-    visit(*text);
+    visit(*text, rule.kind);
   if (auto* const list = v.as<value_list>())
     for (value& each : *list) visit_values(each, rule, visit);
   if (auto* const table = v.as<value_table>())
@@ -64,8 +63,9 @@ void for_each_path(value_table& table, const table_rules& rules, const path_visi
 }
 
 void resolve_paths(value_table& table, const table_rules& rules, const fs::path& folder) {
-  for_each_path(table, rules,
-                [&folder](std::string& path) { path = fs::absolute(folder / path).lexically_normal().string(); });
+  for_each_path(table, rules, [&folder](std::string& path, value_kind) {
+    path = fs::absolute(folder / path).lexically_normal().string();
+  });
 }
 
 }  // namespace hydra::apps

@@ -10,8 +10,11 @@
 
 namespace hydra::apps {
 
-/// Calls `visit` with each path of an input file or folder in the table, which need not be checked; it may change them.
-void for_each_path(value_table& table, const table_rules& rules, const std::function<void(std::string& path)>& visit);
+/// May change the path; `kind`: of its key.
+using path_visitor = std::function<void(std::string& path, value_kind kind)>;
+
+/// Visits each path of an input file or folder in the table, which need not be checked.
+void for_each_path(value_table& table, const table_rules& rules, const path_visitor& visit);
 
 /// Relative paths start at `folder` and become absolute. The table need not be checked.
 void resolve_paths(value_table& table, const table_rules& rules, const std::filesystem::path& folder);

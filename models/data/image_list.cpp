@@ -24,11 +24,17 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Lists the entries of a folder. An entry that cannot be read is a fault, not the end of the list.
+/// Lists what is in a folder, but for what is hidden. An entry that cannot be read is a fault, not the end of the list.
 template <class Iterator>
 void each_entry(const fs::path& folder, const std::function<void(const fs::directory_entry&)>& look) {
   std::error_code error;
-  for (Iterator at{folder, error}; !error && at != Iterator{}; at.increment(error)) look(*at);
+  for (Iterator at{folder, fs::directory_options::follow_directory_symlink, error}; !error && at != Iterator{};
+       at.increment(error)) {
+    if (!is_hidden(at->path()))
+      look(*at);
+    else if constexpr (requires { at.disable_recursion_pending(); })
+      at.disable_recursion_pending();
+  }
   if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
 }
 
@@ -39,7 +45,7 @@ std::vector<std::string> folders_in(const fs::path& folder) {
   std::vector<std::string> names;
   each_entry<fs::directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
-    if (e.is_directory(ignored) && !is_hidden(e.path())) names.push_back(e.path().filename().string());
+    if (e.is_directory(ignored)) names.push_back(e.path().filename().string());
   });
   std::ranges::sort(names);
   return names;
@@ -49,8 +55,7 @@ std::vector<fs::path> images_below(const fs::path& folder) {
   std::vector<fs::path> files;
   each_entry<fs::recursive_directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
-    const bool shown = !is_hidden(e.path()) && is_image_name(e.path());
-    if (shown && e.is_regular_file(ignored)) files.push_back(e.path());
+    if (is_image_name(e.path()) && e.is_regular_file(ignored)) files.push_back(e.path());
   });
   std::ranges::sort(files);
   return files;

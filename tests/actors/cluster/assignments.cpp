@@ -240,6 +240,27 @@ TEST_CASE("a model that does not fit a node goes to another; one that nodes refu
   CHECK(a.of(0).why.text == "damaged");
 }
 
+TEST_CASE("a model that fails again and again has failed, unless steps of it are saved in between", "[cluster]") {
+  assignments a;
+  a.add_model("m", 10s, byte_count{1});
+  a.add_node("n", {});
+  const auto fail = [&](std::uint32_t saved) {
+    const auto given = of<assign_model>(a.decide());
+    REQUIRE(given.size() == 1);
+    CHECK(a.began(0, given[0].epoch));
+    if (saved > 0) {
+      a.saved(0, given[0].epoch, saved);
+    }
+    a.refused(0, given[0].epoch, {fault_code::bad_input, "no image"});
+  };
+  for (const std::uint32_t saved : {10, 20, 30, 30}) {
+    fail(saved);
+  }
+  CHECK_FALSE(a.over());
+  fail(0);
+  CHECK(a.over());
+}
+
 TEST_CASE("a node that could not write files is avoided for a while, and no model fails by that", "[cluster]") {
   assignments a;
   a.add_model("m", 10s, byte_count{1});

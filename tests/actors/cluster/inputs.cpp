@@ -44,13 +44,15 @@ struct two_machines {
       : here(at / "here"), there(at / "there"), config(make_system_config()), system(*config) {
     write(here / "text.txt", std::string(700'004, 'x'));
     write(here / "copy" / "text.txt", read_text(here / "text.txt"));
+    write(here / "copy" / "beside.json", "{}");
     for (const auto& [name, text] : pictures) write(here / "pictures" / name, text);
     write(here / "pictures" / ".cache" / "x", "not this");
     write(here / "pictures" / "cat" / ".hidden", "nor this");
-    source = spawn_inputs(system, {{"text", here / "text.txt"},
-                                   {"pictures", here / "pictures"},
-                                   {"copy", here / "copy" / "text.txt"},
-                                   {"none", here / "none"}});
+    source = spawn_inputs(system, {{"text", {here / "text.txt"}},
+                                   {"pictures", {here / "pictures"}},
+                                   {"copy", {here / "copy" / "text.txt"}},
+                                   {"two", {here / "copy" / "text.txt", here / "copy" / "beside.json"}},
+                                   {"none", {here / "none"}}});
   }
   ~two_machines() { caf::anon_send_exit(source, caf::exit_reason::user_shutdown); }
 
@@ -74,6 +76,7 @@ TEST_CASE("a file and a folder come as they are, without hidden files", "[cluste
   CHECK(text.filename() == "text.txt");
   CHECK(read_text(text) == read_text(machines.here / "text.txt"));
   CHECK(all_below(machines.receive("pictures")) == machines.pictures);
+  CHECK(read_text(machines.receive("two").parent_path() / "beside.json") == "{}");
 }
 
 TEST_CASE("what has come once is not pulled again, and is known by its content", "[cluster]") {

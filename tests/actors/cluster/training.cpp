@@ -115,6 +115,7 @@ TEST_CASE("models that two nodes train have the bits of plain training", "[clust
   CHECK(r.makespan >= r.bound());
   CHECK(r.bound() > duration{});
   CHECK(r.devices.size() == 2);
+  CHECK_THROWS_WITH(c.status(), Catch::Contains("has ended"));
 }
 
 namespace {
@@ -268,13 +269,14 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
 
 TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(1, 60);
+  const auto models = some_models(1, 600);
   under_way c(workload_of(models, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
   c.train_to(20);
   const auto saved = checkpoints_of(folder.path() / "a" / "0000000000000007" / "checkpoints", "model-0");
   fs::rename(saved, folder.path() / "aside");
   fs::create_directory_symlink(folder.path() / "nowhere", saved);  // no file can be written there
+  CHECK_THROWS_WITH(c->pause("model-0"), Catch::Contains("continues: it could not be saved"));
   c.wait_for("it has ended, but could not be saved");
   fs::remove(saved);
   check_bits(c.end(), models);
@@ -326,9 +328,15 @@ TEST_CASE("a paused model of a cluster is stopped where it is, or saved when the
   under_way c(workload_of(models, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
   c.train_to(20);
-  c->pause("model-0");
-  c->pause("model-1");
+  auto pausing = std::async(std::launch::async, [&] { c->pause("model-0"); });
+  while (c->status().models[0].phase == model_phase::training) std::this_thread::yield();
   c->stop("model-0");
+  c->pause("model-1");
+  try {
+    pausing.get();  // it may have been paused before it was stopped
+  } catch (const fault_error& e) {
+    CHECK_THAT(e.what(), Catch::Contains("has ended"));
+  }
   CHECK(c->status().models[0].phase == model_phase::stopped);
   c->interrupt();
   const auto r = c.end();

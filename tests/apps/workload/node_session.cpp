@@ -2,6 +2,7 @@
 
 #include "apps/workload/node_session.hpp"
 
+#include "apps/workload/parse.hpp"
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/hub_checkpoint.hpp"
@@ -78,7 +79,18 @@ TEST_CASE("the inputs of a workload are the files and folders that it names") {
   write_inputs(folder.path(), std::string(500, '\0'));
   const workload w = parse_workload(workload_text, "w.toml", {}, folder.path());
   const std::string text = (folder.path() / "data" / "train.bin").string(), tiny = (folder.path() / "tiny").string();
-  CHECK(inputs_of(w) == input_paths{{text, text}, {tiny, tiny}});
+  CHECK(inputs_of(w) == input_paths{{text, {text}}, {tiny, {tiny}}});
+}
+
+TEST_CASE("a tokenizer goes to nodes with the files that are read beside it") {
+  const temporary_folder folder;
+  write_inputs(folder.path(), std::string(500, '\0'));
+  const fs::path tokenizer = folder.write("tokenizer.json", "{}"), beside = folder.write("tokenizer_config.json", "{}");
+  value_table root = parse_toml(workload_text, "w.toml");
+  set_path(root, "data.ids.tokenizer.file", text_value(tokenizer.string(), {}));
+  workload w;
+  w.as_run = root;
+  CHECK(inputs_of(w).at(tokenizer.string()) == std::vector{tokenizer, beside});
 }
 
 }  // namespace hydra::apps
