@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace hydra::apps {
@@ -95,6 +96,12 @@ void check_for_cluster(const workload& w) {
   if (w.search) refuse(at("search"), "search", "a search runs on one machine, not on the nodes of a cluster");
   if (has_choices(w))
     refuse(at("model"), "model.parallel", "\"auto\" is for one machine: the nodes of a cluster need numbers");
+  if (w.policy.which == "whole-model" &&
+      std::ranges::any_of(w.models, [](const model_entry& m) { return m.description.nodes > 1; }))
+    refuse(
+        at("run"), "run.policy",
+        "\"whole-model\" keeps a device for a model until that has ended: nodes that train models together could wait "
+        "for each other for ever");
   if (w.options.checkpoint.keep == 0)
     refuse(at("run"), "run.checkpoint.keep", "0 saves nothing, and models move between nodes as their checkpoints");
 }

@@ -32,7 +32,7 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
 input_paths inputs_of(const workload& w);
 
 /// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a run that
-/// keeps no checkpoints.
+/// keeps no checkpoints, a policy with which nodes of one model could wait for each other.
 void check_for_cluster(const workload& w);
 
 }  // namespace hydra::apps

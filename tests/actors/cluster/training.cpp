@@ -269,7 +269,7 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
 
 TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(1, 600);
+  const auto models = some_models(1, 250);
   under_way c(workload_of(models, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
   c.train_to(20);
@@ -302,7 +302,7 @@ TEST_CASE("a model of a cluster is stopped with the step that has begun", "[clus
 
 TEST_CASE("a model of a cluster is paused, and continues with the same results when it is resumed", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(2, 400);
+  const auto models = some_models(2, 250);
   const auto run = folder.path() / "run";
   under_way c(workload_of(models, run), {});
   test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
@@ -310,7 +310,7 @@ TEST_CASE("a model of a cluster is paused, and continues with the same results w
   c->pause("model-0");
   const auto paused = c->status().models[0];
   CHECK(paused.phase == model_phase::paused);
-  CHECK(paused.steps < 400);
+  CHECK(paused.steps < 250);
   CHECK(newest_step(checkpoints_of(run / "checkpoints", "model-0")) == paused.steps);
   CHECK_THROWS_WITH(c->pause("model-0"), Catch::Contains("it is paused"));
   CHECK_THROWS_WITH(c->resume("model-1"), Catch::Contains("not paused"));
