@@ -125,7 +125,7 @@ std::string difference_between(const char* what, precision saved, precision now)
   return saved == now ? "" : fmt::format("{}: {} (saved), {} (now)", what, to_string(saved), to_string(now));
 }
 
-/// Of files and folders only their names, as other machines may have them elsewhere: "text /a/b.txt, bytes" is "text b.txt, bytes".
+/// "text b.txt, bytes" of "text /a/b.txt, bytes".
 std::string without_folders(const std::string& data) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= data.size();) {
@@ -142,7 +142,8 @@ std::string without_folders(const std::string& data) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Older checkpoints have whole paths.
+}  // namespace
+
 std::string with_bare_names(std::string identity) {
   const std::string key = "\ndata: ";
   if (const auto found = identity.find(key); found != std::string::npos) {
@@ -151,6 +152,8 @@ std::string with_bare_names(std::string identity) {
   }
   return identity;
 }
+
+namespace {
 
 /// Lines about data whose values say nothing to a person.
 bool tells_by_digest(const std::string& line) { return line.starts_with("content: ") || line.starts_with("files: "); }
@@ -164,7 +167,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +
          weights_of(*p.model) + base_of(*p.model) +
-         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", without_folders(source.describe()),
+         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(),
                      content_of(source), p.data.order.shuffle, p.data.order.samples) +
          line_unless_empty("files", source.fingerprint()) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
@@ -221,8 +224,7 @@ std::string with_steps(std::string identity, std::uint32_t steps) {
   return identity.replace(number, identity.find('\n', number) - number, std::to_string(steps));
 }
 
-std::string difference_of(const std::string& as_saved, const std::string& now) {
-  const auto saved = with_bare_names(as_saved);
+std::string difference_of(const std::string& saved, const std::string& now) {
   const auto before = formats_in(saved), after = formats_in(now);
   if (before != after) {
     const auto numbers = difference_between("the devices' precision", before.numbers, after.numbers);
@@ -232,14 +234,15 @@ std::string difference_of(const std::string& as_saved, const std::string& now) {
   std::istringstream b(now);
   for (std::string x, y; std::getline(a, x) && std::getline(b, y);) {
     if (x != y && tells_by_digest(x)) {
-      return "its data are not those that it was trained on: the files, the tokenizer, or what decides how they are "
-             "read";
+      return other_data;
     }
-    if (x != y) {
+    if (x != y && with_bare_names("\n" + x + "\n") != with_bare_names("\n" + y + "\n")) {
       return fmt::format("{} (saved), {} (now)", x, y);
     }
   }
-  return saved == now ? "" : "the saved description has more or fewer lines than the current one";
+  return with_bare_names(saved) == with_bare_names(now)
+             ? ""
+             : "the saved description has more or fewer lines than the current one";
 }
 
 }  // namespace hydra

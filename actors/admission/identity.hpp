@@ -26,7 +26,14 @@ bool has_lines(const std::string& identity, const std::string& lines);
 /// The same with another number of steps.
 std::string with_steps(std::string identity, std::uint32_t steps);
 
-/// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree.
+/// The same with only the names of the files that data are read from: other machines may have them in other folders.
+std::string with_bare_names(std::string identity);
+
+/// Why a model cannot continue.
+inline constexpr const char* other_data =
+    "its data are not those that it was trained on: the files, the tokenizer, or what decides how they are read";
+
+/// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree, but for folders.
 std::string difference_of(const std::string& saved, const std::string& now);
 
 }  // namespace hydra

@@ -23,7 +23,7 @@ namespace hydra {
 inline constexpr std::uint32_t chunk_bytes = 256 << 10;
 inline constexpr std::size_t chunk_credit = 4;
 
-constexpr caf::timespan silence_limit = std::chrono::seconds(30);  ///< after which a source has failed
+inline constexpr caf::timespan silence_limit = std::chrono::seconds(30);  ///< after which a source has failed
 
 /// Waits for a message of a source that `self` monitors. Empty: `got` has come.
 template <class Message>

@@ -8,7 +8,6 @@
 #include "runtime/storage/sha256.hpp"
 
 #include <caf/actor_cast.hpp>
-#include <caf/after.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include <fcntl.h>
@@ -20,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hydra {

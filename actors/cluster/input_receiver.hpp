@@ -14,7 +14,7 @@ namespace hydra {
 struct input_transfer {
   std::string name;  ///< as the workload has it
   input_source from;
-  std::filesystem::path into;  ///< a folder for inputs of all runs
+  std::filesystem::path into;  ///< a folder for inputs of the run
   std::function<bool()> cancelled{};
   std::function<void(const std::string&)> say{};  ///< for a person
 };

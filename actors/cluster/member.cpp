@@ -1,5 +1,6 @@
 #include "actors/cluster/member.hpp"
 
+#include "actors/admission/identity.hpp"
 #include "actors/cluster/input_receiver.hpp"
 #include "actors/report/report_json.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -175,9 +176,10 @@ void cluster_member::plan(session& s, node_run& run) const {
   for (const auto& m : s.estimates()) {
     const auto& cut = plan.models[run.models.size()];
     run.models.push_back(m.name);
-    run.plan.models.push_back(
-        {m.identity + "computed on: " + m.arithmetic + "\n", m.steps, m.work, m.checkpoint, cut.replicas * cut.waves,
-         newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0), cut.replicas, m.nodes});
+    run.plan.models.push_back({with_bare_names(m.identity) + "computed on: " + m.arithmetic + "\n", m.steps, m.work,
+                               m.checkpoint, cut.replicas * cut.waves,
+                               newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0),
+                               cut.replicas, m.nodes});
   }
 }
 

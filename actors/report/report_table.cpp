@@ -210,10 +210,6 @@ std::string closing_lines(const report& r) {
          usual_line(r);
 }
 
-}  // namespace
-
-namespace {
-
 /// Some nodes have trained a model together.
 bool exchanges(const report& r) {
   return std::ranges::any_of(r.cluster.nodes, [](const node_report& n) { return n.exchanged > byte_count{}; });

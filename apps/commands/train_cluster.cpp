@@ -44,24 +44,6 @@ open_data open_sources(const workload& w) {
   return sources;
 }
 
-/// Nodes would refuse it one after the other.
-void check_saved(const workload& w, const open_data& sources) {
-  for (const auto& [model, source] : sources) {
-    const fs::path of_model = checkpoints_of(w.options.output / "checkpoints", model);
-    const auto saved = list_checkpoints(of_model);
-    if (saved.empty()) continue;
-    try {
-      if (has_lines(read_checkpoint(saved.front()).identity, data_lines_of(*source))) continue;
-    } catch (const fault_error&) {
-      continue;  // it is damaged: there may be an older one
-    }
-    hydra::refuse(
-        fmt::format("model '{}' cannot continue from {}: its data are not those that it was trained on: the files, "
-                    "the tokenizer, or what decides how they are read",
-                    model, saved.front().string()));
-  }
-}
-
 cluster_workload work_of(const workload& w, const open_data& sources) {
   const auto before = read_cluster(w.options.output);
   cluster_workload all{.run = before ? before->run : random_number(),
@@ -76,6 +58,21 @@ cluster_workload work_of(const workload& w, const open_data& sources) {
     all.data.push_back(data_lines_of(*sources.at(m.description.name)));
   }
   return all;
+}
+
+/// Nodes would refuse it one after the other.
+void check_saved(const cluster_workload& what) {
+  for (std::size_t i = 0; i < what.models.size(); ++i) {
+    const auto saved = list_checkpoints(checkpoints_of(what.folder / "checkpoints", what.models[i]));
+    if (saved.empty()) continue;
+    try {
+      if (has_lines(read_checkpoint(saved.front()).identity, what.data[i])) continue;
+    } catch (const fault_error&) {
+      continue;  // it is damaged: there may be an older one
+    }
+    hydra::refuse(
+        fmt::format("model '{}' cannot continue from {}: {}", what.models[i], saved.front().string(), other_data));
+  }
 }
 
 cluster_options options_of(const cluster_train_options& o) {
@@ -116,8 +113,8 @@ bool is_complete_on_cluster(const workload& w) try {
 report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked) {
   const fs::path& folder = w.options.output;
   const auto sources = open_sources(w);
-  check_saved(w, sources);
   cluster_workload what = work_of(w, sources);
+  check_saved(what);
   const std::uint64_t run = what.run;
   cluster c{std::move(what), options_of(o)};
   record_workload(folder, w.expanded);

@@ -255,7 +255,7 @@ TEST_CASE(
   folder.write("old.toml", bent_in(folder.read("old.toml"), bytes, ""));
   const outcome resumed = run_hydra(folder, "train old.toml --resume");
   CHECK(resumed.status == 2);
-  CHECK_THAT(resumed.err, Contains("data: text corpus.txt (saved)") && Contains("tokenizer tokenizer.json (now)"));
+  CHECK_THAT(resumed.err, Contains("data: text corpus.txt (saved)") && Contains("padded/tokenizer.json (now)"));
 }
 
 TEST_CASE("a checkpoint's tokenizer.model reads the data, the prompts and the texts of its model, and is exported") {
