@@ -77,11 +77,9 @@ at::Tensor compute_layer(const chain& model, std::size_t i, const layer_values& 
 
 at::Tensor compute_layer_forward(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
                                  const layer_context& context, const std::shared_ptr<widening>& memory) {
-  if (!context.training || !model.at(i).body->depends_on_gradients()) {
-    const at::NoGradGuard no_grad;
-    return compute_layer(model, i, values, x, context, memory);
-  }
-  const at::AutoGradMode with_grad{true};
+  const bool depends = model.at(i).body->depends_on_gradients();
+  const at::AutoGradMode with_grad{depends && context.training};
+  if (!depends) return compute_layer(model, i, values, x, context, memory);
   layer_values leaves = values;
   for (std::size_t p = 0; p < leaves.parameters.size(); ++p)
     if (leaves.parameters[p].defined())

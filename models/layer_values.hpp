@@ -46,8 +46,9 @@ class widening {
 at::Tensor compute_layer(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
                          const layer_context& context, const std::shared_ptr<widening>& memory);
 
-/// The same in a forward visit: without a graph. In training a layer that depends on gradients has them, for parameters that
-/// are not frozen and for an `x` that requires one; the output then requires one if it would have one.
+/// The same in a forward visit or an evaluation: without a graph. A layer that depends on gradients has parameters that require
+/// them unless they are frozen (in an evaluation, too: at::matmul chooses kernels by that), in training with a graph of its own
+/// and for an `x` that requires one; the output then requires one if it would have one.
 at::Tensor compute_layer_forward(const chain& model, std::size_t i, const layer_values& values, const at::Tensor& x,
                                  const layer_context& context, const std::shared_ptr<widening>& memory);
 

@@ -86,11 +86,16 @@ bound_parameters shard::views_of(const shard_values& parameters) const {
 
 at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const {
   const auto views = views_of(parameters);
-  at::Tensor x = input.detach().set_requires_grad(input_has_gradient_);
-  for (std::size_t i = first_; i < last_; ++i) {
+  const at::Tensor x = input.detach().set_requires_grad(input_has_gradient_ && context.training);
+  return run_forward(views, x, context, first_, last_).detach();
+}
+
+at::Tensor shard::run_forward(const bound_parameters& views, at::Tensor x, const visit_context& context, std::size_t begin,
+                              std::size_t end) const {
+  for (std::size_t i = begin; i < end; ++i) {
     x = compute_layer_forward(*model_, i, views.layers[i - first_], x, where(i, context), views.memory);
   }
-  return x.detach();
+  return x;
 }
 
 at::Tensor shard::forward_saving(const shard_values& parameters, const at::Tensor& input, const visit_context& context,
@@ -129,15 +134,15 @@ at::Tensor shard::score(const shard_values& parameters, const at::Tensor& input,
                         const visit_context& context) const {
   const at::NoGradGuard no_grad;
   const auto views = views_of(parameters);
-  at::Tensor below = run(views, input, context, first_, last_ - 1);
+  at::Tensor below = run_forward(views, input, context, first_, last_ - 1);
   const auto chunks = chunks_of(below, targets);
   if (chunks.size() == 1) {
-    below = run(views, below, context, last_ - 1, last_);
+    below = run_forward(views, below, context, last_ - 1, last_);
     return score_of(below, targets);
   }
   at::Tensor scores;
   for (const auto& rows : chunks) {
-    const at::Tensor y = run(views, rows_of(below, rows), context, last_ - 1, last_);
+    const at::Tensor y = run_forward(views, rows_of(below, rows), context, last_ - 1, last_);
     add_to(scores, score_of(y, targets_of(targets, rows)));
   }
   return scores;

@@ -67,6 +67,9 @@ class shard {
   /// Layers [begin, end) of the shard's.
   at::Tensor run(const bound_parameters& bound, const at::Tensor& input, const visit_context& context,
                  std::size_t begin, std::size_t end) const;
+  /// The same without a graph.
+  at::Tensor run_forward(const bound_parameters& views, at::Tensor x, const visit_context& context, std::size_t begin,
+                         std::size_t end) const;
   bound_parameters views_of(const shard_values& parameters) const;
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const;
   at::Tensor score_of(const at::Tensor& output, const at::Tensor& targets) const;
