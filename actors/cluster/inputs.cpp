@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr auto notice_interval = std::chrono::seconds(1);  ///< for those that wait for checksums
 constexpr std::size_t most_files = 20'000;                 ///< their names are sent in one message
-constexpr std::uint32_t largest_chunk = 1 << 20;
+constexpr std::uint32_t largest_part = 1 << 20;
 
 /// An input has been read.
 struct input_was_read {
@@ -90,16 +90,16 @@ std::vector<offered_input_file> files_of(const std::vector<fs::path>& input) {
 }
 
 /// An open file.
-class open_file {
+class input_file {
  public:
-  explicit open_file(fs::path file) : file_(std::move(file)), descriptor_(open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit input_file(fs::path file) : file_(std::move(file)), descriptor_(open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) {
       throw file_error("open", file_, errno);
     }
   }
-  ~open_file() { close(descriptor_); }
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
+  ~input_file() { close(descriptor_); }
+  input_file(const input_file&) = delete;
+  input_file& operator=(const input_file&) = delete;
 
   std::size_t read(std::span<char> into, std::uint64_t at) const {
     const auto got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(at));
@@ -116,8 +116,8 @@ class open_file {
 
 std::string sha256_of(const fs::path& file, const std::atomic<bool>& given_up) {
   sha256 hash;
-  std::vector<char> piece(largest_chunk);
-  const open_file in(file);
+  std::vector<char> piece(largest_part);
+  const input_file in(file);
   std::uint64_t at = 0;
   while (const auto got = given_up ? 0 : in.read(piece, at)) {
     hash.add(std::as_bytes(std::span(piece).first(got)));
@@ -244,9 +244,9 @@ class inputs final : public local_inputs::base {
     const auto& of = all_.at(wanted.offer);
     const auto place = of.place_of(of.files.value().at(wanted.file));
     if (!open_ || open_->first != place) {
-      open_.emplace(place, std::make_unique<open_file>(place));
+      open_.emplace(place, std::make_unique<input_file>(place));
     }
-    answer.bytes.resize(std::min(wanted.bytes, largest_chunk));
+    answer.bytes.resize(std::min(wanted.bytes, largest_part));
     answer.bytes.resize(open_->second->read(answer.bytes, wanted.offset));
     return answer;
   } catch (...) {
@@ -255,7 +255,7 @@ class inputs final : public local_inputs::base {
 
   std::map<std::string, std::size_t> numbers_;
   std::vector<input> all_;
-  std::optional<std::pair<fs::path, std::unique_ptr<open_file>>> open_;  ///< the file of the last chunk
+  std::optional<std::pair<fs::path, std::unique_ptr<input_file>>> open_;  ///< the file of the last chunk
   bool notifying_ = false;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double most_pieces = 32;   // of a model
 
-double ns(duration d) { return static_cast<double>(d.count()); }
+double nanoseconds(duration d) { return static_cast<double>(d.count()); }
 
 /// splitmix64.
 std::uint64_t draw(std::uint64_t& state) {
@@ -49,14 +49,14 @@ void rollout::look(const policy_view& view) {
   machines_now_.clear();
   jobs_now_.clear();
   for (const auto& d : view.devices) {
-    machines_now_.push_back({.free = ns(view.until_free(d) + d.staged), .speed = d.speed});
+    machines_now_.push_back({.free = nanoseconds(view.until_free(d) + d.staged), .speed = d.speed});
   }
   for (const auto& m : view.models) {
-    job j{.ready = ns(m.staged), .left = ns(m.remaining), .piece = 0};
+    job j{.ready = nanoseconds(m.staged), .left = nanoseconds(m.remaining), .piece = 0};
     for (const auto& d : view.devices) {
-      j.ready += m.running == d.device ? ns(view.until_free(d)) : 0;
+      j.ready += m.running == d.device ? nanoseconds(view.until_free(d)) : 0;
     }
-    j.piece = std::max({ns(m.next_cost), j.left / most_pieces, 1.0});
+    j.piece = std::max({nanoseconds(m.next_cost), j.left / most_pieces, 1.0});
     jobs_now_.push_back(j);
   }
 }
@@ -66,8 +66,8 @@ double rollout::first_move(const device_state& device, const candidate& c, const
   auto& m = machines_.at(static_cast<std::size_t>(
       std::ranges::find(view.devices, device.device, &device_state::device) - view.devices.begin()));
   auto& j = jobs_.at(c.model_at);
-  m.free = j.ready = std::max({m.free, j.ready, ns(c.transfer_time)}) + ns(c.cost) / m.speed;
-  j.left -= ns(c.cost);
+  m.free = j.ready = std::max({m.free, j.ready, nanoseconds(c.transfer_time)}) + nanoseconds(c.cost) / m.speed;
+  j.left -= nanoseconds(c.cost);
   return m.free;
 }
 

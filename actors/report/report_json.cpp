@@ -17,7 +17,6 @@ namespace {
 
 using json = nlohmann::ordered_json;  // keys in the order of the documentation; NaN and infinities become null
 
-double microseconds(duration d) { return static_cast<double>(d.count()) / 1e3; }
 
 // -- writing and reading have the same interface, so that each field stands once ----------------------------------------
 

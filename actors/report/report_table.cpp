@@ -17,9 +17,7 @@ namespace {
 
 double share(duration part, duration whole) { return whole > duration::zero() ? seconds(part) / seconds(whole) : 0.0; }
 
-double microseconds(duration d) { return static_cast<double>(d.count()) / 1e3; }
-
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+std::string rounded_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 std::string loss_course(const model_report& m) {
   return m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back());
@@ -55,7 +53,7 @@ std::vector<std::string> parallel_cells(const report& r, const model_report& m) 
   }
   if (has_waves(r)) {
     cells.push_back(std::to_string(m.waves));
-    cells.push_back(m.waves > 1 ? percent(bubble_share(m.pipeline)) : "-");
+    cells.push_back(m.waves > 1 ? rounded_percent(bubble_share(m.pipeline)) : "-");
   }
   return cells;
 }
@@ -124,7 +122,7 @@ std::string device_table(const report& r) {
     if (rounded) {
       row.push_back(to_string(d.numbers));
     }
-    for (auto& cell : {percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
+    for (auto& cell : {rounded_percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
                        to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d), saved_rate(d),
                        to_string(d.peak) + " / " + to_string(d.budget), std::string{d.lost ? "lost" : ""}}) {
       row.push_back(cell);
@@ -191,7 +189,7 @@ std::string usual_line(const report& r) {
     return "";  // not known, or nothing was trained
   }
   return fmt::format("at mean times of units  {} ({})  {} of the makespan\n", to_string(r.usual.best()),
-                     r.usual.best_name(), percent(share(r.usual.best(), r.makespan)));
+                     r.usual.best_name(), rounded_percent(share(r.usual.best(), r.makespan)));
 }
 
 std::string closing_lines(const report& r) {
@@ -206,7 +204,7 @@ std::string closing_lines(const report& r) {
                                             microseconds(r.decision_mean), microseconds(r.decision_p99))) +
          completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
-                     r.bound_name(), percent(r.efficiency())) +
+                     r.bound_name(), rounded_percent(r.efficiency())) +
          usual_line(r);
 }
 
@@ -255,12 +253,12 @@ std::string outcome(const model_report& m) {
 
 std::string hit_rate(const device_report& d) {
   const auto visits = d.cache_hits + d.cache_misses;
-  return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
+  return visits == 0 ? "-" : rounded_percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
 }
 
 std::string saved_rate(const device_report& d) {
   const auto all = d.saved + d.recomputed;
-  return all == 0 ? "-" : percent(static_cast<double>(d.saved) / static_cast<double>(all));
+  return all == 0 ? "-" : rounded_percent(static_cast<double>(d.saved) / static_cast<double>(all));
 }
 
 std::string to_line(const bounds& limits) {

@@ -13,6 +13,8 @@ namespace hydra::apps {
 
 namespace {
 
+using hydra::to_string;  // beside those of apps
+
 using namespace literals;
 
 /// The hidden layers and the output layer, so many for each shard.

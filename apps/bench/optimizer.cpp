@@ -27,7 +27,7 @@ namespace hydra::apps {
 
 namespace {
 
-using step = std::function<void()>;
+using timed_step = std::function<void()>;
 
 /// Four buffers whose first bytes do not lie at equal distances in the cache, as in the host's arena.
 class buffers {
@@ -71,8 +71,8 @@ class computing_thread {
   std::thread thread_;
 };
 
-/// Seconds of one step.
-double time_of(const step& once, double at_least) {
+/// Seconds of one timed_step.
+double time_of(const timed_step& once, double at_least) {
   once();
   const auto begin = steady_clock::now();
   int steps = 0;

@@ -22,7 +22,7 @@ namespace hydra::apps {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 struct control_options {
   std::string run;
@@ -58,20 +58,20 @@ const form& form_of(const std::string& command) {
 
 std::string workload_text(const std::string& file) {
   std::string text = read_text(file);
-  if (json_text(json(text)).size() + 100 > longest_command)
+  if (json_text(ordered_json(text)).size() + 100 > longest_command)
     refuse(std::filesystem::path{file},
            fmt::format("too long to be sent to a run: it has {} bytes; at most {} are taken with all that JSON adds",
                        text.size(), longest_command));
   return text;
 }
 
-json request_of(const control_options& o) {
+ordered_json request_of(const control_options& o) {
   const form& f = form_of(o.command);
   if (o.arguments.size() < f.least || o.arguments.size() > f.most)
     refuse(fmt::format("hydra control: {} after \"{}\"; expected: hydra control RUN {}{}",
                        o.arguments.size() < f.least ? "something is missing" : "too much follows", o.command, f.command,
                        f.arguments));
-  json request{{"command", o.command}};
+  ordered_json request{{"command", o.command}};
   if (o.command == "add")
     request["workload"] = workload_text(o.arguments[0]);
   else if (f.least > 0)
@@ -81,7 +81,7 @@ json request_of(const control_options& o) {
 }
 
 /// One line for a person.
-std::string told(const control_options& o, const json& answer) {
+std::string told(const control_options& o, const ordered_json& answer) {
   if (o.command == "status") return status_table(answer);
   if (o.command == "clone") return fmt::format("{}: a clone of {}\n", answer.value("model", ""), o.arguments[0]);
   if (o.command == "stop") return fmt::format("{}: stopped\n", o.arguments[0]);
@@ -89,7 +89,7 @@ std::string told(const control_options& o, const json& answer) {
   if (o.command == "resume") return fmt::format("{}: resumed\n", o.arguments[0]);
   if (o.command == "quit") return "the run saves its state and ends\n";
   std::string lines;
-  for (const json& name : answer.value("models", json::array())) lines += name.get<std::string>() + ": added\n";
+  for (const ordered_json& name : answer.value("models", ordered_json::array())) lines += name.get<std::string>() + ": added\n";
   return lines;
 }
 

@@ -164,7 +164,7 @@ std::vector<key_override> without_training(std::vector<key_override> all, const 
 }
 
 /// What to do if the run's training data are gone and are not needed; empty otherwise.
-std::string other_data(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& reported) {
+std::string data_difference(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& reported) {
   const value* const data_tables = recorded.find("data");
   const auto* const tables = data_tables ? data_tables->as<value_table>() : nullptr;
   std::error_code ignored;
@@ -188,7 +188,7 @@ std::string or_dash(const std::optional<double>& x, const char* form, double sca
   return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
 }
 
-std::string to_table(const report& r, const std::vector<model_state>& states) {
+std::string states_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
   for (const model_report* const ranked_model : ranked(r)) {
@@ -225,7 +225,7 @@ workload read_trained(const fs::path& run, const std::vector<key_override>& over
   try {
     return read_workload(file, without_training(overrides, recorded), began_in);
   } catch (const fault_error& e) {
-    throw fault_error{e.what_happened().code, e.what_happened().text + other_data(recorded, began_in, overrides)};
+    throw fault_error{e.what_happened().code, e.what_happened().text + data_difference(recorded, began_in, overrides)};
   }
 }
 
@@ -248,7 +248,7 @@ int evaluate(const evaluate_options& o) {
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   const report r = s.run();
-  fmt::print("{}", o.json ? to_json(r, states) : to_table(r, states));
+  fmt::print("{}", o.json ? to_json(r, states) : states_table(r, states));
   for (const model_report& m : r.models)
     if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, m.error.text);
   return status_of(r);

@@ -22,11 +22,11 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// Of a tokenizer.json. Names only special tokens that are found in a text: transformers finds all that are named.
 std::string tokenizer_settings_of(const tokenizer& words) {
-  json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}};
+  ordered_json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}};
   const special_tokens special = words.special();
   const auto add = [&](const char* key, std::optional<std::uint32_t> id) {
     if (!id) return;
@@ -45,8 +45,8 @@ void add_text(durable_folder& into, const std::string& name, const std::string& 
 
 /// "eos_token_id" of a JSON object: a number, or a list of several.
 std::string with_ends(const std::string& config, const std::vector<std::int64_t>& ends) {
-  json changed = parse_ordered_json(config);
-  changed["eos_token_id"] = ends.size() == 1 ? json(ends.front()) : json(ends);
+  ordered_json changed = parse_ordered_json(config);
+  changed["eos_token_id"] = ends.size() == 1 ? ordered_json(ends.front()) : ordered_json(ends);
   return json_text(changed, 2) + "\n";
 }
 

@@ -52,7 +52,7 @@ std::string address_of(const node_options& o) {
 /// Different for two nodes of a machine.
 std::string default_name() { return fmt::format("{}.{}", host_name(), ::getpid()); }
 
-int status_of(node_end end) {
+int status_of_end(node_end end) {
   switch (end) {
     case node_end::done:
     case node_end::left:
@@ -81,7 +81,7 @@ int serve(const node_options& o) {
        .say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
-  const int status = status_of(member.join(network, at));
+  const int status = status_of_end(member.join(network, at));
   std::error_code ignored;
   if (!o.folder) fs::remove("nodes", ignored);  // if it is empty
   return status;

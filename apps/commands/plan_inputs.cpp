@@ -13,9 +13,9 @@ namespace hydra::apps {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-constexpr auto right = alignment::right;
+using enum alignment;
 
 std::string to_text(split part) { return part == split::train ? "train" : "validation"; }
 
@@ -95,8 +95,8 @@ std::string to_table(const std::vector<model_shares>& all) {
   return t.to_string() + "\n";
 }
 
-json json_of(const std::vector<filled_samples>& all) {
-  auto list = json::array();
+ordered_json json_of(const std::vector<filled_samples>& all) {
+  auto list = ordered_json::array();
   for (const filled_samples& f : all)
     list.push_back({{"data", f.data},
                     {"part", to_text(f.part)},
@@ -108,8 +108,8 @@ json json_of(const std::vector<filled_samples>& all) {
   return list;
 }
 
-json json_of(const std::vector<model_shares>& all) {
-  auto list = json::array();
+ordered_json json_of(const std::vector<model_shares>& all) {
+  auto list = ordered_json::array();
   for (const model_shares& m : all)
     for (const parameter_share& s : m.shares)
       list.push_back({{"model", m.model},

@@ -16,7 +16,8 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr auto right = alignment::right;
+using enum alignment;
+using hydra::to_string;  // beside those of apps
 
 std::string range(std::size_t first, std::size_t past) {
   return past - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, past - 1);

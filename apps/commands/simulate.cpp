@@ -49,7 +49,7 @@ enum class input_kind { workload, instance, recipe, run };
 
 bool ends_with(const fs::path& file, const char* extension) { return file.extension() == extension; }
 
-input_kind kind_of(const simulate_options& o) {
+input_kind input_kind_of(const simulate_options& o) {
   if (o.input.empty() == o.recipe.empty())
     refuse_options("either a file (workload, instance, run) or --generate is expected");
   if (!o.recipe.empty()) return input_kind::recipe;
@@ -141,7 +141,7 @@ comparison simulate_input(const simulate_options& o, input_kind kind, policy_reg
 }
 
 int simulate(const simulate_options& o) {
-  const input_kind kind = kind_of(o);
+  const input_kind kind = input_kind_of(o);
   check_input(o, kind);
   driver_of(o);
   if (o.save) check_written_file("--save", *o.save);

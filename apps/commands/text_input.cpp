@@ -15,7 +15,7 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::json;
+using nlohmann::json;
 
 std::string_view text_of(const fs::path& file, const mapped_file& mapped) {
   const auto bytes = mapped.bytes();

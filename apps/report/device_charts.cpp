@@ -13,7 +13,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr double width = 960, left = 96, right = 16, footer = 36;
+constexpr double timeline_width = 960, left = 96, right = 16, footer = 36;
 constexpr std::size_t most_spans = 30000;  // of all lanes together, about 25 bytes each
 
 // -- timeline ---------------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ std::string time_ticks(const axis& time, double bottom) {
     out += fmt::format("<path class=\"grid\" d=\"M{} 0V{}\"/>\n", x, coordinate(bottom));
     out += svg_text(time.at(v), bottom + 16, "middle", tick_text(v));
   }
-  return out + svg_text((left + width - right) / 2, bottom + 32, "middle", "seconds");
+  return out + svg_text((left + timeline_width - right) / 2, bottom + 32, "middle", "seconds");
 }
 
 /// Upper edges of the lanes, and the lower edge of the last one.
@@ -131,9 +131,9 @@ std::string timeline_chart(const timeline& t) {
   const bool none = std::ranges::all_of(t.lanes, [](const timeline_lane& l) { return l.spans.empty(); });
   if (none || !(t.seconds > 0)) return "";
   const auto places = lane_places(t.lanes);
-  const axis time{0, t.seconds, left, width - right};
+  const axis time{0, t.seconds, left, timeline_width - right};
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"timeline of the devices\">\n",
-                                width, coordinate(places.back() + footer));
+                                timeline_width, coordinate(places.back() + footer));
   out += time_ticks(time, places.back());
   for (std::size_t i = 0; i < t.lanes.size(); ++i) {
     const timeline_lane& lane = t.lanes[i];
@@ -161,10 +161,10 @@ std::string breakdown_chart(std::span<const breakdown_bar> bars) {
   double longest = 0;
   for (const breakdown_bar& b : bars) longest = std::max(longest, length_of(b));
   if (!(longest > 0)) return "";
-  const axis time{0, longest, left, width - right};
+  const axis time{0, longest, left, timeline_width - right};
   const double bottom = static_cast<double>(bars.size()) * (bar_height + bar_gap);
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"what the time went to\">\n",
-                                width, coordinate(bottom + footer));
+                                timeline_width, coordinate(bottom + footer));
   out += time_ticks(time, bottom);
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const double y = static_cast<double>(i) * (bar_height + bar_gap);

@@ -13,7 +13,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr double width = 960, height = 360, left = 56, right = 16, top = 12, bottom = 36;
+constexpr double chart_width = 960, chart_height = 360, left_margin = 56, right_margin = 16, top = 12, bottom = 36;
 constexpr std::size_t most_points = 40000;  // of all curves: half a megabyte
 
 struct chart_frame {
@@ -55,20 +55,20 @@ value_range losses(std::span<const loss_curve> curves) {
 
 chart_frame frame_of(std::span<const loss_curve> curves, const value_range& range) {
   const double margin = std::max((range.most - range.least) * 0.04, 1e-6);
-  return {{1, std::max(last_step(curves), 2.0), left, width - right},
-          {range.least - margin, range.most + margin, height - bottom, top}};
+  return {{1, std::max(last_step(curves), 2.0), left_margin, chart_width - right_margin},
+          {range.least - margin, range.most + margin, chart_height - bottom, top}};
 }
 
 std::string grid_lines(const chart_frame& f) {
   std::string out;
   for (const double v : round_values(f.loss, 6)) {
     const std::string y = coordinate(f.loss.at(v));
-    out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coordinate(left), y, coordinate(width - right));
-    out += svg_text(left - 6, f.loss.at(v) + 4, "end", tick_text(v));
+    out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coordinate(left_margin), y, coordinate(chart_width - right_margin));
+    out += svg_text(left_margin - 6, f.loss.at(v) + 4, "end", tick_text(v));
   }
   for (const double v : round_values(f.steps, 8))
-    out += svg_text(f.steps.at(v), height - bottom + 16, "middle", tick_text(v));
-  return out + svg_text((left + width - right) / 2, height - 4, "middle", "optimizer steps");
+    out += svg_text(f.steps.at(v), chart_height - bottom + 16, "middle", tick_text(v));
+  return out + svg_text((left_margin + chart_width - right_margin) / 2, chart_height - 4, "middle", "optimizer steps");
 }
 
 /// A line, interrupted where the loss is not finite.
@@ -131,7 +131,7 @@ std::string loss_chart(std::span<const loss_curve> curves) {
   if (range.empty()) return "";
   const chart_frame frame = frame_of(curves, range);
   const std::size_t pieces = std::clamp<std::size_t>(most_points / (2 * curves.size()), 8, 600);
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", width, height);
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", chart_width, chart_height);
   out += grid_lines(frame);
   for (const loss_curve& c : curves) out += group(c, line(c, frame, pieces));
   for (const loss_curve& c : curves) out += group(c, points(c, frame));  // last, so that no line covers a point

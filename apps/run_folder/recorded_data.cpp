@@ -20,7 +20,7 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// A source of which only the shapes and types of samples are known.
 class data_kind_only final : public data_source {
@@ -51,14 +51,14 @@ class data_kind_only final : public data_source {
   facts of_;
 };
 
-json json_of(const tensor_spec& s) { return {{"shape", s.shape}, {"type", to_string(s.type)}}; }
+ordered_json json_of(const tensor_spec& s) { return {{"shape", s.shape}, {"type", to_string(s.type)}}; }
 
-json json_of(const sample_part& p) {
+ordered_json json_of(const sample_part& p) {
   return {{"name", p.name}, {"type", p.type}, {"width", p.width}, {"shape", p.shape}};
 }
 
-json json_of(const data_source& s) {
-  json j{{"description", s.describe()},
+ordered_json json_of(const data_source& s) {
+  ordered_json j{{"description", s.describe()},
          {"input", json_of(s.sample_input())},
          {"target", json_of(s.sample_target())},
          {"classes", s.classes()},
@@ -68,36 +68,36 @@ json json_of(const data_source& s) {
   return j;
 }
 
-tensor_spec spec_from(const json& j) {
+tensor_spec spec_from(const ordered_json& j) {
   const auto type = element_named(j.at("type").get<std::string>());
   if (!type) throw fault_error{fault_code::bad_input, "it has an unknown type"};
   return {j.at("shape").get<std::vector<std::int64_t>>(), *type};
 }
 
-std::vector<sample_part> parts_from(const json& source) {
+std::vector<sample_part> parts_from(const ordered_json& source) {
   std::vector<sample_part> parts;
-  for (const json& p : source.value("parts", json::array()))
+  for (const ordered_json& p : source.value("parts", ordered_json::array()))
     parts.push_back({p.at("name").get<std::string>(), p.at("type").get<std::string>(),
                      p.at("width").get<std::uint64_t>(), p.at("shape").get<std::vector<std::int64_t>>()});
   return parts;
 }
 
-std::optional<pixel_scale> scale_from(const json& source) {
+std::optional<pixel_scale> scale_from(const ordered_json& source) {
   const auto found = source.find("pixels");
   if (found == source.end()) return std::nullopt;
   return pixel_scale{found->at("mean").get<std::vector<double>>(), found->at("deviation").get<std::vector<double>>()};
 }
 
-std::shared_ptr<const data_source> source_from(const json& j) {
+std::shared_ptr<const data_source> source_from(const ordered_json& j) {
   return std::make_shared<data_kind_only>(data_kind_only::facts{
       spec_from(j.at("input")), spec_from(j.at("target")), parts_from(j), j.at("classes").get<std::int64_t>(),
       j.at("class_names").get<std::vector<std::string>>(), scale_from(j), j.at("description").get<std::string>()});
 }
 
-recorded_data parse(const json& j) {
+recorded_data parse(const ordered_json& j) {
   recorded_data all{.began_in = j.at("working_directory").get<std::string>(), .sources = {}};
   for (const auto& [model, source] : j.at("models").items()) all.sources[model] = source_from(source);
-  for (const json& f : j.value("files", json::array()))
+  for (const ordered_json& f : j.value("files", ordered_json::array()))
     all.files.push_back({f.at("data").get<std::string>(), f.at("path").get<std::string>(),
                          f.at("bytes").get<std::uint64_t>(), f.at("modified").get<std::string>()});
   return all;
@@ -120,7 +120,7 @@ void check_working_directory() {
 
 void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources,
                  const std::vector<input_file>& files) {
-  json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}, {"files", json::array()}};
+  ordered_json j{{"working_directory", fs::current_path().string()}, {"models", ordered_json::object()}, {"files", ordered_json::array()}};
   for (const input_file& f : files)
     j["files"].push_back({{"data", f.data}, {"path", f.path.string()}, {"bytes", f.bytes}, {"modified", f.modified}});
   for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);
@@ -133,7 +133,7 @@ std::optional<recorded_data> read_recorded_data(const fs::path& run) {
   if (kind_of(file) == fs::file_type::not_found) return std::nullopt;
   try {
     return parse(parse_json(read_text(file)));
-  } catch (const json::exception& e) {
+  } catch (const ordered_json::exception& e) {
     refuse_content(file, e.what());
   } catch (const fault_error& e) {
     refuse_content(file, e.what_happened().text);

@@ -14,14 +14,14 @@ namespace hydra::apps {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 [[noreturn]] void refuse_report(const std::string& name, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", name, what)};
 }
 
 /// {"work_s": 1.5, "chain_s": 2} in its order; nothing without the key.
-std::vector<named_seconds> read_parts(const json& j, const char* key) {
+std::vector<named_seconds> read_parts(const ordered_json& j, const char* key) {
   std::vector<named_seconds> parts;
   if (!j.contains(key)) return parts;
   for (const auto& [name, v] : j.at(key).items())
@@ -30,7 +30,7 @@ std::vector<named_seconds> read_parts(const json& j, const char* key) {
 }
 
 /// What was written next to the report's members; computed from them where an older version has not written it.
-recorded_run read_run(const json& j) {
+recorded_run read_run(const ordered_json& j) {
   recorded_run r;
   r.summary = report_of(j);
   r.bounds = read_parts(j, "bounds");
@@ -39,11 +39,11 @@ recorded_run read_run(const json& j) {
   r.bound_seconds = j.value("bound_s", seconds(r.summary.bound()));
   const bool finite = !j.contains("efficiency") || !j.at("efficiency").is_null();
   r.efficiency = finite ? j.value("efficiency", r.summary.efficiency()) : std::numeric_limits<double>::quiet_NaN();
-  for (const json& d : j.value("devices", json::array())) r.breakdown.push_back(read_parts(d, "blame"));
+  for (const ordered_json& d : j.value("devices", ordered_json::array())) r.breakdown.push_back(read_parts(d, "blame"));
   return r;
 }
 
-json parsed(std::string_view text, const std::string& name) try {
+ordered_json parsed(std::string_view text, const std::string& name) try {
   return parse_ordered_json(text);
 } catch (const fault_error& e) {
   refuse_report(name, e.what_happened().text);
@@ -53,13 +53,13 @@ json parsed(std::string_view text, const std::string& name) try {
 
 recorded_run parse_report(std::string_view text, const std::string& name) {
   try {
-    const json j = parsed(text, name);
+    const ordered_json j = parsed(text, name);
     if (!j.is_object() || !j.contains("models"))
       refuse_report(name, "this is no report of a run: it has no \"models\"");
     return read_run(j);
-  } catch (const json::parse_error& e) {
+  } catch (const ordered_json::parse_error& e) {
     refuse_report(name, fmt::format("not valid JSON at byte {} of {}; is it truncated?", e.byte, text.size()));
-  } catch (const json::exception& e) {
+  } catch (const ordered_json::exception& e) {
     refuse_report(name, fmt::format("not what a run writes: {}", e.what()));
   }
 }

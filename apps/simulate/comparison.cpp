@@ -17,7 +17,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr auto right = alignment::right;
+using enum alignment;
 
 /// Whole microseconds as an integer, others with their nanoseconds.
 json microseconds(duration d) {

@@ -9,7 +9,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr auto right = alignment::right;
+using enum alignment;
 
 double saved_share(const forecast& f) {
   const auto all = f.saved + f.recomputed;

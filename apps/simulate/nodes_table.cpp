@@ -10,7 +10,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr auto right = alignment::right;
+using enum alignment;
 
 double ratio(duration a, duration b) { return b > duration::zero() ? seconds(a) / seconds(b) : 1; }
 

@@ -12,7 +12,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr auto right = alignment::right;
+using enum alignment;
 
 /// Less is within the error of a prediction.
 constexpr double worth_saying = 1.02;

@@ -27,12 +27,12 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string microseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
+std::string with_nanoseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
 
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
   return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
-                     quoted(cell.driver), quoted(r.policy), microseconds(r.makespan), c.best().name,
-                     microseconds(c.best().value), c.ratio(r.makespan), microseconds(r.compute_end), r.loads, r.hits,
+                     quoted(cell.driver), quoted(r.policy), with_nanoseconds(r.makespan), c.best().name,
+                     with_nanoseconds(c.best().value), c.ratio(r.makespan), with_nanoseconds(r.compute_end), r.loads, r.hits,
                      r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))));
 }
 

@@ -9,19 +9,19 @@ namespace hydra::apps {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 constexpr std::array phase_names{"waiting", "training", "pausing", "paused", "finished", "stopped", "failed"};
 
 const char* name_of(model_phase p) { return phase_names.at(static_cast<std::size_t>(p)); }
 
 template <class Number>
-json number_or_null(const std::optional<Number>& n) {
-  return n ? json(*n) : json(nullptr);
+ordered_json number_or_null(const std::optional<Number>& n) {
+  return n ? ordered_json(*n) : ordered_json(nullptr);
 }
 
-json to_json(const model_now& m) {
-  json j{{"name", m.name},
+ordered_json to_json(const model_now& m) {
+  ordered_json j{{"name", m.name},
          {"state", name_of(m.phase)},
          {"steps", m.steps},
          {"of", number_or_null(m.of)},
@@ -31,7 +31,7 @@ json to_json(const model_now& m) {
   return j;
 }
 
-json to_json(const device_now& d) {
+ordered_json to_json(const device_now& d) {
   return {{"name", d.name},
           {"busy", d.busy},
           {"memory", d.memory.used.value()},
@@ -68,7 +68,7 @@ model_now status_of(const model_report& m) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const run_status& s) {
-  json j{{"models", json::array()}, {"devices", json::array()}};
+  ordered_json j{{"models", ordered_json::array()}, {"devices", ordered_json::array()}};
   for (const model_now& m : s.models) j["models"].push_back(to_json(m));
   for (const device_now& d : s.devices) j["devices"].push_back(to_json(d));
   j["host"] = {{"used", s.host.used.value()}, {"peak", s.host.peak.value()}, {"budget", s.host.budget.value()}};

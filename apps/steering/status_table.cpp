@@ -10,63 +10,63 @@ namespace hydra::apps {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-constexpr auto right = alignment::right;
+using nlohmann::ordered_json;
+using enum alignment;
 
-std::string text(const json& j, const char* key) {
+std::string text(const ordered_json& j, const char* key) {
   const auto found = j.find(key);
   return found != j.end() && found->is_string() ? found->get<std::string>() : "-";
 }
 
 template <class Show>
-std::string number(const json& j, const char* key, const Show& show) {
+std::string number(const ordered_json& j, const char* key, const Show& show) {
   const auto found = j.find(key);
   return found != j.end() && found->is_number() ? show(found->get<double>()) : "-";
 }
 
-std::string count(const json& j, const char* key) {
+std::string count(const ordered_json& j, const char* key) {
   return number(j, key, [](double x) { return fmt::format("{:.0f}", x); });
 }
 
-std::string loss(const json& j, const char* key) {
+std::string loss(const ordered_json& j, const char* key) {
   return number(j, key, [](double x) { return fmt::format("{:.4f}", x); });
 }
 
-std::string share(const json& j, const char* key) {
+std::string share(const ordered_json& j, const char* key) {
   return number(j, key, [](double x) { return fmt::format("{:.0f} %", x * 100); });
 }
 
-std::string bytes(const json& j, const char* key) {
+std::string bytes(const ordered_json& j, const char* key) {
   return number(j, key, [](double x) { return to_string(byte_count{x > 0 ? static_cast<std::uint64_t>(x) : 0}); });
 }
 
 /// "waiting (for host memory: 3 of 20)"
-std::string state(const json& model) {
+std::string state_text(const ordered_json& model) {
   const std::string why = text(model, "note");
   return text(model, "state") + (why == "-" ? "" : fmt::format(" ({})", why));
 }
 
-json list(const json& j, const char* key) { return j.is_object() && j.contains(key) ? j.at(key) : json::array(); }
+ordered_json list(const ordered_json& j, const char* key) { return j.is_object() && j.contains(key) ? j.at(key) : ordered_json::array(); }
 
-std::string models_table(const json& status) {
+std::string models_table(const ordered_json& status) {
   text_table t{{{"model"}, {"state"}, {"steps", right}, {"loss", right}, {"validation", right}}};
-  for (const json& m : list(status, "models"))
+  for (const ordered_json& m : list(status, "models"))
     t.add(
-        {text(m, "name"), state(m), count(m, "steps") + "/" + count(m, "of"), loss(m, "loss"), loss(m, "validation")});
+        {text(m, "name"), state_text(m), count(m, "steps") + "/" + count(m, "of"), loss(m, "loss"), loss(m, "validation")});
   return t.to_string();
 }
 
 }  // namespace
 
-std::string devices_table(const json& status) {
+std::string devices_table(const ordered_json& status) {
   text_table t{{{"device"}, {"busy", right}, {"memory", right}, {"peak", right}, {"budget", right}}};
-  for (const json& d : list(status, "devices"))
+  for (const ordered_json& d : list(status, "devices"))
     t.add({text(d, "name"), share(d, "busy"), bytes(d, "memory"), bytes(d, "peak"), bytes(d, "budget")});
   return t.to_string();
 }
 
-std::string status_table(const json& status) {
-  const json host = list(status, "host");
+std::string status_table(const ordered_json& status) {
+  const ordered_json host = list(status, "host");
   return models_table(status) + "\n" + devices_table(status) +
          fmt::format("host memory {} of {}, peak {}; {} since the start\n", bytes(host, "used"), bytes(host, "budget"),
                      bytes(host, "peak"),

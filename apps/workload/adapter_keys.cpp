@@ -12,7 +12,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr const char* path = "model.adapter";
+constexpr const char* adapter_path = "model.adapter";
 
 table_variant lora_variant() {
   return {
@@ -86,13 +86,13 @@ chain_description read_adapted(const value_table& model, chain_description base)
   const value* const adapter = model.find("adapter");
   if (!adapter) return base;
   if (model.find("freeze"))
-    refuse(adapter->where, path,
+    refuse(adapter->where, adapter_path,
            "all parameters but the adapter's own are frozen; leave out \"freeze\", or name what else is "
            "trained in also_train");
   const adaptation adapted =
-      located(adapter->where, path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
+      located(adapter->where, adapter_path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
   base.build = [build = std::move(base.build), adapted, where = adapter->where](const data_source& data) {
-    return located(where, path, [made = build(data), &adapted]() mutable { return adapted(std::move(made)); });
+    return located(where, adapter_path, [made = build(data), &adapted]() mutable { return adapted(std::move(made)); });
   };
   return base;
 }

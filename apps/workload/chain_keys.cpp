@@ -16,7 +16,7 @@ table_variant variant_of(const family& f) {
   return variant;
 }
 
-table_variant from_variant() {
+table_variant from_folder_variant() {
   return {
       "from",
       {{.name = "from",
@@ -56,7 +56,7 @@ table_rules chain_rules() {
   for (const family& f : families()) rules.variants.push_back(variant_of(f));
   rules.keys = {selector_rule("family", rules.variants, "")};
   rules.instead = "from";
-  rules.variants.push_back(from_variant());
+  rules.variants.push_back(from_folder_variant());
   return rules;
 }
 

@@ -14,7 +14,7 @@ namespace hydra::apps {
 namespace {
 
 constexpr number_range positive{.least = 0, .open_least = true};
-constexpr number_range share{.least = 0, .most = 1};
+constexpr number_range share_range{.least = 0, .most = 1};
 constexpr number_range below_one{.least = 0, .most = 1, .open_most = true};
 
 key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help) {
@@ -191,9 +191,9 @@ table_rules optimizer_rules() {
 }
 
 table_rules schedule_rules() {
-  const key_rule floor = real_rule("floor", share, "0", "share of the learning rate at the last step");
+  const key_rule floor = real_rule("floor", share_range, "0", "share of the learning rate at the last step");
   const key_rule low =
-      real_rule("floor", share, "0",
+      real_rule("floor", share_range, "0",
                 "share of the learning rate that a cycle falls towards; its last step, of n, has floor + "
                 "(1 - floor) * (1 + cos(pi * (n - 1) / n)) / 2");
   const key_rule decay_ratio = real_rule("decay_ratio", {.least = 0, .most = 1, .open_least = true}, "0.1",

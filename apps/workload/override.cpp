@@ -17,7 +17,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr const char* form = "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
+constexpr const char* allowed_form = "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
 constexpr std::string_view blanks = " \t\r\n";
 
 // -- text --------------------------------------------------------------------------------------------------------------
@@ -199,11 +199,11 @@ key_override parse_override(const std::string& text, const std::string& option) 
   const place where{std::make_shared<std::string>(option + text), 0};
   const auto equals = text.find('=');
   if (equals == std::string::npos)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: there is no \"=\"; {}", to_string(where), form)};
+    throw fault_error{fault_code::bad_input, fmt::format("{}: there is no \"=\"; {}", to_string(where), allowed_form)};
   const std::string path{trimmed(std::string_view{text}.substr(0, equals))};
   if (has_empty_part(path))
     throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), path, form)};
+                      fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), path, allowed_form)};
   return {path, read_value(trimmed(std::string_view{text}.substr(equals + 1)), where, path)};
 }
 

@@ -2,17 +2,13 @@
 
 #include "actors/policy/catalog.hpp"
 #include "apps/workload/convert.hpp"
+#include "apps/workload/data_kind_table.hpp"
 #include "apps/workload/names.hpp"
 #include "runtime/memory/host_memory.hpp"
 
 namespace hydra::apps {
 
 namespace {
-
-key_rule switch_rule(std::string name, std::string fallback, std::string help) {
-  return {
-      .name = std::move(name), .kind = value_kind::boolean, .help = std::move(help), .fallback = std::move(fallback)};
-}
 
 byte_count read_host_memory(const value& v) {
   const auto* text = v.as<std::string>();

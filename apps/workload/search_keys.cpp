@@ -19,13 +19,13 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr std::array kinds{search_kind::grid, search_kind::random, search_kind::halving, search_kind::hyperband,
+constexpr std::array search_kinds{search_kind::grid, search_kind::random, search_kind::halving, search_kind::hyperband,
                            search_kind::asha, search_kind::pbt,    search_kind::own};
-constexpr number_range count{.least = 1, .most = 1e9};
+constexpr number_range positive_count{.least = 1, .most = 1e9};
 
 key_rule steps_rule(std::string name, std::string help) {
   return {
-      .name = std::move(name), .kind = value_kind::integer, .help = std::move(help), .required = true, .range = count};
+      .name = std::move(name), .kind = value_kind::integer, .help = std::move(help), .required = true, .range = positive_count};
 }
 
 std::vector<key_rule> drawing_keys() {
@@ -207,7 +207,7 @@ void read_axes(const search_site& site, search_settings& s) {
 
 table_rules search_rules() {
   table_rules rules{.selector = "kind"};
-  for (const search_kind kind : kinds) rules.variants.push_back({to_string(kind), keys_of(kind)});
+  for (const search_kind kind : search_kinds) rules.variants.push_back({to_string(kind), keys_of(kind)});
   rules.keys = {selector_rule("kind", rules.variants, ""),
                 {.name = "metric",
                  .help = "of evaluations: the smallest validation loss or the largest accuracy is best",
@@ -228,7 +228,7 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
   const auto& keys = std::get<value_table>(search->content);
   const auto name = to<std::string>(*keys.find("kind"));
   const search_site site{*search, keys, models,
-                         *std::ranges::find(kinds, name, [](search_kind k) { return to_string(k); })};
+                         *std::ranges::find(search_kinds, name, [](search_kind k) { return to_string(k); })};
   check_some_models(site);
   search_settings s{.kind = site.kind};
   read_numbers(keys, s);

@@ -11,7 +11,7 @@
 namespace hydra {
 namespace {
 
-using tokens = std::vector<std::uint32_t>;
+using token_ids = std::vector<std::uint32_t>;
 using pieces = std::vector<chat_piece>;
 
 /// Where a part of a text lies in its tokens.
@@ -31,8 +31,8 @@ struct cut {
   bool across = false;
 };
 
-cut cut_at(std::string_view before, const tokens& all, const tokenizer& by) {
-  const tokens alone = by.encode(before);
+cut cut_at(std::string_view before, const token_ids& all, const tokenizer& by) {
+  const token_ids alone = by.encode(before);
   const auto same = static_cast<std::size_t>(std::ranges::mismatch(alone, all).in2 - all.begin());
   return {same, same < alone.size()};
 }
@@ -40,7 +40,7 @@ cut cut_at(std::string_view before, const tokens& all, const tokenizer& by) {
 /// The answers of a text that was tokenised as a whole: a token belongs to an answer if it has a part of it.
 class answer_finder {
  public:
-  answer_finder(const pieces& parts, const tokens& all, const tokenizer& by) : parts_(parts), all_(all), by_(by) {}
+  answer_finder(const pieces& parts, const token_ids& all, const tokenizer& by) : parts_(parts), all_(all), by_(by) {}
 
   std::vector<token_range> ranges() const {
     const std::vector<std::size_t> ends = ends_of_pieces();
@@ -58,7 +58,7 @@ class answer_finder {
  private:
   /// Ends of the pieces in the tokens, if the pieces have the same tokens alone as in the whole; else empty.
   std::vector<std::size_t> ends_of_pieces() const {
-    tokens apart;
+    token_ids apart;
     std::vector<std::size_t> ends;
     for (const chat_piece& p : parts_) {
       by_.encode(p.text, apart);
@@ -73,11 +73,10 @@ class answer_finder {
   }
 
   const pieces& parts_;
-  const tokens& all_;
+  const token_ids& all_;
   const tokenizer& by_;
 };
 
-bool answers(const chat_message& m) { return m.role == "assistant"; }
 
 /// Removes the first turn: from the first message that is not the system's to the next of the user. False if it is the only
 /// one, or with `answered` if the assistant says nothing after it.
@@ -85,7 +84,7 @@ bool drop_first_turn(conversation& c, bool answered) {
   const auto first = std::ranges::find_if(c, [](const chat_message& m) { return m.role != "system"; });
   if (first == c.end()) return false;
   const auto next = std::find_if(first + 1, c.end(), [](const chat_message& m) { return m.role == "user"; });
-  if (next == c.end() || (answered && std::none_of(next, c.end(), answers))) return false;
+  if (next == c.end() || (answered && std::none_of(next, c.end(), is_answer))) return false;
   c.erase(first, next);
   return true;
 }
@@ -97,7 +96,7 @@ class chat_encoder {
 
   void encode(conversation c, const record_sink& sink) const {
     const bool answered = options_.loss != chat_loss::all;
-    if (answered && std::ranges::none_of(c, answers))
+    if (answered && std::ranges::none_of(c, is_answer))
       refuse("there is no message of the assistant, so nothing has a loss");
     std::vector<record_word> words = words_of(c);
     if (options_.window) fit(words, c, *options_.window + 1, answered);
@@ -114,13 +113,13 @@ class chat_encoder {
 
   std::vector<record_word> words_of(const conversation& c) const {
     const pieces parts = template_.render(c);
-    tokens words = by_->encode(text_of(parts));
+    token_ids words = by_->encode(text_of(parts));
     for (const token_range& r : with_loss(parts, words))
       for (std::size_t i = std::max<std::size_t>(r.first, 1); i < r.end; ++i) words[i] |= counted_word;
     return words;
   }
 
-  std::vector<token_range> with_loss(const pieces& parts, const tokens& words) const {
+  std::vector<token_range> with_loss(const pieces& parts, const token_ids& words) const {
     if (options_.loss == chat_loss::all) return {{0, words.size()}};
     std::vector<token_range> answers = answer_finder{parts, words, *by_}.ranges();
     if (options_.loss == chat_loss::last) answers.erase(answers.begin(), answers.end() - 1);

@@ -12,7 +12,7 @@
 namespace hydra {
 namespace {
 
-using roles = std::map<std::string, role_marks>;
+using role_map = std::map<std::string, role_marks>;
 
 std::string_view without_spaces_around(std::string_view text) {
   constexpr std::string_view spaces = " \t\r\n";
@@ -21,7 +21,7 @@ std::string_view without_spaces_around(std::string_view text) {
 }
 
 /// "." and the like may be a token, but does not end a turn wherever it is written.
-std::optional<std::uint32_t> end_of_suffix(const roles& all, const tokenizer& by) {
+std::optional<std::uint32_t> end_of_suffix(const role_map& all, const tokenizer& by) {
   const auto assistant = all.find("assistant");
   const std::string_view mark =
       assistant == all.end() ? std::string_view{} : without_spaces_around(assistant->second.suffix);
@@ -37,15 +37,15 @@ std::string generation_prompt(const std::string& text) {
   return "{%- if add_generation_prompt -%}" + written(text) + "{%- endif -%}\n";
 }
 
-const std::string chatml = R"({%- for message in messages -%}
+const std::string chatml_jinja = R"({%- for message in messages -%}
     {{- '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' -}}
 {%- endfor -%}
 )" + generation_prompt("<|im_start|>assistant\n");
 
-const std::string qwen = R"({%- if messages[0]['role'] != 'system' -%}
+const std::string qwen_jinja = R"({%- if messages[0]['role'] != 'system' -%}
     {{- '<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n' -}}
 {%- endif -%}
-)" + chatml;
+)" + chatml_jinja;
 
 std::string llama_3(const chat_marks& marks) {
   return written(marks.begin_of_text) + R"({%- for message in messages -%}
@@ -56,7 +56,7 @@ std::string llama_3(const chat_marks& marks) {
 }
 
 /// The system's message goes into the first one of the user.
-constexpr std::string_view alternating = R"({%- if messages[0]['role'] == 'system' -%}
+constexpr std::string_view checked_turns = R"({%- if messages[0]['role'] == 'system' -%}
     {%- set system = messages[0]['content'] + '\n\n' -%}{%- set rest = messages[1:] -%}
 {%- else -%}{%- set system = '' -%}{%- set rest = messages -%}{%- endif -%}
 {%- for message in rest -%}
@@ -66,7 +66,7 @@ constexpr std::string_view alternating = R"({%- if messages[0]['role'] == 'syste
 )";
 
 std::string mistral(const chat_marks& marks) {
-  return fmt::format("{}{}{}{}{}", written(marks.begin_of_text), alternating,
+  return fmt::format("{}{}{}{}{}", written(marks.begin_of_text), checked_turns,
                      R"(    {%- if message['role'] == 'user' -%}
         {{- ' [INST] ' + (system if loop.first else '') + message['content'] + ' [/INST]' -}}
     {%- else -%}
@@ -78,7 +78,7 @@ std::string mistral(const chat_marks& marks) {
 }
 
 std::string gemma(const chat_marks& marks) {
-  return fmt::format("{}{}{}{}", written(marks.begin_of_text), alternating,
+  return fmt::format("{}{}{}{}", written(marks.begin_of_text), checked_turns,
                      R"(    {{- '<start_of_turn>' + ('user' if message['role'] == 'user' else 'model') + '\n' -}}
     {{- (system if loop.first else '') + message['content'] | trim + '<end_of_turn>\n' -}}
 {%- endfor -%}
@@ -86,7 +86,7 @@ std::string gemma(const chat_marks& marks) {
                      generation_prompt("<start_of_turn>model\n"));
 }
 
-std::string by_roles(const roles& all) {
+std::string by_roles(const role_map& all) {
   std::string text = "{%- for message in messages -%}\n";
   const char* test = "if";
   for (const auto& [role, marks] : all) {
@@ -114,7 +114,7 @@ std::string chat_jinja(const template_choice& format, const chat_marks& marks) {
   if (format.name == "llama-3") return llama_3(marks);
   if (format.name == "mistral") return mistral(marks);
   if (format.name == "gemma") return gemma(marks);
-  return format.name == "qwen" ? qwen : chatml;
+  return format.name == "qwen" ? qwen_jinja : chatml_jinja;
 }
 
 }  // namespace hydra

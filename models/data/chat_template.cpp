@@ -18,7 +18,6 @@ namespace {
 using pieces = std::vector<chat_piece>;
 using messages = std::span<const chat_message>;
 
-bool answers(const chat_message& m) { return m.role == "assistant"; }
 
 /// Python's str.strip().
 bool is_stripped(char32_t c) noexcept { return is_white_space(c) || (c >= 0x1c && c <= 0x1f); }
@@ -51,7 +50,7 @@ messages alternating(messages m, std::string_view who) {
 
 void add_chatml(pieces& all, const chat_message& m) {
   all.push_back({fmt::format("<|im_start|>{}\n", m.role)});
-  all.push_back({m.content + "<|im_end|>", answers(m)});
+  all.push_back({m.content + "<|im_end|>", is_answer(m)});
   all.push_back({"\n"});
 }
 
@@ -76,7 +75,7 @@ pieces llama_3(messages c, const chat_marks& marks) {
   pieces all{{marks.begin_of_text}};
   for (const chat_message& m : c) {
     all.push_back({fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n", m.role)});
-    all.push_back({stripped(m.content) + "<|eot_id|>", answers(m)});
+    all.push_back({stripped(m.content) + "<|eot_id|>", is_answer(m)});
   }
   return all;
 }
@@ -85,7 +84,7 @@ pieces mistral(messages c, const chat_marks& marks) {
   pieces all{{marks.begin_of_text}};
   std::string system = starts_with_system(c) ? c.front().content + "\n\n" : "";
   for (const chat_message& m : alternating(c, "mistral"))
-    if (answers(m))
+    if (is_answer(m))
       all.push_back({" " + m.content + marks.end_of_text, true});
     else
       all.push_back({fmt::format(" [INST] {}{} [/INST]", std::exchange(system, ""), m.content)});
@@ -96,8 +95,8 @@ pieces gemma(messages c, const chat_marks& marks) {
   pieces all{{marks.begin_of_text}};
   std::string system = starts_with_system(c) ? c.front().content + "\n\n" : "";
   for (const chat_message& m : alternating(c, "gemma")) {
-    all.push_back({fmt::format("<start_of_turn>{}\n{}", answers(m) ? "model" : m.role, std::exchange(system, ""))});
-    all.push_back({stripped(m.content) + "<end_of_turn>", answers(m)});
+    all.push_back({fmt::format("<start_of_turn>{}\n{}", is_answer(m) ? "model" : m.role, std::exchange(system, ""))});
+    all.push_back({stripped(m.content) + "<end_of_turn>", is_answer(m)});
     all.push_back({"\n"});
   }
   return all;
@@ -110,7 +109,7 @@ pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
     if (found == roles.end())
       refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1, c[i].role));
     all.push_back({found->second.prefix});
-    all.push_back({c[i].content + found->second.suffix, answers(c[i])});
+    all.push_back({c[i].content + found->second.suffix, is_answer(c[i])});
   }
   return all;
 }

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using paths = std::vector<fs::path>;
 
-constexpr std::size_t width = 32, pixels = 3 * width * width;
+constexpr std::size_t image_side = 32, image_values = 3 * image_side * image_side;
 
 std::size_t labels_in_record(std::int64_t classes) { return classes == 10 ? 1 : 2; }
 
@@ -92,7 +92,7 @@ void cifar_samples::require_unchanged() const {
 }
 
 void cifar_samples::add(const fs::path& file, std::vector<record>& to) {
-  const std::size_t size = labels_in_record(options_.classes) + pixels;
+  const std::size_t size = labels_in_record(options_.classes) + image_values;
   const record all = files_.emplace_back(std::make_unique<const mapped_file>(file))->bytes();
   digests_ += digest_of(*files_.back()) + " ";
   if (all.size() % size != 0)
@@ -112,12 +112,12 @@ std::size_t cifar_samples::read(split part, std::size_t index, std::span<std::by
                                 std::span<std::byte> target) const {
   if (index >= samples(part)) throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", name_, index)};
   const record from = list(part)[index];
-  const record bytes = from.last(pixels);
-  const auto out = values_in<float>(input, pixels);
+  const record bytes = from.last(image_values);
+  const auto out = values_in<float>(input, image_values);
   const bool mirrored = options_.flip && part == split::train && is_mirrored(options_.seed, index);
-  for (std::size_t i = 0; i < pixels; ++i) {
-    const std::size_t at = mirrored ? i - i % width + (width - 1 - i % width) : i;
-    out[i] = values_(i / (width * width), std::to_integer<std::uint8_t>(bytes[at]));
+  for (std::size_t i = 0; i < image_values; ++i) {
+    const std::size_t at = mirrored ? i - i % image_side + (image_side - 1 - i % image_side) : i;
+    out[i] = values_(i / (image_side * image_side), std::to_integer<std::uint8_t>(bytes[at]));
   }
   values_in<std::int64_t>(target, 1)[0] = label(from);
   return 1;

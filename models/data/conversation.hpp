@@ -14,4 +14,6 @@ struct chat_message {
 
 using conversation = std::vector<chat_message>;
 
+inline bool is_answer(const chat_message& m) { return m.role == "assistant"; }
+
 }  // namespace hydra

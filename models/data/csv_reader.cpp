@@ -13,7 +13,7 @@
 namespace hydra {
 namespace {
 
-[[noreturn]] void refuse(const csv_file_text& text, std::size_t line, const std::string& what) {
+[[noreturn]] void refuse_line(const csv_file_text& text, std::size_t line, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", text.file.string(), line, what)};
 }
 
@@ -33,7 +33,7 @@ class line_parser {
   bool feed(std::span<const std::byte> line, std::size_t number) {
     complete_ = false;
     if (csv_parse(&parser_, line.data(), line.size(), on_field, on_record, this) != line.size())
-      refuse(text_, number,
+      refuse_line(text_, number,
              "quotes do not match: a field that holds a quote is quoted, and the quote in it is written twice");
     return complete_;
   }
@@ -42,7 +42,7 @@ class line_parser {
   bool finish(std::size_t first_line) {
     complete_ = false;
     if (csv_fini(&parser_, on_field, on_record, this) != 0)
-      refuse(text_, first_line, "the quoted field that begins here does not end");
+      refuse_line(text_, first_line, "the quoted field that begins here does not end");
     return complete_;
   }
 
@@ -71,7 +71,7 @@ bool is_blank(std::span<const std::byte> line) {
 }
 
 void check_utf8(const csv_file_text& text, std::span<const std::byte> line, std::size_t number) {
-  if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) refuse(text, number, why);
+  if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) refuse_line(text, number, why);
 }
 
 std::size_t after_mark(std::span<const std::byte> bytes) {

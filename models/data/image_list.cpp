@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& what) {
+[[noreturn]] void refuse_folder(const fs::path& path, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("{} {}", path.string(), what)};
 }
 
@@ -40,8 +40,8 @@ void each_entry(const fs::path& folder, const std::function<void(const fs::direc
 
 std::vector<std::string> folders_in(const fs::path& folder) {
   std::error_code error;
-  if (!fs::exists(folder, error)) refuse(folder, "does not exist");
-  if (!fs::is_directory(folder, error)) refuse(folder, "is not a folder; one folder of images per class is expected");
+  if (!fs::exists(folder, error)) refuse_folder(folder, "does not exist");
+  if (!fs::is_directory(folder, error)) refuse_folder(folder, "is not a folder; one folder of images per class is expected");
   std::vector<std::string> names;
   each_entry<fs::directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
@@ -80,7 +80,7 @@ std::set<fs::path> draw(const std::vector<labelled_image>& images, std::int64_t 
 std::vector<std::string> class_folders(const fs::path& folder) {
   std::vector<std::string> names = folders_in(folder);
   if (names.size() < 2)
-    refuse(folder, fmt::format("has {} folders; a folder for each class is expected, two or more", names.size()));
+    refuse_folder(folder, fmt::format("has {} folders; a folder for each class is expected, two or more", names.size()));
   return names;
 }
 
@@ -88,16 +88,16 @@ std::vector<labelled_image> list_images(const fs::path& folder, const std::vecto
                                         bool complete) {
   for (const std::string& name : folders_in(folder))
     if (!std::ranges::binary_search(classes, name))
-      refuse(folder / name, "is no class: the training images have no folder of that name");
+      refuse_folder(folder / name, "is no class: the training images have no folder of that name");
   std::vector<labelled_image> images;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     std::error_code ignored;
     const bool there = fs::is_directory(folder / classes[c], ignored);
     const std::vector<fs::path> files = there ? images_below(folder / classes[c]) : std::vector<fs::path>{};
-    if (complete && files.empty()) refuse(folder / classes[c], "has no JPEG or PNG file");
+    if (complete && files.empty()) refuse_folder(folder / classes[c], "has no JPEG or PNG file");
     for (const fs::path& file : files) images.push_back({file, static_cast<std::int64_t>(c)});
   }
-  if (images.empty()) refuse(folder, "has no JPEG or PNG file");
+  if (images.empty()) refuse_folder(folder, "has no JPEG or PNG file");
   return images;
 }
 

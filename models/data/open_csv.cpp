@@ -12,16 +12,16 @@
 namespace hydra {
 namespace {
 
-[[noreturn]] void refuse(const csv_files& o, const std::string& what) {
+[[noreturn]] void refuse_csv(const csv_files& o, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("csv {}: {}", o.train.string(), what)};
 }
 
 void check(const csv_files& o) {
   if (o.text.empty() && o.target.empty())
-    refuse(o, "name the column to predict, `target`, or a column of texts, `text`");
-  if (!o.text.empty() && o.regression) refuse(o, "a text is classified; regression is for columns of numbers");
-  if (!o.text.empty() && !o.columns.empty()) refuse(o, "samples are either columns of numbers or one text");
-  if (o.regression && !o.labels.empty()) refuse(o, "labels name classes; a regression has none");
+    refuse_csv(o, "name the column to predict, `target`, or a column of texts, `text`");
+  if (!o.text.empty() && o.regression) refuse_csv(o, "a text is classified; regression is for columns of numbers");
+  if (!o.text.empty() && !o.columns.empty()) refuse_csv(o, "samples are either columns of numbers or one text");
+  if (o.regression && !o.labels.empty()) refuse_csv(o, "labels name classes; a regression has none");
 }
 
 }  // namespace

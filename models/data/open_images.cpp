@@ -11,15 +11,15 @@
 namespace hydra {
 namespace {
 
-[[noreturn]] void refuse(const image_folders& o, const std::string& what) {
+[[noreturn]] void refuse_images(const image_folders& o, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("images {}: {}", o.train.string(), what)};
 }
 
 void check(const image_folders& o) {
   if (!o.size.empty() && (o.size.size() != 2 || o.size[0] <= 0 || o.size[1] <= 0))
-    refuse(o, "size must be [height, width], both at least 1");
+    refuse_images(o, "size must be [height, width], both at least 1");
   if (!o.validation.empty() && o.validation_share != 0)
-    refuse(o, "validation_share cannot be combined with validation, which names a folder");
+    refuse_images(o, "validation_share cannot be combined with validation, which names a folder");
 }
 
 image_size size_for(const image_folders& o, const sample_request& wants) {

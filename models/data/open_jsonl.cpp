@@ -11,15 +11,15 @@
 namespace hydra {
 namespace {
 
-[[noreturn]] void refuse(const jsonl_files& o, const std::string& what) {
+[[noreturn]] void refuse_jsonl(const jsonl_files& o, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("jsonl {}: {}", o.train.string(), what)};
 }
 
 void check(const jsonl_files& o, const sample_request& wants) {
-  if (o.prompt.empty() != o.answer.empty()) refuse(o, "prompt and answer are fields of one record; name both or none");
+  if (o.prompt.empty() != o.answer.empty()) refuse_jsonl(o, "prompt and answer are fields of one record; name both or none");
   if (o.prompt.empty()) return;
   if (wants.form != sample_form::causal)
-    refuse(o, "prompt and answer are for models that predict the next token; this one wants `text`");
+    refuse_jsonl(o, "prompt and answer are for models that predict the next token; this one wants `text`");
 }
 
 record_fields fields_of(const jsonl_files& o, const sample_request& wants) {

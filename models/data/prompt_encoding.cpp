@@ -9,7 +9,7 @@ namespace hydra {
 namespace {
 
 /// Pieces of at most `window` + 1 tokens; each starts with the last token of the one before, which was only a target there.
-void cut(std::span<record_word> text, std::size_t window, const record_sink& sink) {
+void cut_to_window(std::span<record_word> text, std::size_t window, const record_sink& sink) {
   for (std::size_t begin = 0; begin + 1 < text.size() || begin == 0; begin += window) {
     const auto piece = text.subspan(begin, std::min(window + 1, text.size() - begin));
     if (!piece.empty()) piece.front() &= ~shortened_record;
@@ -26,7 +26,7 @@ record_encoding prompt_encoding(std::shared_ptr<const tokenizer> by, std::size_t
     by->encode(r.text, words);
     if (const auto end = by->special().end_of_text) words.push_back(*end);
     for (std::size_t i = silent; i < words.size(); ++i) words[i] |= counted_word;
-    if (whole_texts && r.prompt.empty()) return cut(words, window, sink);
+    if (whole_texts && r.prompt.empty()) return cut_to_window(words, window, sink);
     shorten(words, window + 1);
     sink(words);
   };

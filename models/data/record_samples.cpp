@@ -12,13 +12,13 @@
 namespace hydra {
 namespace {
 
-void refuse(const record_samples_options& o, const std::string& what) {
+void refuse_records(const record_samples_options& o, const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("{} {}", o.name, what)};
 }
 
 void check_labels(const record_samples_options& o) {
   if (o.classes.size() == 0)
-    refuse(o, "is read without labels, but the model wants a class for each text; name the `label`");
+    refuse_records(o, "is read without labels, but the model wants a class for each text; name the `label`");
 }
 
 }  // namespace

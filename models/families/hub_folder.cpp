@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* key = "architectures";
+constexpr const char* architectures_key = "architectures";
 
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
@@ -26,9 +26,9 @@ std::vector<std::string> known_names() {
 }
 
 std::string name_in(const model_config& config) {
-  const auto list = config.content().find(key);
+  const auto list = config.content().find(architectures_key);
   if (list == config.content().end() || !list->is_array() || list->size() != 1 || !list->front().is_string())
-    config.refuse(key, "is no list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
+    config.refuse(architectures_key, "is no list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
   return list->front().get<std::string>();
 }
 
@@ -38,11 +38,11 @@ const architecture& architecture_of(const model_config& config) {
   const auto found = std::ranges::find(all, name, &architecture::name);
   if (found != all.end()) return *found;
   if (config.has("text_config"))
-    config.refuse(key,
+    config.refuse(architectures_key,
                   fmt::format("\"{}\" also reads what is no text; Hydra trains its language model if that is saved "
                               "alone first, as docs/tutorial.md says",
                               name));
-  config.refuse(key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", name,
+  config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", name,
                                  known_instead(name, known_names())));
 }
 

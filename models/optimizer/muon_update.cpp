@@ -15,8 +15,7 @@
 namespace hydra {
 namespace {
 
-// Of the quintic polynomial, the smallest norm and the number of iterations: torch/optim/_muon.py of PyTorch 2.9.
-constexpr float a = 3.4445f, b = -4.7750f, c = 2.0315f;
+// The smallest norm, the number of iterations and the quintic polynomial: torch/optim/_muon.py of PyTorch 2.9.
 constexpr float least_norm = 1e-7f;
 constexpr int iterations = 5;
 
@@ -63,6 +62,7 @@ void normalise(matrix& x) {
 }
 
 void orthogonalise(matrix& x) {
+  constexpr float a = 3.4445f, b = -4.7750f, c = 2.0315f;
   normalise(x);
   matrix g(x.rows, x.rows), polynomial(x.rows, x.rows);
   for (int i = 0; i < iterations; ++i) {

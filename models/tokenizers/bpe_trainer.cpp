@@ -18,7 +18,7 @@ namespace hydra {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 void check(const bpe_training& o) {
   const auto least = static_cast<std::int64_t>(256 + o.special.size());
@@ -113,7 +113,7 @@ trained_bpe bpe_trainer::train() const {
 }
 
 std::string to_tokenizer_json(const trained_bpe& trained) {
-  json added = json::array(), vocab = json::object();
+  ordered_json added = ordered_json::array(), vocab = ordered_json::object();
   for (std::size_t id = 0; id < trained.special; ++id)
     added.push_back({{"id", id},
                      {"content", trained.tokens[id]},
@@ -123,12 +123,12 @@ std::string to_tokenizer_json(const trained_bpe& trained) {
                      {"normalized", false},
                      {"special", true}});
   // Inserting into an ordered_json searches all its keys: the vocabulary is filled as the list of pairs that it is.
-  auto& pairs = vocab.get_ref<json::object_t&>();
+  auto& pairs = vocab.get_ref<ordered_json::object_t&>();
   for (std::size_t id = 0; id < trained.tokens.size(); ++id)
-    static_cast<std::vector<json::object_t::value_type>&>(pairs).emplace_back(trained.tokens[id], id);
-  const json byte_level{
+    static_cast<std::vector<ordered_json::object_t::value_type>&>(pairs).emplace_back(trained.tokens[id], id);
+  const ordered_json byte_level{
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-  const json file{{"version", "1.0"},
+  const ordered_json file{{"version", "1.0"},
                   {"truncation", nullptr},
                   {"padding", nullptr},
                   {"added_tokens", added},

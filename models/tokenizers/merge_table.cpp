@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t no_pair = ~std::uint64_t{0};
 constexpr std::size_t short_word = 32;  // symbols
 constexpr std::uint32_t no_rank = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t absorbed = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::uint64_t pair_of(std::uint32_t left, std::uint32_t right) noexcept {
   return std::uint64_t{left} << 32 | right;
@@ -26,8 +26,8 @@ struct linked_word {
   explicit linked_word(const std::vector<std::uint32_t>& symbols)
       : ids(symbols), before(ids.size()), after(ids.size()) {
     for (std::uint32_t i = 0; i < ids.size(); ++i) {
-      before[i] = i == 0 ? none : i - 1;
-      after[i] = i + 1 == ids.size() ? none : i + 1;
+      before[i] = i == 0 ? absorbed : i - 1;
+      after[i] = i + 1 == ids.size() ? absorbed : i + 1;
     }
   }
 
@@ -35,12 +35,12 @@ struct linked_word {
   void join(std::uint32_t i, std::uint32_t merged) {
     const std::uint32_t gone = after[i];
     ids[i] = merged;
-    ids[gone] = none;
+    ids[gone] = absorbed;
     after[i] = after[gone];
-    if (after[i] != none) before[after[i]] = i;
+    if (after[i] != absorbed) before[after[i]] = i;
   }
 
-  std::vector<std::uint32_t> ids;  ///< `none`: absorbed
+  std::vector<std::uint32_t> ids;  ///< or `absorbed`
   std::vector<std::uint32_t> before, after;
 };
 
@@ -102,7 +102,7 @@ void merge_by_queue(const merge_table& table, std::vector<std::uint32_t>& symbol
   linked_word word{symbols};
   std::priority_queue<candidate, std::vector<candidate>, std::greater<>> queue;
   const auto offer = [&](std::uint32_t i) {
-    if (i == none || word.after[i] == none) return;
+    if (i == absorbed || word.after[i] == absorbed) return;
     const std::uint32_t left = word.ids[i], right = word.ids[word.after[i]];
     if (const auto* const rule = table.find(left, right))
       queue.push({rule->rank, i, rule->merged, pair_of(left, right)});
@@ -113,13 +113,13 @@ void merge_by_queue(const merge_table& table, std::vector<std::uint32_t>& symbol
     queue.pop();
     const std::uint32_t behind = word.after[next.at];
     const bool stands =
-        word.ids[next.at] != none && behind != none && pair_of(word.ids[next.at], word.ids[behind]) == next.pair;
+        word.ids[next.at] != absorbed && behind != absorbed && pair_of(word.ids[next.at], word.ids[behind]) == next.pair;
     if (!stands) continue;
     word.join(next.at, next.merged);
     offer(next.at);
     offer(word.before[next.at]);
   }
-  std::erase(word.ids, none);
+  std::erase(word.ids, absorbed);
   symbols = std::move(word.ids);
 }
 

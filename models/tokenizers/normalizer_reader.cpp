@@ -15,10 +15,10 @@ namespace hydra {
 
 namespace {
 
-using normalizer = std::shared_ptr<const text_normalizer>;
-using reader = normalizer (*)(const model_config& part);
+using normalizer_ptr = std::shared_ptr<const text_normalizer>;
+using reader = normalizer_ptr (*)(const model_config& part);
 
-normalizer read_bert(const model_config& part) {
+normalizer_ptr read_bert(const model_config& part) {
   bert_normalizer_options o;
   o.clean_text = part.boolean("clean_text", true);
   o.handle_chinese_chars = part.boolean("handle_chinese_chars", true);
@@ -27,7 +27,7 @@ normalizer read_bert(const model_config& part) {
   return std::make_shared<bert_normalizer>(o);
 }
 
-normalizer read_precompiled(const model_config& part) {
+normalizer_ptr read_precompiled(const model_config& part) {
   constexpr std::string_view key = "precompiled_charsmap";
   const auto table = from_base64(part.text(key, ""));
   if (!table) part.refuse(key, "is no base64");
@@ -38,25 +38,25 @@ normalizer read_precompiled(const model_config& part) {
   }
 }
 
-normalizer read_strip(const model_config& part) {
+normalizer_ptr read_strip(const model_config& part) {
   return std::make_shared<strip_normalizer>(part.boolean("strip_left", true), part.boolean("strip_right", true));
 }
 
-normalizer read_prepend(const model_config& part) {
+normalizer_ptr read_prepend(const model_config& part) {
   return std::make_shared<prepend_normalizer>(part.text("prepend", ""));
 }
 
-normalizer read_replace(const model_config& part) {
+normalizer_ptr read_replace(const model_config& part) {
   return std::make_shared<replace_normalizer>(read_replacement(part));
 }
 
 template <normal_form Form>
-normalizer read_form(const model_config&) {
+normalizer_ptr read_form(const model_config&) {
   return std::make_shared<form_normalizer>(Form);
 }
 
 template <class Normalizer>
-normalizer read_plain(const model_config&) {
+normalizer_ptr read_plain(const model_config&) {
   return std::make_shared<Normalizer>();
 }
 

@@ -4,7 +4,7 @@
 
 namespace hydra {
 
-using kind = pre_tokenizer_step::kind;
+using step_kind = pre_tokenizer_step::kind;
 
 namespace {
 
@@ -29,8 +29,8 @@ void pre_tokenizer::split_from(std::size_t step, part whole, made_texts& made, c
   if (whole.text.empty()) return;
   if (step == steps_.size()) return word(whole.text);
   const auto& [what, pattern, blanks] = steps_[step];
-  if (what == kind::prefix_space || what == kind::write_blanks) {
-    if (what == kind::write_blanks)
+  if (what == step_kind::prefix_space || what == step_kind::write_blanks) {
+    if (what == step_kind::write_blanks)
       whole.text = made.emplace_back(with_blanks_written(blanks, whole));
     else if (whole.text.front() != ' ')
       whole.text = made.emplace_back(' ' + std::string{whole.text});
@@ -49,16 +49,16 @@ void pre_tokenizer::split_from(std::size_t step, part whole, made_texts& made, c
   };
   pattern_search search{pattern, text};
   while (const auto found = search.next()) {
-    if (what == kind::remove_between)
+    if (what == step_kind::remove_between)
       done = found->begin;
-    else if (what != kind::cut_after)
+    else if (what != step_kind::cut_after)
       pass(found->begin);
-    if (what == kind::remove_found)
+    if (what == step_kind::remove_found)
       done = found->end;
-    else if (what != kind::cut_before)
+    else if (what != step_kind::cut_before)
       pass(found->end);
   }
-  if (what != kind::remove_between) pass(text.size());
+  if (what != step_kind::remove_between) pass(text.size());
 }
 
 }  // namespace hydra

@@ -20,10 +20,10 @@ namespace hydra {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using processor = sentencepiece::SentencePieceProcessor;
 
-constexpr const char* blank = "\u2581";
+constexpr const char* blank_sign = "\u2581";
 
 /// Fields of a protobuf message that the library has accepted; it has no interface for the settings of a model.
 class wire_message {
@@ -139,12 +139,12 @@ std::vector<piece_merge> merges_of(const processor& model) {
   return merges;
 }
 
-json model_of(const processor& model, const model_settings& s) {
-  json vocab = json::object(), merges = json::array();
+ordered_json model_of(const processor& model, const model_settings& s) {
+  ordered_json vocab = ordered_json::object(), merges = ordered_json::array();
   // Inserting into an ordered_json searches all its keys: the vocabulary is filled as the list of pairs that it is.
-  auto& pairs = vocab.get_ref<json::object_t&>();
+  auto& pairs = vocab.get_ref<ordered_json::object_t&>();
   for (int id = 0; id < model.GetPieceSize(); ++id)
-    static_cast<std::vector<json::object_t::value_type>&>(pairs).emplace_back(model.IdToPiece(id), id);
+    static_cast<std::vector<ordered_json::object_t::value_type>&>(pairs).emplace_back(model.IdToPiece(id), id);
   for (const piece_merge& m : merges_of(model))
     merges.push_back(fmt::format("{} {}", model.IdToPiece(m.left), model.IdToPiece(m.right)));
   return {{"type", "BPE"},
@@ -159,26 +159,26 @@ json model_of(const processor& model, const model_settings& s) {
           {"merges", std::move(merges)}};
 }
 
-json replace(const char* what, const char* by) {
+ordered_json replace(const char* what, const char* by) {
   return {{"type", "Replace"}, {"pattern", {{"String", what}}}, {"content", by}};
 }
 
-json normalizer_of(const model_settings& s) {
-  json steps = json::array();
-  if (s.prefix) steps.push_back({{"type", "Prepend"}, {"prepend", blank}});
-  steps.push_back(replace(" ", blank));
+ordered_json normalizer_of(const model_settings& s) {
+  ordered_json steps = ordered_json::array();
+  if (s.prefix) steps.push_back({{"type", "Prepend"}, {"prepend", blank_sign}});
+  steps.push_back(replace(" ", blank_sign));
   return {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
 }
 
-json decoder_of(const model_settings& s) {
-  json steps = json::array({replace(blank, " ")});
+ordered_json decoder_of(const model_settings& s) {
+  ordered_json steps = ordered_json::array({replace(blank_sign, " ")});
   for (const char* const step : {"ByteFallback", "Fuse"}) steps.push_back({{"type", step}});
   if (s.prefix) steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
   return {{"type", "Sequence"}, {"decoders", std::move(steps)}};
 }
 
-json added_of(const processor& model) {
-  json added = json::array();
+ordered_json added_of(const processor& model) {
+  ordered_json added = ordered_json::array();
   for (int id = 0; id < model.GetPieceSize(); ++id)
     if (model.IsControl(id))
       added.push_back({{"id", id},
@@ -200,7 +200,7 @@ std::optional<std::string> sentencepiece_json(const std::filesystem::path& file)
   if (!model.LoadFromSerializedProto(bytes).ok()) refuse(file, "is no model of SentencePiece");
   const model_settings s = settings_of(wire_message{bytes});
   if (!s.exact) return std::nullopt;
-  const json content{{"version", "1.0"},
+  const ordered_json content{{"version", "1.0"},
                      {"truncation", nullptr},
                      {"padding", nullptr},
                      {"added_tokens", added_of(model)},

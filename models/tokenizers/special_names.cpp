@@ -10,10 +10,10 @@ namespace hydra {
 
 namespace {
 
-using id = std::optional<std::uint32_t>;
+using special_id = std::optional<std::uint32_t>;
 
 struct role {
-  id special_tokens::*place;
+  special_id special_tokens::*place;
   const char* key;
   std::vector<std::string_view> usual;
 };
@@ -52,7 +52,7 @@ bool says_none(const std::optional<model_config>& file, const char* key) {
 special_tokens find_named(const tokenizer_settings& settings, const token_search& id_of) {
   special_tokens found;
   for (const role& r : roles()) {
-    id& place = found.*r.place;
+    special_id& place = found.*r.place;
     for (const auto* const file : {&settings.config, &settings.special_map})
       if (const auto name = named(*file, r.key); name && !place) place = id_of(*name);
   }
@@ -62,7 +62,7 @@ special_tokens find_named(const tokenizer_settings& settings, const token_search
 special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
   special_tokens found = find_named(settings, id_of);
   for (const role& r : roles()) {
-    id& place = found.*r.place;
+    special_id& place = found.*r.place;
     if (says_none(settings.config, r.key)) continue;
     for (const std::string_view name : r.usual)
       if (!place) place = id_of(name);

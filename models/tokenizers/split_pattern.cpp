@@ -26,7 +26,7 @@ std::string message_of(int error) {
   return reinterpret_cast<const char*>(text.data());
 }
 
-[[noreturn]] void refuse(const std::string& pattern, const std::string& why) {
+[[noreturn]] void refuse_pattern(const std::string& pattern, const std::string& why) {
   throw fault_error{fault_code::bad_input, fmt::format("the pattern \"{}\": {}", pattern, why)};
 }
 
@@ -48,7 +48,7 @@ struct split_pattern::compiled {
     int error = 0;
     std::size_t at = 0;
     pcre2_code* const code = pcre2_compile(units(ours), ours.size(), meaning, &error, &at, context.get());
-    if (!code) refuse(pattern, message_of(error));
+    if (!code) refuse_pattern(pattern, message_of(error));
     return code;
   }
 
@@ -117,7 +117,7 @@ std::optional<pattern_search::found> pattern_search::next() {
       result = match();
     }
     if (result == PCRE2_ERROR_NOMATCH) break;
-    if (result < 0) refuse(pattern_.compiled_->source, fmt::format("{} at byte {}", message_of(result), from_));
+    if (result < 0) refuse_pattern(pattern_.compiled_->source, fmt::format("{} at byte {}", message_of(result), from_));
     const std::size_t* const at = pcre2_get_ovector_pointer(memory_->found);
     from_ = at[1];
     if (at[0] < at[1]) return found{at[0], at[1]};

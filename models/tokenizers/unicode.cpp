@@ -18,7 +18,7 @@ namespace {
 
 utf8proc_category_t category(char32_t c) noexcept { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
 
-constexpr bool within(char32_t c, char32_t first, char32_t last) noexcept { return c >= first && c <= last; }
+constexpr bool in_range(char32_t c, char32_t first, char32_t last) noexcept { return c >= first && c <= last; }
 
 std::string mapped(std::string_view text, unsigned options) {
   utf8proc_uint8_t* out = nullptr;
@@ -45,8 +45,8 @@ std::string by_lines(std::string_view text, const Form& form) {
 
 /// Circled letters are alphabetic symbols (Other_Alphabetic).
 constexpr bool is_circled_letter(char32_t c) noexcept {
-  return within(c, 0x24B6, 0x24E9) || within(c, 0x1F130, 0x1F149) || within(c, 0x1F150, 0x1F169) ||
-         within(c, 0x1F170, 0x1F189);
+  return in_range(c, 0x24B6, 0x24E9) || in_range(c, 0x1F130, 0x1F149) || in_range(c, 0x1F150, 0x1F169) ||
+         in_range(c, 0x1F170, 0x1F189);
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ bool is_ascii(std::string_view text) noexcept {
 }
 
 bool is_white_space(char32_t c) noexcept {
-  if (c < 0x80) return within(c, 0x09, 0x0D) || c == ' ';
+  if (c < 0x80) return in_range(c, 0x09, 0x0D) || c == ' ';
   if (c == 0x85) return true;
   const auto is = category(c);
   return is == UTF8PROC_CATEGORY_ZS || is == UTF8PROC_CATEGORY_ZL || is == UTF8PROC_CATEGORY_ZP;
@@ -93,7 +93,7 @@ bool is_word(char32_t c) noexcept {
 }
 
 bool is_punctuation(char32_t c) noexcept {
-  if (c < 0x80) return within(c, '!', '/') || within(c, ':', '@') || within(c, '[', '`') || within(c, '{', '~');
+  if (c < 0x80) return in_range(c, '!', '/') || in_range(c, ':', '@') || in_range(c, '[', '`') || in_range(c, '{', '~');
   const auto is = category(c);
   return is >= UTF8PROC_CATEGORY_PC && is <= UTF8PROC_CATEGORY_PO;
 }
@@ -136,7 +136,7 @@ std::size_t first_grapheme(std::string_view text) noexcept {
 
 void append_lower(std::string& text, char32_t c) {
   if (c < 0x80) {
-    text += static_cast<char>(within(c, 'A', 'Z') ? c + 32 : c);
+    text += static_cast<char>(in_range(c, 'A', 'Z') ? c + 32 : c);
   } else if (c == 0x130) {  // I with a dot above: the one character whose lower case is two
     text += "i\u0307";
   } else {

@@ -36,12 +36,12 @@ bool ends_with_one_of(std::string_view name, const Texts& all) {
   return std::ranges::any_of(all, [&](std::string_view each) { return name.ends_with(each); });
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view why) {
+[[noreturn]] void refuse_weights(const std::filesystem::path& file, std::string_view why) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
-[[noreturn]] void refuse(const hub_tensor& t, std::string_view why) {
-  refuse(t.file, fmt::format("tensor {}: {}", t.name, why));
+[[noreturn]] void refuse_weights(const hub_tensor& t, std::string_view why) {
+  refuse_weights(t.file, fmt::format("tensor {}: {}", t.name, why));
 }
 
 /// "a, b, c, d, e and 3 more".
@@ -80,11 +80,11 @@ class matching {
   bool takes(const parameter_spec& p, const hub_tensor& t) const {
     if (t.tensor.shape != p.shape) {
       if (may_be_fresh(t.name)) return false;
-      refuse(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
+      refuse_weights(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
                             fmt::join(p.shape, ", ")));
     }
     if (!widens_to_f32(t.tensor.type))
-      refuse(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
+      refuse_weights(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
     return true;
   }
 
@@ -101,7 +101,7 @@ class matching {
       heads = heads && begins_with_one_of(canonical_name(name), head_prefixes);
     }
     if (missing.empty()) return;
-    refuse(tensors_.folder(),
+    refuse_weights(tensors_.folder(),
            fmt::format("the checkpoint lacks {} of {} tensors: {}{}", missing.size(), expected_.size(), listed(missing),
                        heads ? "; to start with a new head, set head = \"...\"" : ""));
   }
@@ -115,7 +115,7 @@ class matching {
       if (file.empty()) file = t.file;
     }
     if (!left_over.empty())
-      refuse(file, fmt::format("has tensors that are no parameters of the model that config.json describes: {}",
+      refuse_weights(file, fmt::format("has tensors that are no parameters of the model that config.json describes: {}",
                                listed(left_over)));
   }
 
@@ -147,7 +147,7 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   tensors_->verify();
   const hub_tensor& t = *place->second;
   if (const std::size_t wrong = widen_mapped(t.tensor, values))
-    refuse(t, fmt::format(
+    refuse_weights(t, fmt::format(
                   "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
                   wrong, values.size()));
   return true;

@@ -42,23 +42,23 @@ static_assert(std::ranges::all_of(types, [](const type_row& row) { return &row =
 constexpr const type_row& row_of(stored_type type) { return types[static_cast<std::size_t>(type)]; }
 
 constexpr std::size_t alignment = 64;
-constexpr std::string_view metadata = "__metadata__";
+constexpr std::string_view reserved_name = "__metadata__";
 
 /// The text as JSON writes it.
 std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
 
-[[noreturn]] void refuse(const std::string& name, std::string_view why) {
+[[noreturn]] void refuse_tensor(const std::string& name, std::string_view why) {
   throw fault_error{fault_code::internal, fmt::format("tensor {} cannot be stored: {}", quoted(name), why)};
 }
 
 /// Elements that are not aligned to their width could not be used in place.
 void check(const named_tensor& t, std::uint64_t begin) {
-  if (t.name == metadata) refuse(t.name, "the format reserves the name");
-  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) refuse(t.name, "its name is no UTF-8");
+  if (t.name == reserved_name) refuse_tensor(t.name, "the format reserves the name");
+  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) refuse_tensor(t.name, "its name is no UTF-8");
   if (bytes_of(t.tensor.type, t.tensor.shape) != t.tensor.data.size())
-    refuse(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
+    refuse_tensor(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
                                t.tensor.data.size()));
-  if (begin % width_of(t.tensor.type) != 0) refuse(t.name, "wider types must come first");
+  if (begin % width_of(t.tensor.type) != 0) refuse_tensor(t.name, "wider types must come first");
 }
 
 std::string entry_of(const named_tensor& t, std::uint64_t begin) {
@@ -67,14 +67,14 @@ std::string entry_of(const named_tensor& t, std::uint64_t begin) {
 }
 
 std::string header_of(std::span<const named_tensor> tensors, const std::map<std::string, std::string>& texts) {
-  std::string header = fmt::format(R"({{"{}":{{"format":"pt")", metadata);
+  std::string header = fmt::format(R"({{"{}":{{"format":"pt")", reserved_name);
   for (const auto& [key, text] : texts) header += fmt::format(",{}:{}", quoted(key), quoted(text));
   header += "}";
   std::set<std::string_view> names;
   std::uint64_t begin = 0;
   for (const named_tensor& t : tensors) {
     check(t, begin);
-    if (!names.insert(t.name).second) refuse(t.name, "its name is taken");
+    if (!names.insert(t.name).second) refuse_tensor(t.name, "its name is taken");
     header += entry_of(t, begin);
     begin += t.tensor.data.size();
   }

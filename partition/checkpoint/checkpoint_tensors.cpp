@@ -14,7 +14,7 @@ namespace hydra {
 
 namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+[[noreturn]] void refuse_tensors(const std::filesystem::path& file, const std::string& why) {
   throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
 }
 
@@ -32,7 +32,7 @@ checkpoint_tensors::checkpoint_tensors(std::filesystem::path folder, std::size_t
 const checkpoint_tensors::file& checkpoint_tensors::file_of(const std::string& name) const {
   const auto place = places_.find(name);
   if (place == places_.end()) {
-    refuse(folder_, "has no tensor '" + name + "'");
+    refuse_tensors(folder_, "has no tensor '" + name + "'");
   }
   return *place->second;
 }
@@ -43,7 +43,7 @@ stored_tensor checkpoint_tensors::find(const std::string& name, stored_type type
   const auto& place = file_of(name);
   const auto t = place.tensors.find(name).value();
   if (t.type != type || t.data.size() != bytes) {
-    refuse(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
+    refuse_tensors(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
                                    t.data.size(), bytes));
   }
   return t;

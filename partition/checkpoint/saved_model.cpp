@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 namespace names = checkpoint_names;
 using json = nlohmann::json;
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+[[noreturn]] void refuse_checkpoint(const fs::path& file, const std::string& why) {
   throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
 }
 
@@ -41,14 +41,14 @@ json read_json(const fs::path& file) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   auto j = json::parse(text, nullptr, false);
   if (j.is_discarded()) {
-    refuse(file, "is missing or no JSON");
+    refuse_checkpoint(file, "is missing or no JSON");
   }
   return j;
 }
 
 void check_format(const json& j, const fs::path& file) {
   if (j.value("format", "") != "hydra checkpoint") {
-    refuse(file, "is no checkpoint of Hydra");
+    refuse_checkpoint(file, "is no checkpoint of Hydra");
   }
   const int written = j.value("format_version", 0);
   if (written != names::format_version) {
@@ -68,7 +68,7 @@ template <class T>
 std::vector<T> values_of(const tensor_file& file, const std::string& name) {
   const auto t = file.tensors.find(name);
   if (!t || t->type != names::type_of<T>) {
-    refuse(file.path, "has no tensor '" + name + "' of the right type");
+    refuse_checkpoint(file.path, "has no tensor '" + name + "' of the right type");
   }
   std::vector<T> values(t->data.size() / sizeof(T));
   if (!values.empty()) {
@@ -87,7 +87,7 @@ void read_history(const fs::path& folder, std::size_t shards, saved_model& m) {
   const auto losses = values_of<double>(file, "evaluation.loss");
   const auto accuracies = values_of<double>(file, "evaluation.accuracy");
   if (losses.size() != steps.size() || accuracies.size() != steps.size()) {
-    refuse(file.path, "its evaluations do not have the same length");
+    refuse_checkpoint(file.path, "its evaluations do not have the same length");
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     h.evaluations.push_back({static_cast<std::uint32_t>(steps[i]), losses[i],
@@ -102,7 +102,7 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
   for (const auto& s : shards) {
     const auto phase = names::phase(s.at("update").get<std::string>());
     if (!phase) {
-      refuse(file, fmt::format("an update is called \"{}\"", s.at("update").get<std::string>()));
+      refuse_checkpoint(file, fmt::format("an update is called \"{}\"", s.at("update").get<std::string>()));
     }
     m.cuts.push_back(s.at("first_layer").get<std::size_t>());
     m.versions.emplace_back(s.at("version").get<std::uint32_t>());
@@ -119,24 +119,24 @@ std::vector<std::uint32_t> units_from(const json& j) {
 void check_standing(const saved_model& m, const fs::path& file) {
   const bool ascend = std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) == m.cuts.end();
   if (m.cuts.empty() || m.cuts.front() != 0 || !ascend) {
-    refuse(file, "shards must start with layer 0 and be contiguous");
+    refuse_checkpoint(file, "shards must start with layer 0 and be contiguous");
   }
   const auto units = 2 * m.cuts.size() - 1;
   const auto& next = m.standing.next;
   if (next.step > m.steps || next.units.empty() || std::ranges::max(next.units) > units) {
-    refuse(file, fmt::format("is at unit {} of step {}; there are {} steps of {} units", fmt::join(next.units, ", "),
+    refuse_checkpoint(file, fmt::format("is at unit {} of step {}; there are {} steps of {} units", fmt::join(next.units, ", "),
                              next.step, m.steps, units));
   }
   for (const auto v : m.versions) {
     if (v.value > m.steps) {
-      refuse(file, fmt::format("a shard has version {} after {} steps", v.value, m.steps));
+      refuse_checkpoint(file, fmt::format("a shard has version {} after {} steps", v.value, m.steps));
     }
   }
 }
 
 // -- memory -----------------------------------------------------------------------------------------------------------------
 
-std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+std::span<float> slice_of(const host_block_ptr& block, std::size_t offset, std::size_t n) {
   return block->floats().subspan(offset, n);
 }
 
@@ -147,7 +147,7 @@ void fill_gradients(const checkpoint_tensors& from, const sharded_model& m, cons
     if (sum && m.model->gradients() == precision::bf16) {
       from.copy(name, sum->halves().subspan(p.offset, p.elements));
     } else if (sum) {
-      from.copy(name, slice(sum, p.offset, p.elements));
+      from.copy(name, slice_of(sum, p.offset, p.elements));
     }
   }
 }
@@ -181,7 +181,7 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
       continue;  // make_home has made the base
     }
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
-    from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
+    from.copy("parameter." + owner, slice_of(home.parameters, p.offset, p.elements));
     const auto prefixes = names::moments(m.update.kind, p.form());
     for (std::size_t i = 0; i < layout.buffers(); ++i) {
       if (const auto& place = layout.places(i)[at]; place.elements > 0) {
@@ -219,14 +219,14 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
   for (const auto& name : file.tensors.names()) {
     auto id = names::boundary_id(name);
     if (!id) {
-      refuse(file.path, "has a tensor '" + name + "'");
+      refuse_checkpoint(file.path, "has a tensor '" + name + "'");
     }
     id->model = model;
     id->step = step_index{from.standing.next.step};
     const auto bytes = file.tensors.find(name)->data;
     auto block = arena.allocate(m.plan.bytes_of(*id), name, host_use::transferred);
     if (bytes.size() != block->size().value()) {
-      refuse(file.path, "tensor '" + name + "' has another size than the model's");
+      refuse_checkpoint(file.path, "tensor '" + name + "' has another size than the model's");
     }
     std::ranges::copy(bytes, block->data());
     all.emplace_back(*id, std::move(block));
@@ -244,9 +244,9 @@ bool saved_model::whole_step() const noexcept {
 
 /// Gradients that were written back are computed again.
 bool saved_model::any_cuts() const noexcept {
-  const auto version = versions.empty() ? version_index{} : versions.front();
+  const auto steps_done = versions.empty() ? version_index{} : versions.front();
   return whole_step() && std::ranges::count(updates.shards, update_phase::complete) == 0 &&
-         standing.history.losses.size() == version.value;
+         standing.history.losses.size() == steps_done.value;
 }
 
 std::string identity_line(const std::string& identity, std::string_view key) {
@@ -289,7 +289,7 @@ saved_model read_checkpoint(const fs::path& folder) {
     j.at("stopped").get_to(m.standing.stopped);
     read_shards(j.at("shards"), file, m);
   } catch (const json::exception& e) {
-    refuse(file, e.what());
+    refuse_checkpoint(file, e.what());
   }
   check_standing(m, file);
   read_history(folder, m.cuts.size(), m);

@@ -17,7 +17,7 @@ bool every_layer_fits(const chain_profile& profile, const cut_limits& limits) {
   return true;
 }
 
-[[noreturn]] void refuse(const std::string& model, const std::string& why) {
+[[noreturn]] void refuse_cuts(const std::string& model, const std::string& why) {
   throw fault_error(fault_code::bad_input,
                     fmt::format("model '{}': cuts: {}; give the first layer of each shard, ascending from 0", model, why));
 }
@@ -44,15 +44,15 @@ std::optional<cut_points> greedy(const chain_profile& profile, const cut_limits&
 
 void validate_cuts(const cut_points& cuts, std::size_t layers, const std::string& model) {
   if (cuts.empty() || cuts.front() != 0) {
-    refuse(model, "the first shard has to start with layer 0");
+    refuse_cuts(model, "the first shard has to start with layer 0");
   }
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     if (cuts[i] <= cuts[i - 1]) {
-      refuse(model, fmt::format("{} does not come after {}", cuts[i], cuts[i - 1]));
+      refuse_cuts(model, fmt::format("{} does not come after {}", cuts[i], cuts[i - 1]));
     }
   }
   if (cuts.back() >= layers) {
-    refuse(model, fmt::format("layer {} does not exist, the chain has layers 0 to {}", cuts.back(), layers - 1));
+    refuse_cuts(model, fmt::format("layer {} does not exist, the chain has layers 0 to {}", cuts.back(), layers - 1));
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 using json = nlohmann::json;
 using ordered = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+[[noreturn]] void refuse_plan(const std::string& source, const std::string& why) {
   throw fault_error(fault_code::bad_input, fmt::format("plan \"{}\": {}", source, why));
 }
 
@@ -206,13 +206,13 @@ auto parsed(std::string_view text, const std::string& source, Read read) {
   try {
     return read(parse_json(text));
   } catch (const json::parse_error& e) {
-    refuse(source,
+    refuse_plan(source,
            fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
   } catch (const json::exception& e) {
-    refuse(source,
+    refuse_plan(source,
            fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", e.what()));
   } catch (const fault_error& e) {
-    refuse(source, e.what_happened().text);
+    refuse_plan(source, e.what_happened().text);
   }
 }
 
@@ -247,7 +247,7 @@ workload_plan parse_costs(std::string_view text, std::string source) {
 saved_plan load_plan(const std::filesystem::path& file) {
   std::ifstream in{file, std::ios::binary};
   if (!in || std::filesystem::is_directory(file)) {
-    refuse(file.string(), "no such file, or it cannot be read (relative paths start at the working directory)");
+    refuse_plan(file.string(), "no such file, or it cannot be read (relative paths start at the working directory)");
   }
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   return parse_plan(text, file.string());
@@ -260,10 +260,10 @@ cut_points cuts_for(const saved_plan& plan, const std::string& model, std::size_
     for (const auto& [name, m] : plan.models) {
       names.push_back(name);
     }
-    refuse(plan.source, fmt::format("has no model '{}'{}", model, known_instead(model, names)));
+    refuse_plan(plan.source, fmt::format("has no model '{}'{}", model, known_instead(model, names)));
   }
   if (found->second.layers != layers) {
-    refuse(plan.source, fmt::format("cuts {} layers of model '{}', but its chain has {}; plan it again, or choose "
+    refuse_plan(plan.source, fmt::format("cuts {} layers of model '{}', but its chain has {}; plan it again, or choose "
                                     "other cuts",
                                     found->second.layers, model, layers));
   }

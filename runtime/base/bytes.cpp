@@ -80,7 +80,7 @@ std::optional<std::uint64_t> to_integer(const quantity& q, std::uint64_t limit) 
   return n <= limit ? std::optional{n} : std::nullopt;
 }
 
-[[noreturn]] void refuse(std::string_view text, const char* what, const char* allowed) {
+[[noreturn]] void refuse_number(std::string_view text, const char* what, const char* allowed) {
   throw fault_error{fault_code::bad_input, fmt::format("\"{}\" is not {}: {}", text, what, allowed)};
 }
 
@@ -114,7 +114,7 @@ byte_count parse_bytes(std::string_view text) {
       "none means B), such as \"24MiB\", \"1.5 GiB\" or \"512\"";
   const auto q = read_quantity(text, byte_units);
   const auto n = q ? to_integer(*q, std::numeric_limits<std::uint64_t>::max()) : std::nullopt;
-  if (!n) refuse(text, "a number of bytes", allowed);
+  if (!n) refuse_number(text, "a number of bytes", allowed);
   return byte_count{*n};
 }
 
@@ -122,9 +122,9 @@ byte_rate parse_rate(std::string_view text) {
   constexpr auto allowed =
       "write a number, not negative, and a unit (B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or TiB/s), such as "
       "\"1GiB/s\" or \"300 MB/s\"";
-  if (!text.ends_with("/s")) refuse(text, "a rate", allowed);
+  if (!text.ends_with("/s")) refuse_number(text, "a rate", allowed);
   const auto q = read_quantity(text.substr(0, text.size() - 2), rate_units);
-  if (!q) refuse(text, "a rate", allowed);
+  if (!q) refuse_number(text, "a rate", allowed);
   return byte_rate{(static_cast<double>(q->number.whole) + q->number.fraction) * static_cast<double>(q->factor)};
 }
 
@@ -134,7 +134,7 @@ duration parse_duration(std::string_view text) {
       "\"1.5s\"";
   const auto q = read_quantity(text, time_units);
   const auto n = q ? to_integer(*q, std::numeric_limits<std::int64_t>::max()) : std::nullopt;
-  if (!n) refuse(text, "a time", allowed);
+  if (!n) refuse_number(text, "a time", allowed);
   return duration{static_cast<std::int64_t>(*n)};
 }
 

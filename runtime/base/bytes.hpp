@@ -71,6 +71,7 @@ std::string to_string(byte_rate r);
 std::string to_string(duration d);
 
 constexpr double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
+constexpr double microseconds(duration d) noexcept { return std::chrono::duration<double, std::micro>(d).count(); }
 constexpr duration from_seconds(double s) noexcept {
   return duration{static_cast<std::int64_t>(s * 1e9)};
 }

@@ -12,7 +12,7 @@ namespace hydra {
 
 namespace {
 
-using round = std::vector<transfer>;
+using exchange_round = std::vector<transfer>;
 
 constexpr std::array<std::pair<collective_kind, std::string_view>, 6> names{{
     {collective_kind::direct, "direct"},
@@ -32,12 +32,12 @@ value_range slice(std::uint64_t values, std::uint32_t i, std::uint32_t n) {
 /// The party at distance `d` before `i`.
 std::uint32_t before(std::uint32_t i, std::uint32_t d, std::uint32_t n) { return (i + n - d % n) % n; }
 
-std::vector<round> direct(std::span<const std::uint32_t> node_of, std::uint64_t values) {
+std::vector<exchange_round> direct(std::span<const std::uint32_t> node_of, std::uint64_t values) {
   const auto n = static_cast<std::uint32_t>(node_of.size());
   const auto first_on = [&](std::uint32_t node) {
     return static_cast<std::uint32_t>(std::ranges::find(node_of, node) - node_of.begin());
   };
-  round add, give, share;
+  exchange_round add, give, share;
   for (std::uint32_t owner = 0; owner < n; ++owner) {
     for (std::uint32_t d = 1; d < n; ++d) {
       const auto other = before(owner, d, n);
@@ -59,8 +59,8 @@ std::vector<std::uint32_t> nodes_of_their_own(std::uint32_t parties) {
   return node_of;
 }
 
-std::vector<round> ring(std::uint32_t n, std::uint64_t values) {
-  std::vector<round> all;
+std::vector<exchange_round> ring(std::uint32_t n, std::uint64_t values) {
+  std::vector<exchange_round> all;
   for (std::uint32_t r = 0; r < 2 * (n - 1); ++r) {
     const bool adds = r < n - 1;
     auto& now = all.emplace_back();
@@ -73,8 +73,8 @@ std::vector<round> ring(std::uint32_t n, std::uint64_t values) {
   return all;
 }
 
-std::vector<round> tree(std::uint32_t n, std::uint64_t values) {
-  std::vector<round> up, down;
+std::vector<exchange_round> tree(std::uint32_t n, std::uint64_t values) {
+  std::vector<exchange_round> up, down;
   for (std::uint32_t d = 1; d < n; d *= 2) {
     auto& now = up.emplace_back();
     for (std::uint32_t i = d; i < n; i += 2 * d) {
@@ -92,10 +92,10 @@ std::vector<round> tree(std::uint32_t n, std::uint64_t values) {
 }
 
 /// The parties beyond a power of two give their values to others first, and get the sum from them.
-std::vector<round> butterfly(std::uint32_t n, std::uint64_t values) {
+std::vector<exchange_round> butterfly(std::uint32_t n, std::uint64_t values) {
   const auto paired = std::bit_floor(n);
-  std::vector<round> all;
-  round fold, give;
+  std::vector<exchange_round> all;
+  exchange_round fold, give;
   for (std::uint32_t i = paired; i < n; ++i) {
     fold.push_back({i, i - paired, {0, values}, combination::add});
     give.push_back({i - paired, i, {0, values}, combination::copy});
@@ -115,8 +115,8 @@ std::vector<round> butterfly(std::uint32_t n, std::uint64_t values) {
   return all;
 }
 
-std::vector<round> naive(std::uint32_t n, std::uint64_t values) {
-  round all;
+std::vector<exchange_round> naive(std::uint32_t n, std::uint64_t values) {
+  exchange_round all;
   for (std::uint32_t to = 0; to < n; ++to) {
     for (std::uint32_t d = 1; d < n; ++d) {
       all.push_back({before(to, d, n), to, {0, values}, combination::add});
@@ -125,8 +125,8 @@ std::vector<round> naive(std::uint32_t n, std::uint64_t values) {
   return {all};
 }
 
-std::vector<round> parameter_server(std::uint32_t n, std::uint64_t values) {
-  round push, pull;
+std::vector<exchange_round> parameter_server(std::uint32_t n, std::uint64_t values) {
+  exchange_round push, pull;
   for (std::uint32_t i = 0; i < n; ++i) {
     push.push_back({i, n, {0, values}, combination::add});
     pull.push_back({n, i, {0, values}, combination::copy});
@@ -134,7 +134,7 @@ std::vector<round> parameter_server(std::uint32_t n, std::uint64_t values) {
   return {push, pull};
 }
 
-std::vector<round> rounds_of(collective_kind kind, std::uint32_t n, std::uint64_t values) {
+std::vector<exchange_round> rounds_of(collective_kind kind, std::uint32_t n, std::uint64_t values) {
   switch (kind) {
     case collective_kind::direct:
       return direct(nodes_of_their_own(n), values);
@@ -211,7 +211,7 @@ collective make_direct(std::span<const std::uint32_t> node_of, std::uint64_t val
 
 collective make_broadcast(std::uint32_t from, std::uint32_t parties, std::uint64_t values) {
   collective c{.summands = parties, .parties = parties, .values = values};
-  round give;
+  exchange_round give;
   for (std::uint32_t to = 0; to < parties && values > 0; ++to) {
     if (to != from) {
       give.push_back({from, to, {0, values}, combination::copy});

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned piece = 1U << 20;
+constexpr unsigned unpacked_bytes = 1U << 20;
 
 [[noreturn]] void refuse_packed(const fs::path& file, const char* why) {
   refuse(file, fmt::format("the gzip file cannot be unpacked: {}", why));
@@ -34,18 +34,18 @@ fs::path folder_for(const fs::path& packed) {
 }
 
 /// A file that is removed when this ends; who has mapped it keeps its bytes.
-class temporary_file {
+class unpacking_file {
  public:
-  explicit temporary_file(const fs::path& packed) : packed_(packed), name_(folder_for(packed) / "hydra-XXXXXX") {
+  explicit unpacking_file(const fs::path& packed) : packed_(packed), name_(folder_for(packed) / "hydra-XXXXXX") {
     descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) refuse_write();
   }
-  ~temporary_file() {
+  ~unpacking_file() {
     ::close(descriptor_);
     ::unlink(name_.c_str());
   }
-  temporary_file(const temporary_file&) = delete;
-  temporary_file& operator=(const temporary_file&) = delete;
+  unpacking_file(const unpacking_file&) = delete;
+  unpacking_file& operator=(const unpacking_file&) = delete;
 
   void write(std::span<const char> bytes) {
     while (!bytes.empty()) {
@@ -71,14 +71,14 @@ class temporary_file {
 /// Unpacks the members of a gzip file one after the other.
 class gzip_reader {
  public:
-  gzip_reader(const fs::path& file, std::span<const std::byte> bytes) : file_(file), left_(bytes), out_(piece) {
+  gzip_reader(const fs::path& file, std::span<const std::byte> bytes) : file_(file), left_(bytes), out_(unpacked_bytes) {
     if (inflateInit2(&stream_, gzip_window) != Z_OK) refuse_packed(file_, "zlib has no memory");
   }
   ~gzip_reader() { inflateEnd(&stream_); }
   gzip_reader(const gzip_reader&) = delete;
   gzip_reader& operator=(const gzip_reader&) = delete;
 
-  void unpack(temporary_file& to) {
+  void unpack(unpacking_file& to) {
     do {
       unpack_member(to);
       inflateReset(&stream_);
@@ -90,23 +90,23 @@ class gzip_reader {
  private:
   static constexpr int gzip_window = 15 + 16;  // the largest window; no format but gzip
 
-  void unpack_member(temporary_file& to) {
+  void unpack_member(unpacking_file& to) {
     for (int status = Z_OK; status != Z_STREAM_END;) {
       status = unpack_piece();
       if (status == Z_BUF_ERROR) refuse_packed(file_, "it ends too early");
       if (status != Z_OK && status != Z_STREAM_END)
         refuse_packed(file_, stream_.msg ? stream_.msg : "it is no gzip file");
-      to.write(std::span{out_}.first(piece - stream_.avail_out));
-      written_ += piece - stream_.avail_out;
+      to.write(std::span{out_}.first(unpacked_bytes - stream_.avail_out));
+      written_ += unpacked_bytes - stream_.avail_out;
     }
   }
 
   int unpack_piece() {
-    const std::size_t fed = std::min<std::size_t>(left_.size(), piece);
+    const std::size_t fed = std::min<std::size_t>(left_.size(), unpacked_bytes);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(left_.data()));
     stream_.avail_in = static_cast<uInt>(fed);
     stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
-    stream_.avail_out = piece;
+    stream_.avail_out = unpacked_bytes;
     const int status = inflate(&stream_, Z_NO_FLUSH);
     left_ = left_.subspan(fed - stream_.avail_in);
     return status;
@@ -128,7 +128,7 @@ class gzip_reader {
 
 unpacked_file::unpacked_file(const fs::path& path) : file_(path) {
   if (path.extension() != ".gz") return;
-  temporary_file to{path};
+  unpacking_file to{path};
   gzip_reader{path, file_.bytes()}.unpack(to);
   unpacked_ = std::make_unique<const mapped_file>(to.path());
 }

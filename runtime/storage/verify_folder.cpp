@@ -18,7 +18,7 @@ namespace hydra {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 1 << 20;
+constexpr std::size_t bytes_at_once = 1 << 20;
 
 [[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
 
@@ -28,7 +28,7 @@ void read(const std::filesystem::path& file, const std::function<void(std::span<
   if (!std::filesystem::exists(file)) refuse(name + " is missing");
   if (!std::filesystem::is_regular_file(file)) refuse(name + " is no file");
   std::ifstream in{file, std::ios::binary};
-  std::vector<char> piece(piece_bytes);
+  std::vector<char> piece(bytes_at_once);
   while (in) {
     in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     take(std::span{piece}.first(static_cast<std::size_t>(in.gcount())));
