@@ -1,30 +1,38 @@
-# Two checks run by ctest. A header with a source of the same name is compiled alone by that source, which includes it
-# first (include-directions checks that); every other header gets a generated source, built only by
-# self-contained-headers.
+# Two checks run by ctest. A header with a source of the same name is included first by that source (include-directions checks
+# that), and where HYDRA_UNITY is off by no other before it. The other headers of each folder are compiled without code, in one
+# generated source, by self-contained-headers.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME include-directions
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/include_directions.py" "${PROJECT_SOURCE_DIR}")
+hydra_tier(fast 1 include-directions)
 
 set(_folders runtime models partition actors apps tests)
 list(TRANSFORM _folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.hpp" OUTPUT_VARIABLE _globs)
 file(GLOB_RECURSE _headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${_globs})
 list(FILTER _headers EXCLUDE REGEX "^runtime/device/cuda/")
-set(_sources)
+set(_units)
 foreach(_header IN LISTS _headers)
   string(REGEX REPLACE "hpp$" "cpp" _source "${_header}")
   if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${_source}")
-    file(CONFIGURE OUTPUT "headers/${_source}" CONTENT "#include \"${_header}\"\n")
-    list(APPEND _sources "${CMAKE_CURRENT_BINARY_DIR}/headers/${_source}")
+    get_filename_component(_unit "${_header}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${_unit}" _unit)
+    list(APPEND _units ${_unit})
+    string(APPEND _includes_of_${_unit} "#include \"${_header}\"\n")
   endif()
 endforeach()
-if(_sources)
-  add_library(hydra_headers OBJECT EXCLUDE_FROM_ALL ${_sources})
-  target_link_libraries(hydra_headers PRIVATE hydra_apps Catch2::Catch2)
-  target_compile_options(hydra_headers PRIVATE -O0 -g0 $<$<BOOL:${HYDRA_SANITIZE}>:-fno-sanitize=all>)
-  if(CMAKE_GENERATOR MATCHES "Ninja")
-    set(_all_errors -- -k 0)
-  endif()
-  add_test(NAME self-contained-headers
-    COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --target hydra_headers ${_all_errors})
-  set_tests_properties(self-contained-headers PROPERTIES TIMEOUT 600)
+list(REMOVE_DUPLICATES _units)
+set(_sources)
+foreach(_unit IN LISTS _units)
+  file(CONFIGURE OUTPUT "headers/${_unit}.cpp" CONTENT "${_includes_of_${_unit}}")
+  list(APPEND _sources "${CMAKE_CURRENT_BINARY_DIR}/headers/${_unit}.cpp")
+endforeach()
+add_library(hydra_headers OBJECT EXCLUDE_FROM_ALL ${_sources})
+target_link_libraries(hydra_headers PRIVATE hydra_apps Catch2::Catch2)
+target_compile_options(hydra_headers PRIVATE -fsyntax-only $<$<BOOL:${HYDRA_SANITIZE}>:-fno-sanitize=all>)
+if(CMAKE_GENERATOR MATCHES "Ninja")
+  set(_all_errors -- -k 0)
 endif()
+add_test(NAME self-contained-headers
+  COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --target hydra_headers ${_all_errors})
+hydra_tier(core 60 self-contained-headers)
+set_tests_properties(self-contained-headers PROPERTIES TIMEOUT 600)

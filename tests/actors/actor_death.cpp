@@ -1,5 +1,6 @@
 // The actor of a model, SUPERVISOR or REPORTER dies, or throws, at every single message of a small run: no run hangs.
 
+#include "tests/support/depth.hpp"
 #include "tests/support/disturbed_run.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
@@ -111,7 +112,7 @@ TEST_CASE("a model's task may throw at any message of a run that is saved", "[lo
 }
 
 TEST_CASE("a model's task may die in any order of messages", "[loss]") {
-  for (std::uint32_t seed = 1; seed <= 500; ++seed) {
+  for (const std::uint32_t seed : seeds(500)) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
     const auto slots = 1 + seed % 2;

@@ -1,6 +1,7 @@
 // A device is lost, or an operation fails, at every single moment of a small run.
 
 #include "actors/simulation/simulated_device.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/disturbed_run.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -40,11 +42,14 @@ simulation_setup run_of(const std::vector<simulated_model>& models, std::uint32_
   return setup;
 }
 
-/// All models finish, each unit committed once and in order, whichever device is lost at whichever message.
+/// All models finish, each unit committed once and in order, whichever device is lost at whichever message; `stride`: only
+/// each so-manyth message, but in deep runs.
 void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t slots,
-                           const std::vector<simulated_model>& models = small_models()) {
+                           const std::vector<simulated_model>& models = small_models(), std::size_t stride = 1) {
+  const std::size_t step = is_deep() ? 1 : stride;
   for (std::size_t victim = 0; victim < 2; ++victim) {
-    for (std::size_t at = 0, messages = 1; at < messages; ++at) {
+    std::size_t messages = std::numeric_limits<std::size_t>::max();
+    for (std::size_t at = test_seed() % step; at < messages; at += step) {
       INFO("device " << victim << " is lost at message " << at);
       simulation s(run_of(models, slots));
       std::string complaint;
@@ -78,7 +83,7 @@ TEST_CASE("a device may die at any message while models in four waves are traine
   }
   models.front().replicas = 2;
   models.front().micro_batches *= 2;
-  lose_at_every_message(kill, 1, models);
+  lose_at_every_message(kill, 1, models, 7);
 }
 
 TEST_CASE("when the last device dies the run ends and every model reports why", "[loss]") {

@@ -1,12 +1,11 @@
 // What a run leaves in memory per step and per model that has ended, in bytes of the heap: no clock, and no pages that
-// malloc keeps. tests/deep/flat_memory.py watches the whole process for half an hour.
+// malloc keeps. In deep runs only: threads keep some of it. tests/deep/flat_memory.py watches the whole process for half an hour.
 
 #include "actors/session/hydra.hpp"
+#include "tests/support/heap_bytes.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
-
-#include <malloc.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +14,7 @@
 
 using namespace hydra;
 using namespace hydra::literals;
+using hydra::test::heap_bytes;
 
 #ifndef __SANITIZE_ADDRESS__   // which has another heap
 
@@ -27,12 +27,6 @@ model_description small(const std::string& name, std::int64_t layers, std::uint3
           .batch_size = 8,
           .steps = steps,
           .optimizer = adamw({.learning_rate = 1e-3})};
-}
-
-/// Bytes in use of this process's heap.
-std::size_t heap() {
-  const auto m = mallinfo2();
-  return m.uordblks + m.hblkhd;
 }
 
 /// Temporary memory comes and goes: the minimum of several consecutive moments is what stays.
@@ -50,7 +44,7 @@ std::vector<std::size_t> heap_by_step(std::uint32_t steps) {
   std::vector<std::size_t> seen;
   seen.reserve(2 * steps);
   s.on<step_completed>([&](const step_completed&, control& c) {
-    seen.push_back(heap());
+    seen.push_back(heap_bytes());
     for (int i = 0; i < 20; ++i) c.stop(model_id{2});
   });
   CHECK(s.run().all_finished());
@@ -66,7 +60,7 @@ std::vector<std::size_t> heap_by_model(int models) {
   std::vector<std::size_t> seen;
   s.on<step_completed>([&](const step_completed& e, control& c) {
     if (e.step.value != 2) return;
-    seen.push_back(heap());
+    seen.push_back(heap_bytes());
     if (static_cast<int>(seen.size()) < models) c.add(small(fmt::format("m{}", seen.size()), 12, 3));
   });
   CHECK(s.run().all_finished());
@@ -75,7 +69,7 @@ std::vector<std::size_t> heap_by_model(int models) {
 
 }  // namespace
 
-TEST_CASE("a step leaves no more in memory than its loss", "[memory]") {
+TEST_CASE("a step leaves no more in memory than its loss", "[.deep]") {
   const auto seen = heap_by_step(1500);
   REQUIRE(seen.size() == 3000);
   const auto first = least(seen, 500, 300), last = least(seen, 2700, 300);
@@ -85,7 +79,7 @@ TEST_CASE("a step leaves no more in memory than its loss", "[memory]") {
   CHECK(last <= first + 2200 * 24 + (32 << 10));
 }
 
-TEST_CASE("a model that has ended leaves no more in memory than its part of the report", "[memory]") {
+TEST_CASE("a model that has ended leaves no more in memory than its part of the report", "[.deep]") {
   const auto seen = heap_by_model(240);
   REQUIRE(seen.size() == 240);
   const auto first = least(seen, 20, 20), last = least(seen, 220, 20);

@@ -2,6 +2,7 @@
 // message, under virtual time.
 
 #include "actors/run/run_requests.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/fuzzer.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
@@ -419,7 +420,7 @@ std::string steer_at_random(std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("whatever is paused and resumed when, every unit is done once and in order", "[portfolio][fuzz]") {
-  for (std::uint32_t seed = 1; seed <= 500; ++seed) {
+  for (const std::uint32_t seed : seeds(500)) {
     REQUIRE(steer_at_random(seed) == "");
   }
 }

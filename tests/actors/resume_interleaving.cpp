@@ -1,3 +1,4 @@
+#include "tests/support/depth.hpp"
 #include "tests/support/fuzzer.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/small_run.hpp"
@@ -114,7 +115,7 @@ std::string interrupt_and_resume(std::uint32_t seed) {
 
 TEST_CASE("whatever the order of messages, an interrupted run is saved and continues from any of its checkpoints",
           "[fuzz]") {
-  for (std::uint32_t seed = 1; seed <= 1500; ++seed) {
+  for (const std::uint32_t seed : seeds(1500)) {
     REQUIRE(interrupt_and_resume(seed) == "");
   }
 }

@@ -1,6 +1,7 @@
 // A search whose trials do not all fit into memory, message by message, under virtual time.
 
 #include "actors/selection/search_rules.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/small_run.hpp"
 
@@ -262,7 +263,7 @@ TEST_CASE("a trial waits until the copies of it have begun", "[search]") {
 }
 
 TEST_CASE("whatever the order of messages, a search decides the same and no trial is left waiting", "[search][fuzz]") {
-  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+  for (const std::uint32_t seed : seeds(300)) {
     REQUIRE(search_at_random(seed) == "");
   }
 }

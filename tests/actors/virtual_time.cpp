@@ -2,6 +2,7 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_device.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/fuzzer.hpp"
 #include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
@@ -314,7 +315,7 @@ TEST_CASE("every built-in policy finishes every model, in order", "[time]") {
 }
 
 TEST_CASE("no run is shorter than its bounds", "[time]") {
-  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+  for (const std::uint32_t seed : seeds(400)) {
     INFO("seed " << seed);
     auto setup = make_case(seed).setup;
     std::vector<double> speeds;

@@ -427,8 +427,9 @@ def refusals(hydra, base, network, addresses):
     shutil.copytree(base / "inputs", folder / "inputs")
     subprocess.run([hydra, "cluster", "keys", folder / "other"], check=True, stderr=subprocess.DEVNULL)
     c = subprocess.Popen([*network.inside("c"), str(hydra), "train", "w.toml", "--listen", f"{addresses['c']}:{PORT}", "--keys", "keys",
-                          "--set", "model.steps=100000", "--output", "run"], cwd=folder, stdout=subprocess.DEVNULL, stderr=open(folder / "c.log", "wb"))
-    time.sleep(2)
+                          "--set", "model.steps=100000", "--output", "run"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    next(line for line in c.stderr if line.startswith("nodes join by"))
+    threading.Thread(target=c.stderr.read, daemon=True).start()  # the pipe does not fill
     node = [*network.inside("1"), str(hydra), "node", "--join", f"{addresses['c']}:{PORT}", "--patience", "2s", "--folder", "d"]
     cases = {"other keys": (["--keys", "other"], {}, "its keys are others"), "no keys": ([], {}, "needs keys" if network.real else "it uses keys"),
              "another build": (["--keys", "keys"], {"ATEN_CPU_CAPABILITY": "default"}, "results may have other bits")}

@@ -13,7 +13,6 @@ the seed except for the moments, which scale with the time that the undisturbed 
 import argparse, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 PATIENCE_S = 300       # a process that takes longer hangs
-SAVING_S = 10          # an interrupted one saves and stops within this
 LOADING_S = 2          # a signal that comes earlier may meet a program that is still being loaded
 POLICIES = ["sharded-lrtf", "fifo", "round-robin", "random", "whole-model"]
 POLICIES_OF_SEARCHES = [p for p in POLICIES if p != "whole-model"]  # it trains none beyond one that waits
@@ -122,6 +121,7 @@ class Workload:
 
 class Process:
     """Runs hydra train, optionally ended by a signal after a while; afterwards the members have the results."""
+    saving_s = PATIENCE_S  # an interrupted one saves and stops within this
 
     def __init__(self, hydra, folder, arguments, end_by=None, after=0.0):
         self.run_folder = folder / "run"
@@ -164,7 +164,7 @@ class Process:
             raise Failure(f"exit status {self.status}, stderr:\n{self.stderr}")
         if self.status == 130:
             self.check_interrupted()
-        elif self.signalled == signal.SIGINT and self.status == 0 and self.seconds_after > SAVING_S / 2:
+        elif self.signalled == signal.SIGINT and self.status == 0 and self.seconds_after > self.saving_s / 2:
             raise Failure(f"SIGINT was ignored: finished {self.seconds_after:.1f} s later")
 
     @property
@@ -173,7 +173,7 @@ class Process:
         return "interrupted before anything was trained" in self.stderr
 
     def check_interrupted(self):
-        if self.seconds_after > SAVING_S:
+        if self.seconds_after > self.saving_s:
             raise Failure(f"took {self.seconds_after:.1f} s to save and stop")
         if "--resume" not in self.stderr.rstrip().split("\n")[-1]:
             raise Failure(f"the last line does not say how to continue:\n{self.stderr}")
@@ -368,9 +368,11 @@ def main():
     parser.add_argument("hydra", help="the built program")
     parser.add_argument("--kills", type=int, default=50, help="rounds")
     parser.add_argument("--search", choices=["halving", "hyperband", "asha", "pbt"], help="over nine trials")
+    parser.add_argument("--saves-within", type=float, default=PATIENCE_S, metavar="SECONDS", help="when it is interrupted")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=pathlib.Path, help="must not exist, is kept (default: a temporary one)")
     o = parser.parse_args()
+    Process.saving_s = o.saves_within
     if o.folder:
         o.folder.mkdir(parents=True)
     base = (o.folder or pathlib.Path(tempfile.mkdtemp(prefix="kill-and-resume-"))).resolve()

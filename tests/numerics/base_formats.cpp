@@ -1,7 +1,7 @@
 // Frozen parameters in bf16 and in 4 bits: bit for bit a plain training with the values that they have then.
 
-#include "actors/policy/catalog.hpp"
 #include "models/families/llama/llama.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <fmt/format.h>
@@ -66,15 +66,13 @@ std::vector<exact_case> portfolio(std::size_t n, base_format format) {
 }  // namespace
 
 TEST_CASE("a base in bf16 and in 4 bits, on any cut, has the bits of plain training", "[base-format]") {
-  for (const auto format : formats) {
-    for (auto c : choices(format)) {
-      const auto plain = train_plain(c);
-      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
-        c.cuts = cuts;
-        INFO(fmt::format("{}, {} shards", to_string(format), cuts.size()));
-        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
-      }
-    }
+  const std::vector<cut_points> cuts{{0}, {0, 2}, {0, 1, 2, 3, 4}};
+  for (const auto& row : combinations({std::size(formats), choices(formats[0]).size(), cuts.size()})) {
+    const auto format = formats[row[0]];
+    auto c = choices(format)[row[1]];
+    c.cuts = cuts[row[2]];
+    INFO(fmt::format("{}, choice {}, {} shards", to_string(format), row[1], c.cuts.size()));
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
 }
 
@@ -101,9 +99,9 @@ TEST_CASE("models share a base in 4 bits in the least memory, under every policy
   const auto plain = train_plain(models);
   const auto plan = plan_of(models, {.devices = devices(1)});
   CHECK(plan.models[2].shards[1].shared_base == base_place{model_id{0}, shard_index{1}});
-  for (const auto& entry : built_in_policies()) {
-    INFO(entry.name);
-    run_options options{.devices = std::vector(2, cpu_device{.memory = plan.sufficient}), .policy = entry.name};
+  for (const std::string& policy : sampled(names_of_policies(), 4)) {
+    INFO(policy);
+    run_options options{.devices = std::vector(2, cpu_device{.memory = plan.sufficient}), .policy = policy};
     options.host_memory = planned_host_memory(models, options);
     REQUIRE(difference(plain, train_spilled(models, options)) == "");
   }
@@ -120,7 +118,7 @@ TEST_CASE("a model with a narrow base is interrupted and resumed with other cuts
   for (const auto format : formats) {
     auto c = portfolio(2, format)[1];
     c.steps = 6;
-    run_options options{.devices = devices(2), .interrupt_at = 300};
+    run_options options{.devices = devices(2), .interrupt_at = 20};
     options.checkpoint.every_steps = 1;
     std::size_t parts = 0;
     const auto spilled = train_in_parts({c}, options, [&](std::size_t n, auto& models, run_options& now) {
@@ -136,7 +134,7 @@ TEST_CASE("a model with a narrow base is interrupted and resumed with other cuts
 TEST_CASE("models with a narrow base survive the death of a device", "[base-format]") {
   const auto models = portfolio(2, base_format::nf4);
   const auto plain = train_plain(models);
-  for (std::size_t at = 0; at < 160; at += 20) {
+  for (const std::size_t at : sampled(moments(0, 160, 20), 4)) {
     INFO("operation " << at);
     REQUIRE(difference(plain, train_spilled(models, {.devices = devices(2), .second_dies_at = at})) == "");
   }

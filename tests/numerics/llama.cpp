@@ -1,6 +1,7 @@
 #include "models/families/llama/llama.hpp"
 #include "models/families/gemma/gemma.hpp"
 #include "models/families/phi3/phi3.hpp"
+#include "tests/support/depth.hpp"
 
 #include "tests/support/spilled_run.hpp"
 
@@ -56,31 +57,26 @@ exact_case tiny_phi3() {
   return c;
 }
 
+void check_cuts(const std::vector<exact_case>& models, const std::vector<cut_points>& cuts) {
+  for (const auto& row : combinations({models.size(), 2, cuts.size()})) {
+    auto c = models[row[0]];
+    c.micro_batches = row[1] == 0 ? 1 : 4;
+    c.optimizer.clip_norm = 0.25;
+    c.cuts = cuts[row[2]];
+    INFO("model " << row[0] << ", " << c.cuts.size() << " shards, K = " << c.micro_batches);
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {}), 0) == "");
+  }
+}
+
 }  // namespace
 
 TEST_CASE("spilled training of a gemma and of a phi3 equals plain training bit for bit",
           "[exactness]") {
-  auto c = GENERATE(tiny_gemma(), tiny_phi3());
-  c.micro_batches = GENERATE(1u, 4u);
-  c.optimizer.clip_norm = 0.25;
-  const auto plain = train_plain(c);
-  for (const cut_points& cuts : {cut_points{0, 3}, cut_points{0, 1, 2, 3, 4}}) {
-    INFO(cuts.size() << " shards, K = " << c.micro_batches);
-    c.cuts = cuts;
-    REQUIRE(difference(plain, train_spilled({c}, {}), 0) == "");
-  }
+  check_cuts({tiny_gemma(), tiny_phi3()}, {{0, 3}, {0, 1, 2, 3, 4}});
 }
 
 TEST_CASE("spilled training of a llama equals plain training bit for bit", "[exactness]") {
-  auto c = tiny_llama(GENERATE(false, true));
-  c.micro_batches = GENERATE(1u, 4u);
-  c.optimizer.clip_norm = 0.25;
-  const auto plain = train_plain(c);
-  for (const cut_points& cuts : {cut_points{0}, cut_points{0, 3}, cut_points{0, 1, 2, 3, 4}}) {
-    INFO(cuts.size() << " shards, K = " << c.micro_batches);
-    c.cuts = cuts;
-    REQUIRE(difference(plain, train_spilled({c}, {}), 0) == "");
-  }
+  check_cuts({tiny_llama(false), tiny_llama(true)}, {{0}, {0, 3}, {0, 1, 2, 3, 4}});
 }
 
 TEST_CASE("a llama on two devices that hold one shard each equals plain training bit for bit", "[exactness]") {

@@ -1,6 +1,7 @@
 // Schedules, groups of parameters and optimizers of recipes: bit for bit plain training, however a model is run.
 
 #include "models/families/gpt2/gpt2.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -15,6 +16,8 @@ using namespace hydra::test;
 namespace {
 
 std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+
+const std::vector<cut_points> some_cuts{{0}, {0, 2}, {0, 1, 2, 3, 4}};
 
 /// Biases, one block and the embedding have learning rates or decays of their own; vectors of the rest do not decay.
 update_options grouped(update_options rule) {
@@ -46,16 +49,11 @@ exact_case with(exact_case c, update_options recipe) {
 }  // namespace
 
 TEST_CASE("recipes on any cut have the bits of plain training", "[recipes]") {
-  for (const auto& recipe : recipes()) {
-    for (const bool tied : {false, true}) {
-      auto c = with(tiny_gpt(0.1, tied), recipe);
-      const auto plain = train_plain(c);
-      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
-        c.cuts = cuts;
-        INFO(fmt::format("{}, tied {}, {} shards", to_string(recipe.kind), tied, cuts.size()));
-        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
-      }
-    }
+  for (const auto& row : combinations({recipes().size(), 2, some_cuts.size()})) {
+    auto c = with(tiny_gpt(0.1, row[1] == 1), recipes()[row[0]]);
+    c.cuts = some_cuts[row[2]];
+    INFO(fmt::format("{}, tied {}, {} shards", to_string(c.optimizer.kind), row[1], c.cuts.size()));
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
 }
 
@@ -80,7 +78,7 @@ TEST_CASE("recipes of interrupted and resumed models have the bits of plain trai
     models.push_back(with(tiny_gpt(0.1, true), recipe));
     models.back().cuts = {0, 2, 4};
   }
-  run_options options{.devices = devices(2), .interrupt_at = 333};
+  run_options options{.devices = devices(2), .interrupt_at = 36};
   options.checkpoint.every_steps = 1;
   const auto resumed = train_in_parts(models, options, [](std::size_t n, auto& all, run_options&) {
     for (auto& m : all) m.cuts = n % 2 == 1 ? cut_points{0, 1, 3} : m.cuts;
@@ -133,17 +131,12 @@ exact_case wider_gpt(bool tied) {
 }  // namespace
 
 TEST_CASE("moments in 8 bits have the bits of plain training, however a model is cut and run", "[recipes][8bit]") {
-  for (const bool tied : {false, true}) {
-    auto c = wider_gpt(tied);
-    for (const double clip : {0.0, 0.05}) {
-      c.optimizer.clip_norm = clip;
-      const auto plain = train_plain(c);
-      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
-        c.cuts = cuts;
-        INFO(fmt::format("tied {}, clip {}, {} shards", tied, clip, cuts.size()));
-        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
-      }
-    }
+  for (const auto& row : combinations({2, 2, some_cuts.size()})) {
+    auto c = wider_gpt(row[0] == 1);
+    c.optimizer.clip_norm = row[1] == 0 ? 0 : 0.05;
+    c.cuts = some_cuts[row[2]];
+    INFO(fmt::format("tied {}, clip {}, {} shards", row[0], c.optimizer.clip_norm, c.cuts.size()));
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
   auto c = wider_gpt(true);
   c.replicas = c.waves = 2;
@@ -157,7 +150,7 @@ TEST_CASE("moments in 8 bits have the bits of plain training, however a model is
 TEST_CASE("models with moments in 8 bits are interrupted and resumed with other cuts", "[recipes][8bit]") {
   auto c = wider_gpt(true);
   c.cuts = {0, 2, 4};
-  run_options options{.devices = devices(2), .interrupt_at = 333};
+  run_options options{.devices = devices(2), .interrupt_at = 12};
   options.checkpoint.every_steps = 1;
   const auto resumed = train_in_parts({c}, options, [](std::size_t n, auto& all, run_options&) {
     all[0].cuts = n % 2 == 1 ? cut_points{0, 1, 3} : cut_points{0, 2, 4};
@@ -202,19 +195,12 @@ std::vector<update_options> whole_rules() {
 }  // namespace
 
 TEST_CASE("muon and adafactor have the bits of plain training, however a model is cut and run", "[recipes][whole]") {
-  for (const auto& rule : whole_rules()) {
-    for (const bool tied : {false, true}) {
-      auto c = whole_gpt(rule, tied);
-      for (const double clip : {0.0, 0.05}) {
-        c.optimizer.clip_norm = clip;
-        const auto plain = train_plain(c);
-        for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
-          c.cuts = cuts;
-          INFO(fmt::format("{}, tied {}, clip {}, {} shards", to_string(rule.kind), tied, clip, cuts.size()));
-          REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
-        }
-      }
-    }
+  for (const auto& row : combinations({whole_rules().size(), 2, 2, some_cuts.size()})) {
+    auto c = whole_gpt(whole_rules()[row[0]], row[1] == 1);
+    c.optimizer.clip_norm = row[2] == 0 ? 0 : 0.05;
+    c.cuts = some_cuts[row[3]];
+    INFO(fmt::format("{}, tied {}, clip {}, {} shards", to_string(c.optimizer.kind), row[1], c.optimizer.clip_norm, c.cuts.size()));
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
 }
 
@@ -236,7 +222,7 @@ TEST_CASE("models under muon and adafactor are interrupted and resumed with othe
   for (const auto& rule : whole_rules()) {
     auto c = whole_gpt(rule, true);
     c.cuts = {0, 2, 4};
-    run_options options{.devices = devices(2), .interrupt_at = 333};
+    run_options options{.devices = devices(2), .interrupt_at = 12};
     options.checkpoint.every_steps = 1;
     const auto resumed = train_in_parts({c}, options, [](std::size_t n, auto& all, run_options&) {
       all[0].cuts = n % 2 == 1 ? cut_points{0, 1, 3} : cut_points{0, 2, 4};

@@ -1,7 +1,7 @@
 // A step in several replicas: bit for bit a plain training that adds up the gradients of each replica by itself.
 
-#include "actors/policy/catalog.hpp"
 #include "models/families/resnet/resnet.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,19 +28,14 @@ std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_devic
 }  // namespace
 
 TEST_CASE("one, two and four replicas on one to three devices have the bits of plain training", "[replicas]") {
-  for (const double clip : {0.0, 0.05}) {
-    for (const std::uint32_t replicas : {1, 2, 4}) {
-      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 3}}) {
-        auto c = replicated(tiny_gpt(0.1, true), replicas);
-        c.optimizer.clip_norm = clip;
-        c.cuts = cuts;
-        const auto plain = train_plain(c);
-        for (const std::size_t n : {1, 2, 3}) {
-          INFO(fmt::format("{} replicas, {} shards, clip {}, {} devices", replicas, cuts.size(), clip, n));
-          REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(n)}), 0) == "");
-        }
-      }
-    }
+  const std::vector<cut_points> cuts{{0}, {0, 2}, {0, 1, 3}};
+  for (const auto& row : combinations({2, 3, 3, 3})) {
+    auto c = replicated(tiny_gpt(0.1, true), 1U << row[1]);
+    c.optimizer.clip_norm = row[0] == 0 ? 0 : 0.05;
+    c.cuts = cuts[row[2]];
+    const std::size_t n = row[3] + 1;
+    INFO(fmt::format("{} replicas, {} shards, clip {}, {} devices", c.replicas, c.cuts.size(), c.optimizer.clip_norm, n));
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(n)}), 0) == "");
   }
 }
 
@@ -95,14 +90,14 @@ TEST_CASE("running averages of a batch norm are those of all replicas", "[replic
 }
 
 TEST_CASE("models with and without replicas have the bits of plain training under every policy", "[replicas]") {
-  for (const auto& entry : built_in_policies()) {
-    INFO(entry.name);
-    require_plain_bits(train_spilled(workload(), {.devices = devices(3), .policy = entry.name}));
+  for (const std::string& policy : sampled(names_of_policies(), 5)) {
+    INFO(policy);
+    require_plain_bits(train_spilled(workload(), {.devices = devices(3), .policy = policy}));
   }
 }
 
 TEST_CASE("a device that dies at any operation changes no bit of a model in replicas", "[replicas][loss]") {
-  for (std::size_t dies_at = 0; dies_at < 500; dies_at += dies_at < 80 ? 1 : 11) {
+  for (const std::size_t dies_at : sampled(moments(80, 500, 11), 8)) {
     INFO("the second device dies at operation " << dies_at);
     const auto spilled = train_spilled(workload(), {.devices = devices(3), .second_dies_at = dies_at});
     require_plain_bits(spilled);
@@ -113,15 +108,15 @@ TEST_CASE("a device that dies at any operation changes no bit of a model in repl
 }
 
 TEST_CASE("a model in replicas that is interrupted and resumed has the bits of plain training", "[replicas][resume]") {
-  for (const std::size_t after : {160, 200, 260}) {  // an evaluation is started again: with three devices it must fit
-    INFO("interrupted before operation " << after);
+  for (const std::size_t after : {8, 15, 25}) {
+    INFO("interrupted before backward computation " << after);
     require_plain_bits(train_in_parts(workload(), {.interrupt_at = after},
                                       [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
   }
 }
 
 TEST_CASE("a model in replicas that is cut elsewhere continues from the start of a step", "[replicas][resume]") {
-  run_options options{.devices = devices(2), .interrupt_at = 150};
+  run_options options{.devices = devices(2), .interrupt_at = 34};
   options.checkpoint.every_steps = 1;
   const auto change = [](std::size_t n, std::vector<exact_case>& models, run_options&) {
     models[1].cuts = n % 2 == 0 ? cut_points{0, 2, 4} : cut_points{0, 3};

@@ -39,7 +39,7 @@ struct long_way {
   std::size_t interruptions = 0;
 };
 
-/// Interrupts the run before operation `after` of its first device, resumes it elsewhere, interrupts it again, .. until
+/// Interrupts the run before its backward computation `after`, resumes it elsewhere, interrupts it again, .. until
 /// it is complete. `change` may change the models before each run.
 template <class Change>
 long_way train_with_interruptions(std::size_t after, std::uint32_t seed, run_options options, Change change) {
@@ -65,8 +65,8 @@ void keep_models(std::vector<exact_case>&, std::mt19937&) {}
 }  // namespace
 
 TEST_CASE("a run that is interrupted again and again and resumed elsewhere has plain training's bits", "[resume]") {
-  for (const std::size_t after : {50, 130}) {  // an evaluation is started again: it must fit between two interruptions
-    INFO("interrupted before operation " << after);
+  for (const std::size_t after : {4, 11}) {
+    INFO("interrupted before backward computation " << after);
     const auto way = train_with_interruptions(after, static_cast<std::uint32_t>(after), {}, keep_models);
     require_plain_bits(way.end);
     CHECK(way.interruptions > 1);
@@ -81,9 +81,10 @@ TEST_CASE("models that are cut elsewhere continue from the start of a step with 
   };
   run_options options;
   options.checkpoint.every_steps = 1;
-  const auto way = train_with_interruptions(90, 5, options, cut_anew);
+  // More than the models can have done without one of them being at the end of a step: 4, 19 and 9.
+  const auto way = train_with_interruptions(33, 5, options, cut_anew);
   require_plain_bits(way.end);
-  CHECK(way.interruptions > 2);
+  CHECK(way.interruptions > 0);
 }
 
 TEST_CASE("a run with checkpoints after every step has plain training's bits", "[resume]") {
@@ -147,11 +148,11 @@ TEST_CASE("a model is made no longer where the rates of its steps depend on thei
 
 TEST_CASE("metrics of a run that was interrupted have every step and evaluation once, as the report has them", "[resume]") {
   const temporary_folder folder;
-  run_options options{.devices = {tiny()}, .output = folder.path(), .interrupt_at = 70};
+  run_options options{.devices = {tiny()}, .output = folder.path(), .interrupt_at = 12};
   options.checkpoint.every_steps = 2;
   while (train_spilled(mixed_workload(), options).summary.interrupted) {
     options.resume = true;
-    options.interrupt_at = *options.interrupt_at + 20;
+    options.interrupt_at = *options.interrupt_at + 4;
   }
   options.interrupt_at.reset();
   const auto whole = train_spilled(mixed_workload(), options).summary;
@@ -236,7 +237,7 @@ TEST_CASE("a loss that is not finite before any update is not attributed to the 
 TEST_CASE("a checkpoint from inside a step does not start again under cuts that it cannot have", "[resume]") {
   const temporary_folder folder;
   auto models = std::vector{mixed_workload()[1]};  // steps its shards one by one
-  run_options options{.devices = {roomy()}, .output = folder.path(), .interrupt_at = 20};
+  run_options options{.devices = {roomy()}, .output = folder.path(), .interrupt_at = 3};
   for (bool whole = true; whole; options.resume = true) {
     REQUIRE(train_spilled(models, options).summary.interrupted);
     const auto saved = list_checkpoints(folder.path() / "checkpoints" / "model-0");
@@ -246,7 +247,7 @@ TEST_CASE("a checkpoint from inside a step does not start again under cuts that 
         std::filesystem::remove_all(older);
       }
     }
-    options.interrupt_at = *options.interrupt_at + 3;
+    options.interrupt_at = *options.interrupt_at + 1;
   }
   models[0].cuts = {0, 2};
   options.resume = true;

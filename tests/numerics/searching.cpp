@@ -69,7 +69,7 @@ struct searched {
 void add_devices(session& s, const schedule& how) {
   for (std::size_t i = 0; i < how.devices.size(); ++i) {
     const bool mortal = how.last_dies_at && i + 1 == how.devices.size();
-    const auto before = mortal ? dies(*how.last_dies_at) : [](std::size_t) {};
+    const auto before = mortal ? dies(*how.last_dies_at) : before_operation([](const operation&) {});
     s.add_device("cpu", [before, of = how.devices[i]](const std::string& name) {
       return std::make_unique<watched_device>(make_cpu_device(name, of), before);
     });

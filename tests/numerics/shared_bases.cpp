@@ -1,7 +1,7 @@
 // Models over the same frozen parameters: one copy on the host and in each device's cache, and plain training's bits.
 
-#include "actors/policy/catalog.hpp"
 #include "models/families/gpt2/gpt2.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -72,9 +72,9 @@ TEST_CASE("models over one base have plain training's bits, shared or not, in th
 
 TEST_CASE("models over one base have plain training's bits under every policy, with just enough memory", "[shared]") {
   const auto enough = plan_of(portfolio(4), {.devices = devices(1)}).sufficient;
-  for (const auto& entry : built_in_policies()) {
-    INFO(entry.name);
-    run_options options{.devices = std::vector(2, cpu_device{.memory = enough}), .policy = entry.name};
+  for (const std::string& policy : sampled(names_of_policies(), 4)) {
+    INFO(policy);
+    run_options options{.devices = std::vector(2, cpu_device{.memory = enough}), .policy = policy};
     options.host_memory = planned_host_memory(portfolio(4), options);
     require_plain_bits(train_spilled(portfolio(4), options));
   }
@@ -127,14 +127,14 @@ TEST_CASE("the same names in chains of other lengths are not shared: their initi
 }
 
 TEST_CASE("a base survives the death of a device at each operation", "[shared]") {
-  for (std::size_t at = 0; at < 240; at += 8) {
+  for (const std::size_t at : sampled(moments(0, 240, 8), 6)) {
     INFO("operation " << at);
     require_plain_bits(train_spilled(portfolio(3), {.devices = devices(2), .second_dies_at = at}));
   }
 }
 
 TEST_CASE("models over one base are interrupted and resumed", "[shared]") {
-  run_options options{.devices = devices(2), .interrupt_at = 700};
+  run_options options{.devices = devices(2), .interrupt_at = 60};
   options.checkpoint.every_steps = 1;
   require_plain_bits(train_in_parts(portfolio(4), options, [](std::size_t n, auto&, run_options& now) {
     now.devices = devices(1 + n % 2);

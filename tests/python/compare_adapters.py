@@ -145,7 +145,8 @@ def main():
     checks = {f"{name} rank {rank}": lambda n=name, r=rank: compare(probe, n, r) for name in ARCHITECTURES for rank in RANKS}
     for name in ("gpt2", "llama"):
         checks[f"hydra train on {name}"] = lambda n=name: compare_program(hydra, n) or "in peft, merged and continued"
-    sys.exit(run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))}))
+    checks = {name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))}
+    sys.exit(run_checks(checks, share=1 if chosen else 2))
 
 
 if __name__ == "__main__":

@@ -545,7 +545,7 @@ def main():
     checks = {name: lambda n=name: compare(probe, n) for name in chosen or CASES}
     if not chosen:
         checks |= {claim: lambda c=check: c(hydra) for claim, check in PROGRAM.items()}
-    sys.exit(run_checks(checks))
+    sys.exit(run_checks(checks, share=1 if chosen else 2))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares Hydra's tokenizers with the `tokenizers` package: token ids and decoded texts, which must all be equal.
 
-    compare_tokenizers.py HYDRA [--strings N] [--only NAME]
+    compare_tokenizers.py HYDRA [--strings N] [--text BYTES] [--only NAME]
 
 HYDRA is the program. Texts: all of WikiText-2, or where that is missing the tree's own text, as a whole and by lines, and N
 seeded random Unicode strings. Tokenizers: GPT-2's files, where they are; Llama 3's form with merges that stay within words
@@ -275,19 +275,21 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("hydra")
     arguments.add_argument("--strings", type=int, default=10_000)
+    arguments.add_argument("--text", type=int, default=0, metavar="BYTES", help="of the text are compared; 0: all")
     arguments.add_argument("--only", default="", help="tokenizers whose name has this")
     options = arguments.parse_args()
     tree = pathlib.Path(__file__).resolve().parents[2]
     data = pathlib.Path(os.environ.get("HYDRA_TEST_DATA") or tree.parent / "shared" / "data")
     text = text_of(data, tree)
     strings = random_strings(options.strings)
-    lines = [line for line in text.split("\n") if line]
+    part = text[:options.text].rpartition("\n")[0] if options.text else text
+    lines = [line for line in part.split("\n") if line]
     with tempfile.TemporaryDirectory() as folder:
         program = Program(options.hydra, pathlib.Path(folder))
         made = tokenizers_of(data, text, program, options.only)
         wrong = learns_the_same(made["hydra"][0], text)
         for name, (ours, theirs) in made.items():
-            wrong += 0 if options.only not in name else compare(name, ours, theirs, program, (text, lines, strings))
+            wrong += 0 if options.only not in name else compare(name, ours, theirs, program, (part, lines, strings))
     print(f"{wrong} differences")
     sys.exit(1 if wrong else 0)
 

@@ -245,7 +245,7 @@ def main():
     torch.set_num_threads(1)
     chosen = sys.argv[1:] or [*refused.CASES, *PROGRAM]
     checks = {name: in_a_folder(PROGRAM[name]) if name in PROGRAM else in_a_folder(compare_message, name) for name in chosen}
-    failed = run_checks(checks, also=(OSError,))
+    failed = run_checks(checks, also=(OSError,), share=1 if sys.argv[1:] else 2)
     forgotten = sorted(set(LINES) - set(refused.CASES))
     print("".join(f"no case for the line {name}\n" for name in forgotten), end="")
     sys.exit(bool(failed or forgotten))

@@ -155,7 +155,8 @@ def run_case(hydra, name, work):
 def main():
     hydra, cases = program_and_cases(__doc__, "HYDRA")
     torch.set_num_threads(1)
-    sys.exit(run_checks({name: in_a_folder(run_case, hydra, name) for name in cases or zoo.CASES}, also=(Refused,)))
+    sys.exit(run_checks({name: in_a_folder(run_case, hydra, name) for name in cases or zoo.CASES}, also=(Refused,),
+                        share=1 if cases else 4))
 
 
 if __name__ == "__main__":

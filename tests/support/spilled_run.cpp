@@ -6,7 +6,9 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <bit>
+#include <memory>
 #include <future>
 #include <stdexcept>
 #include <utility>
@@ -51,19 +53,21 @@ std::string first_difference(const std::vector<reference_evaluation>& a, const s
   return {};
 }
 
-/// What happens on the i-th device; nothing while it only measures.
-std::function<void(std::size_t)> mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned) {
+using counter = std::shared_ptr<std::atomic<std::size_t>>;
+
+/// What happens on the i-th device; nothing while it only measures. `backward`: of the devices together.
+before_operation mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned, const counter& backward) {
   if (o.second_dies_at && i == 1) {
     return dies(*o.second_dies_at);
   }
-  if (o.interrupt_at && i == 0) {
-    return [&s, &planned, at = *o.interrupt_at](std::size_t n) {
-      if (planned && n == at) {
+  if (o.interrupt_at) {
+    return [&s, &planned, at = *o.interrupt_at, backward](const operation& op) {
+      if (planned && is_backward(op) && (*backward)++ == at) {
         s.interrupt();
       }
     };
   }
-  return [](std::size_t) {};
+  return [](const operation&) {};
 }
 
 /// The pilot's device, which is the first that is made, does not hang.
@@ -91,13 +95,15 @@ std::vector<cpu_device> devices_for(const std::vector<exact_case>& models, const
 /// `planned` is read while the session runs.
 void build(session& s, const std::vector<exact_case>& models, const run_options& options, const bool& planned) {
   const auto devices = devices_for(models, options);
+  const auto backward = std::make_shared<std::atomic<std::size_t>>(0);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (i == 1 && options.second_hangs_at) {
       add_hanging_device(s, devices[i], options);
       continue;
     }
-    s.add_device("cpu", [&, i, of = devices[i]](const std::string& name) -> std::unique_ptr<device> {
-      std::unique_ptr<device> d = std::make_unique<watched_device>(make_cpu_device(name, of), mishap_of(s, options, i, planned));
+    s.add_device("cpu", [&, i, backward, of = devices[i]](const std::string& name) -> std::unique_ptr<device> {
+      std::unique_ptr<device> d =
+          std::make_unique<watched_device>(make_cpu_device(name, of), mishap_of(s, options, i, planned, backward));
       return options.around ? options.around(std::move(d)) : std::move(d);
     });
   }
@@ -108,6 +114,12 @@ void build(session& s, const std::vector<exact_case>& models, const run_options&
 }
 
 }  // namespace
+
+std::vector<std::string> names_of_policies() {
+  std::vector<std::string> names;
+  for (const auto& entry : built_in_policies()) names.push_back(entry.name);
+  return names;
+}
 
 model_description describe(const exact_case& m, std::size_t i) {
   model_description d;
@@ -229,6 +241,7 @@ spilled_result train_in_parts(
     now.resume = n > 0;
     change(n, part, now);
     if (auto result = train_spilled(part, now); !result.summary.interrupted) {
+      if (n == 0) throw std::runtime_error("the run has ended before it was interrupted");
       return result;
     }
   }

@@ -52,7 +52,9 @@ struct run_options {
   std::filesystem::path output{};                ///< run folder; empty: none
   checkpoint_options checkpoint{.every_steps = 0, .every_minutes = 0, .keep = 2};
   bool resume = false;
-  std::optional<std::size_t> interrupt_at{};     ///< operation of the first device before which the run is interrupted
+  /// Backward computation of all devices together before which the run is interrupted: whatever is done again, such as an
+  /// evaluation, a run that is resumed goes on by as many.
+  std::optional<std::size_t> interrupt_at{};
   std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
   std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
   watch_limits watch{};
@@ -71,6 +73,8 @@ byte_count planned_host_memory(const std::vector<exact_case>& models, const run_
 byte_count planned_transfers(const std::vector<exact_case>& models, const run_options& options);
 /// The whole plan of such a run.
 workload_plan plan_of(const std::vector<exact_case>& models, const run_options& options);
+
+std::vector<std::string> names_of_policies();
 
 /// The model "model-<i>".
 model_description describe(const exact_case& m, std::size_t i);

@@ -4,14 +4,13 @@
 #include "actors/protocol/step_partners.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "tests/support/spilled_run.hpp"
+#include "tests/support/step_signal.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,17 +29,15 @@ class waiting_run {
                   .partners = std::move(partners)}) {
     session_.add_devices(1, device);
     for (std::size_t i = 0; i < models.size(); ++i) session_.add_model(describe(models[i], i));
-    session_.on<step_completed>([this](const step_completed&, control&) { ++steps_; });
+    session_.on<step_completed>([this](const step_completed&, control&) { steps_.step(); });
     run_ = std::async(std::launch::async, [this] { return session_.run(); });
     while (!under_way()) {
-      if (run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-        run_.get();  // throws why it has not begun
-      std::this_thread::yield();
+      if (has_ended()) run_.get();  // throws why it has not begun
     }
   }
 
   session& operator*() { return session_; }
-  int steps() const { return steps_; }
+  std::size_t steps() const { return steps_.steps(); }
   std::filesystem::path checkpoints(const std::string& model) const { return checkpoints_of(folder_ / "checkpoints", model); }
 
   model_phase phase_of(std::size_t model) { return session_.status().models.at(model).phase; }
@@ -50,11 +47,10 @@ class waiting_run {
         model, what, [&](const fault& why) { done.set_value(why); }, share);
     if (const fault why = done.get_future().get()) throw fault_error(why);
   }
-  void train_for(int steps) {
-    for (const int end = steps_ + steps; steps_ < end;) std::this_thread::yield();
-  }
+  void train_for(std::size_t steps) { steps_.wait_for(steps_.steps() + steps); }
   void train_to_the_end(std::size_t model) {
-    while (phase_of(model) < model_phase::finished) std::this_thread::yield();
+    while (phase_of(model) < model_phase::finished && !has_ended()) {
+    }
   }
 
   report end() {
@@ -63,6 +59,8 @@ class waiting_run {
   }
 
  private:
+  /// Waits for it for a moment, so that who asks again leaves the core to the run.
+  bool has_ended() { return run_.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready; }
   bool under_way() try {
     session_.status();
     return true;
@@ -72,7 +70,7 @@ class waiting_run {
 
   std::filesystem::path folder_;
   session session_;
-  std::atomic<int> steps_ = 0;
+  step_signal steps_;
   std::future<report> run_;
 };
 

@@ -7,14 +7,18 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace hydra::test {
 
-/// Calls `before` with the number of each submission (from 0). What it throws, the submission throws.
+/// Called before each submission. What it throws, the submission throws.
+using before_operation = std::function<void(const operation&)>;
+
 class watched_device final : public device {
  public:
-  watched_device(std::unique_ptr<device> inside, std::function<void(std::size_t)> before)
+  watched_device(std::unique_ptr<device> inside, before_operation before)
       : inside_(std::move(inside)), before_(std::move(before)) {}
 
   const device_info& info() const noexcept override { return inside_->info(); }
@@ -23,23 +27,27 @@ class watched_device final : public device {
   bool stop(duration limit) noexcept override { return inside_->stop(limit); }
 
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override {
-    before_(submitted_++);
+    before_(op);
     return inside_->submit(queue, std::move(op), after);
   }
 
  private:
   std::unique_ptr<device> inside_;
-  std::function<void(std::size_t)> before_;
-  std::size_t submitted_ = 0;
+  before_operation before_;
 };
 
-/// The submission number `at` and all later ones throw; what was submitted before continues.
-inline std::function<void(std::size_t)> dies(std::size_t at) {
-  return [at](std::size_t n) {
-    if (n >= at) {
+/// The submission number `at` (from 0) and all later ones throw; what was submitted before continues.
+inline before_operation dies(std::size_t at) {
+  return [at, n = std::size_t{0}](const operation&) mutable {
+    if (n++ >= at) {
       throw fault_error(fault_code::device_lost, "the device has died, as the test wants");
     }
   };
+}
+
+/// A backward computation of a training step, in a run that writes a trace.
+inline bool is_backward(const operation& op) {
+  return op.label.name == std::string_view("execute_shard") && op.label.detail.find(" backward ") != std::string::npos;
 }
 
 }  // namespace hydra::test

@@ -1,4 +1,5 @@
 #include "actors/cluster/assignments.hpp"
+#include "tests/support/depth.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -11,6 +12,7 @@
 #include <vector>
 
 using namespace hydra;
+using hydra::test::seeds;
 using namespace std::chrono_literals;
 
 namespace {
@@ -295,7 +297,7 @@ TEST_CASE("longest first with few moves is close to the bound, on nodes of diffe
 
 TEST_CASE("whatever nodes are lost, every model ends, and late words of lost nodes have no effect", "[cluster][fuzz]") {
   const std::vector<node_capacity> nodes(3, {.devices = 2});
-  for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+  for (const std::uint32_t seed : seeds(100)) {
     INFO("seed " << seed);
     fluid_cluster c(seed, nodes, 12, 0.5, 0.005);
     REQUIRE(c.run() == "");

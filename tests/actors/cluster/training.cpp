@@ -3,20 +3,20 @@
 #include "actors/cluster/cluster.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "tests/support/spilled_run.hpp"
+#include "tests/support/step_signal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace hydra;
@@ -40,9 +40,9 @@ cases some_models(std::size_t n, std::uint32_t steps) {
   return all;
 }
 
-/// The session of a node with one device.
-session_maker maker(const cases& models, byte_count memory) {
-  return [models, memory](const node_accepted&, const node_place& place) {
+/// The session of a node with one device; its steps are reported to `steps`.
+session_maker maker(const cases& models, byte_count memory, std::shared_ptr<step_signal> steps = nullptr) {
+  return [models, memory, steps](const node_accepted&, const node_place& place) {
     auto s = std::make_unique<session>(session_options{.output = place.output,
                                                        .log = verbosity::quiet,
                                                        .checkpoint = {.every_steps = 8, .every_minutes = 0},
@@ -50,6 +50,7 @@ session_maker maker(const cases& models, byte_count memory) {
                                                        .keep_parameters = false,
                                                        .partners = place.partners});
     s->add_devices(1, cpu_device{.memory = memory});
+    if (steps) s->on<step_completed>([steps](const step_completed&, control&) { steps->step(); });
     for (std::size_t i = 0; i < models.size(); ++i) {
       auto m = describe(models[i], i);
       m.nodes = models[i].replicas;
@@ -124,64 +125,84 @@ namespace {
 class under_way {
  public:
   under_way(cluster_workload what, cluster_options options) : cluster_(std::move(what), with_ear(std::move(options))) {
-    run_ = std::async(std::launch::async, [this] { return cluster_.run(); });
+    run_ = std::async(std::launch::async, [this] {
+      const closer end{*this};
+      return cluster_.run();
+    });
   }
 
   cluster& operator*() { return cluster_; }
   cluster* operator->() { return &cluster_; }
   report end() { return run_.get(); }
+  /// For the nodes of this run.
+  const std::shared_ptr<step_signal>& steps() const { return steps_; }
 
   bool said(const std::string& words) {
     const std::lock_guard lock(mutex_);
-    return said_.find(words) != std::string::npos;
+    return has_said(words);
   }
 
-  /// Until so many steps are done, of all models together.
-  void train_to(std::uint32_t steps) {
-    for (;;) {
-      require_under_way();
-      std::uint32_t done = 0;
-      for (const auto& m : cluster_.status().models) done += m.steps;
-      if (done >= steps) return;
-      std::this_thread::yield();
-    }
-  }
   /// How many nodes train the model together, as was said last.
   std::size_t team_of(const std::string& model) {
     const std::lock_guard lock(mutex_);
+    return count_team(model);
+  }
+
+  /// Until its nodes have done so many steps more, of all models together; a step that nodes do together counts for each.
+  void train_on(std::size_t steps) {
+    if (!steps_->wait_for(steps_->steps() + steps)) refuse_end();
+  }
+  void wait_for_team(const std::string& model, std::size_t nodes) {
+    wait_until([&] { return count_team(model) == nodes; });
+  }
+  void wait_for(const std::string& words) {
+    wait_until([&] { return has_said(words); });
+  }
+
+ private:
+  /// However the run ends.
+  struct closer {
+    under_way& of;
+    ~closer() {
+      {
+        const std::lock_guard lock(of.mutex_);
+        of.ended_ = true;
+      }
+      of.changed_.notify_all();
+      of.steps_->end();
+    }
+  };
+
+  cluster_options with_ear(cluster_options o) {
+    o.say = [this](const std::string& text) {
+      {
+        const std::lock_guard lock(mutex_);
+        said_ += text + "\n";
+      }
+      changed_.notify_all();
+    };
+    return o;
+  }
+  template <class Holds>
+  void wait_until(const Holds& holds) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return holds() || ended_; });
+    if (!holds()) refuse_end();
+  }
+  bool has_said(const std::string& words) const { return said_.find(words) != std::string::npos; }
+  std::size_t count_team(const std::string& model) const {
     const auto line = said_.rfind(model + " -> ");
     auto nodes = line == std::string::npos ? "" : said_.substr(line, said_.find('\n', line) - line);
     nodes.resize(std::min(nodes.size(), nodes.find(", from step")));
     return static_cast<std::size_t>(std::ranges::count(nodes, ',')) + 1;
   }
-  void wait_for_team(const std::string& model, std::size_t nodes) {
-    while (team_of(model) != nodes) {
-      require_under_way();
-      std::this_thread::yield();
-    }
-  }
-  void wait_for(const std::string& words) {
-    while (!said(words)) {
-      require_under_way();
-      std::this_thread::yield();
-    }
-  }
-
- private:
-  cluster_options with_ear(cluster_options o) {
-    o.say = [this](const std::string& text) {
-      const std::lock_guard lock(mutex_);
-      said_ += text + "\n";
-    };
-    return o;
-  }
-  void require_under_way() {
-    if (run_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-      throw std::runtime_error("the run has ended, and said:\n" + said_);
-  }
+  [[noreturn]] void refuse_end() { throw std::runtime_error("the run has ended, and said:\n" + said_); }
 
   std::mutex mutex_;
+  std::condition_variable changed_;
   std::string said_;
+  bool ended_ = false;
+  std::shared_ptr<step_signal> steps_ = std::make_shared<step_signal>();
   cluster cluster_;
   std::future<report> run_;
 };
@@ -192,11 +213,11 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
   const temporary_folder folder;
   const auto models = some_models(3, 150);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 400_KiB));
-  c.train_to(10);
-  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
+  test_node a("a", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
+  c.train_on(10);
+  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
   c.wait_for("-> b");
-  c.train_to(60);
+  c.train_on(50);
   a.leave();
   CHECK(a.end() == node_end::done);
   const auto r = c.end();
@@ -206,14 +227,14 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
   CHECK(fs::exists(folder.path() / "run" / "nodes" / "a" / "ended" / "report.json"));
 }
 
-TEST_CASE("a run of a cluster that is interrupted is resumed with the same results", "[cluster]") {
+TEST_CASE("a run of a cluster that is interrupted is resumed with the same results", "[cluster][.deep]") {
   const temporary_folder folder;
   const auto models = some_models(2, 120);
   std::string address;
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-    c.train_to(30);
+    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    c.train_on(30);
     CHECK(std::ranges::all_of(c->status().models, [](const auto& m) { return m.steps == 0 || m.loss > 0; }));
     c->interrupt();
     const auto r = c.end();
@@ -222,20 +243,20 @@ TEST_CASE("a run of a cluster that is interrupted is resumed with the same resul
     for (const auto& m : r.models) CHECK(m.status == model_status::interrupted);
   }
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node b("b", folder.path(), c->address(), maker(models, 400_KiB));
+  test_node b("b", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
   check_bits(c.end(), models);
   CHECK(b.end() == node_end::done);
   CHECK(c.said("from step"));
 }
 
-TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an older one", "[cluster]") {
+TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an older one", "[cluster][.deep]") {
   const temporary_folder folder;
   const auto models = some_models(2, 150);
   const auto run = folder.path() / "run";
   {
     under_way c(workload_of(models, run), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-    c.train_to(50);
+    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    c.train_on(50);
     c->interrupt();
     REQUIRE(c.end().interrupted);
     a.end();
@@ -244,19 +265,19 @@ TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an
   REQUIRE(saved.size() >= 2);
   fs::resize_file(saved.front() / "shard-0000.safetensors", 1000);
   under_way c(workload_of(models, run), {});
-  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
+  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
   check_bits(c.end(), models);
   CHECK(b.end() == node_end::done);
   CHECK(c.said("damaged"));
 }
 
-TEST_CASE("nodes join a coordinator that is started again, and what they have saved is not lost", "[cluster]") {
+TEST_CASE("nodes join a coordinator that is started again, and what they have saved is not lost", "[cluster][.deep]") {
   const temporary_folder folder;
   const auto models = some_models(2, 150);
   auto first = std::make_unique<under_way>(workload_of(models, folder.path() / "run"), cluster_options{});
   const auto address = (*first)->address();
-  test_node a("a", folder.path(), address, maker(models, 64_MiB));
-  first->train_to(40);
+  test_node a("a", folder.path(), address, maker(models, 64_MiB, first->steps()));
+  first->train_on(40);
   (*first)->interrupt();
   (*first)->interrupt();  // at once: as if it had died
   REQUIRE(first->end().interrupted);
@@ -267,12 +288,12 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
   CHECK(c.said("was found saved at step"));
 }
 
-TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster]") {
+TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster][.deep]") {
   const temporary_folder folder;
   const auto models = some_models(1, 250);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  c.train_to(20);
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  c.train_on(20);
   const auto saved = checkpoints_of(folder.path() / "a" / "0000000000000007" / "checkpoints", "model-0");
   fs::rename(saved, folder.path() / "aside");
   fs::create_directory_symlink(folder.path() / "nowhere", saved);  // no file can be written there
@@ -288,8 +309,8 @@ TEST_CASE("a model of a cluster is stopped with the step that has begun", "[clus
   auto models = some_models(2, 100);
   models[0].steps = 100000;
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  c.train_to(50);
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  c.train_on(50);
   CHECK_THROWS_WITH(c->stop("model-7"), Catch::Contains("no model"));
   c->stop("model-0");
   const auto r = c.end();
@@ -305,8 +326,8 @@ TEST_CASE("a model of a cluster is paused, and continues with the same results w
   const auto models = some_models(2, 250);
   const auto run = folder.path() / "run";
   under_way c(workload_of(models, run), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  c.train_to(20);
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  c.train_on(20);
   c->pause("model-0");
   const auto paused = c->status().models[0];
   CHECK(paused.phase == model_phase::paused);
@@ -326,10 +347,12 @@ TEST_CASE("a paused model of a cluster is stopped where it is, or saved when the
   const temporary_folder folder;
   auto models = some_models(2, 1'000'000);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  c.train_to(20);
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  c.train_on(20);
   auto pausing = std::async(std::launch::async, [&] { c->pause("model-0"); });
-  while (c->status().models[0].phase == model_phase::training) std::this_thread::yield();
+  while (c->status().models[0].phase == model_phase::training) {
+    pausing.wait_for(std::chrono::milliseconds(1));  // leaves the core to the run
+  }
   c->stop("model-0");
   c->pause("model-1");
   try {
@@ -352,14 +375,14 @@ TEST_CASE("a node whose models would have other results is refused, and told why
   auto others = models;
   others[1].seed = 99;
   under_way c(workload_of(models, folder.path() / "run"), {.nodes = 2});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
   c.wait_for("node a has joined");
   test_node b("b", folder.path(), c->address(), maker(others, 64_MiB));
   CHECK(b.end() == node_end::refused);
   CHECK(c.said("seed: 99"));
-  test_node d("d", folder.path(), c->address(), maker(models, 1_KiB));
+  test_node d("d", folder.path(), c->address(), maker(models, 1_KiB, c.steps()));
   CHECK(d.end() == node_end::failed);
-  test_node e("e", folder.path(), c->address(), maker(models, 64_MiB));
+  test_node e("e", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
   check_bits(c.end(), models);
   CHECK(a.end() == node_end::done);
   CHECK(e.end() == node_end::done);
@@ -384,9 +407,9 @@ TEST_CASE("a model that three nodes train together has the bits of plain trainin
   const temporary_folder folder;
   const auto models = shared_models(30);
   under_way c(workload_of(models, folder.path() / "run"), {.nodes = 3});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  test_node b("b", folder.path(), c->address(), maker(models, 400_KiB));
-  test_node d("d", folder.path(), c->address(), maker(models, 64_MiB));
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node b("b", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
+  test_node d("d", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
   const auto r = c.end();
   CHECK(a.end() == node_end::done);
   CHECK(b.end() == node_end::done);
@@ -401,30 +424,28 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
           "[cluster]") {
   const temporary_folder folder;
   auto models = shared_models(100000);
-  std::uint32_t trained = 0;
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-    c.train_to(10);
-    test_node b("b", folder.path(), c->address(), maker(models, 64_MiB));
+    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    c.train_on(10);
+    test_node b("b", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
     c.wait_for_team("model-0", 2);
-    c.train_to(30);
-    test_node d("d", folder.path(), c->address(), maker(models, 400_KiB));
+    c.train_on(20);
+    test_node d("d", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
     c.wait_for_team("model-0", 3);
-    c.train_to(50);
+    c.train_on(20);
     b.leave();
     CHECK(b.end() == node_end::done);
-    c.train_to(70);
+    c.train_on(20);
     c->interrupt();
     const auto r = c.end();
     CHECK(r.interrupted);
     CHECK(a.end() == node_end::done);
     CHECK(d.end() == node_end::done);
-    for (const auto& m : r.models) trained += m.steps;
   }
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB));
-  c.train_to(trained + 20);
+  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  c.train_on(20);
   for (const auto& m : {"model-0", "model-1"}) c->stop(m);
   const auto r = c.end();
   CHECK(a.end() == node_end::done);

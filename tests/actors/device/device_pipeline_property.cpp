@@ -3,6 +3,7 @@
 #include "partition/execute/device_step.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "partition/plan/cursor.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>
@@ -272,14 +273,14 @@ class random_run {
 }  // namespace
 
 TEST_CASE("in any order of events every unit is demoted once and nothing is left on the device", "[fuzz]") {
-  for (std::uint32_t seed = 1; seed <= 1500; ++seed) {
+  for (const std::uint32_t seed : seeds(1500)) {
     INFO("seed " << seed);
     REQUIRE(random_run(seed, false).run() == "");
   }
 }
 
 TEST_CASE("with random failures and withdrawals every unit ends once and nothing is left on the device", "[fuzz]") {
-  for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
+  for (const std::uint32_t seed : seeds(3000)) {
     INFO("seed " << seed);
     REQUIRE(random_run(seed, true).run() == "");
   }

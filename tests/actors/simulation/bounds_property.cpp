@@ -6,12 +6,14 @@
 #include "actors/simulation/instance_file.hpp"
 #include "actors/simulation/simulated_instance.hpp"
 #include "runtime/base/portable_random.hpp"
+#include "tests/support/depth.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
 using namespace hydra;
+using hydra::test::seeds;
 
 namespace {
 
@@ -186,38 +188,38 @@ void check_actors(const schedule_instance& i, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("no run of any policy beats any bound of a random instance") {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (const std::uint32_t seed : seeds(3000)) {
     check_policies(some_instance(seed), seed);
   }
 }
 
 TEST_CASE("no run of any policy beats any bound of a random instance with steps in replicas and waves") {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (const std::uint32_t seed : seeds(400)) {
     check_policies(in_lanes(some_instance(seed), seed), seed);
   }
 }
 
 TEST_CASE("no run of any policy beats any bound of models that share bases and train only their upper shards") {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (const std::uint32_t seed : seeds(1000)) {
     check_policies(over_bases(some_instance(seed), seed), seed);
   }
 }
 
 TEST_CASE("no run of the actors with shared bases beats a bound, whatever devices die") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (const std::uint32_t seed : seeds(100)) {
     const auto i = over_bases(some_instance(seed), seed);
     check_actors(seed % 2 == 0 ? i : in_lanes(i, seed), seed);
   }
 }
 
 TEST_CASE("no run of the actors beats a bound, whatever devices die") {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (const std::uint32_t seed : seeds(150)) {
     check_actors(some_instance(seed), seed);
   }
 }
 
 TEST_CASE("no run of the actors with steps in replicas and waves beats a bound, whatever devices die") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (const std::uint32_t seed : seeds(100)) {
     check_actors(in_lanes(some_instance(seed), seed), seed);
   }
 }

@@ -6,6 +6,7 @@
 #include "actors/simulation/instance_file.hpp"
 #include "runtime/base/portable_random.hpp"
 #include "runtime/base/step_graph.hpp"
+#include "tests/support/depth.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -16,6 +17,7 @@
 #include <utility>
 
 using namespace hydra;
+using hydra::test::seeds;
 using namespace std::chrono_literals;
 
 namespace {
@@ -193,7 +195,7 @@ void check_order(const schedule_instance& i, const simulated_run& r) {
 TEST_CASE("every unit runs once and after its predecessors, whatever the shape, the devices and which of them die",
           "[loop]") {
   std::size_t died = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (const std::uint32_t seed : seeds(400)) {
     const auto i = random_lanes(seed);
     INFO(to_json(i));
     for (const auto* name : {"random", "fifo", "stay-pace", "whole-model"}) {
@@ -206,12 +208,12 @@ TEST_CASE("every unit runs once and after its predecessors, whatever the shape, 
       died += d.fails ? 1 : 0;
     }
   }
-  CHECK(died > 100);
+  CHECK(died > seeds(400).size() / 4);
 }
 
 TEST_CASE("units whose outputs are lost run again, after their predecessors", "[loop]") {
   std::size_t again = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (const std::uint32_t seed : seeds(400)) {
     const auto i = random_lanes(seed);
     INFO(to_json(i));
     for (const auto* name : {"random", "fifo", "stay-pace"}) {
@@ -222,5 +224,5 @@ TEST_CASE("units whose outputs are lost run again, after their predecessors", "[
       again += r.units.size() - count_units(i);
     }
   }
-  CHECK(again > 50);
+  CHECK(again > seeds(400).size() / 8);
 }

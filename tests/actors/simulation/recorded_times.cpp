@@ -2,10 +2,9 @@
 
 #include "actors/simulation/recorded_times.hpp"
 
-#include <catch2/catch.hpp>
-#include <unistd.h>
+#include "tests/support/heap_bytes.hpp"
 
-#include <fstream>
+#include <catch2/catch.hpp>
 
 using namespace hydra;
 using namespace std::chrono_literals;
@@ -14,15 +13,6 @@ namespace {
 
 span lasting(std::string name, std::string detail, duration d) {
   return {std::move(name), "", time_point{}, time_point{} + d, std::move(detail)};
-}
-
-/// Of this process.
-std::int64_t resident_bytes() {
-  std::ifstream in{"/proc/self/statm"};
-  std::int64_t all = 0;
-  std::int64_t resident = 0;
-  in >> all >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
 }
 
 operation asked(std::string detail) {
@@ -95,7 +85,7 @@ TEST_CASE("recorded times can be used again for another simulation, in whatever 
 }
 
 TEST_CASE("a million recorded operations take some tens of megabytes") {
-  const auto before = resident_bytes();
+  const auto before = hydra::test::heap_bytes();
   recorded_times times;
   constexpr std::uint32_t steps = 500000;
   for (std::uint32_t step = 0; step < steps; ++step) {
@@ -104,7 +94,7 @@ TEST_CASE("a million recorded operations take some tens of megabytes") {
     times.add(queue_kind::h2d, "a", 1, lasting("prefetch_shard", "parameters of m forward 0" + of_step, 2ms));
   }
   CHECK(times.take(queue_kind::h2d, "a", 1, asked("parameters of m forward 0 step 400000")) == 2ms);
-  CHECK(resident_bytes() - before < 100'000'000);
+  CHECK(hydra::test::heap_bytes() - before < 100'000'000);
 }
 
 TEST_CASE("the spread of computations is the mean deviation from the means of their classes; copies have no part in it") {

@@ -1,5 +1,5 @@
 # Installs Hydra into a folder of its own, configures a project that finds it there, builds a program and runs it.
-# Needs BUILD, PROGRAM, GENERATOR, COMPILER, FLAGS.
+# Needs BUILD, EXAMPLES, GENERATOR, COMPILER, FLAGS.
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
@@ -13,7 +13,7 @@ endfunction()
 set(place "${BUILD}/installed_package")
 file(REMOVE_RECURSE "${place}")
 run("" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${place}/hydra")
-file(COPY_FILE "${PROGRAM}" "${place}/program.cpp")
+file(COPY_FILE "${EXAMPLES}/custom_data.cpp" "${place}/program.cpp")
 file(WRITE "${place}/CMakeLists.txt" [=[
 cmake_minimum_required(VERSION 3.25)
 project(out_of_tree LANGUAGES CXX)

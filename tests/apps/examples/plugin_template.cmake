@@ -1,5 +1,5 @@
 # Installs Hydra into a folder of its own, builds the templates of plug-ins against it, trains and simulates under the policy
-# of one, trains on devices of another, searches by the rule of the third. Needs BUILD, TEMPLATES, HYDRA, GENERATOR, COMPILER, FLAGS.
+# of one, trains on devices of another, searches by the rule of the third. Needs BUILD, EXAMPLES, HYDRA, GENERATOR, COMPILER, FLAGS.
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
@@ -14,7 +14,7 @@ set(place "${BUILD}/plugin_template")
 file(REMOVE_RECURSE "${place}")
 run("" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${place}/hydra")
 foreach(template policy_plugin device_plugin search_plugin)
-  run("" ${CMAKE_COMMAND} -S "${TEMPLATES}/${template}" -B "${place}/${template}" -G "${GENERATOR}"
+  run("" ${CMAKE_COMMAND} -S "${EXAMPLES}/${template}" -B "${place}/${template}" -G "${GENERATOR}"
     "-DCMAKE_PREFIX_PATH=${place}/hydra" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
   run("" ${CMAKE_COMMAND} --build "${place}/${template}")
 endforeach()
