@@ -6,7 +6,6 @@
 #include "actors/simulation/instance_file.hpp"
 #include "runtime/base/portable_random.hpp"
 #include "runtime/base/step_graph.hpp"
-#include "tests/support/depth.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +16,6 @@
 #include <utility>
 
 using namespace hydra;
-using hydra::test::seeds;
 using namespace std::chrono_literals;
 
 namespace {
@@ -195,7 +193,7 @@ void check_order(const schedule_instance& i, const simulated_run& r) {
 TEST_CASE("every unit runs once and after its predecessors, whatever the shape, the devices and which of them die",
           "[loop]") {
   std::size_t died = 0;
-  for (const std::uint32_t seed : seeds(400)) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const auto i = random_lanes(seed);
     INFO(to_json(i));
     for (const auto* name : {"random", "fifo", "stay-pace", "whole-model"}) {
@@ -208,12 +206,12 @@ TEST_CASE("every unit runs once and after its predecessors, whatever the shape, 
       died += d.fails ? 1 : 0;
     }
   }
-  CHECK(died > seeds(400).size() / 4);
+  CHECK(died > 100);
 }
 
 TEST_CASE("units whose outputs are lost run again, after their predecessors", "[loop]") {
   std::size_t again = 0;
-  for (const std::uint32_t seed : seeds(400)) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const auto i = random_lanes(seed);
     INFO(to_json(i));
     for (const auto* name : {"random", "fifo", "stay-pace"}) {
@@ -224,5 +222,5 @@ TEST_CASE("units whose outputs are lost run again, after their predecessors", "[
       again += r.units.size() - count_units(i);
     }
   }
-  CHECK(again > seeds(400).size() / 8);
+  CHECK(again > 50);
 }
