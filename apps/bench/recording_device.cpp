@@ -15,6 +15,7 @@ class recording_pool final : public tensor_pool {
  public:
   explicit recording_pool(std::shared_ptr<allocation_trace> trace) : trace_(std::move(trace)) {}
 
+  c10::DeviceType device_type() const noexcept override { return c10::kCPU; }
   void* allocate(std::size_t n) override {
     void* const p = std::aligned_alloc(64, round_up(byte_count{n}, 64).value());
     if (p == nullptr) throw std::bad_alloc{};

@@ -1,4 +1,4 @@
-// Run by name on a machine with a GPU: numerics_tests "[gpu]". Spilled, shared and repeated runs against resident ones:
+// Run by name on a machine with a GPU: gpu_tests "[gpu]". Spilled, shared and repeated runs against resident ones:
 // bit for bit.
 
 #include "models/keyed_mask.hpp"

@@ -31,6 +31,7 @@ class host_pages final : public page_source {
   host_pages(const host_pages&) = delete;
   host_pages& operator=(const host_pages&) = delete;
 
+  c10::DeviceType device_type() const noexcept override { return c10::kCPU; }
   std::byte* base() const noexcept override { return base_; }
   byte_count page() const noexcept override { return byte_count{page_}; }
   std::size_t pages() const noexcept override { return pages_; }

@@ -14,7 +14,7 @@ def targets(bench):
         return ["hydra_policy"]
     listed = bench.call(["cmake", "--build", bench.a.build, "--target", "help"]).out
     found = re.findall(r"^(?:\.\.\. )?([\w-]*cuda[\w-]*)(?::|$)", listed, re.M)
-    return ["hydra", *sorted({t for t in found if t.startswith("hydra")}), "runtime_tests", "numerics_tests"]
+    return ["hydra", *sorted({t for t in found if t.startswith("hydra")}), "runtime_tests", "gpu_tests"]
 
 
 def build_part(bench):
@@ -47,7 +47,7 @@ def read_junit(file):
 
 
 def tests_part(bench):
-    for program in ("runtime_tests", "numerics_tests"):
+    for program in ("runtime_tests", "gpu_tests"):
         wanted = "~[gpu]*budget*" if bench.a.dry_run else "[gpu]"
         file = bench.work / f"{program}.xml"
         file.unlink(missing_ok=True)

@@ -93,7 +93,7 @@ void release(void* data) {
 class accounting_allocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t n) override {
-    const auto& pool = current_pool();
+    const auto& pool = current_pool(c10::kCPU);
     void* data = n == 0 ? nullptr : pool ? allocate_pooled(pool, n) : allocate_charged(n);
     return {data, data, &release, c10::Device(c10::kCPU)};
   }

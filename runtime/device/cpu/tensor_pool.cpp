@@ -7,6 +7,7 @@ namespace hydra {
 namespace {
 
 thread_local std::shared_ptr<tensor_pool> current;
+const std::shared_ptr<tensor_pool> no_pool;
 
 }  // namespace
 
@@ -18,7 +19,9 @@ void* tensor_pool::try_allocate(std::size_t n) noexcept {
   }
 }
 
-const std::shared_ptr<tensor_pool>& current_pool() noexcept { return current; }
+const std::shared_ptr<tensor_pool>& current_pool(c10::DeviceType type) noexcept {
+  return current && current->device_type() == type ? current : no_pool;
+}
 
 allocate_from::allocate_from(std::shared_ptr<tensor_pool> pool) noexcept
     : previous_(std::exchange(current, std::move(pool))) {}

@@ -1,6 +1,8 @@
 #pragma once
 // The pool from which a thread allocates the tensors that it creates on a device.
 
+#include <c10/core/DeviceType.h>
+
 #include <cstddef>
 #include <memory>
 
@@ -10,6 +12,9 @@ namespace hydra {
 class tensor_pool {
  public:
   virtual ~tensor_pool() = default;
+  /// Whose memory it is. A thread that launches work for an accelerator makes tensors of the CPU, too: LibTorch makes one
+  /// for each scalar.
+  virtual c10::DeviceType device_type() const noexcept = 0;
   /// Never null. Throws c10::OutOfMemoryError.
   virtual void* allocate(std::size_t n) = 0;
   /// On any thread.
@@ -18,8 +23,8 @@ class tensor_pool {
   virtual void* try_allocate(std::size_t n) noexcept;
 };
 
-/// The pool of the calling thread; null if none was set.
-const std::shared_ptr<tensor_pool>& current_pool() noexcept;
+/// The pool of the calling thread if it has memory of such a device; else null.
+const std::shared_ptr<tensor_pool>& current_pool(c10::DeviceType type) noexcept;
 
 /// While it exists, the thread that created it allocates from the pool. Nests.
 class allocate_from {

@@ -20,6 +20,7 @@ namespace library = c10::cuda::CUDACachingAllocator;
 class forwarding_pool final : public tensor_pool {
  public:
   explicit forwarding_pool(library::CUDAAllocator* to) : to_(to) {}
+  c10::DeviceType device_type() const noexcept override { return c10::kCUDA; }
   void* allocate(std::size_t n) override { return to_->raw_alloc(n); }
   void release(void* p) noexcept override { to_->raw_delete(p); }
 
@@ -37,7 +38,10 @@ class router {
   const std::shared_ptr<tensor_pool>& own() const noexcept { return own_; }
 
   void* allocate(std::size_t n) {
-    auto pool = current_pool() ? current_pool() : own_;
+    auto pool = current_pool(c10::kCUDA);
+    if (!pool) {
+      pool = own_;
+    }
     void* const p = pool->allocate(n);
     const std::lock_guard lock{mutex_};
     owners_.insert_or_assign(p, std::move(pool));

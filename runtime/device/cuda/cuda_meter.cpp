@@ -23,6 +23,7 @@ class counting_pool final : public tensor_pool {
       : first_(use == device_use::run ? own : nullptr),
         then_(use == device_use::run || !own ? library_pool() : std::move(own)) {}
 
+  c10::DeviceType device_type() const noexcept override { return c10::kCUDA; }
   void* allocate(std::size_t n) override {
     void* p = first_ ? first_->try_allocate(n) : nullptr;
     const auto& from = p ? first_ : then_;
@@ -98,7 +99,7 @@ class timing_event {
 
 class cuda_meter final : public work_meter {
  public:
-  explicit cuda_meter(device_use use) : pool_(std::make_shared<counting_pool>(current_pool(), use)) {
+  explicit cuda_meter(device_use use) : pool_(std::make_shared<counting_pool>(current_pool(c10::kCUDA), use)) {
     first_.record(stream_);
     first_.wait();
     began_ = steady_clock::now();

@@ -73,6 +73,7 @@ class gpu_pages final : public page_source {
   gpu_pages(const gpu_pages&) = delete;
   gpu_pages& operator=(const gpu_pages&) = delete;
 
+  c10::DeviceType device_type() const noexcept override { return c10::kCUDA; }
   std::byte* base() const noexcept override { return reinterpret_cast<std::byte*>(range_); }
   byte_count page() const noexcept override { return byte_count{page_}; }
   std::size_t pages() const noexcept override { return handles_.size(); }

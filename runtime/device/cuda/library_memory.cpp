@@ -42,6 +42,7 @@ class library_memory final : public launch_memory,
     return {used_, peak_, budget_};
   }
 
+  c10::DeviceType device_type() const noexcept override { return c10::kCUDA; }
   void* allocate(std::size_t n) override {
     claim(charged_bytes(byte_count{n}));
     void* p = nullptr;

@@ -32,6 +32,7 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   /// Pages moved so far.
   std::uint64_t moves() const noexcept;
 
+  c10::DeviceType device_type() const noexcept override { return pages_->device_type(); }
   /// Called only by a thread that launches.
   void* allocate(std::size_t n) override;
   /// Called by a thread that launches: the bytes are free in the order of its queue. By any other thread: only when

@@ -3,6 +3,8 @@
 
 #include "runtime/base/bytes.hpp"
 
+#include <c10/core/DeviceType.h>
+
 #include <cstddef>
 
 namespace hydra {
@@ -11,6 +13,7 @@ namespace hydra {
 class page_source {
  public:
   virtual ~page_source() = default;
+  virtual c10::DeviceType device_type() const noexcept = 0;
   virtual std::byte* base() const noexcept = 0;
   virtual byte_count page() const noexcept = 0;
   virtual std::size_t pages() const noexcept = 0;

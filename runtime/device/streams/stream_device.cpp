@@ -18,7 +18,7 @@ namespace hydra {
 
 namespace {
 
-constexpr duration prepare_limit = std::chrono::minutes(1);
+constexpr duration prepare_limit = std::chrono::minutes(5);
 
 /// A device that has failed may not notify anyone: its error state is polled so often while work is in progress.
 constexpr duration look_every = std::chrono::seconds(1);

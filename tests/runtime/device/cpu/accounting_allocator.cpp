@@ -13,6 +13,7 @@
 #include <atomic>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -222,4 +223,17 @@ TEST_CASE("several threads may charge one account") {
   REQUIRE(account.used() == 0_B);
   REQUIRE(account.peak() <= 64_KiB);
   REQUIRE(refused > 0);
+}
+
+TEST_CASE("a tensor of the CPU never comes from a pool of another device's memory") {
+  struct foreign_pool final : tensor_pool {
+    c10::DeviceType device_type() const noexcept override { return c10::kCUDA; }
+    void* allocate(std::size_t) override { throw std::logic_error{"memory that the host cannot write"}; }
+    void release(void*) noexcept override {}
+  };
+  memory_account account{1_MiB};
+  const allocate_from launching{std::make_shared<foreign_pool>()};
+  REQUIRE(tensor_of(512_B).defined());
+  REQUIRE_FALSE(current_pool(c10::kCPU));
+  REQUIRE(current_pool(c10::kCUDA));
 }

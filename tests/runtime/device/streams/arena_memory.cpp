@@ -72,16 +72,16 @@ struct writers {
 
 TEST_CASE("a thread allocates from an arena while it launches for it") {
   const auto memory = memory_of(1_MiB, 3_MiB);
-  REQUIRE_FALSE(current_pool());
+  REQUIRE_FALSE(current_pool(c10::kCPU));
   {
     const auto scope = memory->launch(computation(1), done);
-    REQUIRE(current_pool() == memory);
-    void* const p = current_pool()->allocate(1000);
+    REQUIRE(current_pool(c10::kCPU) == memory);
+    void* const p = current_pool(c10::kCPU)->allocate(1000);
     REQUIRE(p != nullptr);
     REQUIRE(memory->usage().used == 3_MiB + 1_KiB);
-    current_pool()->release(p);
+    current_pool(c10::kCPU)->release(p);
   }
-  REQUIRE_FALSE(current_pool());
+  REQUIRE_FALSE(current_pool(c10::kCPU));
   REQUIRE(memory->usage().used == 3_MiB);
   REQUIRE(memory->usage().peak == 3_MiB + 1_KiB);
   REQUIRE(memory->usage().budget == 4_MiB);

@@ -274,10 +274,10 @@ struct pattern_writers {
     const auto value = static_cast<std::byte>(generator());
     const std::size_t n = (10 << 10) + generator() % (90 << 10);
     op.work = [this, value, n] {
-      auto* const p = static_cast<std::byte*>(current_pool()->allocate(n));
+      auto* const p = static_cast<std::byte*>(current_pool(c10::kCPU)->allocate(n));
       launch_kernel([p, n, value] { std::fill_n(p, n, value); });
       launch_kernel([this, p, n, value] { wrong += std::count_if(p, p + n, [value](std::byte b) { return b != value; }); });
-      current_pool()->release(p);  // the closure is done with it; the kernels have not started
+      current_pool(c10::kCPU)->release(p);  // the closure is done with it; the kernels have not started
     };
     return dev->submit(all_queues[generator() % 3], std::move(op), after);
   }
