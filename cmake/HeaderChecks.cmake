@@ -34,5 +34,5 @@ if(CMAKE_GENERATOR MATCHES "Ninja")
 endif()
 add_test(NAME self-contained-headers
   COMMAND ${CMAKE_COMMAND} --build "${PROJECT_BINARY_DIR}" --target hydra_headers ${_all_errors})
-hydra_tier(core 60 self-contained-headers)
+hydra_tier(deep 60 self-contained-headers)
 set_tests_properties(self-contained-headers PROPERTIES TIMEOUT 600)

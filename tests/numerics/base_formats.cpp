@@ -48,7 +48,7 @@ std::vector<exact_case> choices(base_format format) {
           frozen({"*", "!*.h.1.*bias", "!*.h.2.ln*"}, format), frozen({"*wte*", "*.h.0.*", "*.h.1.*"}, format)};
 }
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 /// Of one base.
 std::vector<exact_case> portfolio(std::size_t n, base_format format) {

@@ -123,7 +123,7 @@ TEST_CASE("gradients in bf16 are not those in fp32, but near them, and half as m
   CHECK(b.grad_norm.front() == Approx(a.grad_norm.front()).epsilon(0.01));
   byte_count gradients;
   session s({.log = verbosity::quiet});
-  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16, .gradients = precision::bf16});
+  s.add_devices(1, {.memory = 8_MiB, .numbers = precision::bf16, .gradients = precision::bf16});
   s.add_model(describe(c, 0));
   for (const auto& shard : s.plan().models[0].shards) gradients += shard.gradient_bytes() * c.steps;
   CHECK(narrow.summary.devices[0].d2h_bytes + gradients == wide.summary.devices[0].d2h_bytes);
@@ -260,16 +260,16 @@ TEST_CASE("gradients in bf16 are refused where devices compute in fp32, or diffe
   CHECK_THROWS_WITH(train_spilled({c}, {}), Contains("gradients: \"bf16\" is for devices with precision = \"bf16\"") &&
                                                 Contains("cpu:0 computes in fp32"));
   session s({.log = verbosity::quiet});
-  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16});
-  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16, .gradients = precision::bf16});
+  s.add_devices(1, {.memory = 8_MiB, .numbers = precision::bf16});
+  s.add_devices(1, {.memory = 8_MiB, .numbers = precision::bf16, .gradients = precision::bf16});
   s.add_model(describe(tiny_mlp(), 0));
   CHECK_THROWS_WITH(s.plan(), Contains("device: gradients: cpu:0 in fp32, cpu:1 in bf16"));
 }
 
 TEST_CASE("devices of different precision are refused by name", "[bf16]") {
   session s({.log = verbosity::quiet});
-  s.add_devices(1, {.memory = 64_MiB});
-  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16});
+  s.add_devices(1, {.memory = 8_MiB});
+  s.add_devices(1, {.memory = 8_MiB, .numbers = precision::bf16});
   s.add_model(describe(tiny_mlp(), 0));
   CHECK_THROWS_WITH(s.plan(), Contains("cpu:0 in fp32, cpu:1 in bf16"));
 }

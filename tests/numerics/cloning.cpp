@@ -2,6 +2,7 @@
 // batch or number of steps there.
 
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -98,8 +99,8 @@ std::string refusal(const model_description& d) {
 TEST_CASE("models that are cloned while they are trained have the bits of plain training, and so have their clones",
           "[cloning]") {
   const auto models = longer(mixed_workload(), 12);
-  std::mt19937 random(7);
-  for (int round = 0; round < 8; ++round) {
+  for (const auto seed : seeds(10)) {
+    std::mt19937 random(seed);
     const temporary_folder folder;
     const auto source = random() % models.size();
     const auto moment = 1 + random() % 10;  // steps of all models

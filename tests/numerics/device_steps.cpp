@@ -158,7 +158,7 @@ namespace {
 /// The only model is interrupted before backward computation `after` of every run; each run has another place for its updates.
 void interrupt_again_and_again(const exact_case& m, std::size_t after, const std::vector<optimizer_place>& places) {
   const temporary_folder folder;
-  run_options options{.devices = {{.memory = 64_MiB, .link = 400_MiB_per_s}}, .output = folder.path(), .interrupt_at = after};
+  run_options options{.devices = {{.memory = 8_MiB, .link = 400_MiB_per_s}}, .output = folder.path(), .interrupt_at = after};
   for (std::size_t n = 0;; ++n) {
     options.optimizer_on = places[n % places.size()];
     options.resume = n > 0;
@@ -194,7 +194,7 @@ TEST_CASE("a step that is split between host and device is resumed", "[resume][d
   auto m = free_gpt(1);
   m.steps = 14;
   m.evaluate_every = 0;
-  const run_options options{.devices = {{.memory = 64_MiB, .link = 400_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
+  const run_options options{.devices = {{.memory = 8_MiB, .link = 400_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
   const auto stepped = stepped_shards(plan_of({m}, options).models[0]);
   INFO(stepped << " of 3 shards are updated on the device");
   CHECK(stepped > 0);
@@ -228,7 +228,7 @@ TEST_CASE("a model that joins is updated on devices, too", "[joining][device-ste
 }
 
 TEST_CASE("the split by measured rates changes no bit, and leaves gaps that other models fill to the host", "[schedules][device-steps]") {
-  const run_options options{.devices = {{.memory = 64_MiB, .link = 20_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
+  const run_options options{.devices = {{.memory = 8_MiB, .link = 20_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
   const std::vector alone{free_gpt()}, several{free_gpt(), free_gpt(4)};
   CHECK(plan_of(alone, options).models[0].shards[0].steps_on_device);
   for (const auto& m : plan_of(several, options).models) {

@@ -81,10 +81,12 @@ void check_cuts(exact_case c, const std::vector<cut_points>& all) {
 
 TEST_CASE("a spilled CNN equals plain training bit for bit wherever it is cut", "[exactness]") {
   auto c = tiny_cnn();
-  for (const auto& row : combinations({3, 2, cuts_of_six.size()})) {
-    c.micro_batches = std::vector{1u, 4u, 8u}[row[0]];
-    c.optimizer.clip_norm = row[1] == 0 ? 0 : 0.25;
-    check_cuts(c, {cuts_of_six[row[2]]});
+  for (const std::uint32_t micro_batches : {1, 4, 8}) {
+    for (const double clip : {0.0, 0.25}) {
+      c.micro_batches = micro_batches;
+      c.optimizer.clip_norm = clip;
+      check_cuts(c, sampled(cuts_of_six, 4));
+    }
   }
 }
 

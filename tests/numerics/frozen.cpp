@@ -25,7 +25,7 @@ exact_case frozen(exact_case c, const patterns& which) {
   return c;
 }
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 /// The lower layers; all but the head's norm; parts of each layer; a layer between trained ones.
 const std::vector<patterns>& choices() {

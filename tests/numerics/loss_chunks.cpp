@@ -18,7 +18,7 @@ using namespace hydra::test;
 
 namespace {
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 exact_case chunked(exact_case c, std::int64_t rows) {
   c.chain = with_loss_chunk(std::move(c.chain), rows);
@@ -109,7 +109,7 @@ TEST_CASE("chunks keep within the smallest sufficient memory, to the byte", "[lo
     c.numbers = formats.numbers;
     c.gradients = formats.gradients;
     c.cuts = cuts;
-    const auto plan = plan_of({c}, {.devices = {{.memory = 64_MiB}}});
+    const auto plan = plan_of({c}, {.devices = {{.memory = 8_MiB}}});
     const auto spilled = train_spilled({c}, {.devices = {{.memory = plan.sufficient}}});
     CHECK(difference(train_plain(c), spilled, 0) == "");
     for (const auto& d : spilled.summary.devices) CHECK(d.peak <= d.budget);

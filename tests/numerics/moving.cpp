@@ -33,11 +33,12 @@ TEST_CASE("a model that moves to another run and back has the bits of plain trai
   auto models = std::vector{tiny_gpt(0.1, true), tiny_cnn()};
   for (auto& m : models) {
     m.steps = 60;
+    m.evaluate_every = 10;
     m.cuts = {};
   }
   const temporary_folder folder;
   waiting_run a(folder.path() / "a", models, {.memory = 400_KiB});
-  waiting_run b(folder.path() / "b", models, {.memory = 64_MiB});
+  waiting_run b(folder.path() / "b", models, {.memory = 8_MiB});
   CHECK(a.phase_of(0) == model_phase::paused);
   (*a).resume("model-0");
   (*a).resume("model-1");
@@ -67,7 +68,7 @@ TEST_CASE("a model that has ended is dropped, and trained again from an older ch
   model.steps = 40;
   model.cuts = {};
   const temporary_folder folder;
-  waiting_run run(folder.path(), {model}, {.memory = 64_MiB});
+  waiting_run run(folder.path(), {model}, {.memory = 8_MiB});
   (*run).resume("model-0");
   run.train_for(10);
   (*run).pause("model-0");

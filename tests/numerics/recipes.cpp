@@ -15,7 +15,7 @@ using namespace hydra::test;
 
 namespace {
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 const std::vector<cut_points> some_cuts{{0}, {0, 2}, {0, 1, 2, 3, 4}};
 

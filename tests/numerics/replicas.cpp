@@ -23,7 +23,7 @@ exact_case replicated(exact_case c, std::uint32_t replicas) {
   return c;
 }
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // A search trains for real: the same decisions under every schedule, and the bits of plain training.
 
 #include "actors/selection/search_rules.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watched_device.hpp"
@@ -164,7 +165,7 @@ TEST_CASE("halving and hyperband decide the same under every schedule, with litt
     CHECK(std::ranges::count(reached(first.summary), steps) < 9);
     std::size_t lost = 0;
     std::size_t parts = 0;
-    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    for (const auto seed : seeds(20)) {
       INFO(to_string(kind) << ", schedule " << seed);
       const auto result = search(kind, some_schedule(seed));
       CHECK(decided(result) == decided(first));
@@ -174,8 +175,10 @@ TEST_CASE("halving and hyperband decide the same under every schedule, with litt
       lost += result.devices_lost;
       parts += result.parts;
     }
-    CHECK(lost >= 5);
-    CHECK(parts >= 40);
+    if (is_deep()) {
+      CHECK(lost >= 5);
+      CHECK(parts >= 40);
+    }
   }
 }
 

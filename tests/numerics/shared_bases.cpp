@@ -38,7 +38,7 @@ void require_plain_bits(const spilled_result& spilled) {
   REQUIRE(difference(std::span(plain).first(spilled.summary.models.size()), spilled) == "");
 }
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 std::uint64_t loaded(const spilled_result& r) {
   std::uint64_t sum = 0;

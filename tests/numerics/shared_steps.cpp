@@ -1,5 +1,6 @@
 // A model whose steps are shared by several runs has the bits of plain training.
 
+#include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/waiting_run.hpp"
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -125,7 +127,7 @@ class team {
       const auto has = [r](const step_share& s) { return r >= s.first && r < s.first + s.replicas; };
       return static_cast<std::size_t>(std::ranges::find_if(shares_, has) - shares_.begin());
     };
-    const cpu_device device{.memory = 64_MiB, .numbers = c.numbers, .gradients = c.gradients};
+    const cpu_device device{.memory = 8_MiB, .numbers = c.numbers, .gradients = c.gradients};
     for (std::uint32_t n = 0; n < nodes; ++n) {
       auto here = c;
       here.cuts = n % 3 == 0 ? c.cuts : n % 3 == 1 ? cut_points{0, 1, 3} : cut_points{0};
@@ -152,7 +154,7 @@ class team {
 };
 
 void check_all(team& nodes, const exact_case& c) {
-  const auto alone = train_spilled({c}, {.devices = {cpu_device{.memory = 64_MiB, .numbers = c.numbers, .gradients = c.gradients}}});
+  const auto alone = train_spilled({c}, {.devices = {cpu_device{.memory = 8_MiB, .numbers = c.numbers, .gradients = c.gradients}}});
   REQUIRE(difference(train_plain(c), alone, 0) == "");
   const auto& expected = alone.summary.models[0];
   for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n].train_to_the_end(0);
@@ -175,17 +177,22 @@ void check_all(team& nodes, const exact_case& c) {
 }  // namespace
 
 TEST_CASE("a model whose replicas are trained by several nodes has the bits of plain training", "[shared-steps]") {
-  const auto [replicas, nodes] =
-      GENERATE(table<std::uint32_t, std::uint32_t>({{2, 1}, {2, 2}, {4, 2}, {4, 3}, {8, 4}, {8, 3}}));
-  auto c = shared_case(GENERATE(0, 1) == 0 ? tiny_gpt(0.1, false) : tiny_cnn(), replicas);
-  c.cuts = {0, 2};
-  c.optimizer.clip_norm = replicas == 4 ? 0.5 : 0;
-  INFO(replicas << " replicas on " << nodes << " nodes");
-  const temporary_folder folder;
-  team all(folder.path(), c, nodes);
-  all.begin();
-  check_all(all, c);
-  CHECK((nodes == 1) == (all.met().added() == 0));
+  using row = std::tuple<std::uint32_t, std::uint32_t, bool>;
+  std::vector<row> rows;
+  for (const auto& [replicas, nodes] : {std::pair{2U, 1U}, {2U, 2U}, {4U, 2U}, {4U, 3U}, {8U, 4U}, {8U, 3U}}) {
+    for (const bool convolves : {false, true}) rows.emplace_back(replicas, nodes, convolves);
+  }
+  for (const auto& [replicas, nodes, convolves] : sampled(rows, 4)) {
+    auto c = shared_case(convolves ? tiny_cnn() : tiny_gpt(0.1, false), replicas);
+    c.cuts = {0, 2};
+    c.optimizer.clip_norm = replicas == 4 ? 0.5 : 0;
+    INFO(replicas << " replicas on " << nodes << " nodes, convolutions " << convolves);
+    const temporary_folder folder;
+    team all(folder.path(), c, nodes);
+    all.begin();
+    check_all(all, c);
+    CHECK((nodes == 1) == (all.met().added() == 0));
+  }
 }
 
 TEST_CASE("sums that are rounded, or have tied copies, are gathered: the bits are those of plain training", "[shared-steps]") {

@@ -66,7 +66,7 @@ spilled_result train_on_streams(const std::vector<exact_case>& models, byte_coun
 
 byte_count smallest_budget(const std::vector<exact_case>& models) {
   session s({.log = verbosity::quiet});
-  s.add_devices(1, cpu_device{.memory = 64_MiB});
+  s.add_devices(1, cpu_device{.memory = 8_MiB});
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }

@@ -26,7 +26,7 @@ exact_case divided(exact_case c, std::uint32_t replicas, std::uint32_t waves) {
   return c;
 }
 
-std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
 }  // namespace
 

@@ -28,7 +28,7 @@ from compare_tokenizers import LLAMA3, Program, byte_level, learnt_bpe, random_s
 try:
     import torch_of_build  # noqa: F401 (transformers looks for torch)
     from piece_tokenizers import Pieces, gemma, llama2, llama_model
-    from tokenizers import decoders
+    from tokenizers import Tokenizer, decoders
     from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerFast
 except ImportError as missing:
     skip(f"this Python cannot import {missing.name}")
@@ -82,24 +82,24 @@ TEMPLATES = {
 
 def own_text():
     files = [f for folder in ("runtime", "models") for f in sorted((TREE / folder).rglob("*.[ch]pp"))]
-    return "".join(f.read_text() for f in files).splitlines(keepends=True)
+    return "".join(f.read_text() for f in files)
 
 
-def byte_level_bpe(text, special):
-    t = learnt_bpe(text, split_words(LLAMA3), size=3000)
-    t.decoder = decoders.ByteLevel()
-    t.add_special_tokens(special)
-    return t
+def learnt(text):
+    """A byte-level tokenizer, and a model of SentencePiece."""
+    made = learnt_bpe(text, split_words(LLAMA3), size=3000)
+    made.decoder = decoders.ByteLevel()
+    return made, llama_model(text)
 
 
-def tokenizers_for(name, text, special):
+def tokenizers_for(name, made, model, special):
     """Mistral's and Gemma's tokenizers are SentencePiece's: spaces are a character, and unknown ones are bytes."""
-    yield "bytes", byte_level_bpe(text, special)
+    tokenizers = {"bytes": Tokenizer.from_str(made.to_str())}
     if name in ("mistral", "gemma"):
-        model = llama_model(text)
-        pieces = llama2(model) if name == "mistral" else gemma(model)
-        pieces.add_special_tokens(special)
-        yield "pieces", pieces
+        tokenizers["pieces"] = llama2(model) if name == "mistral" else gemma(model)
+    for t in tokenizers.values():
+        t.add_special_tokens(special)
+    return tokenizers
 
 
 def conversations(count, lines, strings, seed):
@@ -229,8 +229,10 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("hydra")
     arguments.add_argument("--conversations", type=int, default=2_000)
+    arguments.add_argument("--text", type=int, default=0, metavar="BYTES", help="of the tree's text are learnt; 0: all")
     options = arguments.parse_args()
-    text = own_text()
+    text = (own_text()[:options.text] if options.text else own_text()).splitlines(keepends=True)
+    bytes_bpe, model = learnt(text)
     data = pathlib.Path(os.environ.get("HYDRA_TEST_DATA") or TREE.parent / "shared" / "data")
     lines, strings = [line for line in text if line.strip()], random_strings(500)
     texts = text_of(data, TREE).split("\n")[:2_000] + strings
@@ -240,11 +242,11 @@ def main():
         program = Program(options.hydra, place)
         for number, (name, (_, special, _)) in enumerate(TEMPLATES.items()):
             talks = conversations(options.conversations, lines, strings, number)
-            tokenizers = dict(tokenizers_for(name, text, special))
+            tokenizers = tokenizers_for(name, bytes_bpe, model, special)
             for kind, made in tokenizers.items():
                 wrong += compare(name, kind, program, place / f"{name}-{kind}", made, talks)
             if name == "mistral":
-                tokenizers["tokenizer.model"] = llama_model(text)
+                tokenizers["tokenizer.model"] = model
             wrong += compare_exports(name, program, tokenizers, talks[:300], texts)
     print(f"{wrong} differences")
     sys.exit(1 if wrong else 0)

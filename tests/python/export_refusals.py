@@ -7,10 +7,12 @@ The models are in zoo/refused.py. Then the command line, as its users start it. 
 """
 import importlib.util
 import json
+import multiprocessing
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 from checks import Failed, in_a_folder, require, run_checks
 
@@ -22,7 +24,7 @@ sys.path.insert(0, str(APPS))
 try:
     import torch_of_build  # pylint: disable=unused-import
     import torch
-    from hydra_export import Refused, export
+    from hydra_export import Refused, __main__ as exporter, export
     from hydra_export.boundary import packed, views
     from hydra_export.request import as_request, repeated
     from safetensors.torch import load_file, save_file
@@ -31,6 +33,9 @@ except ImportError as missing:
     print(f"skipped: {missing}; tests/python/setup installs what is needed")
     sys.exit(77)
 
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["torch_of_build", "torch._dynamo", "hydra_export.__main__", "hydra_export.exporting",
+                               "zoo.refused"])
 SOURCE = pathlib.Path(refused.__file__)
 LINES = {line.split("# here: ")[1].strip(): number for number, line in enumerate(SOURCE.read_text().splitlines(), 1)
          if "# here: " in line}
@@ -108,6 +113,28 @@ def started(work, *options, factory="my_model:build", first=""):
     return done.returncode, done.stdout + done.stderr
 
 
+def run_exporter(work, said, arguments):
+    """In a process of its own."""
+    os.chdir(work)
+    with said.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.path.insert(0, "")
+    sys.argv = ["hydra_export", *arguments]
+    sys.exit(exporter.main())
+
+
+def forked(work, *options, factory="my_model:build"):
+    """As started, by a process that is forked from one that has torch already."""
+    (work / "my_model.py").write_text(FACTORY)
+    with tempfile.TemporaryDirectory() as folder:
+        said = pathlib.Path(folder) / "said"
+        process = FORKS.Process(target=run_exporter, args=(work, said, (factory, *options)))
+        process.start()
+        process.join()
+        return process.exitcode, said.read_text()
+
+
 def graph_of(work, name="out"):
     return json.loads((work / name / "graph.json").read_text())
 
@@ -120,20 +147,20 @@ def writes_a_folder(work):
 
 
 def takes_arguments(work):
-    status, said = started(work, "--out", "out", "--args", "width=16", "--no-check")
+    status, said = forked(work, "--out", "out", "--args", "width=16", "--no-check")
     require(status == 0 and "checked" not in said, said)
     shapes = [p["shape"] for p in graph_of(work)["layers"][0]["parameters"]]
     require(shapes == [[16, 4], [16]] and graph_of(work)["checked"] == [], str(shapes))
 
 
 def takes_inputs(work):
-    status, said = started(work, "--out", "out", "--inputs", "input=f32[3,4]", factory="my_model:bare")
+    status, said = forked(work, "--out", "out", "--inputs", "input=f32[3,4]", factory="my_model:bare")
     require(status == 0, said)
     require(graph_of(work)["inputs"][0]["shape"] == ["B", 3, 4], str(graph_of(work)["inputs"]))
 
 
 def takes_a_file(work):
-    status, said = started(work, "--out", "out", factory="./my_model.py:build")
+    status, said = forked(work, "--out", "out", factory="./my_model.py:build")
     require(status == 0, said)
 
 
@@ -157,7 +184,7 @@ def takes_weights(work):
     for file in set(files.values()):
         save_file({n: v for n, v in values.items() if files[n] == file}, work / "hub" / file)
     (work / "hub" / "model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
-    status, said = started(work, "--out", "out", "--weights", "hub", factory="my_model:wrapped")
+    status, said = forked(work, "--out", "out", "--weights", "hub", factory="my_model:wrapped")
     require(status == 0, said)
     found = load_file(work / "out" / "model.safetensors")
     require(all(torch.equal(found[f"model.{n}"], v) for n, v in values.items()), "other values")
@@ -166,7 +193,7 @@ def takes_weights(work):
 def refuses_missing_weights(work):
     (work / "hub").mkdir()
     save_file({"0.weight": torch.zeros(8, 4)}, work / "hub" / "model.safetensors")
-    status, said = started(work, "--out", "out", "--weights", "hub", factory="my_model:wrapped")
+    status, said = forked(work, "--out", "out", "--weights", "hub", factory="my_model:wrapped")
     require(status == 2 and "no weights for 5 of 6 tensors: model.0.bias, model.2.weight" in said, said)
 
 
@@ -179,7 +206,7 @@ def says_which_package_is_missing(work):
 
 def refuses_a_folder_that_exists(work):
     (work / "out").mkdir()
-    status, said = started(work, "--out", "out")
+    status, said = forked(work, "--out", "out")
     require(status == 2 and "out exists already" in said, said)
 
 
@@ -228,9 +255,9 @@ def repeats_samples_in_their_order_in_memory(_):
 
 
 def finds_near_names(work):
-    status, said = started(work, "--out", "out", factory="my_model:biuld")
+    status, said = forked(work, "--out", "out", factory="my_model:biuld")
     require(status == 2 and 'did you mean "build"' in said, said)
-    status, said = started(work, "--out", "out", factory="no_model:build")
+    status, said = forked(work, "--out", "out", factory="no_model:build")
     require(status == 2 and 'no Python module "no_model"' in said, said)
 
 

@@ -42,7 +42,7 @@ exact_case tiny_gpt(double dropout, bool tied);
 exact_case tiny_cnn();
 
 struct run_options {
-  std::vector<cpu_device> devices{cpu_device{.memory = byte_count{64 << 20}}};
+  std::vector<cpu_device> devices{cpu_device{.memory = byte_count{8 << 20}}};
   std::string policy = "sharded-lrtf";
   std::vector<step_callback> callbacks{};
   std::vector<evaluation_callback> evaluation_callbacks{};

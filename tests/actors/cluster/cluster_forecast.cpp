@@ -204,7 +204,7 @@ TEST_CASE("the work of a planned model is that of its units, in however many lan
     m.steps = 40;
     m.cuts = {};
     session s({.log = verbosity::quiet});
-    s.add_devices(1, cpu_device{.memory = 64_MiB});
+    s.add_devices(1, cpu_device{.memory = 8_MiB});
     s.add_model(describe(m, 0));
     INFO(replicas << " replicas");
     CHECK(ratio(s.estimates()[0].work, s.predict().limits.work) == Approx(1).margin(0.05));

@@ -34,6 +34,7 @@ cases some_models(std::size_t n, std::uint32_t steps) {
     auto m = i % 2 == 0 ? tiny_gpt(0.1, true) : tiny_cnn();
     m.steps = steps;
     m.seed = i + 1;
+    m.evaluate_every = 10;
     m.cuts = {};
     all.push_back(m);
   }
@@ -107,7 +108,7 @@ TEST_CASE("models that two nodes train have the bits of plain training", "[clust
   const temporary_folder folder;
   const auto models = some_models(4, 20);
   cluster c(workload_of(models, folder.path() / "run"), {.nodes = 2});
-  test_node a("a", folder.path(), c.address(), maker(models, 64_MiB));
+  test_node a("a", folder.path(), c.address(), maker(models, 8_MiB));
   test_node b("b", folder.path(), c.address(), maker(models, 400_KiB));
   const auto r = c.run();
   CHECK(a.end() == node_end::done);
@@ -215,7 +216,7 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
   under_way c(workload_of(models, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
   c.train_on(10);
-  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node b("b", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.wait_for("-> b");
   c.train_on(50);
   a.leave();
@@ -233,7 +234,7 @@ TEST_CASE("a run of a cluster that is interrupted is resumed with the same resul
   std::string address;
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
     c.train_on(30);
     CHECK(std::ranges::all_of(c->status().models, [](const auto& m) { return m.steps == 0 || m.loss > 0; }));
     c->interrupt();
@@ -255,7 +256,7 @@ TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an
   const auto run = folder.path() / "run";
   {
     under_way c(workload_of(models, run), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
     c.train_on(50);
     c->interrupt();
     REQUIRE(c.end().interrupted);
@@ -265,7 +266,7 @@ TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an
   REQUIRE(saved.size() >= 2);
   fs::resize_file(saved.front() / "shard-0000.safetensors", 1000);
   under_way c(workload_of(models, run), {});
-  test_node b("b", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node b("b", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   check_bits(c.end(), models);
   CHECK(b.end() == node_end::done);
   CHECK(c.said("damaged"));
@@ -276,7 +277,7 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
   const auto models = some_models(2, 150);
   auto first = std::make_unique<under_way>(workload_of(models, folder.path() / "run"), cluster_options{});
   const auto address = (*first)->address();
-  test_node a("a", folder.path(), address, maker(models, 64_MiB, first->steps()));
+  test_node a("a", folder.path(), address, maker(models, 8_MiB, first->steps()));
   first->train_on(40);
   (*first)->interrupt();
   (*first)->interrupt();  // at once: as if it had died
@@ -292,7 +293,7 @@ TEST_CASE("a model that has ended on a node but could not be saved is trained th
   const temporary_folder folder;
   const auto models = some_models(1, 250);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(20);
   const auto saved = checkpoints_of(folder.path() / "a" / "0000000000000007" / "checkpoints", "model-0");
   fs::rename(saved, folder.path() / "aside");
@@ -309,7 +310,7 @@ TEST_CASE("a model of a cluster is stopped with the step that has begun", "[clus
   auto models = some_models(2, 100);
   models[0].steps = 100000;
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(50);
   CHECK_THROWS_WITH(c->stop("model-7"), Catch::Contains("no model"));
   c->stop("model-0");
@@ -326,7 +327,7 @@ TEST_CASE("a model of a cluster is paused, and continues with the same results w
   const auto models = some_models(2, 250);
   const auto run = folder.path() / "run";
   under_way c(workload_of(models, run), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(20);
   c->pause("model-0");
   const auto paused = c->status().models[0];
@@ -347,7 +348,7 @@ TEST_CASE("a paused model of a cluster is stopped where it is, or saved when the
   const temporary_folder folder;
   auto models = some_models(2, 1'000'000);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(20);
   auto pausing = std::async(std::launch::async, [&] { c->pause("model-0"); });
   while (c->status().models[0].phase == model_phase::training) {
@@ -375,14 +376,14 @@ TEST_CASE("a node whose models would have other results is refused, and told why
   auto others = models;
   others[1].seed = 99;
   under_way c(workload_of(models, folder.path() / "run"), {.nodes = 2});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.wait_for("node a has joined");
-  test_node b("b", folder.path(), c->address(), maker(others, 64_MiB));
+  test_node b("b", folder.path(), c->address(), maker(others, 8_MiB));
   CHECK(b.end() == node_end::refused);
   CHECK(c.said("seed: 99"));
   test_node d("d", folder.path(), c->address(), maker(models, 1_KiB, c.steps()));
   CHECK(d.end() == node_end::failed);
-  test_node e("e", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node e("e", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   check_bits(c.end(), models);
   CHECK(a.end() == node_end::done);
   CHECK(e.end() == node_end::done);
@@ -407,9 +408,9 @@ TEST_CASE("a model that three nodes train together has the bits of plain trainin
   const temporary_folder folder;
   const auto models = shared_models(30);
   under_way c(workload_of(models, folder.path() / "run"), {.nodes = 3});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   test_node b("b", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
-  test_node d("d", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node d("d", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   const auto r = c.end();
   CHECK(a.end() == node_end::done);
   CHECK(b.end() == node_end::done);
@@ -426,9 +427,9 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
   auto models = shared_models(100000);
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
     c.train_on(10);
-    test_node b("b", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+    test_node b("b", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
     c.wait_for_team("model-0", 2);
     c.train_on(20);
     test_node d("d", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
@@ -444,7 +445,7 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
     CHECK(d.end() == node_end::done);
   }
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 64_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(20);
   for (const auto& m : {"model-0", "model-1"}) c->stop(m);
   const auto r = c.end();

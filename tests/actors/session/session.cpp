@@ -31,7 +31,7 @@ model_description small(std::uint32_t epochs) {
 }
 
 /// Computing takes far longer than copies and updates, and gradients are most of what replicas need.
-void add_slow_devices(session& s) { s.add_devices(2, cpu_device{.memory = 64_MiB, .link = 10_GiB_per_s, .speed = 0.02}); }
+void add_slow_devices(session& s) { s.add_devices(2, cpu_device{.memory = 8_MiB, .link = 10_GiB_per_s, .speed = 0.02}); }
 
 model_description divided(parallel_options parallel) {
   auto m = small(0);

@@ -43,7 +43,7 @@ std::string loaded_by(const temporary_folder& folder, const std::string& argumen
   const std::string log = (said.path() / "ld").string();
   REQUIRE(::setenv("LD_DEBUG", "files", 1) == 0);
   REQUIRE(::setenv("LD_DEBUG_OUTPUT", log.c_str(), 1) == 0);
-  const outcome o = run_hydra(folder, arguments);
+  const outcome o = start_hydra(folder, arguments);
   ::unsetenv("LD_DEBUG");
   ::unsetenv("LD_DEBUG_OUTPUT");
   CHECK(o.status == 0);

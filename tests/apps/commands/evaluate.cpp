@@ -279,8 +279,8 @@ TEST_CASE("the chain of a run's models cannot be changed for an evaluation") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
-  for (const char* const key : {"model.chain.heads=4", "model.gpt.chain.heads=4", "model.gpt.chain={}",
-                                "model.adapter.alpha=4", "model.gpt.adapter={rank=2}", "model.gpt.freeze=3"}) {
+  for (const char* const key : {"model.chain.heads=4", "model.gpt.chain.heads=4", "model.gpt.chain='{}'",
+                                "model.adapter.alpha=4", "model.gpt.adapter='{rank=2}'", "model.gpt.freeze=3"}) {
     const outcome o = run_hydra(folder, std::string{"evaluate runs/w --set "} + key);
     CHECK(o.status == 2);
     CHECK_THAT(o.err, Contains("the chains that were trained"));

@@ -1,14 +1,41 @@
 #include "tests/apps/commands/hydra_program.hpp"
 
+#include "tests/apps/commands/forked_program.hpp"
 #include "tests/support/places.hpp"
 
 #include <sys/wait.h>
+#include <wordexp.h>
 
 #include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <vector>
 
 namespace hydra::apps {
 
-outcome run_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before) {
+namespace {
+
+std::vector<std::string> words_of(const std::string& arguments) {
+  wordexp_t words{};
+  if (::wordexp(arguments.c_str(), &words, WRDE_NOCMD) != 0) {
+    throw std::runtime_error("not a list of arguments: " + arguments);
+  }
+  const std::unique_ptr<wordexp_t, void (*)(wordexp_t*)> freed(&words, &::wordfree);
+  return {words.we_wordv, words.we_wordv + words.we_wordc};
+}
+
+}  // namespace
+
+outcome run_hydra(const temporary_folder& folder, const std::string& arguments) {
+  const temporary_folder streams;
+  const int status = run_forked({.folder = folder.path(),
+                                 .arguments = words_of(arguments),
+                                 .out = streams.path() / "out",
+                                 .err = streams.path() / "err"});
+  return {status < 1000 ? status : -1, streams.read("out"), streams.read("err")};
+}
+
+outcome start_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before) {
   const temporary_folder streams;
   const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
   const std::string line =
@@ -18,7 +45,7 @@ outcome run_hydra(const temporary_folder& folder, const std::string& arguments, 
 }
 
 outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments, const std::string& streams) {
-  return run_hydra(folder, arguments + " " + streams + "; }", "{ ");
+  return start_hydra(folder, arguments + " " + streams + "; }", "{ ");
 }
 
 std::string with_small_files(int blocks) { return "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; "; }

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the built program as a user does.
+// Runs the program as a user does.
 
 #include "tests/apps/temporary_folder.hpp"
 
@@ -13,10 +13,14 @@ struct outcome {
   std::string err;  ///< stderr
 };
 
-/// `hydra <arguments>` with `folder` as working directory; the shell splits the arguments. `before`: what it does first.
-outcome run_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before = "");
+/// `hydra <arguments>` with `folder` as working directory, in a process in which LibTorch is already loaded; arguments are
+/// split as by the shell.
+outcome run_hydra(const temporary_folder& folder, const std::string& arguments);
 
-/// The same with streams of its own: ">/dev/full", "<&-"; the others come back.
+/// The built program. The shell splits the arguments; `before`: what it does first.
+outcome start_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before = "");
+
+/// The built program with streams of its own: ">/dev/full", "<&-"; the others come back.
 outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments, const std::string& streams);
 
 /// No file may become larger than so many blocks of 512 bytes: what a full disk does to a program, too.

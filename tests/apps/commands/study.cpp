@@ -81,7 +81,7 @@ TEST_CASE("the same study gives the same files byte for byte, and nothing is ove
 TEST_CASE("a study whose files cannot all be written leaves none: the same command may be given again") {
   const temporary_folder folder;
   folder.write("s.toml", with_instances(small));
-  const outcome full = run_hydra(folder, "study s.toml --quiet", with_small_files(4));
+  const outcome full = start_hydra(folder, "study s.toml --quiet", with_small_files(4));
   CHECK(full.status == 1);
   CHECK_THAT(full.err, StartsWith("cannot write studies/s/study.json"));
   CHECK(std::filesystem::is_empty(folder.path() / "studies/s"));

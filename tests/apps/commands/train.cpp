@@ -44,7 +44,7 @@ TEST_CASE("data that do not suit their model end with status 2 before anything i
 TEST_CASE("a model that could not be saved says so, quiet or not, in its report, and is not exported") {
   const temporary_folder folder;
   folder.write("w.toml", bent("width = 8", "width = 64"));
-  const outcome o = run_hydra(folder, "train w.toml --quiet", with_small_files(200));
+  const outcome o = start_hydra(folder, "train w.toml --quiet", with_small_files(200));
   CHECK(o.status == 1);
   CHECK_THAT(o.out, Contains("finished, not saved"));
   CHECK_THAT(o.err, Contains("note: gpt could not be saved at its end: ") &&
@@ -62,7 +62,7 @@ TEST_CASE("a run that cannot write its first files leaves no folder: the same co
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
   const std::string command = "train w.toml --quiet --output there";
-  const outcome full = run_hydra(folder, command, with_small_files(1));
+  const outcome full = start_hydra(folder, command, with_small_files(1));
   CHECK(full.status == 1);
   CHECK_THAT(full.err, StartsWith("cannot write there/"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "there"));
@@ -102,7 +102,7 @@ TEST_CASE("an output or a working directory that is not UTF-8 is refused: the ru
   CHECK_THAT(o.err, StartsWith("--output: run.output: ") && Contains("is not UTF-8"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "out\xff"));
   std::filesystem::create_directory(folder.path() / "in\xff");
-  const outcome inside = run_hydra(folder, "train ../w.toml", "cd 'in\xff' && ");
+  const outcome inside = start_hydra(folder, "train ../w.toml", "cd 'in\xff' && ");
   CHECK(inside.status == 2);
   CHECK_THAT(inside.err, StartsWith("the working directory is not UTF-8: "));
   CHECK(std::filesystem::is_empty(folder.path() / "in\xff"));

@@ -6,6 +6,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/portable_random.hpp"
 #include "tests/models/exported/small_graph.hpp"
+#include "tests/support/depth.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -59,9 +60,10 @@ std::string mutated(std::uint64_t seed) {
 }
 
 /// How many were accepted; anything but fault_error fails the test.
-std::size_t accepted(std::uint64_t seeds) {
+template <class Seeds>
+std::size_t accepted(const Seeds& some) {
   std::size_t n = 0;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+  for (const std::uint64_t seed : some) {
     try {
       prepare(mutated(seed));
       ++n;
@@ -129,8 +131,9 @@ TEST_CASE("operations that a graph may not call are refused", "[exported]") {
              Contains("other results"));
 }
 
-TEST_CASE("100,000 mutated graphs are refused, or are graphs", "[exported]") {
-  const std::size_t n = accepted(100'000);
-  CHECK(n > 100);
-  CHECK(n < 50'000);
+TEST_CASE("mutated graphs are refused, or are graphs", "[exported]") {
+  const auto some = seeds(100'000);
+  const std::size_t n = accepted(some);
+  CHECK(n > some.size() / 1000);
+  CHECK(n < some.size() / 2);
 }
