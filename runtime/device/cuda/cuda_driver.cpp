@@ -179,7 +179,7 @@ class cuda_driver final : public stream_driver {
   int gpu_;
   device_use use_;
   std::shared_ptr<gpu_streams> streams_;
-  cuda_locker locker_;
+  cuda_locker locker_{gpu_};
 };
 
 }  // namespace

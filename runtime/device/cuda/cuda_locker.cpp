@@ -3,9 +3,12 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/cuda/cuda_check.hpp"
 
+#include <c10/cuda/CUDAGuard.h>
+
 namespace hydra {
 
 void cuda_locker::lock(std::span<std::byte> pages) {
+  const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu_));  // else the thread's GPU may get a context for it
   const auto error = cudaHostRegister(pages.data(), pages.size(), cudaHostRegisterPortable);
   if (error == cudaSuccess || error == cudaErrorHostMemoryAlreadyRegistered) {
     cudaGetLastError();

@@ -8,8 +8,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/ops/linear_ops.h>
 #include <ATen/ops/zeros_ops.h>
+#include <c10/core/DeviceType.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <optional>
@@ -23,9 +26,6 @@ namespace {
 constexpr const char* fixed_workspaces = ":4096:8";
 
 void set_library(bool tf32) {
-  setenv("CUBLAS_WORKSPACE_CONFIG", fixed_workspaces, 1);
-  // streams that share a connection block each other; must be set before the context is created
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   auto& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/false);
   context.setDeterministicFillUninitializedMemory(false);  // otherwise every empty tensor is filled, on the CPU too
@@ -44,7 +44,18 @@ at::Tensor zeros(std::int64_t rows, std::int64_t columns, at::ScalarType type, c
 
 }  // namespace
 
+void set_environment() {
+  setenv("CUBLAS_WORKSPACE_CONFIG", fixed_workspaces, 1);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // streams that share a connection block each other
+}
+
 void require_cuda_library() {
+  if (at::isPrivateUse1HooksRegistered()) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("this process has the device type \"{}\" (PrivateUse1), which LibTorch takes for its only "
+                                  "accelerator: backward passes on CUDA fail beside it; use one of the two",
+                                  c10::get_privateuse1_backend()));
+  }
   const at::CUDAHooksInterface& found = at::detail::getCUDAHooks();
   if (typeid(found) == typeid(at::CUDAHooksInterface)) {
     throw fault_error(fault_code::bad_input,

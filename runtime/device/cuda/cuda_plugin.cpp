@@ -23,6 +23,7 @@ std::vector<std::string> find() {
 
 extern "C" const hydra_plugin* hydra_plugin_v1() {
   using namespace hydra;
+  [[maybe_unused]] static const bool once = (set_environment(), true);
   // load it now: a backward pass before the first device is created would make LibTorch run without CUDA for good
   static_cast<void>(at::detail::getCUDAHooks());
   static const hydra_plugin table{

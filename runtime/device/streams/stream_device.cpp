@@ -253,7 +253,8 @@ stream_device::launched_work stream_device::run(flight& f) {
   try {
     work.end = driver_->record(f.queue);
   } catch (...) {
-    work.error = to_fault(std::current_exception());
+    const auto why = to_fault(std::current_exception());
+    work.error = {why.code, work.error ? work.error.text : why.text};  // the first error says most
     drain_quietly(f.queue);  // without an event there is no notification when the bytes are free
   }
   return work;
