@@ -10,9 +10,13 @@
 #include <fmt/format.h>
 #include <hydra/version.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -95,6 +99,16 @@ int run_program(int argc, const char* const* argv) noexcept {
   if (flushed && !std::ferror(stdout)) return status;
   const int unwritten = complain_of_output(flushed ? "a part is missing" : std::generic_category().message(errno));
   return status == all_done ? unwritten : status;
+}
+
+void end_at_once(int status) {
+  std::cout.flush();
+  std::fflush(nullptr);
+#ifdef __SANITIZE_ADDRESS__
+  std::exit(status);
+#else
+  ::_exit(status);
+#endif
 }
 
 }  // namespace hydra::apps

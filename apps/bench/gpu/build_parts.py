@@ -47,7 +47,7 @@ def read_junit(file):
 
 
 def tests_part(bench):
-    for program in ("runtime_tests", "gpu_tests"):
+    for program in ("runtime_tests", "numerics_tests" if bench.a.dry_run else "gpu_tests"):
         wanted = "~[gpu]*budget*" if bench.a.dry_run else "[gpu]"
         file = bench.work / f"{program}.xml"
         file.unlink(missing_ok=True)

@@ -39,9 +39,7 @@ class router {
 
   void* allocate(std::size_t n) {
     auto pool = current_pool(c10::kCUDA);
-    if (!pool) {
-      pool = own_;
-    }
+    if (!pool) pool = own_;
     void* const p = pool->allocate(n);
     const std::lock_guard lock{mutex_};
     owners_.insert_or_assign(p, std::move(pool));

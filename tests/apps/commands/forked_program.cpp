@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <stdexcept>
@@ -28,14 +28,15 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-/// Strings, each ended by a zero: working directory, files of the two streams, arguments, an empty one, environment.
+/// Strings, each ended by a zero: working directory, files of the two streams, arguments behind a letter, an empty one,
+/// environment.
 std::string packed(const program_call& call) {
   std::string all;
   const auto add = [&](const std::string& s) { all.append(s).push_back('\0'); };
   add(call.folder);
   add(call.out);
   add(call.err);
-  for (const auto& a : call.arguments) add("a" + a);  // none is empty
+  for (const auto& a : call.arguments) add("a" + a);  // so that none is empty
   add("");
   for (char** e = environ; *e != nullptr; ++e) add(*e);
   require(all.size() <= longest, "the arguments and the environment are too long");
@@ -49,7 +50,7 @@ void open_as(int stream, const char* file) {
 }
 
 /// In the process of the command. `request` outlives it.
-[[noreturn]] void run_command(std::string& request) {
+[[noreturn]] void run_command(std::string& request) noexcept {
   std::vector<char*> strings;
   for (std::size_t i = 0; i < request.size(); i += std::strlen(&request[i]) + 1) strings.push_back(&request[i]);
   if (::chdir(strings[0]) != 0) ::_exit(126);
@@ -63,10 +64,7 @@ void open_as(int stream, const char* file) {
   for (++s; s != strings.end(); ++s) ::putenv(*s);
   const int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
-  const int status = run_program(count, arguments.data());
-  std::cout.flush();
-  std::fflush(nullptr);
-  ::_exit(status);
+  end_at_once(run_program(count, arguments.data()));
 }
 
 /// Waits for the command in a process of its own, as others go on at the same time.
@@ -78,7 +76,7 @@ void open_as(int stream, const char* file) {
     run_command(request);
   }
   int end = 0;
-  ::waitpid(child, &end, 0);
+  if (child < 0 || ::waitpid(child, &end, 0) != child) ::_exit(1);
   const int status = WIFEXITED(end) ? WEXITSTATUS(end) : 1000 + WTERMSIG(end);
   ::_exit(::write(report, &status, sizeof status) == sizeof status ? 0 : 1);
 }
@@ -98,7 +96,7 @@ msghdr message_of(iovec& text, passed_descriptor& passed) {
 }
 
 /// Until the other end of the socket is closed.
-[[noreturn]] void serve(int socket) {
+[[noreturn]] void serve(int socket) noexcept {
   ::signal(SIGCHLD, SIG_IGN);
   std::string request;
   for (;;) {
@@ -109,6 +107,7 @@ msghdr message_of(iovec& text, passed_descriptor& passed) {
     const auto n = ::recvmsg(socket, &m, 0);
     if (n <= 0) ::_exit(0);
     request.resize(static_cast<std::size_t>(n));
+    if (CMSG_FIRSTHDR(&m) == nullptr) ::_exit(1);
     int report = -1;
     std::memcpy(&report, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof report);
     if (::fork() == 0) {
@@ -129,10 +128,12 @@ struct server_start : Catch::TestEventListenerBase {
     require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0, "no socket");
     std::cout.flush();
     std::fflush(nullptr);
-    if (::fork() == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) {
       ::close(ends[0]);
       serve(ends[1]);
     }
+    require(child > 0, "no process for the commands");
     ::close(ends[1]);
     server = ends[0];
   }

@@ -8,13 +8,13 @@
 namespace hydra::apps {
 
 struct outcome {
-  int status = -1;  ///< exit status
+  int status = -1;  ///< exit status; of a process that a signal has killed -1 or the shell's
   std::string out;  ///< stdout
   std::string err;  ///< stderr
 };
 
-/// `hydra <arguments>` with `folder` as working directory, in a process in which LibTorch is already loaded; arguments are
-/// split as by the shell.
+/// `hydra <arguments>` with `folder` as working directory, in a process in which LibTorch is already loaded. Arguments are
+/// split as by the shell: no pipes, redirections or braces, and patterns must be quoted.
 outcome run_hydra(const temporary_folder& folder, const std::string& arguments);
 
 /// The built program. The shell splits the arguments; `before`: what it does first.

@@ -231,7 +231,7 @@ TEST_CASE("a tensor of the CPU never comes from a pool of another device's memor
     void* allocate(std::size_t) override { throw std::logic_error{"memory that the host cannot write"}; }
     void release(void*) noexcept override {}
   };
-  memory_account account{1_MiB};
+  install_accounting_allocator();
   const allocate_from launching{std::make_shared<foreign_pool>()};
   REQUIRE(tensor_of(512_B).defined());
   REQUIRE_FALSE(current_pool(c10::kCPU));
