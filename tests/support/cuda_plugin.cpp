@@ -1,6 +1,7 @@
 #include "tests/support/cuda_plugin.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/plugin/own_plugins.hpp"
 #include "runtime/plugin/plugin.hpp"
 #include "runtime/plugin/plugin_abi.hpp"
 
@@ -15,7 +16,7 @@ const plugin_item& offered() {
 
 }  // namespace
 
-std::filesystem::path cuda_plugin_file() { return HYDRA_CUDA_PLUGIN; }
+std::filesystem::path cuda_plugin_file() { return find_own_plugin("cuda", own_plugin_folders()); }
 
 std::string why_no_gpu() {
   try {

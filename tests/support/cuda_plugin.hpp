@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA plug-in of this build, for tests that need a GPU.
+// The CUDA plug-in beside the test program (bin/ and lib/hydra/), for tests that need a GPU.
 
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
@@ -10,6 +10,7 @@
 
 namespace hydra::test {
 
+/// Throws fault_error{bad_input} if it was not built.
 std::filesystem::path cuda_plugin_file();
 
 /// Why tests cannot use a GPU here: the plug-in was not built, or what the plug-in reports as missing. Empty: they can.
