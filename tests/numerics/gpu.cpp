@@ -1,5 +1,5 @@
 // Run by name on a machine with a GPU: gpu_tests "[gpu]". Spilled, shared and repeated runs against resident ones:
-// bit for bit.
+// bit for bit. The other tags are for apps/bench/gpu/device_parts.py, which gives each part a time limit.
 
 #include "models/keyed_mask.hpp"
 #include "models/optimizer/tensor_update.hpp"
@@ -68,7 +68,7 @@ void require_same(const spilled_result& a, const spilled_result& b) {
 
 }  // namespace
 
-TEST_CASE("on a GPU spilled training equals resident training bit for bit", "[.][gpu]") {
+TEST_CASE("on a GPU spilled training equals resident training bit for bit", "[.][gpu][exactness]") {
   require_gpu();
   const auto [numbers, gradients] = GENERATE(std::pair<std::string, std::string>{"fp32", "fp32"},
                                              std::pair<std::string, std::string>{"bf16", "fp32"},
@@ -96,7 +96,7 @@ TEST_CASE("on a GPU a model does not notice the others", "[.][gpu]") {
   }
 }
 
-TEST_CASE("a GPU's losses are those of the CPU but for rounding", "[.][gpu]") {
+TEST_CASE("a GPU's losses are those of the CPU but for rounding", "[.][gpu][losses]") {
   require_gpu();
   const auto on_cpu = train_spilled({gpt_in({0, 2, 4})}, {});
   for (const std::string numbers : {"fp32", "bf16"}) {
@@ -107,7 +107,7 @@ TEST_CASE("a GPU's losses are those of the CPU but for rounding", "[.][gpu]") {
   }
 }
 
-TEST_CASE("a GPU drops what the CPU drops", "[.][gpu]") {
+TEST_CASE("a GPU drops what the CPU drops", "[.][gpu][kernels]") {
   require_gpu();
   const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
   for (const auto type : {at::kFloat, at::kBFloat16}) {
@@ -117,7 +117,7 @@ TEST_CASE("a GPU drops what the CPU drops", "[.][gpu]") {
   }
 }
 
-TEST_CASE("updates have the same bits on a GPU and on the CPU", "[.][gpu]") {
+TEST_CASE("updates have the same bits on a GPU and on the CPU", "[.][gpu][kernels]") {
   require_gpu();
   const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
   const auto random = [] { return at::_ops::randn::call(c10::fromIntArrayRefSlow({77077}), at::kFloat, {}, {}, {}); };
@@ -148,7 +148,7 @@ TEST_CASE("updated on a GPU or on the host, a run has the same bits", "[.][gpu]"
   }
 }
 
-TEST_CASE("a thousand steps on a GPU stay in its budget", "[.][gpu]") {
+TEST_CASE("a thousand steps on a GPU stay in its budget", "[.][gpu][steps]") {
   require_gpu();
   auto c = gpt_in({0, 1, 2, 3, 4});
   c.steps = 1000;

@@ -47,7 +47,7 @@ class Bench:
         self.scale = DRY if a.dry_run else REAL
         self.machine = machine(a)
         self.peak = a.peak_tflops * 1e12 if a.peak_tflops else None if a.dry_run else peak_of(self.machine["gpu"])
-        if not (self.peak or a.dry_run):
+        if self.machine["gpu"] and not (self.peak or a.dry_run):
             print(f'the bf16 rate of "{self.machine["gpu"]}" is not known: no % of peak; --peak-tflops gives it', flush=True)
         self.free = None if a.dry_run else free_bytes(a.index)
         self.results = results.Results(a.output, self.machine)
@@ -89,27 +89,17 @@ class Bench:
             log.write(f"\n$ {shell(command)}\n{done.out[-8000:]}{done.err[-8000:]}[status {done.status}, {done.seconds:.1f} s]\n")
         return done
 
-    # Where hydra and its tests find their libraries; not for python, whose own libraries they would hide.
     def environment(self):
-        env = dict(os.environ)
-        if self.a.dry_run:
-            env["OMP_NUM_THREADS"] = "1"
-        if self.a.prefix:
-            usr = self.a.prefix / "usr"
-            folders = {"LD_LIBRARY_PATH": [usr / "lib/x86_64-linux-gnu"], "LIBRARY_PATH": [usr / "lib/x86_64-linux-gnu"],
-                       "CPATH": [usr / "include", usr / "include/x86_64-linux-gnu"]}
-            for name, values in folders.items():
-                env[name] = ":".join([str(v) for v in values] + ([env[name]] if env.get(name) else []))
-        return env
+        return {**os.environ, **({"OMP_NUM_THREADS": "1"} if self.a.dry_run else {})}
 
     def program(self, name):
-        """A program of the build: where --hydra points to, else of `run build`, else of the release preset."""
-        places = [self.a.hydra.parent] if self.a.hydra else [self.a.build / "bin", ROOT / "build/release/bin"]
+        """hydra or a test program: where --hydra points to, else of the bundle that this is in, else of the release preset."""
+        places = [self.a.hydra.parent] if self.a.hydra else [ROOT / "bin", ROOT / "build/release/bin"]
         for place in places:
             if (place / name).exists():
                 return place / name
-        raise SystemExit(f"{name} is not in {' or '.join(map(str, places))}: `run build` makes it, or --hydra names the program of "
-                         "another build")
+        raise SystemExit(f"{name} is not in {' or '.join(map(str, places))}: build it (cmake --build --preset release), or name "
+                         "the program of another build by --hydra")
 
     def python(self, script, *arguments):
         return [self.a.python, HERE / script, *arguments, "--device", "cpu" if self.a.dry_run else "cuda"]

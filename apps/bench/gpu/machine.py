@@ -3,6 +3,7 @@ import os
 import pathlib
 import platform
 import re
+import resource
 
 from programs import ROOT, call, said
 
@@ -16,6 +17,12 @@ def host_bytes():
     return int(re.search(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) * 1024
 
 
+def commit():
+    """What a bundle was made from, else what is checked out."""
+    packed = ROOT / "commit"
+    return packed.read_text().strip() if packed.exists() else said("git", "-C", ROOT, "rev-parse", "--short", "HEAD")
+
+
 def machine(a):
     """The properties of the machine that figures depend on."""
     fields = ("name", "driver_version", "clocks.sm", "clocks.max.sm", "memory.total", "power.limit")
@@ -26,7 +33,8 @@ def machine(a):
             "cores": len(os.sched_getaffinity(0)),
             "host_bytes": host_bytes(), "torch": said(a.python, "-c", "import torch; print(torch.__version__)"),
             "nvcc": (call(["nvcc", "--version"], 60).out.strip().splitlines() or [""])[-1],
-            "commit": said("git", "-C", ROOT, "rev-parse", "--short", "HEAD"), "dry_run": a.dry_run}
+            "libc": " ".join(platform.libc_ver()), "lockable_bytes": resource.getrlimit(resource.RLIMIT_MEMLOCK)[0],  # -1: all
+            "commit": commit(), "dry_run": a.dry_run}
 
 
 def free_bytes(index):

@@ -92,7 +92,9 @@ def number(x):
 
 
 def spread(m):
-    return "-" if not m else f"{number(m['median'])} [{number(m['least'])}..{number(m['most'])}]"
+    if not m:
+        return "-"
+    return number(m["median"]) + (f" [{number(m['least'])}..{number(m['most'])}]" if len(m["values"]) > 1 else "")
 
 
 def fact(x):

@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
 from unittest import mock
 
@@ -14,9 +15,11 @@ ROOT = pathlib.Path(sys.argv.pop()).resolve()
 sys.path.insert(0, str(ROOT / "apps/bench/gpu"))
 
 import bench
+import device_parts
 import machine
 import results
 import timeline
+from programs import Outcome
 from shapes import SHAPES, peak_of
 from workload import Workload
 
@@ -200,6 +203,38 @@ class Budgets(unittest.TestCase):
                               (["GPU 0", "1229"], r"1\.2 GiB free, the parts need 4 GiB: end what else uses it")):
             with self.assertRaisesRegex(SystemExit, said):
                 self.check(answers)
+
+
+CATCH = """Filters: [gpu]
+-------------------------------------------------------------------------------
+a GPU conforms
+  a section
+-------------------------------------------------------------------------------
+gpu_device.cpp:66
+...............................................................................
+
+gpu_device.cpp:70: FAILED:
+  REQUIRE( false )
+
+===============================================================================
+test cases: 2 | 1 passed | 1 failed
+assertions: 9 | 8 passed | 1 failed
+"""
+
+
+class Checks(unittest.TestCase):
+    def verdict(self, status, out="", seconds=1.0, stopped=False):
+        of = types.SimpleNamespace(a=types.SimpleNamespace(dry_run=False))
+        return device_parts.verdict(of, Outcome(status, out, "", seconds, stopped), limit=60)
+
+    def test_a_check_fails_with_the_names_of_its_cases(self):
+        self.assertEqual(self.verdict(0), ("ok", ""))
+        self.assertEqual(self.verdict(1, CATCH), ("failed", "a GPU conforms"))
+        self.assertEqual(self.verdict(-11, "terminated"), ("failed", "terminated"))
+
+    def test_a_check_that_had_less_than_its_time_has_not_failed(self):
+        self.assertEqual(self.verdict(-9, seconds=60.1, stopped=True), ("failed", "stopped after 60 s"))
+        self.assertEqual(self.verdict(-9, seconds=20.0, stopped=True), ("skipped", "stopped after 20 s"))
 
 
 if __name__ == "__main__":

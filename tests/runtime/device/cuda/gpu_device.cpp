@@ -1,4 +1,4 @@
-// Run by name on a machine with a GPU: runtime_tests "[gpu]".
+// Run by name on a machine with a GPU: runtime_tests "[gpu]". [large]: products that take a CPU minutes.
 
 #include "runtime/device/device_block.hpp"
 #include "runtime/memory/block_copy.hpp"
@@ -91,7 +91,7 @@ TEST_CASE("bytes go to a GPU and come back", "[.][gpu]") {
   REQUIRE(doubled.in1 == home->floats().end());
 }
 
-TEST_CASE("a GPU's computations follow each other without waiting for the host", "[.][gpu]") {
+TEST_CASE("a GPU's computations follow each other without waiting for the host", "[.][gpu][large]") {
   require_gpu();
   std::atomic<int> launched = 0;
   bench b(1_GiB);
