@@ -101,6 +101,14 @@ TEST_CASE("values and gradients pass a boundary with their strides and bits", "[
   CHECK(gradient.narrow(0, 64, 66).count_nonzero().item<std::int64_t>() == 0);
 }
 
+TEST_CASE("a value gets other strides by a copy, and is itself where it has them", "[exported]") {
+  const at::Tensor x = at::arange(6, at::kFloat).view({2, 3});
+  const at::Tensor turned = with_strides(x, {1, 2});
+  CHECK(turned.strides() == at::IntArrayRef{1, 2});
+  CHECK(at::equal(turned, x));
+  CHECK(with_strides(x, {3, 1}).is_same(x));
+}
+
 TEST_CASE("a boundary in the middle of a graph does not change gradients", "[exported]") {
   const layer_context context{.training = true};
   const auto gradients = [&](bool crosses) {

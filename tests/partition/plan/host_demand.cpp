@@ -45,6 +45,18 @@ TEST_CASE("the host's demand covers parameters, gradients, moments and the write
   CHECK(host_demand(std::vector{plan}, 1) > least + largest);
 }
 
+TEST_CASE("a micro-batch more is a boundary of each shard more, three of the largest one, and its samples twice") {
+  const auto one = plan_with(1);
+  byte_count boundaries, largest;
+  for (const auto& s : one.shards) {
+    boundaries += host_charge(s.output);
+    largest = std::max(largest, host_charge(s.output));
+  }
+  const auto samples = host_charge(one.shards.front().input) + host_charge(one.shards.back().targets);
+  CHECK(host_transfers(std::vector{plan_with(2)}, 0) ==
+        host_transfers(std::vector{one}, 0) + boundaries + largest * 3 + samples * 2);
+}
+
 TEST_CASE("all that the host needs is transferred but the moments") {
   const std::vector<model_plan> models{plan_with(1), plan_with(3)};
   byte_count moments;
