@@ -1,0 +1,196 @@
+#include "tests/support/gpu_double/memory.hpp"
+
+#include "tests/support/gpu_double/races.hpp"
+#include "tests/support/gpu_double/report.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gpu_double {
+
+namespace {
+
+constexpr std::uintptr_t span = std::uintptr_t{1} << 41;   ///< of the addresses, and then of their bytes
+constexpr std::size_t context_bytes = std::size_t{300} << 20;
+constexpr int unknown_byte = 0xCB;
+
+std::uintptr_t first_address() {
+  static const auto at = reinterpret_cast<std::uintptr_t>(
+      mmap(nullptr, 2 * span + large_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  return (at + large_page - 1) / large_page * large_page;
+}
+
+void* pointer_to(std::uintptr_t address) { return reinterpret_cast<void*>(bytes_at(address)); }
+
+struct page {
+  std::size_t size = 0;
+  std::size_t offset = 0;   ///< in the file
+  int maps = 0;
+  bool released = false;
+};
+
+/// The bytes of pages, which are mapped where they are wanted.
+struct page_file {
+  int file = memfd_create("gpu-double", MFD_CLOEXEC);
+  std::size_t end = 0;
+  std::multimap<std::size_t, std::size_t> holes{};   ///< size, offset
+  std::map<std::uint64_t, page> pages{};             ///< by handle
+  std::map<std::uintptr_t, std::uint64_t> where{};   ///< handles, by address
+  std::uint64_t handles = 0;
+};
+
+page_file& store() {
+  static auto* const it = new page_file;
+  return *it;
+}
+
+std::size_t place_in_file(std::size_t n) {
+  auto& f = store();
+  if (const auto hole = f.holes.find(n); hole != f.holes.end()) return f.holes.extract(hole).mapped();
+  f.end += n;
+  if (ftruncate(f.file, static_cast<off_t>(f.end)) != 0) std::abort();
+  return f.end - n;
+}
+
+void drop_if_unused(std::uint64_t handle) {
+  auto& f = store();
+  const auto it = f.pages.find(handle);
+  const auto& p = it->second;
+  if (!p.released || p.maps > 0) return;
+  fallocate(f.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(p.offset), static_cast<off_t>(p.size));
+  f.holes.emplace(p.size, p.offset);
+  used_bytes() -= p.size;
+  f.pages.erase(it);
+}
+
+}  // namespace
+
+std::size_t capacity() {
+  static const auto bytes = static_cast<std::size_t>(setting("MEMORY_MIB", 8192)) << 20;
+  return bytes;
+}
+
+std::size_t& used_bytes() {
+  static std::size_t n = context_bytes;
+  return n;
+}
+
+areas::const_iterator areas::containing(std::uintptr_t address) const {
+  auto it = upper_bound(address);
+  if (it == begin()) return end();
+  --it;
+  return address < it->first + it->second ? it : end();
+}
+
+bool areas::any_in(std::uintptr_t begin, std::uintptr_t past) const {
+  const auto next = lower_bound(begin);
+  return containing(begin) != end() || (next != end() && next->first < past);
+}
+
+memory_areas& memory() {
+  static auto* const all = new memory_areas;
+  return *all;
+}
+
+std::uintptr_t bytes_at(std::uintptr_t address) noexcept {
+  return address >= first_address() && address < first_address() + span ? address + span : address;
+}
+
+bool is_device_address(std::uintptr_t address) { return bytes_at(address) != address; }
+
+bool is_live(touched r) {
+  const auto& m = memory();
+  if (const auto a = m.allocated.containing(r.begin); a != m.allocated.end()) return r.end <= a->first + a->second;
+  while (r.begin < r.end) {
+    const auto page = m.usable.containing(r.begin);
+    if (page == m.usable.end()) return false;
+    r.begin = page->first + page->second;
+  }
+  return true;
+}
+
+void require_live(const work& w) {
+  for (const auto& r : w.ranges) {
+    if (!is_live(r)) complain("illegal address", w.name + " " + text_of(r) + ", which is not mapped when it is launched");
+  }
+}
+
+std::pair<std::size_t, bool> locks_of(std::uintptr_t begin, std::uintptr_t past) {
+  const auto& locked = memory().locked;
+  std::size_t n = 0;
+  for (; begin < past; ++n) {
+    const auto a = locked.containing(begin);
+    if (a == locked.end()) return {n + (locked.any_in(begin, past) ? 1 : 0), false};
+    begin = a->first + a->second;
+  }
+  return {n, true};
+}
+
+/// With a gap after each range.
+std::uintptr_t take_addresses(std::size_t n) {
+  static auto next = first_address();
+  const auto at = next;
+  next += (n + 2 * large_page - 1) / large_page * large_page;
+  return next <= first_address() + span ? at : 0;
+}
+
+void give_bytes(std::uintptr_t address, std::size_t n) {
+  mmap(pointer_to(address), n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void take_bytes(std::uintptr_t address, std::size_t n) {
+  mmap(pointer_to(address), n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+std::uint64_t make_page(std::size_t n) {
+  if (used_bytes() + n > capacity()) return 0;
+  used_bytes() += n;
+  auto& f = store();
+  f.pages[++f.handles] = {.size = n, .offset = place_in_file(n)};
+  return f.handles;
+}
+
+bool release_page(std::uint64_t handle) {
+  const auto it = store().pages.find(handle);
+  if (it == store().pages.end()) return false;
+  it->second.released = true;
+  drop_if_unused(handle);
+  return true;
+}
+
+std::size_t size_of_page(std::uint64_t handle) {
+  const auto it = store().pages.find(handle);
+  return it == store().pages.end() ? 0 : it->second.size;
+}
+
+void map_page(std::uintptr_t address, std::uint64_t handle) {
+  auto& p = store().pages.at(handle);
+  ++p.maps;
+  store().where[address] = handle;
+  memory().mapped[address] = p.size;
+  mmap(pointer_to(address), p.size, PROT_NONE, MAP_SHARED | MAP_FIXED, store().file, static_cast<off_t>(p.offset));
+}
+
+/// Nobody needs what a page had before it was moved: it begins with rubbish.
+void allow_page(std::uintptr_t address) {
+  const auto n = memory().mapped.at(address);
+  if (!memory().usable.emplace(address, n).second) return;
+  mprotect(pointer_to(address), n, PROT_READ | PROT_WRITE);
+  std::memset(pointer_to(address), unknown_byte, std::min(n, std::size_t{1} << 16));
+}
+
+void unmap_page(std::uintptr_t address) {
+  take_bytes(address, memory().mapped.at(address));
+  memory().mapped.erase(address);
+  memory().usable.erase(address);
+  const auto handle = store().where.extract(address).mapped();
+  --store().pages.at(handle).maps;
+  drop_if_unused(handle);
+}
+
+}  // namespace gpu_double
