@@ -1,10 +1,11 @@
-// Run by name on a machine with a GPU: gpu_tests "[gpu]". Spilled, shared and repeated runs against resident ones:
-// bit for bit. The other tags are for apps/bench/gpu/device_parts.py, which gives each part a time limit.
+// Run by name on a machine with a GPU, gpu_tests "[gpu]", and by ctest on the GPU double. Spilled, shared and repeated runs
+// against resident ones: bit for bit. The other tags are for apps/bench/gpu/device_parts.py, which gives each part a time limit.
 
 #include "models/keyed_mask.hpp"
 #include "models/optimizer/tensor_update.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "tests/support/cuda_plugin.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -12,9 +13,14 @@
 #include <ATen/ops/randn_ops.h>
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -32,18 +38,37 @@ struct gpu_run {
   std::string numbers = "fp32", gradients = "fp32";
   bool cache = true;
   std::string pool = "arena";
+  std::string memory = "1GiB";
   optimizer_place optimizer_on = optimizer_place::host;
 };
 
-spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run& how) {
-  session s({.optimizer_on = how.optimizer_on, .log = verbosity::quiet, .ablation = {.cache = how.cache}});
+void add_gpus(session& s, const gpu_run& how) {
   s.load_plugin(cuda_plugin_file());
-  s.add_devices(how.devices, "cuda", {{"memory", "1GiB"}, {"context", 0_B}, {"precision", how.numbers},
+  s.add_devices(how.devices, "cuda", {{"memory", how.memory}, {"context", 0_B}, {"precision", how.numbers},
                                     {"gradients", how.gradients}, {"pool", how.pool}});
+}
+
+spilled_result train_in(session& s, const std::vector<exact_case>& models) {
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }
   return with_parameters(s.run(), s);
+}
+
+spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run& how) {
+  session s({.optimizer_on = how.optimizer_on, .log = verbosity::quiet, .ablation = {.cache = how.cache}});
+  add_gpus(s, how);
+  return train_in(s, models);
+}
+
+/// After each step: how often the GPU double has counted these, together; nothing on a real GPU.
+std::shared_ptr<std::vector<std::uint64_t>> counts_at_steps(session& s, const std::vector<const char*>& kinds) {
+  const auto counts = std::make_shared<std::vector<std::uint64_t>>();
+  s.on<step_completed>([=](const step_completed&, control&) {
+    auto& n = counts->emplace_back();
+    for (const auto* kind : kinds) n += counted_by_double(kind).value_or(0);
+  });
+  return counts;
 }
 
 exact_case gpt_in(const cut_points& cuts) {
@@ -70,19 +95,23 @@ void require_same(const spilled_result& a, const spilled_result& b) {
 
 TEST_CASE("on a GPU spilled training equals resident training bit for bit", "[.][gpu][exactness]") {
   require_gpu();
-  const auto [numbers, gradients] = GENERATE(std::pair<std::string, std::string>{"fp32", "fp32"},
-                                             std::pair<std::string, std::string>{"bf16", "fp32"},
-                                             std::pair<std::string, std::string>{"bf16", "bf16"});
-  const std::string pool = GENERATE("arena", "expandable");
-  const gpu_run how{.numbers = numbers, .gradients = gradients, .pool = pool};
-  auto uncached = how, two = how;
-  uncached.cache = false;
-  two.devices = 2;
-  const auto resident = train_on_gpu({gpt_in({0})}, {.numbers = numbers, .gradients = gradients});
-  for (const cut_points& cuts : {cut_points{0, 3}, cut_points{0, 2, 4}, cut_points{0, 1, 2, 3, 4}}) {
-    INFO(how.numbers << ", gradients in " << how.gradients << ", " << pool << ", " << cuts.size() << " shards");
-    require_same(resident, train_on_gpu({gpt_in(cuts)}, uncached));
-    require_same(resident, train_on_gpu({gpt_in(cuts)}, two));
+  const std::array formats{std::array{"fp32", "fp32"}, std::array{"bf16", "fp32"}, std::array{"bf16", "bf16"}};
+  const std::array pools{"arena", "expandable"};
+  const std::array cuts{cut_points{0, 3}, cut_points{0, 2, 4}, cut_points{0, 1, 2, 3, 4}};
+  std::map<std::size_t, spilled_result> resident;   // of each format
+  for (const auto& row : combinations({formats.size(), pools.size(), cuts.size(), 2})) {
+    const auto [numbers, gradients] = formats[row[0]];
+    const bool two = row[3] == 1;
+    INFO(numbers << ", gradients in " << gradients << ", " << pools[row[1]] << ", cut at " << cuts[row[2]].size()
+                 << " places, " << (two ? "two devices" : "nothing stays"));
+    if (!resident.contains(row[0])) {
+      resident.emplace(row[0], train_on_gpu({gpt_in({0})}, {.numbers = numbers, .gradients = gradients}));
+    }
+    require_same(resident.at(row[0]), train_on_gpu({gpt_in(cuts[row[2]])}, {.devices = two ? 2 : 1,
+                                                                           .numbers = numbers,
+                                                                           .gradients = gradients,
+                                                                           .cache = two,
+                                                                           .pool = pools[row[1]]}));
   }
 }
 
@@ -148,11 +177,47 @@ TEST_CASE("updated on a GPU or on the host, a run has the same bits", "[.][gpu]"
   }
 }
 
-TEST_CASE("a thousand steps on a GPU stay in its budget", "[.][gpu][steps]") {
+TEST_CASE("a GPU and a CPU share a run", "[.][gpu][mixed]") {
+  require_gpu();
+  std::vector models{gpt_in({0, 2, 4}), tiny_cnn(), gpt_in({0, 1, 2, 3, 4})};
+  for (auto& m : models) m.steps = 12;
+  session s({.log = verbosity::quiet});
+  add_gpus(s, {});
+  s.add_devices(1, {.memory = 8_MiB});
+  const auto shared = train_in(s, models);
+  for (const auto& d : shared.summary.devices) REQUIRE(d.busy > duration{});
+  const auto on_cpu = train_spilled(models, {});
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    REQUIRE(shared.summary.models[i].error.text == "");
+    if (counted_by_double("work")) {  // with the CPU's kernels
+      REQUIRE(shared.summary.models[i].digest == on_cpu.summary.models[i].digest);
+    }
+    REQUIRE(shared.summary.models[i].loss.back() == Approx(on_cpu.summary.models[i].loss.back()).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("where memory is tight on a GPU, results stay", "[.][gpu][tight]") {
+  require_gpu();
+  std::vector<exact_case> models;
+  for (const std::int64_t width : {1100, 640, 900, 300, 1000, 777}) {
+    auto& m = models.emplace_back();
+    m.chain = mlp({.layers = 5, .width = width, .dropout = 0.1});
+    m.data = open_data({synthetic_classes{.features = 300, .samples = 64, .validation_samples = 16}, true}, 0);
+    m.cuts = {0, 1, 2, 3, 4, 5};
+  }
+  require_same(train_on_gpu(models, {.memory = "66MiB"}), train_on_gpu(models, {}));
+}
+
+TEST_CASE("a thousand steps on a GPU stay in its budget, and the host waits for none of them", "[.][gpu][steps][large]") {
   require_gpu();
   auto c = gpt_in({0, 1, 2, 3, 4});
   c.steps = 1000;
-  const auto many = train_on_gpu({c}, {});
+  session s({.log = verbosity::quiet});
+  add_gpus(s, {});
+  const auto waits = counts_at_steps(s, {"waits of the host", "pageable copies"});
+  const auto many = train_in(s, {c});
   REQUIRE(many.summary.models[0].error.text == "");
   REQUIRE(many.summary.devices[0].peak <= many.summary.devices[0].budget);
+  REQUIRE(waits->size() == 1000);
+  REQUIRE(waits->back() == waits->front());
 }

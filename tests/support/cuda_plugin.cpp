@@ -5,6 +5,10 @@
 #include "runtime/plugin/plugin.hpp"
 #include "runtime/plugin/plugin_abi.hpp"
 
+#include <cstdlib>
+
+#include <dlfcn.h>
+
 namespace hydra::test {
 
 namespace {
@@ -16,7 +20,10 @@ const plugin_item& offered() {
 
 }  // namespace
 
-std::filesystem::path cuda_plugin_file() { return find_own_plugin("cuda", own_plugin_folders()); }
+std::filesystem::path cuda_plugin_file() {
+  const char* const other = std::getenv("HYDRA_CUDA_PLUGIN");
+  return other != nullptr ? other : find_own_plugin("cuda", own_plugin_folders());
+}
 
 std::string why_no_gpu() {
   try {
@@ -29,6 +36,11 @@ std::string why_no_gpu() {
 
 std::unique_ptr<device> make_gpu(const device_request& request) {
   return std::unique_ptr<device>{static_cast<device*>(offered().make(&request))};
+}
+
+std::optional<std::uint64_t> counted_by_double(const char* what) {
+  const auto ask = reinterpret_cast<std::uint64_t (*)(const char*)>(dlsym(RTLD_DEFAULT, "gpu_double_count"));
+  return ask != nullptr ? std::optional(ask(what)) : std::nullopt;
 }
 
 }  // namespace hydra::test

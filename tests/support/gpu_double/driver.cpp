@@ -1,5 +1,5 @@
 // The driver's functions for virtual memory, which cudaGetDriverEntryPointByVersion hands out, and the management library. Others
-// are there and answer that they are not supported. Pages have 2 MiB. Not modelled: which GPU a page is on.
+// are there and answer that they are not supported. Not modelled: which GPU a page is on.
 
 #include "tests/support/gpu_double/memory.hpp"
 #include "tests/support/gpu_double/races.hpp"
@@ -22,16 +22,16 @@ CUresult wrong(const std::string& what) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult granularity(std::size_t* n, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) {
+CUresult page_size(std::size_t* n, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) {
   return driver_called("cuMemGetAllocationGranularity", [&] {
-    *n = large_page;
+    *n = granularity();
     return CUDA_SUCCESS;
   });
 }
 
 CUresult reserve(CUdeviceptr* p, std::size_t n, std::size_t, CUdeviceptr, unsigned long long) {
   return driver_called("cuMemAddressReserve", [&] {
-    if (n % large_page != 0) return wrong("cuMemAddressReserve of a part of a page");
+    if (n % granularity() != 0) return wrong("cuMemAddressReserve of a part of a page");
     const auto at = take_addresses(n);
     if (at == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     memory().reserved[at] = n;
@@ -52,7 +52,7 @@ CUresult free_range(CUdeviceptr p, std::size_t n) {
 
 CUresult create(CUmemGenericAllocationHandle* handle, std::size_t n, const CUmemAllocationProp*, unsigned long long) {
   return driver_called("cuMemCreate", [&] {
-    if (n % large_page != 0) return wrong("cuMemCreate of a part of a page");
+    if (n % granularity() != 0) return wrong("cuMemCreate of a part of a page");
     *handle = make_page(n);
     return *handle == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
   });
@@ -69,7 +69,7 @@ CUresult map(CUdeviceptr p, std::size_t n, std::size_t offset, CUmemGenericAlloc
     const auto& m = memory();
     const auto range = m.reserved.containing(p);
     const bool inside = range != m.reserved.end() && p + n <= range->first + range->second;
-    if (!inside || p % large_page != 0 || m.mapped.any_in(p, p + n)) return wrong("cuMemMap to where no page can be");
+    if (!inside || p % granularity() != 0 || m.mapped.any_in(p, p + n)) return wrong("cuMemMap to where no page can be");
     if (offset != 0 || n == 0 || n != size_of_page(handle)) return wrong("cuMemMap of what is no page as a whole");
     map_page(p, handle);
     return CUDA_SUCCESS;
@@ -125,7 +125,7 @@ CUresult not_supported() { return CUDA_ERROR_NOT_SUPPORTED; }
 
 void* entry_point(const std::string& name) {
   static const std::map<std::string, void*> known{
-      {"cuMemGetAllocationGranularity", entry(granularity)}, {"cuMemAddressReserve", entry(reserve)},
+      {"cuMemGetAllocationGranularity", entry(page_size)}, {"cuMemAddressReserve", entry(reserve)},
       {"cuMemAddressFree", entry(free_range)},               {"cuMemCreate", entry(create)},
       {"cuMemRelease", entry(release)},                      {"cuMemMap", entry(map)},
       {"cuMemSetAccess", entry(set_access)},                 {"cuMemUnmap", entry(unmap)},

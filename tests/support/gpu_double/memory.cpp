@@ -16,13 +16,14 @@ namespace gpu_double {
 namespace {
 
 constexpr std::uintptr_t span = std::uintptr_t{1} << 41;   ///< of the addresses, and then of their bytes
+constexpr std::size_t gap = std::size_t{2} << 20;           ///< at least, between two ranges
 constexpr std::size_t context_bytes = std::size_t{300} << 20;
 constexpr int unknown_byte = 0xCB;
 
 std::uintptr_t first_address() {
   static const auto at = reinterpret_cast<std::uintptr_t>(
-      mmap(nullptr, 2 * span + large_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  return (at + large_page - 1) / large_page * large_page;
+      mmap(nullptr, 2 * span + gap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  return (at + gap - 1) / gap * gap;
 }
 
 void* pointer_to(std::uintptr_t address) { return reinterpret_cast<void*>(bytes_at(address)); }
@@ -72,6 +73,11 @@ void drop_if_unused(std::uint64_t handle) {
 
 std::size_t capacity() {
   static const auto bytes = static_cast<std::size_t>(setting("MEMORY_MIB", 8192)) << 20;
+  return bytes;
+}
+
+std::size_t granularity() {
+  static const auto bytes = static_cast<std::size_t>(setting("PAGE_KIB", 2048)) << 10;
   return bytes;
 }
 
@@ -131,11 +137,10 @@ std::pair<std::size_t, bool> locks_of(std::uintptr_t begin, std::uintptr_t past)
   return {n, true};
 }
 
-/// With a gap after each range.
 std::uintptr_t take_addresses(std::size_t n) {
   static auto next = first_address();
   const auto at = next;
-  next += (n + 2 * large_page - 1) / large_page * large_page;
+  next += (n + 2 * gap - 1) / gap * gap;
   return next <= first_address() + span ? at : 0;
 }
 

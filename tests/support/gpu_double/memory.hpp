@@ -10,7 +10,8 @@
 
 namespace gpu_double {
 
-constexpr std::size_t large_page = std::size_t{2} << 20;
+/// Pages have a multiple of it.
+std::size_t granularity();
 
 /// Of all GPUs together, in bytes.
 std::size_t capacity();

@@ -1,10 +1,12 @@
-// Run by name on a machine with a GPU: runtime_tests "[gpu]". [large]: products that take a CPU minutes.
+// Run by name on a machine with a GPU, runtime_tests "[gpu]", and by ctest on the GPU double. [large]: products that take a CPU
+// minutes.
 
 #include "runtime/device/device_block.hpp"
 #include "runtime/memory/block_copy.hpp"
 #include "runtime/memory/host_arena.hpp"
 #include "tests/support/completion_log.hpp"
 #include "tests/support/cuda_plugin.hpp"
+#include "tests/support/depth.hpp"
 #include "tests/support/device_conformance.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/tensors.hpp"
@@ -17,6 +19,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -50,6 +57,94 @@ struct bench {
 
   completion_log log;
   std::unique_ptr<device> dev;
+};
+
+/// The smallest page that the driver maps.
+byte_count least_page() {
+  const char* const kib = std::getenv("GPU_DOUBLE_PAGE_KIB");
+  return kib != nullptr ? byte_count{std::stoull(kib) << 10} : 2_MiB;
+}
+
+/// Bytes that stay on a device for a while: copied in, doubled beside other tensors, copied out and freed by the copy's queue.
+struct visitor {
+  visitor(bench& to, host_arena& arena, byte_count n, float value)
+      : at(&to), size(n), home(arena.allocate(n, "there", host_use::transferred)),
+        back(arena.allocate(n, "back", host_use::transferred)) {
+    std::ranges::fill(home->floats(), value);
+  }
+
+  void arrive(byte_count beside) {
+    const auto where = at->dev->info().torch_device;
+    const auto in = at->submit(queue_kind::h2d, copy_in(home, size, block, where));
+    const auto doubling = [here = block, where, beside] {
+      tensor_of(beside, where).fill_(1);
+      here->tensor.view(at::kFloat).mul_(2);
+    };
+    last = at->submit(queue_kind::compute, doubling, {in});
+  }
+  void leave() {
+    const auto freeing = [here = block, out = copy_out(block, back)] {
+      out();
+      here->tensor.reset();
+    };
+    last = at->submit(queue_kind::d2h, freeing, {last});
+  }
+  void require_doubled() const {
+    REQUIRE(at->log.wait_for(last).error.text == "");
+    REQUIRE(std::ranges::all_of(back->floats(), [&](float x) { return x == 2 * home->floats()[0]; }));
+  }
+
+  bench* at;
+  byte_count size;
+  host_block_ptr home, back;
+  std::shared_ptr<device_block> block = std::make_shared<device_block>();
+  ticket last;
+};
+
+/// A device with room for 528 pages, three quarters of them used by visitors of all sizes, who leave in any order.
+class lodging {
+ public:
+  ~lodging() { arena_->end_locks(false); }
+
+  void admit(float value) {
+    const auto size = quarters(random_() % 2 == 0 ? 32 : 384);
+    while (used_ + size > page_ * 408) {
+      make_room();
+    }
+    there_.emplace_back(b_, *arena_, size, value).arrive(quarters(256));
+    used_ += size;
+  }
+  void empty() {
+    while (used_ > byte_count{}) {
+      make_room();
+    }
+  }
+
+ private:
+  byte_count quarters(std::size_t most) { return byte_count{(1 + random_() % most) * page_.value() / 4}; }
+
+  void make_room() {
+    if (!there_.empty()) {
+      std::swap(there_[random_() % there_.size()], there_.back());
+      there_.back().leave();
+      leaving_.push_back(std::move(there_.back()));
+      there_.pop_back();
+    }
+    if (leaving_.size() > 2 || there_.empty()) {
+      leaving_.front().require_doubled();
+      used_ -= leaving_.front().size;
+      leaving_.pop_front();
+    }
+  }
+
+  const byte_count page_ = least_page();
+  bench b_{page_ * 528};
+  const std::unique_ptr<host_arena> arena_ =
+      make_host_arena(page_ * 4096, {.lockers = {b_.dev->locker()}, .size = page_ * 2048});
+  std::mt19937 random_{test_seed()};
+  std::vector<visitor> there_;
+  std::deque<visitor> leaving_;
+  byte_count used_;
 };
 
 at::Tensor ones(std::int64_t n, const std::string& where) {
@@ -109,6 +204,19 @@ TEST_CASE("a GPU's computations follow each other without waiting for the host",
     REQUIRE_FALSE(b.log.wait_for(t).error);
   }
   REQUIRE(b.dev->memory().peak <= b.dev->memory().budget);
+}
+
+TEST_CASE("where a GPU's memory is tight, pages move and all bytes come back", "[.][gpu][tight]") {
+  require_gpu();
+  lodging l;
+  const auto unmapped = counted_by_double("cuMemUnmap");
+  for (int i = 0; i < 400; ++i) {
+    l.admit(static_cast<float>(i));
+  }
+  l.empty();
+  if (unmapped) {
+    REQUIRE(*counted_by_double("cuMemUnmap") - *unmapped > 100);
+  }
 }
 
 TEST_CASE("two devices share one GPU, each in its own budget", "[.][gpu]") {
