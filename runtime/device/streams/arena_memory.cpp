@@ -91,15 +91,23 @@ std::uint64_t arena_memory::moves() const noexcept {
 }
 
 void* arena_memory::take(byte_count n, queue_kind queue) {
+  if (failed_) {
+    throw fault_error(failed_);
+  }
   const auto got = arena_.take(n, queue);
   if (!got) {
     return nullptr;
   }
-  for (const auto place : got->unmapped) {
-    pages_->unmap(place);
-  }
-  for (const auto& [place, page] : got->mapped) {
-    pages_->map(place, page);
+  try {
+    for (const auto place : got->unmapped) {
+      pages_->unmap(place);
+    }
+    for (const auto& [place, page] : got->mapped) {
+      pages_->map(place, page);
+    }
+  } catch (const fault_error& e) {
+    failed_ = e.what_happened();
+    throw;
   }
   return pages_->base() + got->offset;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Pages of device memory, allocated once, from which all closures of a device allocate.
 
+#include "runtime/base/fault.hpp"
 #include "runtime/device/cpu/tensor_pool.hpp"
 #include "runtime/device/streams/launch_memory.hpp"
 #include "runtime/device/streams/page_arena.hpp"
@@ -45,7 +46,8 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   void launched() noexcept;
   std::optional<launch_point> freed_at() const noexcept;
   // -- with mutex_ held --------------------------------------------------------------------------------------------
-  /// Null: so many bytes are not free at present.
+  /// Null: so many bytes are not free at present. Once a page could not be mapped or unmapped, this fault is thrown for good:
+  /// arena_ takes its place for mapped.
   void* take(byte_count n, queue_kind queue);
   bool others_will_free() const noexcept;
   void wait_for_others(std::unique_lock<std::mutex>& lock);
@@ -56,6 +58,7 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   page_arena arena_;
+  fault failed_;                  ///< of a page
   std::size_t launched_ = 0;      ///< operations launched and not retired
   std::size_t launching_ = 0;     ///< threads that are launching
   std::size_t waiting_ = 0;       ///< of them, threads that wait for bytes

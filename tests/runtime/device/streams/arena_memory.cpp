@@ -68,7 +68,34 @@ struct writers {
   std::atomic<std::int64_t> wrong = 0;
 };
 
+/// Pages of which the first cannot be mapped.
+class stubborn_pages final : public page_source {
+ public:
+  c10::DeviceType device_type() const noexcept override { return pages_->device_type(); }
+  std::byte* base() const noexcept override { return pages_->base(); }
+  byte_count page() const noexcept override { return pages_->page(); }
+  std::size_t pages() const noexcept override { return pages_->pages(); }
+  std::size_t spread() const noexcept override { return pages_->spread(); }
+  void map(std::size_t place, std::size_t page) override {
+    if (std::exchange(first_, false)) throw fault_error(fault_code::device_lost, "a page cannot be mapped");
+    pages_->map(place, page);
+  }
+  void unmap(std::size_t place) override { pages_->unmap(place); }
+
+ private:
+  const std::unique_ptr<page_source> pages_ = make_host_pages(4_KiB, 16);
+  bool first_ = true;
+};
+
 }  // namespace
+
+TEST_CASE("once a page could not be mapped, an arena gives out nothing any more") {
+  const auto memory = std::make_shared<arena_memory>(std::make_unique<stubborn_pages>());
+  const auto scope = memory->launch(computation(1), done);
+  REQUIRE(memory->try_allocate(1000) == nullptr);
+  REQUIRE(memory->try_allocate(1000) == nullptr);
+  REQUIRE_THROWS_WITH(memory->allocate(1000), "a page cannot be mapped");
+}
 
 TEST_CASE("a thread allocates from an arena while it launches for it") {
   const auto memory = memory_of(1_MiB, 3_MiB);
