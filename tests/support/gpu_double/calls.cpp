@@ -75,6 +75,7 @@ cudaError_t failure_of(const char* call) {
   auto& lasting = lasting_error(current_device());
   if (lasting != cudaSuccess) return lasting;
   const int wanted = wanted_failure(call, counted(call));
+  if (wanted != 0) count("failures on request");
   if (is_lasting(wanted)) {
     lasting = static_cast<cudaError_t>(wanted);
     changed().notify_all();
