@@ -1,6 +1,5 @@
 #include "tests/support/gpu_double/calls.hpp"
 
-#include "tests/support/gpu_double/report.hpp"
 #include "tests/support/gpu_double/streams.hpp"
 
 #include <cstdlib>
@@ -66,7 +65,7 @@ cudaError_t& lasting_error(int device) {
   return (*all)[device];
 }
 
-cudaError_t failure_of(const char* call) {
+int failure_of(const char* call) {
   count(call);
   if (in_host_function()) {
     complain("forbidden call", std::string{call} + " was called by a host function");
@@ -78,14 +77,13 @@ cudaError_t failure_of(const char* call) {
   if (wanted != 0) count("failures on request");
   if (is_lasting(wanted)) {
     lasting = static_cast<cudaError_t>(wanted);
-    changed().notify_all();
+    wake_all();
   }
-  return static_cast<cudaError_t>(wanted);
+  return wanted;
 }
 
-cudaError_t remembered(cudaError_t e) noexcept {
+void remember(cudaError_t e) noexcept {
   if (e != cudaSuccess) last_error = e;
-  return e;
 }
 
 }  // namespace gpu_double
@@ -99,17 +97,12 @@ cudaError_t cudaGetLastError() {
   return std::exchange(last_error, lasting_error(current_device()));
 }
 cudaError_t cudaPeekAtLastError() { return last_error; }
-
 const char* cudaGetErrorName(cudaError_t e) {
-  switch (e) {
-    case cudaSuccess: return "cudaSuccess";
-    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
-    case cudaErrorNotReady: return "cudaErrorNotReady";
-    case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
-    case cudaErrorNotPermitted: return "cudaErrorNotPermitted";
-    default: return "cudaErrorOfTheDouble";
-  }
+  static const std::map<cudaError_t, const char*> names{
+      {cudaErrorInvalidValue, "cudaErrorInvalidValue"}, {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation"},
+      {cudaErrorNotReady, "cudaErrorNotReady"}, {cudaErrorIllegalAddress, "cudaErrorIllegalAddress"}};
+  const auto found = names.find(e);
+  return found == names.end() ? "cudaErrorOfTheDouble" : found->second;
 }
 const char* cudaGetErrorString(cudaError_t e) { return cudaGetErrorName(e); }
 

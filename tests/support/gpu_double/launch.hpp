@@ -46,8 +46,4 @@ using kernel_maker = std::function<work(shape, void** arguments)>;
 
 /// By a part of the kernel's demangled name.
 std::map<std::string, kernel_maker>& kernel_makers();
-
-/// Adds to what the report has of `what`. Takes the lock.
-void note(const std::string& what);
-
 }  // namespace gpu_double

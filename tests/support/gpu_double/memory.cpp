@@ -1,15 +1,11 @@
 #include "tests/support/gpu_double/memory.hpp"
 
-#include "tests/support/gpu_double/races.hpp"
-#include "tests/support/gpu_double/report.hpp"
+#include "tests/support/gpu_double/streams.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace gpu_double {
 
@@ -27,47 +23,6 @@ std::uintptr_t first_address() {
 }
 
 void* pointer_to(std::uintptr_t address) { return reinterpret_cast<void*>(bytes_at(address)); }
-
-struct page {
-  std::size_t size = 0;
-  std::size_t offset = 0;   ///< in the file
-  int maps = 0;
-  bool released = false;
-};
-
-/// The bytes of pages, which are mapped where they are wanted.
-struct page_file {
-  int file = memfd_create("gpu-double", MFD_CLOEXEC);
-  std::size_t end = 0;
-  std::multimap<std::size_t, std::size_t> holes{};   ///< size, offset
-  std::map<std::uint64_t, page> pages{};             ///< by handle
-  std::map<std::uintptr_t, std::uint64_t> where{};   ///< handles, by address
-  std::uint64_t handles = 0;
-};
-
-page_file& store() {
-  static auto* const it = new page_file;
-  return *it;
-}
-
-std::size_t place_in_file(std::size_t n) {
-  auto& f = store();
-  if (const auto hole = f.holes.find(n); hole != f.holes.end()) return f.holes.extract(hole).mapped();
-  f.end += n;
-  if (ftruncate(f.file, static_cast<off_t>(f.end)) != 0) std::abort();
-  return f.end - n;
-}
-
-void drop_if_unused(std::uint64_t handle) {
-  auto& f = store();
-  const auto it = f.pages.find(handle);
-  const auto& p = it->second;
-  if (!p.released || p.maps > 0) return;
-  fallocate(f.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(p.offset), static_cast<off_t>(p.size));
-  f.holes.emplace(p.size, p.offset);
-  used_bytes() -= p.size;
-  f.pages.erase(it);
-}
 
 }  // namespace
 
@@ -146,56 +101,11 @@ std::uintptr_t take_addresses(std::size_t n) {
 
 void give_bytes(std::uintptr_t address, std::size_t n) {
   mmap(pointer_to(address), n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  std::memset(pointer_to(address), unknown_byte, std::min(n, std::size_t{1} << 16));
 }
 
 void take_bytes(std::uintptr_t address, std::size_t n) {
   mmap(pointer_to(address), n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
-
-std::uint64_t make_page(std::size_t n) {
-  if (used_bytes() + n > capacity()) return 0;
-  used_bytes() += n;
-  auto& f = store();
-  f.pages[++f.handles] = {.size = n, .offset = place_in_file(n)};
-  return f.handles;
-}
-
-bool release_page(std::uint64_t handle) {
-  const auto it = store().pages.find(handle);
-  if (it == store().pages.end()) return false;
-  it->second.released = true;
-  drop_if_unused(handle);
-  return true;
-}
-
-std::size_t size_of_page(std::uint64_t handle) {
-  const auto it = store().pages.find(handle);
-  return it == store().pages.end() ? 0 : it->second.size;
-}
-
-void map_page(std::uintptr_t address, std::uint64_t handle) {
-  auto& p = store().pages.at(handle);
-  ++p.maps;
-  store().where[address] = handle;
-  memory().mapped[address] = p.size;
-  mmap(pointer_to(address), p.size, PROT_NONE, MAP_SHARED | MAP_FIXED, store().file, static_cast<off_t>(p.offset));
-}
-
-/// Nobody needs what a page had before it was moved: it begins with rubbish.
-void allow_page(std::uintptr_t address) {
-  const auto n = memory().mapped.at(address);
-  if (!memory().usable.emplace(address, n).second) return;
-  mprotect(pointer_to(address), n, PROT_READ | PROT_WRITE);
-  std::memset(pointer_to(address), unknown_byte, std::min(n, std::size_t{1} << 16));
-}
-
-void unmap_page(std::uintptr_t address) {
-  take_bytes(address, memory().mapped.at(address));
-  memory().mapped.erase(address);
-  memory().usable.erase(address);
-  const auto handle = store().where.extract(address).mapped();
-  --store().pages.at(handle).maps;
-  drop_if_unused(handle);
 }
 
 }  // namespace gpu_double

@@ -1,6 +1,6 @@
 #pragma once
 // Addresses, and the bytes behind them: memory of the GPUs, pages that are mapped, host memory that is locked. All GPUs share one
-// amount. Addresses are never given twice. All functions: with the lock held.
+// amount. Addresses are never given twice. A page that is mapped elsewhere has lost its bytes. All functions: with the lock held.
 
 #include "tests/support/gpu_double/launch.hpp"
 
@@ -25,11 +25,12 @@ struct areas : std::map<std::uintptr_t, std::size_t> {
 };
 
 struct memory_areas {
-  areas allocated{};    ///< cudaMalloc
-  areas locked{};       ///< of the host: cudaHostRegister
-  areas reserved{};     ///< addresses for pages
-  areas mapped{};       ///< pages
-  areas usable{};       ///< of them, those with access
+  areas allocated{};   ///< cudaMalloc
+  areas locked{};      ///< of the host: cudaHostRegister
+  areas reserved{};    ///< addresses for pages
+  areas mapped{};      ///< pages
+  areas usable{};      ///< of them, those with access
+  areas pages{};       ///< by handle
 };
 memory_areas& memory();
 
@@ -44,18 +45,8 @@ std::pair<std::size_t, bool> locks_of(std::uintptr_t begin, std::uintptr_t past)
 
 /// Fresh addresses of a GPU; 0: there are none left.
 std::uintptr_t take_addresses(std::size_t n);
-/// Puts bytes behind addresses of a GPU, or takes them away.
+/// Puts bytes, which are rubbish, behind addresses of a GPU, or takes them away.
 void give_bytes(std::uintptr_t address, std::size_t n);
 void take_bytes(std::uintptr_t address, std::size_t n);
-
-/// Pages of a GPU, by handles; null: there is no memory left.
-std::uint64_t make_page(std::size_t n);
-/// A page is gone once it is released and mapped nowhere. False: there is no such page.
-bool release_page(std::uint64_t handle);
-/// 0: there is no such page.
-std::size_t size_of_page(std::uint64_t handle);
-void map_page(std::uintptr_t address, std::uint64_t handle);
-void allow_page(std::uintptr_t address);
-void unmap_page(std::uintptr_t address);
 
 }  // namespace gpu_double

@@ -110,33 +110,21 @@ std::vector<touched> ranges_of(const c10::FunctionSchema& schema, const Stack& a
   return all;
 }
 
-/// The whole of `arguments` becomes the results.
+/// `arguments` become the results.
 void run_later(const c10::OperatorHandle& op, Stack& arguments) {
   const auto where = device_of(arguments);
   const c10::cuda::CUDAGuard here(where);
-  const auto stream = c10::cuda::getCurrentCUDAStream(where.index());
-  auto shapes = arguments;
-  auto inputs = with_tensors(arguments, at::kCPU, on_host);
-  const bool inferred = infer(op, shapes);
-  if (inferred) {
-    fit_outputs(op.schema(), arguments, shapes);
-    inputs = with_tensors(arguments, at::kCPU, on_host);
-  } else {
-    stream.synchronize();
-    shapes = inputs;
-    run_elsewhere(op, shapes);  // its results themselves
-  }
+  const auto shapes = infer(op, arguments);
+  fit_outputs(op.schema(), arguments, shapes);
   auto made = allocate(op.schema(), arguments, shapes, where);
-  auto run = [op, inputs, places = made.places, done = inferred ? Stack{} : shapes]() mutable {
-    if (done.empty()) {
-      done = std::move(inputs);
-      run_elsewhere(op, done);
-    }
+  auto run = [op, stack = with_tensors(arguments, at::kCPU, on_host), places = made.places]() mutable {
+    run_elsewhere(op, stack);
     for (std::size_t r = 0; r < places.size(); ++r) {
-      if (!places[r].isNone()) store(done[r], places[r]);
+      if (!places[r].isNone()) store(stack[r], places[r]);
     }
   };
-  launch(stream.stream(), {op.operator_name().name, ranges_of(op.schema(), arguments, made), std::move(run)});
+  const auto stream = c10::cuda::getCurrentCUDAStream(where.index()).stream();
+  launch(stream, {op.operator_name().name, ranges_of(op.schema(), arguments, made), std::move(run)});
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   arguments = std::move(made.results);
 }

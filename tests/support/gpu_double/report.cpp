@@ -1,13 +1,10 @@
-#include "tests/support/gpu_double/report.hpp"
+// What has happened, for the end of the program.
 
 #include "tests/support/gpu_double/calls.hpp"
-#include "tests/support/gpu_double/launch.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include <unistd.h>
@@ -71,11 +68,6 @@ std::uint64_t counted(const std::string& what) {
 
 void complain(const std::string& kind, const std::string& text) {
   if (all().complaints[kind]++ < most_lines) std::fprintf(stderr, "gpu-double: %s: %s\n", kind.c_str(), text.c_str());
-}
-
-void note(const std::string& what) {
-  const lock l{mutex()};
-  count(what);
 }
 
 }  // namespace gpu_double

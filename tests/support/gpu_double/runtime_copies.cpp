@@ -2,8 +2,7 @@
 // memory the call waits, as the CUDA documentation says of cudaMemcpyAsync. Not modelled: peers, and which copy engine does it.
 
 #include "tests/support/gpu_double/memory.hpp"
-#include "tests/support/gpu_double/races.hpp"
-#include "tests/support/gpu_double/report.hpp"
+#include "tests/support/gpu_double/streams.hpp"
 
 #include <cstring>
 #include <memory>
@@ -77,22 +76,8 @@ cudaError_t launch_copy(const copy& c, cudaStream_t on, lock& l) {
 
 }  // namespace
 
-extern "C" {
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcpyKind, cudaStream_t on) {
+extern "C" cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcpyKind, cudaStream_t on) {
   return called("cudaMemcpyAsync", [&](lock& l) {
     return n == 0 ? cudaSuccess : launch_copy({.to = to, .from = from, .n = n}, on, l);
   });
 }
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t n, cudaMemcpyKind kind) {
-  const auto e = cudaMemcpyAsync(to, from, n, kind, nullptr);
-  return e != cudaSuccess ? e : cudaStreamSynchronize(nullptr);
-}
-cudaError_t cudaMemsetAsync(void* p, int value, std::size_t n, cudaStream_t on) {
-  return called("cudaMemsetAsync", [&](const lock&) {
-    enqueue(stream_of(on), {"fill", {range_of(p, n, true)}, [=] { std::memset(bytes_at(p), value, n); }});
-    return cudaSuccess;
-  });
-}
-
-}  // extern "C"

@@ -1,8 +1,7 @@
 // The runtime's functions for devices and memory.
 
 #include "tests/support/gpu_double/memory.hpp"
-#include "tests/support/gpu_double/races.hpp"
-#include "tests/support/gpu_double/report.hpp"
+#include "tests/support/gpu_double/streams.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -29,17 +28,12 @@ bool load_operators() {
   return true;
 }
 
-/// As an H100's.
 cudaDeviceProp properties() {
   cudaDeviceProp p{};
   std::strcpy(p.name, "GPU double");
   p.totalGlobalMem = capacity();
   p.major = 9;
   p.multiProcessorCount = 132;
-  p.warpSize = 32;
-  p.maxThreadsPerBlock = 1024;
-  p.maxThreadsPerMultiProcessor = 2048;
-  p.sharedMemPerBlock = 49152;
   return p;
 }
 
@@ -48,7 +42,7 @@ cudaDeviceProp properties() {
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* n) {
-  const auto e = called("cudaGetDeviceCount", [&](const lock&) {
+  const auto e = called("cudaGetDeviceCount", [&] {
     *n = gpus();
     return *n == 0 ? cudaErrorNoDevice : cudaSuccess;
   });
@@ -58,62 +52,33 @@ cudaError_t cudaGetDeviceCount(int* n) {
   return e;
 }
 cudaError_t cudaSetDevice(int device) {
-  return called("cudaSetDevice", [&](const lock&) {
+  return called("cudaSetDevice", [&] {
     if (device < 0 || device >= gpus()) return cudaErrorInvalidDevice;
     current_device() = device;
     contexts().insert(device);  // since CUDA 12
     return cudaSuccess;
   });
 }
-cudaError_t cudaGetDevice(int* device) {
-  *device = current_device();
-  return cudaSuccess;
-}
+cudaError_t cudaGetDevice(int* device) { return *device = current_device(), cudaSuccess; }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
-  return called("cudaGetDeviceProperties", [&](const lock&) {
-    *p = properties();
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr a, int) {
-  *value = a == cudaDevAttrComputeCapabilityMajor ? 9 : a == cudaDevAttrMultiProcessorCount ? 132 : 0;
-  return cudaSuccess;
+  return called("cudaGetDeviceProperties", [&] { *p = properties(); });
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int n, int device) {
-  return called("cudaDeviceGetPCIBusId", [&](const lock&) {
-    std::snprintf(id, static_cast<std::size_t>(n), "0000:%02x:00.0", device + 1);
-    return cudaSuccess;
-  });
+  return called("cudaDeviceGetPCIBusId", [&] { std::snprintf(id, static_cast<std::size_t>(n), "0000:%02x:00.0", device + 1); });
 }
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least) *least = 0;
-  if (greatest) *greatest = -5;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-cudaError_t cudaDeviceSynchronize() {
-  return called("cudaDeviceSynchronize", [](lock& l) { return wait_for_all(l); });
-}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = -5, cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
 
 // -- memory ---
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  return called("cudaMemGetInfo", [&](const lock&) {
+  return called("cudaMemGetInfo", [&] {
     *free = capacity() - used_bytes();
     *total = capacity();
-    return cudaSuccess;
   });
 }
 cudaError_t cudaMalloc(void** p, std::size_t n) {
-  return called("cudaMalloc", [&](const lock&) {
+  return called("cudaMalloc", [&] {
     const auto size = (n + 511) / 512 * 512;
     const auto at = used_bytes() + size > capacity() ? 0 : take_addresses(size);
     if (at == 0) return cudaErrorMemoryAllocation;
@@ -125,16 +90,13 @@ cudaError_t cudaMalloc(void** p, std::size_t n) {
     return cudaSuccess;
   });
 }
-/// Waits for all that the GPU has to do.
+/// Waits for all that GPUs have to do.
 cudaError_t cudaFree(void* p) {
   return called("cudaFree", [&](lock& l) {
     if (p == nullptr) return cudaSuccess;
-    wait_for_all(l);
+    wait_for(l, nullptr);
     const auto it = memory().allocated.find(reinterpret_cast<std::uintptr_t>(p));
-    if (it == memory().allocated.end()) {
-      complain("wrong call", "cudaFree of what was not allocated");
-      return cudaErrorInvalidValue;
-    }
+    if (it == memory().allocated.end()) return complain("wrong call", "cudaFree of what was not allocated"), cudaErrorInvalidValue;
     take_bytes(it->first, it->second);
     used_bytes() -= it->second;
     memory().allocated.erase(it);
@@ -142,7 +104,7 @@ cudaError_t cudaFree(void* p) {
   });
 }
 cudaError_t cudaHostRegister(void* p, std::size_t n, unsigned) {
-  return called("cudaHostRegister", [&](const lock&) {
+  return called("cudaHostRegister", [&] {
     const auto begin = reinterpret_cast<std::uintptr_t>(p);
     contexts().insert(current_device());
     if (memory().locked.any_in(begin, begin + n)) return cudaErrorHostMemoryAlreadyRegistered;
@@ -151,24 +113,12 @@ cudaError_t cudaHostRegister(void* p, std::size_t n, unsigned) {
   });
 }
 cudaError_t cudaHostUnregister(void* p) {
-  return called("cudaHostUnregister", [&](const lock&) {
+  return called("cudaHostUnregister", [&] {
     const auto it = memory().locked.find(reinterpret_cast<std::uintptr_t>(p));
     if (it == memory().locked.end()) return cudaErrorHostMemoryNotRegistered;
-    if (const auto user = user_of(range_of(p, it->second, true)); !user.empty()) {
-      complain("unlocked in use", user + " still uses host memory that is unlocked");
-    }
+    const auto user = user_of(range_of(p, it->second, true));
+    if (!user.empty()) complain("unlocked in use", user + " still uses host memory that is unlocked");
     memory().locked.erase(it);
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void* p) {
-  return called("cudaPointerGetAttributes", [&](const lock&) {
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
-    const bool locked = memory().locked.containing(at) != memory().locked.end();
-    *a = {};
-    a->type = is_device_address(at) ? cudaMemoryTypeDevice : locked ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-    a->devicePointer = a->type == cudaMemoryTypeUnregistered ? nullptr : const_cast<void*>(p);
-    a->hostPointer = locked ? const_cast<void*>(p) : nullptr;
     return cudaSuccess;
   });
 }

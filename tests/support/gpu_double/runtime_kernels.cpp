@@ -1,35 +1,26 @@
 // Kernels: what nvcc generates calls these functions. A kernel without a host version (kernels.cpp) is an error.
 
 #include "tests/support/gpu_double/memory.hpp"
-#include "tests/support/gpu_double/report.hpp"
 #include "tests/support/gpu_double/streams.hpp"
 
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <cxxabi.h>
 
 using namespace gpu_double;
 
-namespace gpu_double {
-
-std::map<std::string, kernel_maker>& kernel_makers() {
+std::map<std::string, kernel_maker>& gpu_double::kernel_makers() {
   static auto* const all = new std::map<std::string, kernel_maker>;
   return *all;
 }
 
-}  // namespace gpu_double
-
 namespace {
 
-struct configuration {
-  dim3 grid, block;
-  std::size_t shared = 0;
-  cudaStream_t stream = nullptr;
-};
-thread_local configuration next_launch;
+thread_local std::tuple<dim3, dim3, std::size_t, cudaStream_t> next_launch;
 
 /// Mangled names, by the address of the function on the host.
 std::map<const void*, std::string>& kernel_names() {
@@ -47,10 +38,7 @@ std::string demangled(const std::string& name) {
 
 extern "C" {
 
-void** __cudaRegisterFatBinary(void*) {
-  static void* it = nullptr;
-  return &it;
-}
+void** __cudaRegisterFatBinary(void*) { return new void*; }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
@@ -65,18 +53,12 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, 
   return 0;
 }
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* on) {
-  *grid = next_launch.grid;
-  *block = next_launch.block;
-  *shared = next_launch.shared;
-  *static_cast<cudaStream_t*>(on) = next_launch.stream;
+  std::tie(*grid, *block, *shared, *static_cast<cudaStream_t*>(on)) = next_launch;
   return cudaSuccess;
 }
-cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* f) {
-  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(f));
-  return cudaSuccess;
-}
+cudaError_t __cudaGetKernel(void** kernel, void* f) { return *kernel = f, cudaSuccess; }
 cudaError_t cudaLaunchKernel(const void* f, dim3 grid, dim3 block, void** arguments, std::size_t, cudaStream_t on) {
-  return called("cudaLaunchKernel", [&](const lock&) {
+  return called("cudaLaunchKernel", [&] {
     const auto known = kernel_names().find(f);
     const auto name = known == kernel_names().end() ? "?" : demangled(known->second);
     for (const auto& [part, make] : kernel_makers()) {
@@ -86,12 +68,11 @@ cudaError_t cudaLaunchKernel(const void* f, dim3 grid, dim3 block, void** argume
       enqueue(stream_of(on), std::move(what));
       return cudaSuccess;
     }
-    complain("unknown kernel", name);
-    return cudaErrorInvalidDeviceFunction;
+    return complain("unknown kernel", name), cudaErrorInvalidDeviceFunction;
   });
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t on) {
-  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared, on);
+cudaError_t __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t on) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, on);
 }
 
 }  // extern "C"

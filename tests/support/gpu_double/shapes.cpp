@@ -4,12 +4,9 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <mutex>
+#include <set>
 #include <string>
-#include <utility>
 
 namespace gpu_double {
 
@@ -42,26 +39,20 @@ void rms_norm_backward(Stack& s) {
   s = {dx, weight.defined() ? (grad * x * rstd).sum(outer).to(weight.scalar_type()) : at::Tensor{}};
 }
 
-enum class way { by_meta, by_zeros, none };
-
-way first_way(const c10::OperatorHandle& op) {
-  const auto is_tensor = [](const c10::Argument& r) {
-    return r.type()->kind() == c10::TypeKind::TensorType || r.type()->kind() == c10::TypeKind::ListType;
-  };
-  const bool by_value = op.hasTag(at::Tag::data_dependent_output) || op.hasTag(at::Tag::dynamic_output_shape);
-  return by_value || !std::ranges::all_of(op.schema().returns(), is_tensor) ? way::none : way::by_meta;
-}
-
-bool attempt(const c10::OperatorHandle& op, way how, Stack& stack) {
+bool attempt(const c10::OperatorHandle& op, Stack& stack) {
   try {
-    auto results = how == way::by_meta ? with_tensors(stack, at::kMeta, on_meta) : with_tensors(stack, at::kCPU, zeros_for);
-    run_elsewhere(op, results);
-    stack = std::move(results);
+    run_elsewhere(op, stack);
     return true;
   } catch (const std::exception&) {
     return false;
   }
 }
+
+/// Operators that Meta does not know.
+struct unknown_operators {
+  std::mutex mutex{};
+  std::set<std::string> names{};
+};
 
 }  // namespace
 
@@ -73,23 +64,22 @@ void run_elsewhere(const c10::OperatorHandle& op, Stack& stack) {
   op.operator_name().name == "aten::_fused_rms_norm_backward" ? rms_norm_backward(stack) : op.callBoxed(stack);
 }
 
-bool infer(const c10::OperatorHandle& op, Stack& stack) {
-  static std::mutex mutex;
-  static std::map<c10::OperatorName, way, decltype([](const auto& a, const auto& b) {
-                    return std::tie(a.name, a.overload_name) < std::tie(b.name, b.overload_name);
-                  })> ways;
-  const auto known = [&](auto change) {
-    const std::lock_guard lock{mutex};
-    auto& w = ways.try_emplace(op.operator_name(), first_way(op)).first->second;
-    change(w);
-    return w;
+Stack infer(const c10::OperatorHandle& op, const Stack& arguments) {
+  static unknown_operators unknown;
+  const auto name = op.operator_name().name + "." + op.operator_name().overload_name;
+  const auto known = [&] {
+    const std::lock_guard hold{unknown.mutex};
+    return !unknown.names.contains(name);
   };
-  for (auto w = known([](way&) {}); w != way::none;) {
-    if (attempt(op, w, stack)) return true;
-    w = known([next = w == way::by_meta ? way::by_zeros : way::none](way& now) { now = next; });
+  auto results = with_tensors(arguments, at::kMeta, on_meta);
+  if (known() && attempt(op, results)) return results;
+  {
+    const std::lock_guard hold{unknown.mutex};
+    unknown.names.insert(name);
   }
-  note("waits for values: " + op.operator_name().name);
-  return false;
+  results = with_tensors(arguments, at::kCPU, zeros_for);
+  run_elsewhere(op, results);
+  return results;
 }
 
 }  // namespace gpu_double

@@ -1,19 +1,18 @@
 #include "tests/support/gpu_double/streams.hpp"
 
 #include "tests/support/gpu_double/memory.hpp"
-#include "tests/support/gpu_double/races.hpp"
-#include "tests/support/gpu_double/report.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 namespace gpu_double {
 
 namespace {
 
-std::set<stream*>& streams() {
-  static auto* const all = new std::set<stream*>;
+std::vector<stream*>& streams() {
+  static auto* const all = new std::vector<stream*>;
   return *all;
 }
 
@@ -55,21 +54,20 @@ void run(lock& l, stream& s, task& t) {
 }
 
 /// A device that has failed runs nothing any more, and calls no one.
-void serve(stream* s) {
+bool may_begin(const stream& s) {
+  return !s.line.empty() && (lasting_error(s.device) != cudaSuccess || !s.line.front()->waits || s.line.front()->waits->done);
+}
+
+[[noreturn]] void serve(stream* s) {
   current_device() = s->device;
   lock l{mutex()};
   for (;;) {
-    changed().wait(l, [&] {
-      if (s->line.empty()) return s->ending;
-      const auto& waits = s->line.front()->waits;
-      return lasting_error(s->device) != cudaSuccess || !waits || waits->done;
-    });
-    if (s->line.empty()) return;
+    s->ready.wait(l, [s] { return may_begin(*s); });
     const auto t = s->line.front();
     if (lasting_error(s->device) == cudaSuccess) run(l, *s, *t);
     s->line.pop_front();
     t->what.run = nullptr;
-    changed().notify_all();
+    wake_all();
   }
 }
 
@@ -80,7 +78,14 @@ std::condition_variable& changed() {
   return *it;
 }
 
-const std::set<stream*>& all_streams() { return streams(); }
+void wake_all() {
+  for (auto* s : streams()) {
+    if (may_begin(*s)) s->ready.notify_one();
+  }
+  changed().notify_all();
+}
+
+const std::vector<stream*>& all_streams() { return streams(); }
 
 std::set<int>& contexts() {
   static auto* const all = new std::set<int>;
@@ -89,25 +94,13 @@ std::set<int>& contexts() {
 
 stream* make_stream(int device) {
   static const auto seed = setting("SEED", 1);
-  static int made = 0;
-  auto* const s = new stream;
-  s->id = ++made;
+  auto* const s = streams().emplace_back(new stream);
+  s->id = static_cast<int>(streams().size());
   s->device = device;
   s->random.seed(static_cast<unsigned>(seed * 7919 + s->id));
   contexts().insert(device);
-  streams().insert(s);
-  s->thread = std::thread(serve, s);
+  std::thread(serve, s).detach();
   return s;
-}
-
-void end_stream(lock& l, stream* s) {
-  s->ending = true;
-  changed().notify_all();
-  wait_for(l, s);
-  streams().erase(s);
-  l.unlock();
-  s->thread.join();
-  delete s;
 }
 
 stream* stream_of(cudaStream_t given) {
@@ -126,7 +119,7 @@ task_ptr enqueue(stream* s, work what, mark_ptr waits) {
   t->clock = s->clock;
   look_for_races(*t, *s);
   s->line.push_back(t);
-  changed().notify_all();
+  if (s->line.size() == 1) s->ready.notify_one();
   return t;
 }
 
@@ -136,22 +129,16 @@ void wait_for_mark(stream* s, const mark_ptr& m) {
 }
 
 cudaError_t wait_for(lock& l, const stream* s) {
+  const auto is_idle = [](const stream* of) { return of->line.empty(); };
   count("waits of the host");
-  changed().wait(l, [&] { return s->line.empty(); });
-  return lasting_error(s->device);
-}
-
-cudaError_t wait_for_all(lock& l) {
-  count("waits of the host");
-  changed().wait(l, [&] { return std::ranges::all_of(streams(), [](auto* s) { return s->line.empty(); }); });
+  changed().wait(l, [&] { return s ? is_idle(s) : std::ranges::all_of(streams(), is_idle); });
   return lasting_error(current_device());
 }
 
 void launch(void* on, work what) {
-  called("operator", [&](const lock&) {
+  called("operator", [&] {
     require_live(what);
     enqueue(stream_of(static_cast<cudaStream_t>(on)), std::move(what));
-    return cudaSuccess;
   });
 }
 

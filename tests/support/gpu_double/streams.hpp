@@ -11,7 +11,6 @@
 #include <memory>
 #include <random>
 #include <set>
-#include <thread>
 
 namespace gpu_double {
 
@@ -41,30 +40,37 @@ struct stream {
   std::deque<task_ptr> line;     ///< not done; the first one may be running
   std::uint64_t last = 0;        ///< number of the last task
   vector_clock clock;
-  bool ending = false;
+  std::condition_variable ready;
   std::minstd_rand random;
-  std::thread thread;
 };
 
 // -- with the lock held ---
 
-/// Something was done, or a device has failed. Never destroyed.
+/// For hosts that wait: something was done, or a device has failed. Never destroyed.
 std::condition_variable& changed();
-const std::set<stream*>& all_streams();
+/// Those who wait and need not any more: streams whose next task can run, and hosts.
+void wake_all();
+
+/// As long as the process; so are their threads.
+const std::vector<stream*>& all_streams();
 /// GPUs that have a context.
 std::set<int>& contexts();
-
 stream* make_stream(int device);
-void end_stream(lock& l, stream* s);
 /// Null: stream 0 of the current device.
 stream* stream_of(cudaStream_t given);
 
 task_ptr enqueue(stream* s, work what, mark_ptr waits = nullptr);
 /// What is given to the stream from now on happens after the mark.
 void wait_for_mark(stream* s, const mark_ptr& m);
-
-/// The host waits. Returns the device's lasting error.
+/// The host waits for a stream; null: for all. Returns the current device's lasting error.
 cudaError_t wait_for(lock& l, const stream* s);
-cudaError_t wait_for_all(lock& l);
+
+// -- races ---
+
+std::string text_of(const touched& r);
+/// Complains if the task touches what another stream has still to touch without one happening before the other.
+void look_for_races(const task& t, const stream& on);
+/// What still has to use these bytes; empty: nothing.
+std::string user_of(const touched& r);
 
 }  // namespace gpu_double

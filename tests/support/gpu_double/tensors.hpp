@@ -49,8 +49,7 @@ void for_each_tensor(const c10::IValue& v, const F& f) {
 /// An operator's kernel for tensors that are not on the GPU; replaces its arguments by its results.
 void run_elsewhere(const c10::OperatorHandle& op, Stack& stack);
 
-/// Results of the right shapes, in place of the arguments: on the key Meta, or computed of zeros. False: the shapes depend on
-/// values, and nothing has changed.
-bool infer(const c10::OperatorHandle& op, Stack& stack);
+/// Results of the right shapes: on the key Meta, or computed of zeros. Not modelled: shapes that depend on values.
+Stack infer(const c10::OperatorHandle& op, const Stack& arguments);
 
 }  // namespace gpu_double
