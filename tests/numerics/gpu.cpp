@@ -35,6 +35,7 @@ void require_gpu() {
 
 struct gpu_run {
   int devices = 1;
+  int index = 0;   ///< which GPU
   std::string numbers = "fp32", gradients = "fp32";
   bool cache = true;
   std::string pool = "arena";
@@ -44,8 +45,8 @@ struct gpu_run {
 
 void add_gpus(session& s, const gpu_run& how) {
   s.load_plugin(cuda_plugin_file());
-  s.add_devices(how.devices, "cuda", {{"memory", how.memory}, {"context", 0_B}, {"precision", how.numbers},
-                                    {"gradients", how.gradients}, {"pool", how.pool}});
+  s.add_devices(how.devices, "cuda", {{"index", how.index}, {"memory", how.memory}, {"context", 0_B},
+                                    {"precision", how.numbers}, {"gradients", how.gradients}, {"pool", how.pool}});
 }
 
 spilled_result train_in(session& s, const std::vector<exact_case>& models) {
@@ -194,6 +195,17 @@ TEST_CASE("a GPU and a CPU share a run", "[.][gpu][mixed]") {
     }
     REQUIRE(shared.summary.models[i].loss.back() == Approx(on_cpu.summary.models[i].loss.back()).epsilon(1e-3));
   }
+}
+
+TEST_CASE("two GPUs share a run", "[.][two-gpus]") {
+  require_gpu();
+  const std::vector models{gpt_in({0, 2, 4}), tiny_cnn(), gpt_in({0, 1, 2, 3, 4})};
+  session s({.log = verbosity::quiet});
+  add_gpus(s, {.index = 0});
+  add_gpus(s, {.index = 1});
+  const auto shared = train_in(s, models);
+  for (const auto& d : shared.summary.devices) REQUIRE(d.busy > duration{});
+  require_same(train_on_gpu(models, {.index = 1}), shared);
 }
 
 TEST_CASE("where memory is tight on a GPU, results stay", "[.][gpu][tight]") {
