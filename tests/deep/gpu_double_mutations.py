@@ -108,7 +108,7 @@ class Builder:
 def outcome(build, plugin, test):
     """Why a test fails, or None."""
     _, program, cases, settings = test
-    variables = {"OMP_NUM_THREADS": "1", "HYDRA_TEST_SEED": "1"} | os.environ | settings
+    variables = {"OMP_NUM_THREADS": "1", "HYDRA_TEST_SEED": "1"} | os.environ | settings | {"HYDRA_TESTS": ""}
     variables |= {"HYDRA_CUDA_PLUGIN": str(plugin), "LD_LIBRARY_PATH": str(build / "lib/gpu_double")}
     try:
         done = subprocess.run([build / "bin" / program, cases], env=variables, check=False, text=True, errors="replace",

@@ -11,7 +11,7 @@ namespace gpu_double {
 
 namespace {
 
-constexpr std::uintptr_t span = std::uintptr_t{1} << 41;   ///< of the addresses, and then of their bytes
+constexpr std::uintptr_t span = std::uintptr_t{1} << 44;   ///< of the addresses, and then of their bytes
 constexpr std::size_t gap = std::size_t{2} << 20;           ///< at least, between two ranges
 constexpr std::size_t context_bytes = std::size_t{300} << 20;
 constexpr int unknown_byte = 0xCB;
