@@ -116,12 +116,27 @@ void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
     }
   }
   if (!forward) {
-    written_back = copy_gradients(v, d);
+    written_back = std::max(written_back, copy_gradients(v, d));
   }
   if (options_.completion == completion_rule::written_back) {
-    push({.at = written_back, .kind = loop_event_kind::written_back, .a = v.model, .b = v.index, .lane = v.lane,
-          .step = v.step, .attempt = v.what.attempt});
+    push({.at = in_order(v, written_back), .kind = loop_event_kind::written_back, .a = v.model, .b = v.index,
+          .lane = v.lane, .step = v.step, .attempt = v.what.attempt});
   }
+}
+
+/// Copies of length zero overtake others, but units end in the order of the chain: the host must never have the outputs
+/// of a unit without those of the unit before.
+duration loop_run::in_order(const loop_visit& v, duration written_back) {
+  auto& lane = lane_of(v);
+  lane.written_back = std::max(lane.written_back, written_back);
+  if (model_of(v).chain.continues_sum(v.lane, v.index)) {
+    const auto before = models_[v.model].lanes[v.lane - 1].sums_home[v.what.shard.value];
+    lane.written_back = std::max(lane.written_back, before);
+  }
+  if (!model_of(v).chain.is_forward(v.index)) {
+    lane.sums_home[v.what.shard.value] = lane.written_back;
+  }
+  return lane.written_back;
 }
 
 /// The sum of a wave before the last one only passes through the host; the parameters stay useful.
@@ -163,31 +178,26 @@ void loop_run::on_written_back(const loop_event& e) {
   leave_if_over(e.a);
 }
 
-/// A shard is stepped when the sums of all replicas are on the host. Outputs of a unit that was run again because one
-/// before it was lost are there already: copies of length zero may end out of order.
+/// A shard is stepped when the sums of all replicas are on the host.
 void loop_run::on_sum_landed(const loop_event& e) {
   auto& m = models_[e.a];
   if (!m.chain.completes_sum(e.lane)) {
     return;
   }
-  m.lanes[e.lane].landed[e.b] = std::max(m.lanes[e.lane].landed[e.b], e.step + 1);
+  m.lanes[e.lane].landed[e.b] = e.step + 1;
   for (std::uint32_t lane = 0; lane < m.lanes.size(); ++lane) {
     if (m.chain.completes_sum(lane) && m.lanes[lane].landed[e.b] <= e.step) {
       return;
     }
   }
-  update(e.a, e.b, e.step);
+  update(e.a, e.b);
   for (std::uint32_t s = 0; e.b == m.given->first_trained && s < e.b; ++s) {
-    update(e.a, s, e.step);  // the next version of a frozen shard is the same
+    update(e.a, s);  // the next version of a frozen shard is the same
   }
 }
 
-void loop_run::update(std::uint32_t model, std::uint32_t shard, std::uint32_t step) {
+void loop_run::update(std::uint32_t model, std::uint32_t shard) {
   auto& m = models_[model];
-  if (m.updates[shard] > step) {
-    return;
-  }
-  m.updates[shard] = step + 1;
   auto& worker = *std::ranges::min_element(workers_);
   worker = std::max(worker, now_) + m.given->optimizer[shard];
   push({.at = worker, .kind = loop_event_kind::version_ready, .a = model, .b = shard});

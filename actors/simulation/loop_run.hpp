@@ -27,7 +27,7 @@ class loop_run {
   void on_unit_ended(const loop_event& e);
   void on_written_back(const loop_event& e);
   void on_sum_landed(const loop_event& e);
-  void update(std::uint32_t model, std::uint32_t shard, std::uint32_t step);
+  void update(std::uint32_t model, std::uint32_t shard);
   void on_version_ready(std::uint32_t model, std::uint32_t shard);
   void on_arrived(std::uint32_t model);
   void on_died(std::uint32_t device);
@@ -65,6 +65,7 @@ class loop_run {
   void start_if_ready(std::uint32_t device);
   void copy_outputs(const loop_visit& v, loop_device& d);
   duration copy_gradients(const loop_visit& v, loop_device& d);
+  duration in_order(const loop_visit& v, duration written_back);
   /// The last visit of its shard in the step, of all lanes.
   bool is_last_reader(const loop_visit& v) const;
   void drop_old_version(const loop_visit& v, std::uint32_t device);

@@ -47,6 +47,7 @@ void loop_run::rewind_to_lost(loop_lane& lane, const model_loss& loss) {
   lane.predecessor_written_back = left.empty();
   lane.staged = 0;
   lane.output_home = now_;
+  lane.written_back = left.empty() ? now_ : lane.written_back;
 }
 
 void loop_run::withdraw(const flight& f) {

@@ -85,7 +85,8 @@ struct loop_lane {
   bool predecessor_written_back = true;
   device_id device;                       ///< the device of the predecessor
   std::uint64_t staged = 0;               ///< its staging there
-  duration output_home{};                 ///< when the predecessor's output is on the host
+  duration output_home{};                 ///< when the predecessor's output is on the host, ...
+  duration written_back{};                ///< ... and everything of it and of the units before it
   std::vector<boundary_place> made;       ///< by shard: where its activation was computed in this step, ...
   std::vector<boundary_place> read;       ///< ... and read by the shard above
   std::vector<boundary_place> sums;       ///< by shard: where its gradient sum was computed, ...
@@ -98,14 +99,12 @@ struct loop_model {
       : given(&m),
         chain(m, id, base_owner),
         lanes(chain.graph().lanes(), loop_lane{m.forward.size()}),
-        versions(m.forward.size()),
-        updates(m.forward.size()) {}
+        versions(m.forward.size()) {}
 
   const instance_model* given;
   instance_chain chain;
   std::vector<loop_lane> lanes;
   std::vector<std::uint32_t> versions;    ///< READY, per shard
-  std::vector<std::uint32_t> updates;     ///< given to the host workers, per shard
   bool here = false;                      ///< it has arrived
   std::size_t last_ready = 0;             ///< shards with the last version
 };
