@@ -1,7 +1,7 @@
 #pragma once
 // Rotary positions in a config.json, as transformers 5 and earlier versions write them.
 
-#include "models/layers/rotary.hpp"
+#include "models/layers/rope_scaling.hpp"
 #include "models/weights/model_config.hpp"
 
 namespace hydra {

@@ -137,7 +137,8 @@ attention_heads llama_block::heads_of(block_parameters& p, const at::Tensor& x, 
   at::Tensor q = split_heads(flat[0], o.heads), k = split_heads(flat[1], o.kv_heads);
   if (o.qk_norm) q = norm(p, q);
   if (o.qk_norm) k = norm(p, k);
-  return {positions_.rotate(q, positions), positions_.rotate(k, positions), split_heads(flat[2], o.kv_heads)};
+  const rotary_turns turns = positions_.turns_at(positions, q);
+  return {rotated(q, turns), rotated(k, turns), split_heads(flat[2], o.kv_heads)};
 }
 
 at::Tensor llama_block::mlp(block_parameters& p, const at::Tensor& x) const {

@@ -6,7 +6,6 @@
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/IListRef_inl.h>
-#include <ATen/core/Tensor.h>
 #include <ATen/ops/arange_ops.h>
 #include <ATen/ops/cat_ops.h>
 #include <ATen/ops/from_blob.h>
@@ -14,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numbers>
 
 namespace hydra {
@@ -83,30 +81,10 @@ std::vector<float> frequencies_of(const rotary_options& options) {
   return all;
 }
 
-struct turns {
-  at::Tensor cosines, sines;
-};
-
-/// [tokens, pairs] or [samples, 1, tokens, pairs] of x's type, on x's device: only the frequencies come from the host, a few
-/// hundred bytes, without a synchronization.
-turns turns_for(const std::vector<float>& frequencies, double magnitude, const at::Tensor& positions,
-                const at::Tensor& x) {
-  const auto pairs = static_cast<std::int64_t>(frequencies.size());
-  const at::Tensor each = at::from_blob(const_cast<float*>(frequencies.data()), {pairs}, at::kFloat);
-  const at::Tensor tokens = (positions.dim() == 2 ? positions.unsqueeze(1) : positions).unsqueeze(-1).to(at::kFloat);
-  const at::Tensor angles = tokens.mul(each.to(x.device(), /*non_blocking=*/true));
-  return {angles.cos().mul(magnitude).to(x.scalar_type()), angles.sin().mul(magnitude).to(x.scalar_type())};
-}
-
 }  // namespace
 
 at::Tensor consecutive_positions(std::int64_t first, std::int64_t tokens, const at::Tensor& like) {
   return at::_ops::arange_start::call(first, first + tokens, at::kFloat, {}, like.device(), {});
-}
-
-std::string to_string(rope_scaling::kind how) {
-  static constexpr std::array names{"none", "linear", "llama3", "longrope"};
-  return names.at(static_cast<std::size_t>(how));
 }
 
 rotary::rotary(const rotary_options& options) : magnitude_{options.scaling.magnitude} {
@@ -114,9 +92,17 @@ rotary::rotary(const rotary_options& options) : magnitude_{options.scaling.magni
   frequencies_ = frequencies_of(options);
 }
 
-at::Tensor rotary::rotate(const at::Tensor& x, const at::Tensor& positions) const {
-  const auto half = static_cast<std::int64_t>(frequencies_.size());
-  const auto [cosines, sines] = turns_for(frequencies_, magnitude_, positions, x);
+rotary_turns rotary::turns_at(const at::Tensor& positions, const at::Tensor& like) const {
+  const auto pairs = static_cast<std::int64_t>(frequencies_.size());
+  const at::Tensor each = at::from_blob(const_cast<float*>(frequencies_.data()), {pairs}, at::kFloat);
+  const at::Tensor tokens = (positions.dim() == 2 ? positions.unsqueeze(1) : positions).unsqueeze(-1).to(at::kFloat);
+  const at::Tensor angles = tokens.mul(each.to(like.device(), /*non_blocking=*/true));
+  return {angles.cos().mul(magnitude_).to(like.scalar_type()), angles.sin().mul(magnitude_).to(like.scalar_type())};
+}
+
+at::Tensor rotated(const at::Tensor& x, const rotary_turns& turns) {
+  const auto& [cosines, sines] = turns;
+  const std::int64_t half = cosines.size(-1);
   const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
   std::vector<at::Tensor> turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
   if (x.size(3) > 2 * half) turned.push_back(x.narrow(3, 2 * half, x.size(3) - 2 * half));

@@ -2,7 +2,7 @@
 // Llama and similar models: RMS norms, rotary positions, grouped-query attention, gated MLP (Touvron et al. 2023).
 
 #include "models/families/catalog.hpp"
-#include "models/layers/rotary.hpp"
+#include "models/layers/rope_scaling.hpp"
 
 #include <vector>
 

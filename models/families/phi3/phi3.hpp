@@ -2,7 +2,7 @@
 // Phi-3 and Phi-4-mini: Llama's blocks with fused projections and partly rotated heads (Abdin et al. 2024).
 
 #include "models/families/catalog.hpp"
-#include "models/layers/rotary.hpp"
+#include "models/layers/rope_scaling.hpp"
 
 #include <cstdint>
 

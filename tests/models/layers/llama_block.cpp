@@ -82,7 +82,7 @@ at::Tensor plain_head(parameter_map& p, const std::string& which, const at::Tens
   at::Tensor x = all.narrow(1, h * o.head_size, o.head_size);
   if (o.qk_norm) x = plain_norm(p, "self_attn." + which + "_norm", x, o);
   const rotary positions{{.size = o.rotated > 0 ? o.rotated : o.head_size, .theta = o.rope_theta}};
-  return positions.rotate(x.unsqueeze(0).unsqueeze(0), consecutive_positions(0, x.size(0), x)).squeeze();
+  return rotated(x.unsqueeze(0).unsqueeze(0), positions.turns_at(consecutive_positions(0, x.size(0), x), x)).squeeze();
 }
 
 at::Tensor plain_attention(parameter_map& p, const at::Tensor& x, const llama_block_options& o) {

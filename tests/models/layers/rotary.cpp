@@ -34,7 +34,7 @@ TEST_CASE("frequencies fall geometrically from one to nearly one over theta") {
 
 TEST_CASE("features i and i + size/2 are rotated by position times frequency") {
   const rotary r{{.size = 4, .theta = 100}};
-  const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble), y = r.rotate(x, consecutive_positions(5, 3, x));
+  const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble), y = rotated(x, r.turns_at(consecutive_positions(5, 3, x), x));
   for (std::int64_t token = 0; token < 3; ++token)
     for (std::int64_t i = 0; i < 2; ++i) {
       const double angle = static_cast<double>(5 + token) * r.frequencies()[static_cast<std::size_t>(i)];
@@ -48,7 +48,10 @@ TEST_CASE("a product of rotated queries and keys depends only on their distance"
   const rotary r{{.size = 8}};
   const at::Tensor q = random_tensor({1, 1, 1, 8}, 1, at::kDouble), k = random_tensor({1, 1, 1, 8}, 2, at::kDouble);
   const auto product = [&](std::int64_t at, std::int64_t other) {
-    return r.rotate(q, consecutive_positions(at, 1, q)).mul(r.rotate(k, consecutive_positions(other, 1, k))).sum();
+    const auto turned = [&](const at::Tensor& x, std::int64_t position) {
+      return rotated(x, r.turns_at(consecutive_positions(position, 1, x), x));
+    };
+    return turned(q, at).mul(turned(k, other)).sum();
   };
   CHECK(distance(product(3, 1), product(42, 40)) < 1e-5);
   CHECK(distance(product(3, 1), product(4, 1)) > 1e-2);
@@ -82,15 +85,16 @@ TEST_CASE("longrope scaling divides each frequency by its factor, and multiplies
   for (std::size_t i = 0; i < 3; ++i)
     CHECK(scaled.frequencies()[i] == Approx(plain.frequencies()[i] / longrope.factors[i]).epsilon(1e-6));
   const at::Tensor x = random_tensor({1, 1, 1, 6}, 1), at_zero = consecutive_positions(0, 1, x);
-  CHECK(distance(scaled.rotate(x, at_zero), x.mul(1.5)) < 1e-6);
+  CHECK(distance(rotated(x, scaled.turns_at(at_zero, x)), x.mul(1.5)) < 1e-6);
   CHECK_THROWS_WITH(rotary({.size = 8, .scaling = longrope}), Contains("3 factors for 4 pairs"));
 }
 
 TEST_CASE("features beyond the rotated ones stay") {
   const rotary r{{.size = 4}};
-  const at::Tensor x = random_tensor({2, 3, 5, 10}, 1), positions = consecutive_positions(3, 5, x),
-                   y = r.rotate(x, positions);
-  CHECK(same_bits(y.narrow(3, 0, 4), r.rotate(x.narrow(3, 0, 4), positions)));
+  const at::Tensor x = random_tensor({2, 3, 5, 10}, 1);
+  const rotary_turns turns = r.turns_at(consecutive_positions(3, 5, x), x);
+  const at::Tensor y = rotated(x, turns);
+  CHECK(same_bits(y.narrow(3, 0, 4), rotated(x.narrow(3, 0, 4), turns)));
   CHECK(same_bits(y.narrow(3, 4, 6), x.narrow(3, 4, 6)));
 }
 
