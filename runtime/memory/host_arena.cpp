@@ -79,7 +79,7 @@ class arena_block final : public host_block {
 
 /// The pinned pool, claimed as a whole for as long as it is mapped.
 struct claimed_slab {
-  claimed_slab(reservation whole, byte_count pool) : claim(std::move(whole)), places(pool) {}
+  claimed_slab(reservation whole, byte_count pool, byte_count piece) : claim(std::move(whole)), places(pool, piece) {}
 
   reservation claim;  // declared before the memory, so that it is released after it
   transfer_slab places;
@@ -163,7 +163,8 @@ class real_arena final : public budgeted_arena {
                         fmt::format("devices copy from and to {} of host memory, but [host] memory allows {}; raise it",
                                     to_string(pool.size), to_string(budget().limit()))};
     try {
-      slab_ = std::make_shared<claimed_slab>(claim_exactly(pool.size, "what devices copy from and to"), pool.size);
+      slab_ = std::make_shared<claimed_slab>(claim_exactly(pool.size, "what devices copy from and to"), pool.size,
+                                             pool.piece);
     } catch (const std::bad_alloc&) {
       throw fault_error{fault_code::out_of_memory,
                         fmt::format("the system has no {} of contiguous host memory for the pinned pool: train "

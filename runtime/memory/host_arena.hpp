@@ -69,7 +69,7 @@ struct pinned_pool_sizes {
   std::vector<page_locker*> lockers{};
   /// sum of the charges of all transferred blocks that exist at the same time
   byte_count size{};
-  byte_count piece{std::uint64_t{64} << 30};  ///< locked at a time; whole pages
+  byte_count piece{std::uint64_t{64} << 30};  ///< locked at a time, no block crosses two; whole pages
 };
 
 /// The charge of a block of `n` bytes on the host (rounding and stagger included): the plan adds these up.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -14,7 +15,9 @@ constexpr std::uint64_t rounded(std::uint64_t n, std::uint64_t to) noexcept { re
 
 }  // namespace
 
-offset_pool::offset_pool(std::uint64_t size) : size_{size} { add(0, size); }
+offset_pool::offset_pool(std::uint64_t size, std::uint64_t border) : size_{size}, border_{border} {
+  for (std::uint64_t at = 0; at < size; at += border) add(at, std::min(border, size - at));
+}
 
 /// Keeps this many list nodes, in use and spare, with capacity for all of them as spares, so that changing the ranges
 /// allocates nothing.
@@ -84,8 +87,9 @@ void offset_pool::give_back(std::uint64_t offset, std::uint64_t n) {
                       fmt::format("a place of {} bytes at {} is returned, but it was not taken", n, offset)};
   if (taken_ > 0) --taken_;
   std::uint64_t from = offset, to = end;
-  if (next != ranges_.end() && next->first == end) to += next->second;
-  if (before != ranges_.end() && before->first + before->second == offset) from = before->first;
+  const bool ends_at_border = end % border_ == 0, begins_at_border = offset % border_ == 0;
+  if (next != ranges_.end() && next->first == end && !ends_at_border) to += next->second;
+  if (before != ranges_.end() && before->first + before->second == offset && !begins_at_border) from = before->first;
   if (to != end) remove(end, to - end);
   if (from != offset) remove(from, offset - from);
   add(from, to - from);

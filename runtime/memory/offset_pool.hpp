@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,13 +12,14 @@
 
 namespace hydra {
 
-/// Best fit: the smallest free range that can hold the block; adjacent free ranges are merged. For one thread.
+/// Best fit: the smallest free range that can hold the block; adjacent free ranges between borders are merged. For one
+/// thread.
 class offset_pool {
  public:
   static constexpr std::uint64_t unit = 64;  ///< every place starts at a multiple of it, sizes are rounded up to it
 
-  /// `size`: a multiple of `unit`.
-  explicit offset_pool(std::uint64_t size);
+  /// `size` and `border`: multiples of `unit`. No place crosses a multiple of `border`.
+  explicit offset_pool(std::uint64_t size, std::uint64_t border = std::numeric_limits<std::int64_t>::max() / unit * unit);
 
   /// A place of `n` bytes that starts at a multiple of `alignment` (itself a multiple of `unit`), or nothing. What is
   /// aligned to more than the unit is placed at the start of its range, the rest at the end, so that small blocks do
@@ -40,6 +42,7 @@ class offset_pool {
   void remove(std::uint64_t offset, std::uint64_t n);
 
   std::uint64_t size_;
+  std::uint64_t border_;
   std::uint64_t free_ = 0;
   std::size_t taken_ = 0;  ///< places
   offsets ranges_;         ///< free: offset -> size

@@ -20,8 +20,8 @@ void touch(std::span<std::byte> pages) {
 
 }  // namespace
 
-transfer_slab::transfer_slab(byte_count pool)
-    : memory_{map_pages(round_up(pool, page_size).value())}, places_{memory_.get_deleter().size} {
+transfer_slab::transfer_slab(byte_count pool, byte_count piece)
+    : memory_{map_pages(round_up(pool, page_size).value())}, places_{memory_.get_deleter().size, piece.value()} {
   touch(pages());
 }
 

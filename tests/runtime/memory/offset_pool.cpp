@@ -22,7 +22,7 @@ struct range {
 /// The same interface, implemented by a search over every unit.
 class plain_pool {
  public:
-  explicit plain_pool(std::uint64_t size) : taken_(size / unit) {}
+  plain_pool(std::uint64_t size, std::uint64_t border) : taken_(size / unit), border_{border} {}
 
   void mark(std::uint64_t offset, std::uint64_t n, bool taken) {
     for (std::uint64_t i = offset / unit; i < (offset + n + unit - 1) / unit; ++i) {
@@ -35,7 +35,7 @@ class plain_pool {
     std::vector<range> all;
     for (std::uint64_t i = 0; i < taken_.size(); ++i) {
       if (taken_[i]) continue;
-      if (i == 0 || taken_[i - 1]) all.push_back({i * unit, 0});
+      if (i == 0 || taken_[i - 1] || i * unit % border_ == 0) all.push_back({i * unit, 0});
       all.back().size += unit;
     }
     return all;
@@ -53,6 +53,7 @@ class plain_pool {
 
  private:
   std::vector<bool> taken_;
+  std::uint64_t border_;
 };
 
 const range* range_of(const std::vector<range>& all, std::uint64_t offset) {
@@ -63,13 +64,15 @@ const range* range_of(const std::vector<range>& all, std::uint64_t offset) {
 
 }  // namespace
 
-TEST_CASE("a pool gives disjoint places from the smallest free range that is large enough and merges free ranges") {
+TEST_CASE("a pool gives disjoint places from the smallest free range that is large enough and merges free ranges "
+          "between borders") {
+  const std::uint64_t border = GENERATE(1024, 20, 7) * 1024;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random{seed};
     const auto pick = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>{0, n - 1}(random); };
     constexpr std::uint64_t size = 64 * 1024;
-    offset_pool pool{size};
-    plain_pool plain{size};
+    offset_pool pool{size, border};
+    plain_pool plain{size, border};
     std::vector<range> live;
     for (int step = 0; step < 400; ++step) {
       CAPTURE(seed, step);
@@ -97,7 +100,8 @@ TEST_CASE("a pool gives disjoint places from the smallest free range that is lar
       REQUIRE(pool.largest() == largest);
     }
     for (const range& r : live) pool.give_back(r.begin, r.size);
-    CHECK(pool.largest() == size);
+    CHECK(pool.free() == size);
+    CHECK(pool.largest() == std::min(size, border));
   }
 }
 
