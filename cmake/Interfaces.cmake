@@ -1,15 +1,28 @@
-# The digest of the headers that plug-ins and the program share: the messages, arguments and results of plug-ins'
-# factories, and what devices and kernels of plug-ins are made with. A plug-in that was built with other headers is
-# refused.
+# The digest of the headers that plug-ins and the program share: those that plug-ins include (for policies, search rules,
+# devices, kernels, layers), with all that these include, and the list of messages. A plug-in that was built with other
+# headers is refused.
 file(GLOB _messages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/actors/protocol/*.hpp")
-set(_interfaces ${_messages}
-  actors/plugin/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
-  actors/selection/search_rule.hpp actors/selection/search_settings.hpp actors/selection/search_space.hpp
-  actors/plugin/policy_actor.hpp models/layer.hpp models/tensor_spec.hpp models/optimizer/tensor_update.hpp
-  runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/device/cuda/cuda_options.hpp runtime/base/fault.hpp
-  runtime/base/ids.hpp runtime/base/option.hpp runtime/device/kernels/host_device.hpp runtime/device/kernels/keyed_random.hpp
-  runtime/device/kernels/update_math.hpp runtime/device/link.hpp runtime/device/page_locker.hpp runtime/plugin/plugin_abi.hpp runtime/plugin/plugin_table.hpp runtime/device/precision.hpp runtime/device/cpu/tensor_pool.hpp
-  runtime/device/ticket.hpp runtime/device/ticket_tracker.hpp runtime/base/unit.hpp runtime/device/work_meter.hpp)
+file(GLOB _found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/runtime/device/kernels/*.hpp"
+  "${PROJECT_SOURCE_DIR}/runtime/device/streams/*.hpp")
+list(APPEND _found actors/plugin/plugin.hpp actors/plugin/policy_actor.hpp models/layer.hpp
+  models/optimizer/tensor_update.hpp runtime/device/cpu/accounting_allocator.hpp runtime/device/cuda/cuda_options.hpp
+  runtime/device/ticket_tracker.hpp)
+set(_interfaces "")
+while(_found)
+  list(POP_FRONT _found _header)
+  if(_header IN_LIST _interfaces)
+    continue()
+  endif()
+  list(APPEND _interfaces "${_header}")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/${_header}" _includes REGEX "^#include \"")
+  foreach(_include IN LISTS _includes)
+    string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" _include "${_include}")
+    list(APPEND _found "${_include}")
+  endforeach()
+endwhile()
+list(APPEND _interfaces ${_messages})
+list(REMOVE_DUPLICATES _interfaces)
+list(SORT _interfaces)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_interfaces})
 set(_text "")
 foreach(_header IN LISTS _interfaces)
