@@ -111,6 +111,11 @@ chain& chain::chunk_loss(std::int64_t rows) {
   return *this;
 }
 
+chain& chain::note(std::string what) {
+  notes_.push_back(std::move(what));
+  return *this;
+}
+
 chain& chain::publish_as(hub_form form) {
   hub_ = std::move(form);
   return *this;

@@ -63,6 +63,8 @@ class chain {
   chain& chunk_loss(std::int64_t rows);
   /// Sets how it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
+  /// Something that the user should know about it: what of its checkpoint is not used. Returns *this for chaining.
+  chain& note(std::string what);
   /// The format of its parameters and boundaries on devices, and of the gradients that leave them; the default is fp32.
   /// Returns *this for chaining.
   chain& compute_in(precision numbers, precision gradients = precision::fp32);
@@ -72,6 +74,7 @@ class chain {
   const loss& objective() const noexcept { return *objective_; }
   const std::shared_ptr<const weight_source>& weights() const noexcept { return weights_; }  ///< null: random
   const hub_form& hub() const noexcept { return hub_; }
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// The name in a checkpoint of a parameter, by its full name.
   std::string stored_name(const std::string& name) const { return hub_.stored_name ? hub_.stored_name(name) : name; }
   base_format base() const noexcept { return base_; }
@@ -130,6 +133,7 @@ class chain {
   std::vector<chain_layer> layers_;
   std::shared_ptr<const weight_source> weights_;
   hub_form hub_;
+  std::vector<std::string> notes_;
   freezing frozen_;
   bool unfrozen_ = false;
   bool has_fixed_ = false;

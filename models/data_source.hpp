@@ -86,6 +86,9 @@ class data_source {
   /// How samples were made of images' pixels, which were stretched to their size before; nothing if they are no such images.
   virtual std::optional<pixel_scale> pixel_scaling() const { return std::nullopt; }
 
+  /// For the user: what of its files was read past or left out, and how often. Sentences without an end.
+  virtual std::vector<std::string> notes() const { return {}; }
+
   /// For messages: "text corpus.txt".
   virtual std::string describe() const = 0;
 

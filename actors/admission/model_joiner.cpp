@@ -85,6 +85,7 @@ model_entry model_joiner::prepare(const admission_request& r) {
   auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena, known);
   add_bases(setup_.bases, entry);
   notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
+  add_notes(notes_, p.notes);
   if (fits_pool(plan)) {
     pooled_.insert(r.model);
   }

@@ -55,7 +55,7 @@ class planner {
     const auto cap = setup_.options.host_memory;
     made_.host_cap = cap > byte_count{} ? cap : default_host_memory();
     auto made = finished([this] { admit(); });
-    for (const auto& note : made.begins.notes()) {
+    for (const auto& note : made.notes()) {
       setup_.log->info("{}", note);
     }
     note_waves(made);
@@ -248,6 +248,14 @@ class planner {
 };
 
 }  // namespace
+
+std::vector<std::string> planned_workload::notes() const {
+  std::vector<std::string> all = begins.notes();
+  for (const auto& p : prepared) {
+    add_notes(all, p.notes);
+  }
+  return all;
+}
 
 int optimizer_threads(const session_options& options) {
   return options.optimizer_threads > 0 ? options.optimizer_threads

@@ -39,6 +39,9 @@ struct planned_workload {
   duration pilot_time{};
   known_rates device_updates;
   byte_count host_cap;
+
+  /// For the user, each once: checkpoints passed over, and what of the models' files and data is not used.
+  std::vector<std::string> notes() const;
 };
 
 /// Threads of the optimizer: those asked for, or half the cores, at least 1.

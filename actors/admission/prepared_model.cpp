@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -78,6 +79,14 @@ void validate_terms(const model_description& m) {
 }
 
 }  // namespace
+
+void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const auto& note : more) {
+    if (std::ranges::find(notes, note) == notes.end()) {
+      notes.push_back(note);
+    }
+  }
+}
 
 std::uint32_t steps_on(const model_description& m, const data_source& source) {
   return steps_of(m, order_of(m, source, 0));
@@ -273,6 +282,19 @@ void check_loss_chunk(const model_description& m, const chain& model, const tens
   }
 }
 
+/// What of the model's files and of its data is not used.
+std::vector<std::string> notes_of(const model_description& m, const prepared_model& p) {
+  auto notes = p.model->notes();
+  std::ranges::copy(p.data.source->notes(), std::back_inserter(notes));
+  const auto rest = p.data.order.samples % m.batch_size;
+  if (rest > 0 && m.epochs > 0 && !m.evaluate_only) {
+    notes.push_back(fmt::format("{}: {} training samples in batches of {}: {} of them {} in no batch{}",
+                                p.data.source->describe(), p.data.order.samples, m.batch_size, rest,
+                                rest == 1 ? "is" : "are", m.data.shuffle ? ", others in each epoch" : ""));
+  }
+  return notes;
+}
+
 }  // namespace
 
 prepared_model model_preparer::prepare(const model_description& m) {
@@ -288,6 +310,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
                           p.data.source->describe(), to_string(p.data.source->sample_input())));
   }
   p.data.order = order_of(m, *p.data.source, seed_);
+  p.notes = notes_of(m, p);
   p.steps = steps_of(m, p.data.order);
   if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });
   p.evaluation = evaluation_micro_batches(m, *p.data.source, p.model->objective().masks());

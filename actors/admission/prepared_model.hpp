@@ -34,9 +34,13 @@ struct prepared_model {
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
   std::string identity{};         ///< identity_of() it
   std::vector<std::string> base{};   ///< of its plan_request
+  std::vector<std::string> notes{};  ///< for the user: what of its files and data is not used
   bool follows_on_device = true;  ///< no device of the run is faster than another
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
+
+/// Appends those that are not there yet.
+void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);
 
 /// Rates of update rules; rules count as equal if they do the same arithmetic.
 template <class Rate>

@@ -314,6 +314,11 @@ void session::state::make_plan() {
   }
 }
 
+std::vector<std::string> session::notes() {
+  plan();
+  return state_->planned->notes();
+}
+
 /// One that had given its memory to others when it was decided has not been saved as stopped.
 void session::state::end_stopped_trials() {
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
@@ -632,8 +637,9 @@ report session::state::report_of(const executed_run& run, duration load, const t
   r.pilot = planned->pilot_time;
   r.process_peak = process_peak_memory();
   r.trace = spans ? spans->bytes() : byte_count{};
-  r.notes.insert(r.notes.begin(), joiner->notes().begin(), joiner->notes().end());
-  r.notes.insert(r.notes.begin(), planned->begins.notes().begin(), planned->begins.notes().end());
+  auto notes = planned->notes();
+  add_notes(notes, joiner->notes());
+  r.notes.insert(r.notes.begin(), notes.begin(), notes.end());
   return r;
 }
 

@@ -99,6 +99,9 @@ class session {
   /// Throws fault_error{bad_input} or {does_not_fit}. run() calls it if it was not called before.
   const workload_plan& plan();
 
+  /// What the user should know of the plan: checkpoints passed over, what of the models' files and data is not used.
+  std::vector<std::string> notes();
+
   /// The devices for which plan() has planned.
   const std::vector<device_info>& devices();
 

@@ -71,7 +71,8 @@ std::string search_line(const workload& w) {
 
 std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::span<const device_info> devices,
                     const forecast& f, const std::optional<rehearsal_summary>& rehearsed,
-                    std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory) {
+                    std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory,
+                    const std::vector<std::string>& notes) {
   auto j = parse_ordered_json(hydra::to_json(plan));
   j["data"] = json_of(inputs.data);
   j["groups"] = json_of(inputs.groups);
@@ -89,7 +90,12 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::s
                       {"spread", rehearsed->spread}};
   j["parallel"] = parallel_json(ways);
   j["memory"] = memory_json(memory);
+  j["notes"] = notes;
   return json_text(j, 2) + "\n";
+}
+
+std::string to_lines(const std::vector<std::string>& notes) {
+  return notes.empty() ? "" : fmt::format("notes:\n  {}\n", fmt::join(notes, "\n  "));
 }
 
 int plan(const plan_options& o) {
@@ -108,10 +114,11 @@ int plan(const plan_options& o) {
   const forecast f = s.predict();
   const std::vector<parallel_forecast> ways = s.compare_parallel();
   const std::vector<memory_forecast> memory = s.compare_memory();
-  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory)
+  const std::vector<std::string> notes = s.notes();
+  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory, notes)
                           : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
                                 search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
-                                to_lines(f) + to_table(ways) + to_table(memory));
+                                to_lines(f) + to_table(ways) + to_table(memory) + to_lines(notes));
   return 0;
 }
 

@@ -13,9 +13,14 @@ using nlohmann::json;
 
 std::string config_text(const json& config) { return json_text(config, 2) + "\n"; }
 
+void erase_stale(json& config) {
+  for (const char* key : {"_name_or_path", "auto_map", "quantization_config", "torch_dtype", "transformers_version"})
+    config.erase(key);
+}
+
 json published(const model_config& config, const char* architecture) {
   json result = config.content();
-  for (const char* stale : {"_name_or_path", "torch_dtype", "transformers_version"}) result.erase(stale);
+  erase_stale(result);
   result["architectures"] = {architecture};
   result["dtype"] = "float32";
   return result;
@@ -34,6 +39,15 @@ chain_description publishing(chain_description description, json config) {
 void require_own_head(const model_config& config, const from_options& options) {
   if (!options.head.empty())
     config.refuse("architectures", fmt::format("a language model has one head; leave out head = \"{}\"", options.head));
+}
+
+void require_no_dropout(const model_config& config, const from_options& options, std::initializer_list<const char*> keys) {
+  if (options.dropout > 0) config.refuse("model_type", "models of this kind have no dropout in Hydra; leave dropout out");
+  for (const char* const key : keys)
+    if (const double share = config.real(key, 0); share != 0 && options.dropout < 0)
+      config.refuse(key, fmt::format("{}, but models of this kind have no dropout in Hydra; set dropout = 0 to train "
+                                     "without it",
+                                     share));
 }
 
 std::int64_t context_from(const model_config& config, const from_options& options, const char* key, std::int64_t most) {

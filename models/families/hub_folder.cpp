@@ -1,5 +1,6 @@
 #include "models/families/hub_folder.hpp"
 
+#include "models/families/config_keys.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/weights/hub_weights.hpp"
 #include "runtime/base/fault.hpp"
@@ -16,6 +17,7 @@ namespace hydra {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 constexpr const char* architectures_key = "architectures";
 
@@ -67,13 +69,16 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
                                                          "config.json and model.safetensors", folder.string())};
   if (is_exported(folder)) return describe_exported(folder, options);
   const auto config = model_config::read(folder / "config.json");
+  config.require("pruned_heads", json::object());
   chain_description description = architecture_of(config).read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);
   require_layers(config, tensors->all().size());
   description.checkpoint = folder;
   const auto head = options.head.empty() ? hub_head::stored : hub_head::fresh;
-  description.build = [build = std::move(description.build), tensors, head](const data_source& data) {
+  description.build = [build = std::move(description.build), tensors, head,
+                       notes = unread_keys(config)](const data_source& data) {
     chain made = build(data);
+    for (const std::string& n : notes) made.note(n);
     made.begin_with(std::make_shared<hub_weights>(tensors, made, head));
     return made;
   };

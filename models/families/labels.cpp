@@ -1,5 +1,6 @@
 #include "models/families/labels.hpp"
 
+#include "models/families/config_text.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +55,8 @@ std::string exported_config(const json& original, const std::string& own, label_
   }
   if (names == label_names::fresh) result.erase("problem_type");
   result.update(changes);
-  for (const char* other_type : {"torch_dtype", "num_labels"}) result.erase(other_type);
+  erase_stale(result);
+  result.erase("num_labels");
   return json_text(result, 2);
 }
 

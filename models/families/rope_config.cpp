@@ -37,7 +37,10 @@ rope_choice rope_from(const model_config& config) {
   config.require("partial_rotary_factor", 1.0);
   const double theta = config.real("rope_theta", 10000);
   const std::int64_t longest = config.integer("max_position_embeddings");
-  if (const auto table = config.table("rope_parameters")) return rope_in(*table, theta, longest);
+  if (const auto table = config.table("rope_parameters")) {
+    config.ignore({"rope_scaling"});  // the same, for earlier versions of transformers
+    return rope_in(*table, theta, longest);
+  }
   if (const auto table = config.table("rope_scaling")) return rope_in(*table, theta, longest);
   return {theta, {}};
 }

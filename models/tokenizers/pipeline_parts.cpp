@@ -29,14 +29,8 @@ std::vector<model_config> members(const model_config& file, std::string_view key
   const auto part = file.table(key);
   if (!part) return {};
   if (type_of(*part) != "Sequence") return {*part};
-  std::vector<model_config> all;
-  const auto found = part->content().find(list);
-  if (found == part->content().end() || !found->is_array()) part->refuse(list, "is no list");
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    if (!(*found)[i].is_object()) part->refuse(fmt::format("{}[{}]", list, i), "is no table");
-    all.emplace_back(file.file(), (*found)[i], fmt::format("{}.{}[{}].", key, list, i));
-  }
-  return all;
+  if (!part->has(list)) part->refuse(list, "is no list");
+  return part->tables(list);
 }
 
 std::variant<std::string, split_pattern> pattern_of(const model_config& part) {

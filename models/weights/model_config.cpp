@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <mutex>
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -31,8 +33,52 @@ json parse(const std::filesystem::path& file, std::string_view text) try {
 
 }  // namespace
 
+/// Of a file: the full names of keys that were asked for, and of tables and lists that were opened.
+class model_config::question_list {
+ public:
+  void add(std::string name) {
+    const std::lock_guard lock{mutex_};
+    asked_.insert(std::move(name));
+  }
+  void open(std::string name) {
+    const std::lock_guard lock{mutex_};
+    opened_.insert(std::move(name));
+  }
+
+  /// Appends the names of the table's keys that were not asked for.
+  void find_others(const json& table, const std::string& prefix, std::vector<std::string>& names) const {
+    const std::lock_guard lock{mutex_};
+    others_in(table, prefix, names);
+  }
+
+ private:
+  void others_in(const json& table, const std::string& prefix, std::vector<std::string>& names) const {
+    for (const auto& [key, value] : table.items()) {
+      const std::string name = prefix + key;
+      if (!asked_.contains(name) && !value.is_null()) names.push_back(name);
+      if (!opened_.contains(name)) continue;
+      if (value.is_object()) others_in(value, name + ".", names);
+      for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
+        others_in(value[i], fmt::format("{}[{}].", name, i), names);
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> asked_;
+  std::set<std::string, std::less<>> opened_;
+};
+
 model_config::model_config(std::string file, json table, std::string prefix)
-    : file_(std::move(file)), table_(std::make_shared<const json>(std::move(table))), prefix_(std::move(prefix)) {}
+    : file_(std::move(file)),
+      table_(std::make_shared<const json>(std::move(table))),
+      prefix_(std::move(prefix)),
+      asked_(std::make_shared<question_list>()) {}
+
+model_config::model_config(const model_config& outer, json table, std::string prefix)
+    : file_(outer.file_),
+      table_(std::make_shared<const json>(std::move(table))),
+      prefix_(std::move(prefix)),
+      asked_(outer.asked_) {}
 
 model_config model_config::read(const std::filesystem::path& file) {
   json parsed = parse(file, read_text(file));
@@ -41,6 +87,7 @@ model_config model_config::read(const std::filesystem::path& file) {
 }
 
 const json* model_config::find(std::string_view key) const {
+  asked_->add(fmt::format("{}{}", prefix_, key));
   const auto found = table_->find(key);
   return found == table_->end() || found->is_null() ? nullptr : &*found;
 }
@@ -119,8 +166,33 @@ std::vector<double> model_config::reals(std::string_view key) const {
 std::optional<model_config> model_config::table(std::string_view key) const {
   const json* const value = find(key);
   if (!value) return std::nullopt;
-  if (!value->is_object()) refuse(key, fmt::format("{} is no table", json_text(*value)));
-  return model_config{file_, *value, fmt::format("{}{}.", prefix_, key)};
+  asked_->open(fmt::format("{}{}", prefix_, key));
+  return nested(key, *value);
+}
+
+model_config model_config::nested(std::string_view name, const json& value) const {
+  if (!value.is_object()) refuse(name, fmt::format("{} is no table", json_text(value)));
+  return {*this, value, fmt::format("{}{}.", prefix_, name)};
+}
+
+std::vector<model_config> model_config::tables(std::string_view key) const {
+  const json* const value = find(key);
+  if (!value) return {};
+  if (!value->is_array()) refuse(key, fmt::format("{} is no list", json_text(*value)));
+  asked_->open(fmt::format("{}{}", prefix_, key));
+  std::vector<model_config> all;
+  for (std::size_t i = 0; i < value->size(); ++i) all.push_back(nested(fmt::format("{}[{}]", key, i), (*value)[i]));
+  return all;
+}
+
+void model_config::ignore(std::initializer_list<std::string_view> keys) const {
+  for (const std::string_view key : keys) find(key);
+}
+
+std::vector<std::string> model_config::unread() const {
+  std::vector<std::string> names;
+  asked_->find_others(*table_, prefix_, names);
+  return names;
 }
 
 }  // namespace hydra

@@ -1,10 +1,12 @@
 #pragma once
-// config.json of a Hugging Face checkpoint: typed keys, and errors that name file and key.
+// A file of settings in JSON, such as the config.json of a Hugging Face checkpoint: typed keys, errors that name file and key,
+// and the keys that nobody asked for.
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +15,8 @@
 
 namespace hydra {
 
-/// A table of config.json. Its getters throw fault_error{bad_input} "FILE: KEY: what is wrong".
+/// A table of the file. Its getters throw fault_error{bad_input} "FILE: KEY: what is wrong". Thread-safe, with its copies and
+/// its nested tables, which remember together what was asked for.
 class model_config {
  public:
   model_config(std::string file, nlohmann::json table, std::string prefix = {});
@@ -32,6 +35,15 @@ class model_config {
   /// A nested table; empty if it is absent or null.
   std::optional<model_config> table(std::string_view key) const;
 
+  /// The tables in a list; none if it is absent or null.
+  std::vector<model_config> tables(std::string_view key) const;
+
+  /// Keys without an effect here: unread() does not name them.
+  void ignore(std::initializer_list<std::string_view> keys) const;
+  /// Keys that no getter, has(), require() or ignore() was asked for, null ones aside, in this table and in nested ones that were
+  /// opened: "rope_scaling.beta", "added_tokens[2].color".
+  std::vector<std::string> unread() const;
+
   /// "file: key: why".
   [[noreturn]] void refuse(std::string_view key, std::string_view why) const;
   /// refuse() unless the key is absent or has this value: Hydra's layers support no other.
@@ -41,12 +53,17 @@ class model_config {
   const std::string& file() const noexcept { return file_; }
 
  private:
+  class question_list;
+
+  model_config(const model_config& outer, nlohmann::json table, std::string prefix);
   const nlohmann::json* find(std::string_view key) const;
+  model_config nested(std::string_view name, const nlohmann::json& value) const;
   std::int64_t integer_of(std::string_view key, const nlohmann::json& value) const;
 
   std::string file_;
   std::shared_ptr<const nlohmann::json> table_;
   std::string prefix_;  ///< of keys in errors: "rope_scaling."
+  std::shared_ptr<question_list> asked_;
 };
 
 }  // namespace hydra

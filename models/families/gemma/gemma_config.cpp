@@ -32,6 +32,7 @@ double stretch_of(const model_config& config, const char* key, const rope_scalin
 /// What both have in common, without positions. Layer i has a window unless pattern divides i + 1.
 gemma_options common(const model_config& config, std::int64_t pattern) {
   config.require("hidden_activation", "gelu_pytorch_tanh");
+  config.ignore({"hidden_act"});  // transformers does not read it
   config.require("attention_bias", false);
   config.require("use_bidirectional_attention", false);
   if (pattern < 1) config.refuse("sliding_window_pattern", fmt::format("{} is not positive", pattern));
@@ -56,7 +57,7 @@ gemma_options common(const model_config& config, std::int64_t pattern) {
 chain_description described(const model_config& config, const from_options& options, const char* architecture,
                             gemma_options o) {
   require_own_head(config, options);
-  if (options.dropout > 0) config.refuse("model_type", "models of this kind have no dropout; leave dropout out");
+  require_no_dropout(config, options, {"attention_dropout"});
   o.context = context_from(config, options, positions, o.context);
   return publishing(gemma(o), published(config, architecture));
 }
@@ -73,6 +74,7 @@ void read_gemma3_positions(const model_config& config, gemma_options& o) {
     o.rope_factor = stretch_of(*both, "full_attention", global.scaling);
     o.rope_theta = global.theta;
     o.local_rope_theta = local.theta;
+    config.ignore({"rope_theta", "rope_scaling", "rope_local_base_freq"});  // the same, for earlier versions of transformers
     return;
   }
   const auto scaling = config.table("rope_scaling");

@@ -43,7 +43,7 @@ llama_options common(const model_config& config) {
 chain_description described(const model_config& config, const from_options& options, const char* architecture,
                             llama_options o) {
   require_own_head(config, options);
-  if (options.dropout > 0) config.refuse("model_type", "models of this kind have no dropout; leave dropout out");
+  require_no_dropout(config, options, {"attention_dropout"});
   o.context = context_of(config, options);
   return publishing(llama(o), published(config, architecture));
 }
@@ -53,6 +53,7 @@ void read_qwen_window(const model_config& config, llama_options& o) {
   const std::int64_t first = config.integer("max_window_layers", 28);
   const bool windowed = config.boolean("use_sliding_window", false);
   const auto full = full_layers_from(config, o.layers, [&](std::int64_t i) { return !windowed || i < first; });
+  if (!windowed) config.ignore({"sliding_window"});
   if (std::ssize(full) == o.layers) return;
   if (!windowed) config.refuse("layer_types", "has sliding_attention, but use_sliding_window is not true");
   o.window = config.integer("sliding_window", 4096);
@@ -106,6 +107,7 @@ chain_description mistral_from_config(const model_config& config, const from_opt
 
 chain_description qwen2_from_config(const model_config& config, const from_options& options) {
   llama_options o = common(config);
+  config.ignore({"use_mrope"});  // of models that also see
   read_qwen_window(config, o);
   o.qkv_bias = true;
   return described(config, options, "Qwen2ForCausalLM", o);

@@ -66,10 +66,8 @@ void read_positions(const model_config& config, phi3_options& o) {
 
 chain_description phi3_from_config(const model_config& config, const from_options& options) {
   require_own_head(config, options);
-  if (options.dropout > 0)
-    config.refuse("model_type", "models of this kind have no dropout in Hydra; leave dropout out");
+  require_no_dropout(config, options, {"attention_dropout", "embd_pdrop", "resid_pdrop"});
   config.require("hidden_act", "silu");
-  config.require("resid_pdrop", 0.0);
   const std::int64_t heads = config.integer("num_attention_heads");
   phi3_options o{.layers = config.integer("num_hidden_layers"),
                  .width = config.integer("hidden_size"),
@@ -82,6 +80,7 @@ chain_description phi3_from_config(const model_config& config, const from_option
                  .window = config.integer("sliding_window", 0),
                  .eps = config.real("rms_norm_eps", 1e-5),
                  .tied = config.boolean("tie_word_embeddings", false)};
+  config.ignore({"original_max_position_embeddings"});  // of longrope only
   read_positions(config, o);
   return publishing(phi3(o), published(config, "Phi3ForCausalLM"));
 }

@@ -48,3 +48,15 @@ TEST_CASE("an integer that does not fit into 64 bits with a sign is refused, not
   CHECK_THROWS_WITH(c.integer("b"), "f: b: 9223372036854775808 is not below 2^63");
   CHECK_THROWS_WITH(c.integers("c"), "f: c: 18446744073709551615 is not below 2^63");
 }
+
+TEST_CASE("a configuration knows which of its keys nobody asked for, in tables that were opened too") {
+  const model_config config{"f", {{"used", 1}, {"other", {{"a", 1}}}, {"none", nullptr}, {"opened", {{"b", 2}, {"c", {1}}}},
+                                  {"list", {{{"d", 3}}, {{"d", 4}, {"e", true}}}}, {"without", 5}}};
+  CHECK(config.integer("used") == 1);
+  CHECK(model_config{config}.table("opened")->has("b"));
+  for (const model_config& entry : config.tables("list")) CHECK(entry.integer("d") > 2);
+  config.ignore({"without"});
+  CHECK(config.unread() == std::vector<std::string>{"list[1].e", "opened.c", "other"});
+  CHECK_THROWS_WITH(config.tables("used"), "f: used: 1 is no list");
+  CHECK_THROWS_WITH(config.table("opened")->tables("c"), "f: opened.c[0]: 1 is no table");
+}

@@ -85,7 +85,7 @@ TEST_CASE("a setting of Phi-3 that Hydra does not support is refused with its ke
                       Contains("m/config.json: ") && Contains(key) && Contains(why));
   };
   refuses("hidden_act", "gelu", "\"gelu\"");
-  refuses("resid_pdrop", 0.1, "0.1 is not supported");
+  refuses("resid_pdrop", 0.1, "0.1, but models of this kind have no dropout");
   refuses("partial_rotary_factor", 1.5, "1.5 is not in (0, 1]");
   refuses("rope_scaling", {{"type", "linear"}, {"factor", 2.0}}, "longrope");
   refuses("rope_scaling", with(factors, "long_factor", {1.0}), "1 factors");
