@@ -1,6 +1,7 @@
 #include "apps/commands/generate.hpp"
 
 #include "apps/commands/text_source.hpp"
+#include "models/tokenizers/text_frame.hpp"
 #include "partition/inference/decoder.hpp"
 #include "partition/inference/sampling.hpp"
 #include "runtime/base/fault.hpp"
@@ -70,12 +71,10 @@ token_list parse_ids(const std::string& text) {
 
 token_list encode(const text_source& s, const std::string& text) {
   if (!s.words) refuse("there is no tokenizer for a prompt of words: give --tokenizer, or --prompt-ids");
-  token_list ids;
-  for (const std::uint32_t id : s.words->encode(text)) ids.push_back(id);
-  std::optional<std::int64_t> begin = s.begin;
-  if (ids.empty() && !begin) begin = s.words->special().begin_of_text;
-  if (begin && (ids.empty() || ids.front() != *begin)) ids.insert(ids.begin(), *begin);
-  return ids;
+  std::vector<std::uint32_t> ids = s.words->encode(text);
+  begin_text(s.special, ids);
+  if (ids.empty() && s.special.begin_of_text) ids.push_back(*s.special.begin_of_text);
+  return {ids.begin(), ids.end()};
 }
 
 token_list prompt_of(const text_source& s, const generate_options& o) {
@@ -129,8 +128,9 @@ token_list write(decoder& writer, const token_list& prompt, std::int64_t count, 
 
 std::string as_text(const token_list& ids, const text_source& s, const generate_options& o) {
   if (!writes_text(s, o)) return fmt::format("{}", fmt::join(ids, " "));
-  const bool begun = s.begin && ids.front() == *s.begin;
-  return s.words->decode(std::vector<std::uint32_t>(ids.begin() + (begun ? 1 : 0), ids.end()));
+  const auto& before = s.special.before;
+  const bool begun = std::ranges::equal(before, std::span{ids}.first(std::min(before.size(), ids.size())));
+  return s.words->decode(std::vector<std::uint32_t>(ids.begin() + (begun ? std::ssize(before) : 0), ids.end()));
 }
 
 void tell(const decode_plan& plan) {
@@ -168,7 +168,7 @@ int generate(const generate_options& o) {
 
 void declare_prompt(command_line& line, generate_options& o) {
   line.add_option("--prompt", o.prompt,
-                 "text to continue; after a begin-of-text token if the checkpoint's tokenizer adds one");
+                 "text to continue; after a begin-of-text token if the tokenizer adds one, as the texts of the training");
   line.add_option("--prompt-file", o.prompt_file, "the same, in a file");
   line.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
   line.add_option("--tokens", o.tokens,

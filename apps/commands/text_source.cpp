@@ -8,23 +8,20 @@
 #include "models/data/chat_jinja.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
-#include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace hydra::apps {
 
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// Data without samples, for a model that only generates.
 class any_text final : public data_source {
@@ -52,41 +49,6 @@ void require_writer(const chain_description& d, const std::string& who) {
                        d.family));
 }
 
-/// A member of a JSON value from an unchecked file; null if the value is not an object or has no such member.
-const json& member(const json& of, const char* key) {
-  static const json none;
-  const auto found = of.find(key);  // the end if `of` is not an object
-  return found == of.end() ? none : *found;
-}
-
-/// The token that a tokenizer.json's template (the whole post_processor, or one of a sequence) puts before a single text.
-std::optional<std::string> first_of_template(const json& post) {
-  const json& type = member(post, "type");
-  if (type == "Sequence")
-    for (const json& each : member(post, "processors"))
-      if (auto token = first_of_template(each)) return token;
-  const json& single = member(post, "single");
-  if (type != "TemplateProcessing" || !single.is_array() || single.empty()) return std::nullopt;
-  const json& id = member(member(single.front(), "SpecialToken"), "id");
-  return id.is_string() ? std::optional{id.get<std::string>()} : std::nullopt;
-}
-
-json content_if_there(const fs::path& file) {
-  return fs::is_regular_file(file) && file.extension() != ".model" ? model_config::read(file).content()
-                                                                   : json::object();
-}
-
-/// tokenizer_config.json takes precedence; else the template of tokenizer.json, which is `chosen` or in the folder.
-std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& words) {
-  const bool is_folder = fs::is_directory(chosen);
-  const json settings = content_if_there((is_folder ? chosen : chosen.parent_path()) / "tokenizer_config.json");
-  if (const auto adds = settings.find("add_bos_token"); adds != settings.end() && adds->is_boolean())
-    return *adds ? words.special().begin_of_text : std::nullopt;
-  const json file = content_if_there(is_folder ? chosen / "tokenizer.json" : chosen);
-  const auto token = first_of_template(member(file, "post_processor"));
-  return token ? words.id_of(*token) : std::nullopt;
-}
-
 void add_stored_ends(const fs::path& checkpoint, text_source& s) {
   for (const std::int64_t end : stored_ends(s.model->hub().config, checkpoint)) s.ends.insert(end);
 }
@@ -106,6 +68,7 @@ text_source from_hub(const text_source_options& o) {
   text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
   add_stored_ends(folder, s);
   s.words = words_by(o, has_tokenizer(folder) ? std::optional{tokenizer_choice{.file = folder}} : std::nullopt);
+  if (s.words) s.special = s.words->special();
   return s;
 }
 
@@ -113,6 +76,11 @@ const model_entry& model_of(const workload& w, const text_source_options& o) {
   if (o.model) return find_model(w, *o.model);
   if (w.models.size() != 1) refuse(fmt::format("{} has {} models; choose one with --model", o.source, w.models.size()));
   return w.models.front();
+}
+
+/// Texts of their own; the windows of a continuous text do not begin as such texts do.
+bool has_records(const data_description& data) {
+  return !std::holds_alternative<text_files>(data.what) && !std::holds_alternative<token_files>(data.what);
 }
 
 text_source from_run(const text_source_options& o) {
@@ -127,6 +95,8 @@ text_source from_run(const text_source_options& o) {
   const data_description& data = w.data.at(m.data).description;
   if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());
   s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));
+  if (s.words) s.special = s.words->special();
+  if (!has_records(data)) s.special.before.clear();
   if (const template_choice* const chat = chat_format_of(data); chat && s.words)
     if (const auto end = end_of_turn(*chat, *s.words)) s.ends.insert(*end);
   return s;
@@ -141,8 +111,7 @@ text_source open_text_source(const text_source_options& o) {
   if (!run && kind_of(folder / "config.json") != fs::file_type::regular)
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
   text_source s = run ? from_run(o) : from_hub(o);
-  if (!run && s.words && o.tokenizer != "bytes") s.begin = begin_of(o.tokenizer.value_or(o.source), *s.words);
-  if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
+  if (s.special.end_of_text) s.ends.insert(*s.special.end_of_text);
   return s;
 }
 

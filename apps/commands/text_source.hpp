@@ -16,7 +16,7 @@ struct text_source {
   std::shared_ptr<const chain> model;
   std::int64_t context = 0;                  ///< tokens of its longest text
   std::shared_ptr<const tokenizer> words{};  ///< null: texts are token ids
-  std::optional<std::int64_t> begin{};       ///< token before every text, where the checkpoint's tokenizer adds one
+  special_tokens special{};                  ///< of `words`; `before` as the model has learnt it
   std::set<std::int64_t> ends{};             ///< tokens that end a text
 };
 

@@ -1,6 +1,7 @@
 #include "models/data/chat_jinja.hpp"
 #include "models/data/record_encoding.hpp"
 #include "models/data/record_words.hpp"
+#include "models/tokenizers/text_frame.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -23,18 +24,6 @@ std::string text_of(std::span<const chat_piece> parts) {
   std::string text;
   for (const chat_piece& p : parts) text += p.text;
   return text;
-}
-
-/// How many tokens of `all` the text before a place has, and whether the next one reaches across that place.
-struct cut {
-  std::size_t tokens = 0;
-  bool across = false;
-};
-
-cut cut_at(std::string_view before, const token_ids& all, const tokenizer& by) {
-  const token_ids alone = by.encode(before);
-  const auto same = static_cast<std::size_t>(std::ranges::mismatch(alone, all).in2 - all.begin());
-  return {same, same < alone.size()};
 }
 
 /// The answers of a text that was tokenised as a whole: a token belongs to an answer if it has a part of it.
@@ -68,7 +57,7 @@ class answer_finder {
   }
 
   token_range by_prefixes(std::string_view text, std::size_t start) const {
-    const cut first = cut_at(text.substr(0, start), all_, by_), last = cut_at(text, all_, by_);
+    const token_cut first = cut_after(text.substr(0, start), all_, by_), last = cut_after(text, all_, by_);
     return {first.tokens, last.tokens + (last.across ? 1 : 0)};
   }
 
@@ -107,15 +96,17 @@ class chat_encoder {
   void fit(std::vector<record_word>& words, conversation& c, std::size_t space, bool answered) const {
     if (words.size() <= space) return;
     while (words.size() > space && drop_first_turn(c, answered)) words = words_of(c);
-    shorten(words, space);
+    shorten(words, space, by_->special().before.size());
     words.front() |= shortened_record;
   }
 
   std::vector<record_word> words_of(const conversation& c) const {
     const pieces parts = template_.render(c);
     token_ids words = by_->encode(text_of(parts));
-    for (const token_range& r : with_loss(parts, words))
-      for (std::size_t i = std::max<std::size_t>(r.first, 1); i < r.end; ++i) words[i] |= counted_word;
+    const std::vector<token_range> counted = with_loss(parts, words);
+    const std::size_t begun = begin_text(by_->special(), words);
+    for (const token_range& r : counted)
+      for (std::size_t i = std::max<std::size_t>(r.first + begun, 1); i < r.end + begun; ++i) words[i] |= counted_word;
     return words;
   }
 

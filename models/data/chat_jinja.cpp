@@ -3,11 +3,13 @@
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <vector>
 
 namespace hydra {
 namespace {
@@ -86,8 +88,18 @@ std::string gemma(const chat_marks& marks) {
                      generation_prompt("<start_of_turn>model\n"));
 }
 
-std::string by_roles(const role_map& all) {
-  std::string text = "{%- for message in messages -%}\n";
+/// Before a conversation whose first prefix does not begin with it.
+std::string begin_of_roles(const role_map& all, const std::string& before) {
+  if (before.empty()) return {};
+  std::vector<std::string> without;
+  for (const auto& [role, marks] : all)
+    if (!marks.prefix.starts_with(before)) without.push_back(quoted(role));
+  if (without.empty()) return {};
+  return fmt::format("{{%- if messages[0]['role'] in [{}] -%}}{}{{%- endif -%}}\n", fmt::join(without, ", "), written(before));
+}
+
+std::string by_roles(const role_map& all, const std::string& before) {
+  std::string text = begin_of_roles(all, before) + "{%- for message in messages -%}\n";
   const char* test = "if";
   for (const auto& [role, marks] : all) {
     text += fmt::format("    {{%- {} message['role'] == {} -%}}\n        {{{{- {} + message['content'] + {} -}}}}\n",
@@ -110,11 +122,11 @@ std::optional<std::uint32_t> end_of_turn(const template_choice& format, const to
 }
 
 std::string chat_jinja(const template_choice& format, const chat_marks& marks) {
-  if (!format.roles.empty()) return by_roles(format.roles);
+  if (!format.roles.empty()) return by_roles(format.roles, marks.before);
   if (format.name == "llama-3") return llama_3(marks);
   if (format.name == "mistral") return mistral(marks);
   if (format.name == "gemma") return gemma(marks);
-  return format.name == "qwen" ? qwen_jinja : chatml_jinja;
+  return (marks.before.empty() ? "" : written(marks.before)) + (format.name == "qwen" ? qwen_jinja : chatml_jinja);
 }
 
 }  // namespace hydra

@@ -157,7 +157,9 @@ void require_tokens(const named_template& t, const chat_marks& marks, const toke
 }  // namespace
 
 chat_marks marks_of(const tokenizer& by) {
-  return {text_of(by, by.special().begin_of_text), text_of(by, by.special().end_of_text)};
+  const special_tokens special = by.special();
+  return {text_of(by, special.begin_of_text), text_of(by, special.end_of_text),
+          special.before.empty() ? std::string{} : by.decode(special.before)};
 }
 
 chat_template::chat_template(template_choice choice, const tokenizer& by)

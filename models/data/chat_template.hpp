@@ -38,9 +38,9 @@ struct template_choice {
   friend bool operator==(const template_choice&, const template_choice&) = default;
 };
 
-/// The texts of a tokenizer's special tokens; empty: it has none.
+/// The texts of a tokenizer's special tokens; empty: it has none. `before`: what it puts before a text.
 struct chat_marks {
-  std::string begin_of_text, end_of_text;
+  std::string begin_of_text, end_of_text, before;
 };
 chat_marks marks_of(const tokenizer& by);
 

@@ -18,6 +18,7 @@ struct masked_windows_options {
   encoder_marks marks{};
   mask_options masking{};
   std::string fingerprint{};
+  std::vector<std::string> notes{};
 };
 
 /// Sample i is [CLS], the context - 2 tokens at i * (context - 2), [SEP]; the last one is padded.
@@ -37,6 +38,7 @@ class masked_windows final : public data_source {
     options_.train.require_unchanged();
     options_.validation.require_unchanged();
   }
+  std::vector<std::string> notes() const override { return options_.notes; }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
 

@@ -88,7 +88,8 @@ source open_causal(const text_records& r) {
                              .packed = r.packing,
                              .seed = r.seed,
                              .fingerprint = fmt::format("{}, {}{}", identity_of(r), encoding.key,
-                                                        r.packing ? fmt::format(", packed by seed {}", r.seed) : "")});
+                                                        r.packing ? fmt::format(", packed by seed {}", r.seed) : ""),
+                             .notes = r.by->notes()});
 }
 
 }  // namespace

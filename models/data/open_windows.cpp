@@ -19,18 +19,32 @@ std::string fingerprint_of(const token_parts& parts, const tokenizer* by, const 
                      static_cast<int>(wants.form), wants.context, masking.share, masking.seed);
 }
 
+/// A window begins anywhere in the texts: a token that begins a text does not belong there.
+std::vector<std::string> notes_of(const token_parts& parts, const tokenizer* by, const sample_request& wants) {
+  if (!by) return {};
+  std::vector<std::string> notes = by->notes();
+  const std::vector<std::uint32_t> before = by->special().before;
+  if (wants.form == sample_form::causal && !before.empty())
+    notes.push_back(fmt::format("{}: windows of a continuous text do not begin with {}, which the tokenizer puts before a "
+                                "text; records of kind = \"jsonl\" do",
+                                parts.name, by->decode(before)));
+  return notes;
+}
+
 }  // namespace
 
 std::shared_ptr<const data_source> open_windows(token_parts parts, const tokenizer* by, const mask_options& masking,
                                                 const sample_request& wants) {
   std::string fingerprint = fingerprint_of(parts, by, masking, wants);
+  std::vector<std::string> notes = notes_of(parts, by, wants);
   if (wants.form == sample_form::causal)
     return std::make_shared<token_windows>(token_windows_options{.name = std::move(parts.name),
                                                                  .train = std::move(parts.train),
                                                                  .validation = std::move(parts.validation),
                                                                  .vocabulary = parts.vocabulary,
                                                                  .context = wants.context,
-                                                                 .fingerprint = std::move(fingerprint)});
+                                                                 .fingerprint = std::move(fingerprint),
+                                                                 .notes = std::move(notes)});
   const encoder_marks marks = encoder_marks_of(*by, true, parts.name);
   return std::make_shared<masked_windows>(masked_windows_options{.name = std::move(parts.name),
                                                                  .train = std::move(parts.train),
@@ -39,7 +53,8 @@ std::shared_ptr<const data_source> open_windows(token_parts parts, const tokeniz
                                                                  .context = wants.context,
                                                                  .marks = marks,
                                                                  .masking = masking,
-                                                                 .fingerprint = std::move(fingerprint)});
+                                                                 .fingerprint = std::move(fingerprint),
+                                                                 .notes = std::move(notes)});
 }
 
 }  // namespace hydra

@@ -23,6 +23,7 @@ struct record_windows_options {
   bool packed = false;
   std::uint64_t seed = 0;  ///< of which records share a window
   std::string fingerprint{};
+  std::vector<std::string> notes{};
 };
 
 /// One record per sample, i64[context], padded on the right; or packed, i64[2, context]: several records, one after the
@@ -44,6 +45,7 @@ class record_windows final : public data_source {
   std::size_t tokens_of(split part, std::size_t index) const override;
   std::optional<record_census> census(split part) const override;
   void require_unchanged() const override;
+  std::vector<std::string> notes() const override { return options_.notes; }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
 

@@ -15,6 +15,7 @@ struct token_windows_options {
   std::int64_t context = 0;                        ///< tokens per sample
   std::shared_ptr<const markov_table> language{};  ///< the source of the tokens, if it is known
   std::string fingerprint{};
+  std::vector<std::string> notes{};
 };
 
 /// Sample i is the window of context + 1 tokens at i * context: inputs all but the last, targets all but the first.
@@ -34,6 +35,7 @@ class token_windows final : public data_source {
     options_.train.require_unchanged();
     options_.validation.require_unchanged();
   }
+  std::vector<std::string> notes() const override { return options_.notes; }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
   /// At position j of a window a model sees j + 1 tokens, whatever came before the window.

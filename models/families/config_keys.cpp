@@ -1,11 +1,7 @@
 #include "models/families/config_keys.hpp"
 
-#include "runtime/base/json_text.hpp"
+#include "models/weights/key_notes.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -44,24 +40,8 @@ const std::set<std::string_view>& without_effect() {
   return all;
 }
 
-/// A part of long values.
-std::string shown(const nlohmann::json& value) {
-  constexpr std::size_t most = 60;
-  const std::string text = json_text(value);
-  return text.size() > most ? text.substr(0, most) + "..." : text;
-}
-
 }  // namespace
 
-std::vector<std::string> unread_keys(const model_config& config) {
-  std::vector<std::string> notes;
-  for (const std::string& name : config.unread()) {
-    if (without_effect().contains(name)) continue;
-    const auto found = config.content().find(name);  // not one of a nested table
-    notes.push_back(fmt::format("{}: Hydra does not use {}{}", config.file(), name,
-                                found == config.content().end() ? "" : " = " + shown(*found)));
-  }
-  return notes;
-}
+std::vector<std::string> unread_keys(const model_config& config) { return key_notes(config, without_effect()); }
 
 }  // namespace hydra

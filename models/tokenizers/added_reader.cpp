@@ -39,9 +39,9 @@ std::uint32_t id_in(const model_config& file, std::string_view key, const json& 
   return id.get<std::uint32_t>();
 }
 
-added_token token_in(const model_config& entry, std::uint32_t id) {
+added_token token_in(const model_config& entry, std::uint32_t id, bool special = false) {
   added_token t{.content = entry.text("content", ""), .id = id};
-  t.special = entry.boolean("special", false);
+  t.special = entry.boolean("special", special);
   t.single_word = entry.boolean("single_word", false);
   t.lstrip = entry.boolean("lstrip", false);
   t.rstrip = entry.boolean("rstrip", false);
@@ -52,6 +52,70 @@ added_token token_in(const model_config& entry, std::uint32_t id) {
 model_config entry_of(const model_config& file, const std::string& key, const json& value) {
   if (!value.is_object()) file.refuse(key, "is no table");
   return {file.file(), value, key + "."};
+}
+
+std::uint32_t next_id(const tokenizer_parts& parts) {
+  std::size_t next = parts.tokens.size();
+  for (const added_token& t : parts.added) next = std::max<std::size_t>(next, t.id + std::size_t{1});
+  return static_cast<std::uint32_t>(next);
+}
+
+/// A token with its id, as one of the settings' files has it.
+struct listed_token {
+  std::string key;
+  added_token token;
+};
+
+/// added_tokens_decoder.
+std::vector<listed_token> listed_by_id(const model_config& file) {
+  std::vector<listed_token> all;
+  if (!file.has("added_tokens_decoder")) return all;
+  const json& table = file.content().at("added_tokens_decoder");
+  if (!table.is_object()) file.refuse("added_tokens_decoder", "is no table");
+  for (const auto& [text, value] : table.items()) {
+    const std::string key = fmt::format("added_tokens_decoder.{}", text);
+    std::uint32_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc{} || end != text.data() + text.size()) file.refuse(key, "is no id");
+    all.push_back({key, token_in(entry_of(file, key, value), id)});
+  }
+  return all;
+}
+
+/// added_tokens.json.
+std::vector<listed_token> listed_by_content(const model_config& file) {
+  std::vector<listed_token> all;
+  for (const auto& [content, id] : file.content().items())
+    all.push_back({in_quotes(content),
+                   {.content = content, .id = id_in(file, in_quotes(content), id), .normalized = true}});
+  return all;
+}
+
+void add_listed(const model_config& file, std::vector<listed_token> tokens, new_ids ids, tokenizer_parts& parts) {
+  std::ranges::sort(tokens, {}, [](const listed_token& t) { return t.token.id; });
+  for (auto& [key, token] : tokens) {
+    if (ids == new_ids::next && !find_token(parts, token.content) && token.id != next_id(parts))
+      file.refuse(key, fmt::format("{} is not in tokenizer.json, and would get the id {} there; make the two files agree",
+                                   in_quotes(token.content), next_id(parts)));
+    add(file, key, std::move(token), parts);
+  }
+}
+
+void add_named(const named_token& named, tokenizer_parts& parts) {
+  const std::string content = content_of(*named.value);
+  if (std::ranges::count(parts.added, content, &added_token::content) > 0) return;
+  const auto in_model = parts.tokens.find(content);
+  if (!in_model && named.key == "pad_token") {
+    parts.notes.push_back(fmt::format("{}: pad_token {} is no token of the tokenizer; padding has no loss, and another token "
+                                      "fills its place",
+                                      named.file->file(), in_quotes(content)));
+    return;
+  }
+  const std::uint32_t id = in_model.value_or(next_id(parts));
+  added_token token{.content = content, .id = id};
+  if (named.value->is_object()) token = token_in(entry_of(*named.file, named.key, *named.value), id, true);
+  token.special = true;
+  add(*named.file, named.key, std::move(token), parts);
 }
 
 }  // namespace
@@ -67,22 +131,11 @@ void add_from_list(const model_config& file, tokenizer_parts& parts) {
   }
 }
 
-void add_by_id(const model_config& file, tokenizer_parts& parts) {
-  const auto table = file.table("added_tokens_decoder");
-  if (!table) return;
-  for (const auto& [text, value] : table->content().items()) {
-    const std::string key = fmt::format("added_tokens_decoder.{}", text);
-    std::uint32_t id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc{} || end != text.data() + text.size()) file.refuse(key, "is no id");
-    add(file, key, token_in(entry_of(file, key, value), id), parts);
-  }
-}
-
-void add_by_content(const model_config& file, tokenizer_parts& parts) {
-  for (const auto& [content, id] : file.content().items())
-    add(file, in_quotes(content), {.content = content, .id = id_in(file, in_quotes(content), id), .normalized = true},
-        parts);
+void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts& parts) {
+  const auto& [config, map, added] = settings;
+  if (added) add_listed(*added, listed_by_content(*added), ids, parts);
+  if (config) add_listed(*config, listed_by_id(*config), ids, parts);
+  for (const named_token& named : named_tokens(settings)) add_named(named, parts);
 }
 
 void recognise(const special_tokens& s, tokenizer_parts& parts) {

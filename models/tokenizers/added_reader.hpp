@@ -2,6 +2,7 @@
 // Added tokens as stored in files.
 
 #include "models/tokenizers/file_tokenizer.hpp"
+#include "models/tokenizers/tokenizer_settings.hpp"
 #include "models/weights/model_config.hpp"
 
 #include <cstdint>
@@ -10,15 +11,20 @@
 
 namespace hydra {
 
-// Each adds to parts.added, and throws fault_error{bad_input} with file and key for a token that is malformed or has an id
-// other than the vocabulary's, or that of another token.
+// All throw fault_error{bad_input} with file and key for a token that is malformed or has an id other than the vocabulary's, or
+// that of another token.
 
 /// tokenizer.json: "added_tokens": [{"id", "content", flags}, ...].
 void add_from_list(const model_config& file, tokenizer_parts& parts);
-/// tokenizer_config.json: "added_tokens_decoder": {"id": {"content", flags}, ...}.
-void add_by_id(const model_config& file, tokenizer_parts& parts);
-/// added_tokens.json: {"content": id, ...}.
-void add_by_content(const model_config& file, tokenizer_parts& parts);
+
+/// Ids of tokens that only the settings have. A tokenizer.json's are the next ones, whatever the settings say: they are refused
+/// if they say others.
+enum class new_ids : std::uint8_t { as_written, next };
+
+/// The tokens that the settings add, as in transformers: added_tokens.json ({"content": id, ...}), added_tokens_decoder of
+/// tokenizer_config.json ({"id": {"content", flags}, ...}), then those that are named, which are recognised in a text from now
+/// on. Of these a new one gets the next id, but not for padding, which has no loss: a note names it.
+void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts& parts);
 
 /// Makes the model's tokens with a special meaning ones that are recognised in a text.
 void recognise(const special_tokens& special, tokenizer_parts& parts);

@@ -23,6 +23,7 @@ struct tokenizer_parts {
   std::vector<added_token> added{};
   normalizers normalize{};
   special_tokens special{};
+  std::vector<std::string> notes{};
 };
 
 class file_tokenizer : public tokenizer {
@@ -35,6 +36,10 @@ class file_tokenizer : public tokenizer {
   special_tokens special() const final { return parts_.special; }
   std::string identity() const final { return parts_.identity; }
   std::string describe() const final { return "tokenizer " + parts_.file; }
+  std::vector<std::string> notes() const final { return parts_.notes; }
+  void add_notes(const std::vector<std::string>& more) {
+    parts_.notes.insert(parts_.notes.end(), more.begin(), more.end());
+  }
   /// Whether a token may have parts of two lines: by its rules, or an added token with a line break within it, or as
   /// white space before or after it.
   bool joins_lines() const;

@@ -37,6 +37,7 @@ metaspace::prefix prefix_of(const model_config& part) {
 }
 
 metaspace read_metaspace(const model_config& part) {
+  part.ignore({"split", "str_rep"});  // the first one is read where it has an effect, the second is of older files
   return {character_of(part, "replacement", metaspace{}.replacement), prefix_of(part)};
 }
 

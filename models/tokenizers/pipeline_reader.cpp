@@ -15,6 +15,7 @@ namespace {
 using step_kind = pre_tokenizer_step::kind;
 
 void add_byte_level(const model_config& part, std::vector<pre_tokenizer_step>& steps) {
+  part.ignore({"trim_offsets"});
   if (part.boolean("add_prefix_space", true)) steps.push_back({step_kind::prefix_space});
   if (part.boolean("use_regex", true)) steps.push_back({step_kind::isolate, split_pattern{split_pattern::gpt2()}});
 }
@@ -65,8 +66,10 @@ pre_tokenizer read_byte_level_words(const model_config& file) {
 }
 
 void require_byte_level_decoder(const model_config& file) {
-  for (const model_config& part : members(file, "decoder", "decoders"))
+  for (const model_config& part : members(file, "decoder", "decoders")) {
     if (type_of(part) != "ByteLevel") refuse_type(part, "of a byte-level BPE, ByteLevel");
+    part.ignore({"add_prefix_space", "trim_offsets", "use_regex"});
+  }
 }
 
 void require_bert_words(const model_config& file) {

@@ -2,6 +2,7 @@
 
 #include "models/tokenizers/added_reader.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
+#include "models/tokenizers/settings_notes.hpp"
 #include "models/tokenizers/special_names.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "runtime/base/refuse.hpp"
@@ -103,13 +104,11 @@ void recognise_control(const sp::SentencePieceProcessor& model, tokenizer_parts&
 
 /// The files next to the model.
 void read_companions(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
-  const tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
-                                    source.object_if_there(folder / "special_tokens_map.json")};
-  if (const auto added = source.object_if_there(folder / "added_tokens.json")) add_by_content(*added, parts);
-  if (settings.config) add_by_id(*settings.config, parts);
-  const auto id_of = [&](std::string_view name) { return find_token(parts, name); };
-  recognise(find_named(settings, id_of), parts);
-  parts.special = find_special(settings, id_of);
+  const tokenizer_settings settings = read_settings(source, folder);
+  add_beside(settings, new_ids::as_written, parts);
+  parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
+  add_named_frame(settings, parts.special);
+  add_notes(settings, parts.notes);
 }
 
 }  // namespace

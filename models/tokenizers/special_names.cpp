@@ -35,13 +35,6 @@ const std::vector<role>& roles() {
   return all;
 }
 
-/// "token" or {"content": "token", ...}.
-std::optional<std::string> named(const std::optional<model_config>& file, const char* key) {
-  if (!file || !file->has(key)) return std::nullopt;
-  if (file->content().at(key).is_object()) return file->table(key)->text("content", "");
-  return file->text(key, "");
-}
-
 /// "eos_token": null means that there is none, even if a token has a usual name.
 bool says_none(const std::optional<model_config>& file, const char* key) {
   return file && file->content().contains(key) && file->content().at(key).is_null();
@@ -49,25 +42,21 @@ bool says_none(const std::optional<model_config>& file, const char* key) {
 
 }  // namespace
 
-special_tokens find_named(const tokenizer_settings& settings, const token_search& id_of) {
+special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
   special_tokens found;
   for (const role& r : roles()) {
     special_id& place = found.*r.place;
-    for (const auto* const file : {&settings.config, &settings.special_map})
-      if (const auto name = named(*file, r.key); name && !place) place = id_of(*name);
-  }
-  return found;
-}
-
-special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
-  special_tokens found = find_named(settings, id_of);
-  for (const role& r : roles()) {
-    special_id& place = found.*r.place;
+    if (const model_config* const file = settings.deciding(r.key)) place = id_of(content_of(file->content().at(r.key)));
     if (says_none(settings.config, r.key)) continue;
     for (const std::string_view name : r.usual)
       if (!place) place = id_of(name);
   }
   return found;
+}
+
+void add_named_frame(const tokenizer_settings& settings, special_tokens& special) {
+  if (settings.flag("add_bos_token", false) && special.begin_of_text) special.before = {*special.begin_of_text};
+  if (settings.flag("add_eos_token", false) && special.end_of_text) special.after = {*special.end_of_text};
 }
 
 }  // namespace hydra

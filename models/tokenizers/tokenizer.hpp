@@ -19,6 +19,7 @@ struct special_tokens {
   std::optional<std::uint32_t> mask{};             ///< BERT's [MASK]
   std::optional<std::uint32_t> classify{};         ///< BERT's [CLS], before a text
   std::optional<std::uint32_t> separate{};         ///< BERT's [SEP], after a text
+  std::vector<std::uint32_t> before{}, after{};    ///< what the tokenizer's files put around each text of its own
 };
 
 /// Thread-safe because const.
@@ -49,6 +50,8 @@ class tokenizer {
   virtual std::string identity() const = 0;
   /// For messages: "tokenizer gpt2/tokenizer.json".
   virtual std::string describe() const = 0;
+  /// For the user: what the files say that has no effect here. Sentences without an end.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// How a workload names a tokenizer: bytes, a file, or two. Empty: that of the checkpoint which the model starts from,

@@ -5,6 +5,8 @@
 #include "models/tokenizers/normalizer_reader.hpp"
 #include "models/tokenizers/piece_reader.hpp"
 #include "models/tokenizers/pipeline_reader.hpp"
+#include "models/tokenizers/post_processor_reader.hpp"
+#include "models/tokenizers/settings_notes.hpp"
 #include "models/tokenizers/special_names.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_reader.hpp"
@@ -57,7 +59,7 @@ std::string type_of_model(const model_config& model) {
   return model.text("type", model.has("merges") ? "BPE" : "WordPiece");
 }
 
-using opened = std::shared_ptr<const tokenizer>;
+using opened = std::shared_ptr<file_tokenizer>;
 
 opened open_byte_level(const model_config& file, const model_config& model, tokenizer_parts parts) {
   if (model.boolean("byte_fallback", false))
@@ -117,11 +119,15 @@ std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path
   parts.tokens = kind.vocabulary(*model);
   add_from_list(file, parts);
   parts.normalize = read_normalizers(file);
-  const tokenizer_settings settings{source.object_if_there(path.parent_path() / "tokenizer_config.json"),
-                                    source.object_if_there(path.parent_path() / "special_tokens_map.json")};
+  const tokenizer_settings settings = read_settings(source, path.parent_path());
+  add_beside(settings, new_ids::next, parts);
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
+  read_post_processor(file, parts);
   parts.identity = source.identity();
-  return kind.open(file, *model, std::move(parts));
+  const special_tokens special = parts.special;
+  const opened made = kind.open(file, *model, std::move(parts));
+  made->add_notes(notes_beside_json(settings, file, special));
+  return made;
 }
 
 }  // namespace hydra

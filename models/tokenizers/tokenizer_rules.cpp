@@ -12,7 +12,7 @@ namespace hydra {
 
 namespace {
 
-constexpr int own_rules = 3;
+constexpr int own_rules = 4;
 
 std::string pcre2_version() {
   std::array<char, 64> text{};  // the library requires at least 24

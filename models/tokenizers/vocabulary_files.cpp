@@ -2,6 +2,7 @@
 
 #include "models/tokenizers/added_reader.hpp"
 #include "models/tokenizers/byte_level_bpe.hpp"
+#include "models/tokenizers/settings_notes.hpp"
 #include "models/tokenizers/special_names.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_reader.hpp"
@@ -18,26 +19,26 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Reads the files next to the vocabulary into `parts`.
-tokenizer_settings read_settings(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
-  tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
-                              source.object_if_there(folder / "special_tokens_map.json")};
-  if (const auto added = source.object_if_there(folder / "added_tokens.json")) add_by_content(*added, parts);
-  if (settings.config) add_by_id(*settings.config, parts);
+tokenizer_settings read_beside(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
+  tokenizer_settings settings = read_settings(source, folder);
+  add_beside(settings, new_ids::as_written, parts);
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
   recognise(parts.special, parts);
   return settings;
 }
 
-bool flag(const tokenizer_settings& settings, std::string_view key, bool fallback) {
-  return settings.config ? settings.config->boolean(key, fallback) : fallback;
-}
-
 bert_normalizer_options bert_options(const tokenizer_settings& settings) {
   bert_normalizer_options o;
-  o.lowercase = flag(settings, "do_lower_case", true);
-  o.strip_accents = flag(settings, "strip_accents", o.lowercase);
-  o.handle_chinese_chars = flag(settings, "tokenize_chinese_chars", true);
+  o.lowercase = settings.flag("do_lower_case", true);
+  o.strip_accents = settings.flag("strip_accents", o.lowercase);
+  o.handle_chinese_chars = settings.flag("tokenize_chinese_chars", true);
   return o;
+}
+
+/// [CLS] text [SEP], whatever the settings say.
+void add_bert_frame(special_tokens& special) {
+  if (special.classify) special.before = {*special.classify};
+  if (special.separate) special.after = {*special.separate};
 }
 
 pre_tokenizer gpt2_words(bool prefix_space) {
@@ -56,9 +57,11 @@ std::shared_ptr<const tokenizer> open_bpe_files(const fs::path& vocab, const fs:
   const model_config words = source.object(vocab);
   parts.tokens = read_vocabulary(words.content(), words.file(), "vocabulary");
   bpe_rules rules{.merges = read_merge_lines(source.text(merges), parts.tokens, merges.string())};
-  const tokenizer_settings settings = read_settings(source, vocab.parent_path(), parts);
-  rules.words = gpt2_words(flag(settings, "add_prefix_space", false));
+  const tokenizer_settings settings = read_beside(source, vocab.parent_path(), parts);
+  rules.words = gpt2_words(settings.flag("add_prefix_space", false));
   rules.unknown = parts.special.unknown;
+  add_named_frame(settings, parts.special);
+  add_notes(settings, parts.notes);
   parts.identity = source.identity();
   return std::make_shared<byte_level_bpe>(std::move(parts), std::move(rules));
 }
@@ -67,10 +70,12 @@ std::shared_ptr<const tokenizer> open_wordpiece_file(const fs::path& vocab) {
   tokenizer_source source;
   tokenizer_parts parts{.file = vocab.string()};
   parts.tokens = read_vocabulary_lines(source.text(vocab), vocab.string());
-  const tokenizer_settings settings = read_settings(source, vocab.parent_path(), parts);
+  const tokenizer_settings settings = read_beside(source, vocab.parent_path(), parts);
   if (!parts.special.unknown) refuse_file(vocab.string(), "[UNK]", "there is no token for unknown words");
   parts.normalize = {std::make_shared<bert_normalizer>(bert_options(settings))};
   const wordpiece_rules rules{.unknown = *parts.special.unknown};
+  add_bert_frame(parts.special);
+  add_notes(settings, parts.notes);
   parts.identity = source.identity();
   return std::make_shared<wordpiece>(std::move(parts), rules);
 }

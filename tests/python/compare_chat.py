@@ -28,7 +28,7 @@ from compare_tokenizers import LLAMA3, Program, byte_level, learnt_bpe, random_s
 try:
     import torch_of_build  # noqa: F401 (transformers looks for torch)
     from piece_tokenizers import Pieces, gemma, llama2, llama_model
-    from tokenizers import Tokenizer, decoders
+    from tokenizers import Tokenizer, decoders, processors
     from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerFast
 except ImportError as missing:
     skip(f"this Python cannot import {missing.name}")
@@ -187,7 +187,7 @@ def compare_export(name, kind, program, tokenizer, talks, texts):
     ours = map(json.loads, program.run(path, "--tokenizer", tokenizer, "--template", name, "--json").splitlines())
     found = [theirs.apply_chat_template(t, tokenize=True, return_dict=True)["input_ids"] for t in talks]
     wrong = sum(own["ids"] != ids for own, ids in zip(ours, found, strict=True))
-    plain = [theirs(t)["input_ids"] for t in texts]
+    plain = [theirs(t, add_special_tokens=False)["input_ids"] for t in texts]
     wrong_texts = sum(own != ids for own, ids in zip(program.records(tokenizer, texts), plain, strict=True))
     written = [theirs.apply_chat_template(t, tokenize=False) for t in talks]
     prompts = [theirs.apply_chat_template(t[:-1], tokenize=False, add_generation_prompt=True) for t in talks]
@@ -199,16 +199,25 @@ def compare_export(name, kind, program, tokenizer, talks, texts):
     return wrong + wrong_texts + wrong_prompts + wrong_ends
 
 
-def compare_roles(program, tokenizer, talks):
+def compare_roles(program, tokenizer, talks, begin=""):
     table = ", ".join(f"{role} = {json.dumps(marks)}" for role, marks in ROLES.items())
     theirs = AutoTokenizer.from_pretrained(exported(program, tokenizer, f"{{ {table} }}", talks))
 
     def written(talk):
-        return "".join(m["content"].join(ROLES[m["role"]]) for m in talk)
+        return begin + "".join(m["content"].join(ROLES[m["role"]]) for m in talk)
 
     wrong = sum(theirs.apply_chat_template(t, tokenize=False) != written(t) for t in talks)
-    print(f"by roles, exported: {len(talks)} conversations, {wrong} differences", flush=True)
+    print(f"by roles, exported: {len(talks)} conversations{' that begin with ' * bool(begin)}{begin}, {wrong} differences", flush=True)
     return wrong
+
+
+def compare_begun(program, made, talks, texts):
+    """A tokenizer that puts a token before each text, and templates that do not write it."""
+    begin, begun = "<|endoftext|>", Tokenizer.from_str(made.to_str())
+    begun.post_processor = processors.TemplateProcessing(single=f"{begin} $A", special_tokens=[(begin, begun.token_to_id(begin))])
+    folder = bare(program, begun)
+    return (compare_export("chatml", "bytes with a begin", program, folder, talks, texts) +
+            compare_roles(program, folder, talks, begin))
 
 
 def bare(program, made):
@@ -222,7 +231,9 @@ def bare(program, made):
 def compare_exports(name, program, tokenizers, talks, texts):
     folders = {kind: bare(program, made) for kind, made in tokenizers.items()}
     wrong = sum(compare_export(name, kind, program, folder, talks, texts) for kind, folder in folders.items())
-    return wrong + (compare_roles(program, folders["bytes"], talks) if name == "chatml" else 0)
+    if name != "chatml":
+        return wrong
+    return wrong + compare_roles(program, folders["bytes"], talks) + compare_begun(program, tokenizers["bytes"], talks, texts)
 
 
 def main():

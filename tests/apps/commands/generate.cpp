@@ -3,6 +3,7 @@
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/models/tokenizers/made_sentencepiece.hpp"
+#include "tests/models/tokenizers/made_tokenizers.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 
 #include <catch2/catch.hpp>
@@ -305,26 +306,39 @@ TEST_CASE("a prompt follows a begin-of-text token if the checkpoint's tokenizer 
   file["post_processor"] = nullptr;
   folder.write("padded/tokenizer.json", file.dump());
   CHECK_FALSE(full());
-  const nlohmann::json template_of = {
-      {"type", "TemplateProcessing"},
-      {"single", {{{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}}}}}}};
-  for (const nlohmann::json& odd :
-       {nlohmann::json(3), nlohmann::json({{"type", 1}}),
-        nlohmann::json({{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", "x"}}}}})}) {
-    file["post_processor"] = odd;
-    folder.write("padded/tokenizer.json", file.dump());
-    CHECK_FALSE(full());
-  }
-  file["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, template_of}}};
+  const auto end = file["added_tokens"][0]["id"].get<std::uint32_t>();
+  file["post_processor"] = test::frame_of({{"<|endoftext|>", end}}, {});
   folder.write("padded/tokenizer.json", file.dump());
   CHECK(full());
   const outcome shorter = run_hydra(folder, "generate padded --prompt zyxw --tokens 1");
   CHECK(shorter.status == 0);
   CHECK_THAT(shorter.out, StartsWith("zyxw"));
-  folder.write("padded/tokenizer_config.json", "{\"bos_token\": \"<|endoftext|>\", \"add_bos_token\": false}");
-  CHECK_FALSE(full());
-  folder.write("padded/tokenizer_config.json", "{\"bos_token\": \"<|endoftext|>\", \"add_bos_token\": true}");
-  CHECK(full());
+  CHECK(run_hydra(folder, "generate padded --prompt '<|endoftext|>zyxw' --tokens 1").status == 0);
+}
+
+TEST_CASE("prompts begin as the texts of a training on records, and as the windows of a continuous text") {
+  const temporary_folder folder;
+  learn_tokenizer(folder);
+  nlohmann::json file = nlohmann::json::parse(folder.read("t.json"));
+  file["post_processor"] = test::frame_of({{"<|endoftext|>", file["added_tokens"][0]["id"].get<std::uint32_t>()}}, {});
+  folder.write("t.json", file.dump());
+  std::string corpus, records;
+  for (int i = 0; i < 100; ++i) corpus += "zyxwvutsrq", records += "{\"text\": \"zyxwvu\"}\n";
+  folder.write("corpus.txt", corpus);
+  folder.write("records.jsonl", records);
+  const auto full = [&](const std::string& kind, const std::string& data) {  // a context of four
+    const std::string name = kind + ".toml", tokenizer = "\ntokenizer = { file = \"t.json\" }";
+    folder.write(name, bent("kind = \"synthetic-language\"",
+                            "kind = \"" + kind + "\"\ntrain = \"" + data + "\"" + tokenizer));
+    const outcome trained = run_hydra(folder, "train " + name + " --quiet");
+    INFO(trained.err);
+    REQUIRE(trained.status == 0);
+    const outcome o = run_hydra(folder, "generate runs/" + kind + " --prompt zyx --tokens 1");
+    CHECK((o.status == 0 || o.err.find("the prompt has 4 tokens") != std::string::npos));
+    return o.status != 0;
+  };
+  CHECK(full("jsonl", "records.jsonl"));
+  CHECK_FALSE(full("text", "corpus.txt"));
 }
 
 }  // namespace hydra::apps

@@ -70,6 +70,19 @@ TEST_CASE("a tokenizer that adds a token before a text has the same losses") {
                                            "         ^^^     ^^^"});
 }
 
+TEST_CASE("a conversation follows what the tokenizer puts before a text, once, and a long one keeps it") {
+  const auto first = letter_tokenizer::first_byte;
+  const auto by = std::make_shared<letter_tokenizer>(letter_tokenizer::framed({first + '^'}));
+  CHECK(encoded(talk, {.by = by}) == lines{"^Ss.Uab.Acd.Uef.Agh.",  //
+                                           "         ^^^     ^^^"});
+  CHECK(encoded(talk, {.loss = chat_loss::all, .by = by})[1] == " ^^^^^^^^^^^^^^^^^^^");
+  const template_choice written{.roles = {{"user", {"^U", "."}}, {"assistant", {"A", "."}}}};
+  const conversation one{{"user", "0123456789"}, {"assistant", "abcdefgh"}};
+  CHECK(encoded(one, {.by = by, .format = written})[0] == "^U0123456789.Aabcdefgh.");
+  CHECK(encoded(one, {.window = 17, .by = by}) == lines{"^456789.Aabcdefgh.",  //
+                                                        "         ^^^^^^^^^"});
+}
+
 TEST_CASE("a conversation is tokenised as a whole, and a token that reaches into an answer has a loss") {
   const template_choice close{.roles = {{"user", {"u", ""}}, {"assistant", {"a", ""}}}};
   const how h{.by = std::make_shared<joining_tokenizer>(), .format = close};

@@ -5,9 +5,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <map>
+
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -50,4 +53,15 @@ TEST_CASE("a template by roles becomes Jinja, its texts in quotes") {
                        Contains("{{- \"\" + message['content'] + \"\u00e9\\\\\" -}}") &&
                        Contains(R"({%- if add_generation_prompt -%}{{- "\"A\": " -}})"));
   CHECK_THAT(chat_jinja({.roles = {{"user", {"", ""}}}}, {}), !Contains("add_generation_prompt"));
+}
+
+TEST_CASE("Jinja begins a conversation with what the tokenizer puts before a text, unless the template writes it") {
+  const chat_marks marks{.begin_of_text = "<s>", .before = "<s>"};
+  CHECK_THAT(chat_jinja({"chatml"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- for message in messages -%}"));
+  CHECK_THAT(chat_jinja({"qwen"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- if messages[0]"));
+  CHECK_THAT(chat_jinja({"llama-3"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- for message in messages -%}"));
+  const std::map<std::string, role_marks> roles{{"assistant", {"A: ", ""}}, {"system", {"S: ", ""}}, {"user", {"<s>U: ", ""}}};
+  CHECK_THAT(chat_jinja({.roles = roles}, marks),
+             StartsWith("{%- if messages[0]['role'] in [\"assistant\", \"system\"] -%}{{- \"<s>\" -}}\n{%- endif -%}\n"));
+  CHECK_THAT(chat_jinja({.roles = {{"user", {"<s>", ""}}}}, marks), !Contains("messages[0]"));
 }

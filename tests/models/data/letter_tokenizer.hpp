@@ -4,6 +4,8 @@
 #include "models/tokenizers/tokenizer.hpp"
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace hydra::test {
 
@@ -17,6 +19,13 @@ class letter_tokenizer : public tokenizer {
   static letter_tokenizer with_prefix() {
     letter_tokenizer t;
     t.prefixed_ = true;
+    return t;
+  }
+  /// One that puts tokens around each text.
+  static letter_tokenizer framed(std::vector<std::uint32_t> before, std::vector<std::uint32_t> after = {}) {
+    letter_tokenizer t;
+    t.special_.before = std::move(before);
+    t.special_.after = std::move(after);
     return t;
   }
 
@@ -34,7 +43,9 @@ class letter_tokenizer : public tokenizer {
     if (prefixed_) ids.push_back(first_byte + ' ');
     for (const char c : text) ids.push_back(first_byte + static_cast<unsigned char>(c));
   }
-  std::string decode(std::span<const std::uint32_t>) const override { return {}; }
+  std::string decode(std::span<const std::uint32_t> ids) const override {
+    return ids.size() == 1 && ids[0] == classify ? "<s>" : std::string{};
+  }
   std::int64_t vocabulary() const override { return 261; }
   std::optional<std::uint32_t> id_of(std::string_view) const override { return {}; }
   special_tokens special() const override { return special_; }

@@ -46,6 +46,24 @@ TEST_CASE("a text with a tokenizer gives windows of its tokens") {
   CHECK_FALSE(std::filesystem::is_empty(folder.path() / "cache" / "tokens"));
 }
 
+TEST_CASE("records begin as the tokenizer says, which a note says of windows; what its settings say in vain is noted, too") {
+  const data_folder folder;
+  const auto file = folder.write("t", "one two three");
+  const auto lines = folder.write("t.jsonl", "{\"text\": \"one two\"}\n");
+  const tokenizer_choice by{.vocab = folder.vocab()};
+  const auto windows = open_data(text(file, {}, by), 2), records = open_data(jsonl({.train = lines, .tokenizer = by}), 5);
+  CHECK(read_sample(*records, 0).input == ids{2, 5, 6, 3, 0});
+  CHECK(read_sample(*records, 0).target == ids{5, 6, 3, no, no});
+  CHECK(records->notes().empty());
+  REQUIRE(windows->notes().size() == 1);
+  CHECK_THAT(windows->notes()[0], Contains("text " + file.string()) && Contains("do not begin with [CLS]"));
+  CHECK(open_data(text(file, {}, by), masked(5))->notes().empty());
+  folder.write("tokenizer_config.json", R"({"remove_space": true})");
+  CHECK_THAT(open_data(jsonl({.train = lines, .tokenizer = by}), 5)->notes().at(0), Contains("remove_space = true"));
+  for (const data_description& data : {text(file, {}, by), jsonl({.train = lines, .tokenizer = by})})
+    CHECK_THAT(open_data(data, masked(5))->notes().at(0), Contains("remove_space = true"));
+}
+
 TEST_CASE("a text is masked for a model that requires it, if its tokenizer has the special tokens") {
   const data_folder folder;
   const auto file = folder.write("t", "one two three four five one two");

@@ -46,14 +46,32 @@ record_windows windows_of(const std::vector<text_record>& records, std::int64_t 
                          .seed = h.seed}};
 }
 
-constexpr std::int64_t no = masked_target, end = letter_tokenizer::end, pad = letter_tokenizer::padding;
+constexpr std::int64_t no = masked_target, begin = letter_tokenizer::classify, end = letter_tokenizer::end, pad = letter_tokenizer::padding;
 
-/// "abc" -> ids, '.' -> the end of the text, '_' -> padding, '-' -> no target.
+/// "abc" -> ids, '^' -> [CLS], '.' -> the end of the text, '_' -> padding, '-' -> no target.
 ids spell(std::string_view text) {
   ids all;
-  for (const char c : text) all.push_back(c == '.' ? end : c == '_' ? pad : c == '-' ? no : letters({&c, 1})[0]);
+  for (const char c : text)
+    all.push_back(c == '^' ? begin : c == '.' ? end : c == '_' ? pad : c == '-' ? no : letters({&c, 1})[0]);
   return all;
 }
+
+std::shared_ptr<const tokenizer> framed(std::vector<std::uint32_t> after = {}) {
+  return std::make_shared<letter_tokenizer>(letter_tokenizer::framed({letter_tokenizer::classify}, std::move(after)));
+}
+
+/// Joins two equal letters, "aa" -> 'A', and writes a blank before a text.
+class joining_words final : public letter_tokenizer {
+ public:
+  using tokenizer::encode;
+  void encode(std::string_view text, std::vector<std::uint32_t>& to) const override {
+    to.push_back(first_byte + ' ');
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool twice = i + 1 < text.size() && text[i] == text[i + 1];
+      to.push_back(first_byte + static_cast<unsigned char>(twice ? text[i++] - 'a' + 'A' : text[i]));
+    }
+  }
+};
 
 /// The targets of a model that predicts a token from those before it in its record, by what precedes each: what a sample
 /// trains, whichever window it is in.
@@ -126,6 +144,41 @@ TEST_CASE("a long record loses the start of its prompt, down to half of the wind
   const auto answer_only = read_sample(windows_of({{.prompt = "0", .text = "abcdefgh"}}, 5), 0);
   CHECK(answer_only.input == spell("0abcd"));
   CHECK(answer_only.target == spell("abcde"));
+}
+
+TEST_CASE("a record is between the tokens that the tokenizer puts around a text, and the end of a text is there once") {
+  const auto plain = read_sample(windows_of({{.text = "abc"}}, 6, {.by = framed()}), 0);
+  CHECK(plain.input == spell("^abc._"));
+  CHECK(plain.target == spell("abc.--"));
+  const auto asked = read_sample(windows_of({{.prompt = "why", .text = "so"}}, 8, {.by = framed()}), 0);
+  CHECK(asked.input == spell("^whyso._"));
+  CHECK(asked.target == spell("---so.--"));
+  const auto ended = read_sample(windows_of({{.text = "ab"}}, 5, {.by = framed({letter_tokenizer::end})}), 0);
+  CHECK(ended.input == spell("^ab._"));
+  CHECK(ended.target == spell("ab.--"));
+}
+
+TEST_CASE("a long record keeps what begins a text; the later parts of a packed text do not begin with it") {
+  const auto s = read_sample(windows_of({{.prompt = "0123456789", .text = "ab"}}, 7, {.by = framed()}), 0);
+  CHECK(s.input == spell("^6789ab"));
+  CHECK(s.target == spell("----ab."));
+  const auto all = windows_of({{.text = "abcdefgh"}}, 5, {.by = framed(), .packed = true});
+  std::multiset<ids> inputs;
+  for (std::size_t i = 0; i < all.samples(split::train); ++i) {
+    const auto input = read_sample(all, i).input;
+    inputs.emplace(input.begin(), input.begin() + 5);
+  }
+  CHECK(inputs == std::multiset<ids>{spell("^abcd"), spell("efgh_")});
+}
+
+TEST_CASE("prompt and answer are tokenised as a whole: no blank before the answer, and a token of both has a loss") {
+  const how h{.by = std::make_shared<joining_words>()};
+  const auto s = read_sample(windows_of({{.prompt = "why", .text = "so"}}, 8, h), 0);
+  CHECK(s.input == spell(" whyso._"));
+  CHECK(s.target == spell("---so.--"));
+  const auto joined = read_sample(windows_of({{.prompt = "was", .text = "so"}}, 6, h), 0);
+  CHECK(joined.input == spell(" waSo."));
+  CHECK(joined.target == spell("--So.-"));
 }
 
 TEST_CASE("a tokenizer without end-of-text or padding tokens adds none, and pads with 0") {

@@ -61,6 +61,22 @@ inline nlohmann::json unigram_file(const std::vector<std::pair<std::string, doub
           {"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", tokens}}}};
 }
 
+/// A post_processor that puts special tokens around a text, `pair` left out.
+inline nlohmann::json frame_of(const std::vector<std::pair<std::string, std::uint32_t>>& before,
+                               const std::vector<std::pair<std::string, std::uint32_t>>& after) {
+  nlohmann::json single = nlohmann::json::array(), special = nlohmann::json::object();
+  const auto add = [&](const auto& tokens) {
+    for (const auto& [text, id] : tokens) {
+      single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0}}}});
+      special[text] = {{"id", text}, {"ids", nlohmann::json::array({id})}, {"tokens", nlohmann::json::array({text})}};
+    }
+  };
+  add(before);
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+  add(after);
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", nlohmann::json::array()}, {"special_tokens", special}};
+}
+
 inline nlohmann::json added(std::uint32_t id, const std::string& content, bool normalized = false) {
   return {{"id", id}, {"content", content}, {"special", !normalized}, {"normalized", normalized}};
 }
