@@ -5,6 +5,7 @@
 #include "models/sample_parts.hpp"
 #include "models/tensor_spec.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -32,7 +33,9 @@ struct sample_request {
   std::vector<std::string> inputs{};  ///< names of the tensors of a sample, in their order; empty: there is one
   /// Folder of the checkpoint that the model starts from: text is read by its tokenizer unless the data name another. Empty: none.
   std::filesystem::path checkpoint{};
-  friend bool operator==(const sample_request&, const sample_request&) = default;
+  /// What the classes of its head are called, in their order (class_names.hpp). Empty: the head is new, or has no classes.
+  std::vector<std::string> labels{};
+  friend auto operator<=>(const sample_request&, const sample_request&) = default;
 };
 
 /// Mean cross entropy per target, in nats, of a predictor that knows the source and sees what a model sees.

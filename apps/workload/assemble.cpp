@@ -33,17 +33,14 @@ class opened_data {
   data_description open(const model_entry& m) {
     const data_entry& entry = all_.at(m.data);
     const sample_request wants = m.description.chain.wants();
-    source_ptr& source = sources_[{m.data, wants.context, wants.form, wants.image, wants.inputs, wants.checkpoint}];
+    source_ptr& source = sources_[{m.data, wants}];
     if (!source) source = located(entry.where, "data." + m.data, [&] { return open_data(entry.description, wants); });
     return {source, entry.description.shuffle};
   }
 
  private:
   std::map<std::string, data_entry> all_;
-  std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>, std::vector<std::string>,
-                      std::filesystem::path>,
-           source_ptr>
-      sources_;
+  std::map<std::pair<std::string, sample_request>, source_ptr> sources_;
 };
 
 place part(const model_entry& m, std::string_view key) {

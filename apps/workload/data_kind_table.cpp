@@ -34,6 +34,13 @@ key_rule name_rule(std::string name, std::string fallback, std::string help) {
   return {.name = std::move(name), .help = std::move(help), .fallback = std::move(fallback)};
 }
 
+key_rule label_rule() {
+  return {.name = "labels",
+          .kind = value_kind::label_list,
+          .help = "classes 0, 1, ... by their labels",
+          .fallback = "the classes of the head that the model starts with, else the labels of the training data, sorted"};
+}
+
 std::vector<key_rule> file_rules() {
   return {{.name = "train", .kind = value_kind::file, .help = "file to train on", .required = true},
           {.name = "validation", .kind = value_kind::file, .help = "file to validate on", .fallback = "none"}};

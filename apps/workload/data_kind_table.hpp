@@ -25,6 +25,8 @@ key_rule seed_rule(std::string help);
 key_rule switch_rule(std::string name, std::string fallback, std::string help);
 /// A text without choices.
 key_rule name_rule(std::string name, std::string fallback, std::string help);
+/// Which label is which class.
+key_rule label_rule();
 
 /// `train` and `validation` files.
 std::vector<key_rule> file_rules();

@@ -39,6 +39,7 @@ data_description read_images(const value_table& keys) {
   assign(keys, "train", d.train);
   assign(keys, "validation", d.validation);
   assign(keys, "validation_share", d.validation_share);
+  d.labels = read_labels(keys, "labels");
   d.size = read_list<std::int64_t>(keys, "size");
   assign(keys, "channels", d.channels);
   read_pixels(keys, d);
@@ -61,6 +62,7 @@ data_kind images_kind() {
       {.name = "train", .kind = value_kind::folder, .help = "folder with a folder for each class", .required = true},
       {.name = "validation", .kind = value_kind::folder, .help = "the same to validate on", .fallback = "none"},
       share_rule(),
+      label_rule(),
       {.name = "size",
        .kind = value_kind::image_size,
        .help = "that images are stretched to",

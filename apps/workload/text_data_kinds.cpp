@@ -29,13 +29,6 @@ std::vector<key_rule> masking_rules(const std::string& seed_help = "of the choic
           seed_rule(seed_help)};
 }
 
-std::vector<key_rule> label_rules() {
-  return {{.name = "labels",
-           .kind = value_kind::label_list,
-           .help = "classes 0, 1, ... by their labels",
-           .fallback = "those of the training file, sorted"}};
-}
-
 tokenizer_choice read_tokenizer(const value_table& keys) {
   tokenizer_choice choice;
   const value* const v = keys.find("tokenizer");
@@ -175,7 +168,7 @@ data_kind jsonl_kind() {
                              name_rule("answer", "none", "field of the answer, instead of text"),
                              name_rule("label", "none", "field of the class, for models that want one"),
                              switch_rule("packing", "false", packing_help)};
-  return {"jsonl", joined(joined(joined(record_file_rules(), std::move(rules)), std::move(keys)), label_rules()),
+  return {"jsonl", joined(joined(joined(record_file_rules(), std::move(rules)), std::move(keys)), {label_rule()}),
           read_jsonl};
 }
 
@@ -199,7 +192,7 @@ data_kind csv_kind() {
       switch_rule("standardise", "true", "columns to mean 0 and deviation 1 over the training file"),
       name_rule("text", "none", "column of texts, instead of columns"),
       {.name = "separator", .help = "of fields", .fallback = ",", .choices = {",", ";", "|", "tab"}}};
-  return {"csv", joined(joined(text_file_rules(), std::move(keys)), label_rules()), read_csv};
+  return {"csv", joined(joined(text_file_rules(), std::move(keys)), {label_rule()}), read_csv};
 }
 
 }  // namespace hydra::apps

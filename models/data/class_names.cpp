@@ -1,6 +1,7 @@
 #include "models/data/class_names.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "models/data/head_labels.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,29 +18,39 @@ class_label label_from(std::string_view text) {
   return std::string{text};
 }
 
-std::string to_string(const class_label& label) {
+std::string plain_text(const class_label& label) {
   const auto* number = std::get_if<std::int64_t>(&label);
-  return number ? std::to_string(*number) : fmt::format("\"{}\"", std::get<std::string>(label));
+  return number ? std::to_string(*number) : std::get<std::string>(label);
 }
 
-void refuse_empty_label(const label_census& found, const std::filesystem::path& file) {
-  if (const auto empty = found.find(std::string{}); empty != found.end())
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}:{}: the label is empty; if that is a class, give all of them as `labels`",
-                                  file.string(), empty->second)};
+std::string to_string(const class_label& label) {
+  const std::string text = plain_text(label);
+  return std::holds_alternative<std::string>(label) ? fmt::format("\"{}\"", text) : text;
+}
+
+std::string list_of(const std::vector<class_label>& labels) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> first;
+  for (const class_label& label : labels)
+    if (first.size() < most) first.push_back(to_string(label));
+  return fmt::format("{}{}", fmt::join(first, ", "), labels.size() > most ? ", ..." : "");
+}
+
+std::string to_string(const label_site& site) {
+  return site.line == 0 ? site.file.string() : fmt::format("{}:{}", site.file.string(), site.line);
 }
 
 class_names::class_names(const std::vector<class_label>& given, const label_census& found,
-                         const std::filesystem::path& file) {
-  for (const class_label& label : given)
-    if (!classes_.emplace(label, size()).second)
-      throw fault_error{fault_code::bad_input, fmt::format("labels: {} is given twice", to_string(label))};
-  if (given.empty())
-    for (const auto& [label, line] : found) classes_.emplace(label, size());
+                         const std::vector<std::string>& head)
+    : labels_{given.empty() ? class_order(found, head) : given} {
   if (size() < 2)
-    throw fault_error{fault_code::bad_input, fmt::format("{} has {} different labels; at least 2 are "
-                                                         "needed",
-                                                         file.string(), size())};
+    refuse(fmt::format("{} has {} different labels; at least 2 are needed",
+                       found.empty() ? "labels" : found.begin()->second.file.string(), size()));
+  for (std::size_t i = 0; i < labels_.size(); ++i)
+    if (!classes_.emplace(labels_[i], i).second && !given.empty())
+      refuse(fmt::format("labels: {} is given twice", to_string(labels_[i])));
+  for (const class_label& label : labels_) names_.push_back(name_of(label));
+  if (are_numbers_of(head, labels_)) names_ = head;
 }
 
 std::int64_t class_names::find(const class_label& label) const {
@@ -47,17 +58,12 @@ std::int64_t class_names::find(const class_label& label) const {
   return found == classes_.end() ? -1 : found->second;
 }
 
-void class_names::check(const label_census& found, const std::filesystem::path& file) const {
-  constexpr std::size_t most = 10;
-  for (const auto& [label, line] : found) {
-    if (find(label) >= 0) continue;
-    std::vector<std::string> known;
-    for (const auto& [each, index] : classes_)
-      if (known.size() < most) known.push_back(to_string(each));
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}:{}: the label {} is not known; known are {}{}", file.string(), line,
-                                  to_string(label), fmt::join(known, ", "), classes_.size() > most ? ", ..." : "")};
-  }
+void class_names::check(const label_census& found) const {
+  std::vector<class_label> known;
+  for (const auto& [label, index] : classes_) known.push_back(label);
+  for (const auto& [label, site] : found)
+    if (find(label) < 0)
+      refuse(fmt::format("{}: the label {} is not known; known are {}", to_string(site), to_string(label), list_of(known)));
 }
 
 /// A text that looks like an integer which is also a class is quoted to distinguish it.
@@ -67,10 +73,13 @@ std::string class_names::name_of(const class_label& label) const {
   return unlike ? *text : to_string(label);
 }
 
-std::vector<std::string> class_names::names() const {
-  std::vector<std::string> all(classes_.size());
-  for (const auto& [label, index] : classes_) all[static_cast<std::size_t>(index)] = name_of(label);
-  return all;
+std::vector<std::string> class_names::notes(const label_census& training, const std::string& data) const {
+  std::vector<class_label> missing;
+  for (std::size_t i = 0; i < labels_.size(); ++i)
+    if (!training.contains(labels_[i])) missing.emplace_back(names_[i]);
+  if (missing.empty()) return {};
+  return {fmt::format("{}: {} of the {} classes {} no sample to train on: {}", data, missing.size(), size(),
+                      missing.size() == 1 ? "has" : "have", list_of(missing))};
 }
 
 }  // namespace hydra

@@ -64,7 +64,7 @@ std::vector<class_label> labels_of(const csv_columns& header, const csv_file_tex
   std::vector<class_label> labels;
   header.for_each(text, [&](const csv_record& r) {
     labels.push_back(label_from(r.fields[target]));
-    census.try_emplace(labels.back(), r.line);
+    census.try_emplace(labels.back(), text.file, r.line);
   });
   return labels;
 }
@@ -125,9 +125,8 @@ csv_numbers csv_rows::load(const std::filesystem::path& file) {
   if (options_.regression) return n;
   label_census census;
   const std::vector<class_label> labels = labels_of(header, text, target, census);
-  if (options_.labels.empty()) refuse_empty_label(census, file);
-  if (names_.size() == 0) names_ = {options_.labels, census, file};
-  names_.check(census, file);
+  if (names_.size() == 0) names_ = {options_.labels, census};
+  names_.check(census);
   for (const class_label& label : labels) n.classes.push_back(names_.find(label));
   return n;
 }

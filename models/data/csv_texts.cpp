@@ -21,7 +21,7 @@ csv_texts::csv_texts(const std::filesystem::path& file, std::string text, std::s
   label_ = labelled_ ? header_.find(label) : 0;
   header_.for_each(whole(), [&](const csv_record& r) {
     if (r.fields[text_].empty()) header_.refuse(r, fmt::format("column \"{}\" is empty", text));
-    if (labelled_) labels_.try_emplace(read(r).label, r.line);
+    if (labelled_) labels_.try_emplace(read(r).label, path_, r.line);
     begins_.push_back(r.begin);
   });
   if (begins_.empty()) header_.refuse({.line = 1}, "there is no record below the names");

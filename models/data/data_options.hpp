@@ -71,7 +71,7 @@ struct jsonl_files {
   std::string text = "text";          ///< name of the field
   std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is ignored then
   std::string label{};                ///< name of the field; for classification
-  std::vector<class_label> labels{};  ///< class i is labels[i]; empty: those of the training file, sorted
+  std::vector<class_label> labels{};  ///< class i is labels[i]; empty: see class_names.hpp
   bool packing = false;    ///< several records in a window (record_windows.hpp); masked models: all texts joined
   mask_options masking{};  ///< its seed is also that of the validation share and of which records share a window
 };
@@ -94,7 +94,7 @@ struct csv_files {
   std::filesystem::path validation{};  ///< empty: none
   std::string target{};                ///< column of classes, or of numbers
   std::vector<std::string> columns{};  ///< of numbers; empty: all but the target
-  std::vector<class_label> labels{};   ///< class i is labels[i]; empty: those of the training file, sorted
+  std::vector<class_label> labels{};   ///< class i is labels[i]; empty: see class_names.hpp
   bool regression = false;             ///< the target is a number
   bool standardise = true;             ///< each column to mean 0 and deviation 1 over the training file
   std::string text{};                  ///< column of texts; `columns` is ignored then
@@ -108,6 +108,7 @@ struct image_folders {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none
   double validation_share = 0;         ///< of each class, taken from `train` if there is no validation folder
+  std::vector<class_label> labels{};   ///< class i is the folder labels[i]; empty: see class_names.hpp
   std::vector<std::int64_t> size{};    ///< [height, width]; empty: what the model requires, else that of the files
   std::int64_t channels = 0;           ///< 1 or 3; 0: what the model requires, else 3
   pixel_scale scale{};

@@ -87,14 +87,14 @@ std::vector<std::string> class_folders(const fs::path& folder) {
 std::vector<labelled_image> list_images(const fs::path& folder, const std::vector<std::string>& classes,
                                         bool complete) {
   for (const std::string& name : folders_in(folder))
-    if (!std::ranges::binary_search(classes, name))
+    if (std::ranges::find(classes, name) == classes.end())
       refuse_folder(folder / name, "is no class: the training images have no folder of that name");
   std::vector<labelled_image> images;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     std::error_code ignored;
     const bool there = fs::is_directory(folder / classes[c], ignored);
     const std::vector<fs::path> files = there ? images_below(folder / classes[c]) : std::vector<fs::path>{};
-    if (complete && files.empty()) refuse_folder(folder / classes[c], "has no JPEG or PNG file");
+    if (complete && there && files.empty()) refuse_folder(folder / classes[c], "has no JPEG or PNG file");
     for (const fs::path& file : files) images.push_back({file, static_cast<std::int64_t>(c)});
   }
   if (images.empty()) refuse_folder(folder, "has no JPEG or PNG file");

@@ -14,13 +14,13 @@ struct labelled_image {
   std::int64_t label = 0;
 };
 
-/// Names of the folders in `folder`, sorted; class i is the i-th. Hidden ones are ignored. Throws
+/// Names of the folders in `folder`, sorted. Hidden ones are ignored. Throws
 /// fault_error{bad_input} if the folder does not exist or has fewer than two folders.
 std::vector<std::string> class_folders(const std::filesystem::path& folder);
 
-/// The JPEG and PNG files below each class folder, sorted by class and path. Throws fault_error{bad_input} for a folder
-/// that is not a class, a class without an image (if `complete`), or no image at all; fault_error{io} for a folder that
-/// cannot be read.
+/// The JPEG and PNG files below each class folder, sorted by class and path. `classes`: the folder of class 0, 1, ...; some
+/// may not be there. Throws fault_error{bad_input} for a folder that is not a class, one of a class without an image (if
+/// `complete`), or no image at all; fault_error{io} for a folder that cannot be read.
 std::vector<labelled_image> list_images(const std::filesystem::path& folder, const std::vector<std::string>& classes,
                                         bool complete);
 

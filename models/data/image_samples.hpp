@@ -15,6 +15,7 @@ struct image_samples_options {
   std::vector<labelled_image> validation{};  ///< may be empty
   std::int64_t classes = 0;
   std::vector<std::string> names{};  ///< of the classes
+  std::vector<std::string> notes{};
   image_size size{};  ///< 0 x 0: that of the files, which must all have the same size
   std::int64_t channels = 3;
   pixel_scale scale{};
@@ -40,6 +41,7 @@ class image_samples final : public data_source {
                    std::span<std::byte> target) const override;
   std::vector<std::string> class_names() const override { return options_.names; }
   std::optional<pixel_scale> pixel_scaling() const override { return options_.scale; }
+  std::vector<std::string> notes() const override { return options_.notes; }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return fingerprint_; }
 

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -18,12 +20,26 @@ namespace {
 
 using nlohmann::json;
 
+/// A number is an integer if it is whole: a column with gaps is written as 0.0, 1.0.
+std::optional<std::int64_t> whole_number(const json& value) {
+  constexpr double end = 0x1p63;
+  if (value.is_number_float()) {
+    const auto x = value.get<double>();
+    return x >= -end && x < end && std::trunc(x) == x ? std::optional{static_cast<std::int64_t>(x)} : std::nullopt;
+  }
+  const bool above = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
+  return value.is_number_integer() && !above ? std::optional{value.get<std::int64_t>()} : std::nullopt;
+}
+
+/// true and false are texts, as in a CSV file.
 class_label label_field(const json& object, const std::string& name, const line_site& site) {
   const json& value = field(object, name, site);
   if (value.is_string()) return value.get<std::string>();
-  const bool above = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
-  if (value.is_number_integer() && !above) return value.get<std::int64_t>();
-  site.refuse(fmt::format("\"{}\" is neither a text nor an integer below 2^63 but {}", name, json_text(value)));
+  if (value.is_boolean()) return json_text(value);
+  if (const auto number = whole_number(value)) return *number;
+  site.refuse(fmt::format("\"{}\" is {}, but a class is a text, a whole number below 2^63, true or false; write it so, or "
+                          "leave the record out",
+                          name, json_text(value)));
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
@@ -66,7 +82,7 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
 
 void jsonl_records::add(std::uint64_t begin, std::size_t number) {
   const text_record r = parse(line_at(begin), number);
-  if (!fields_.label.empty()) labels_.try_emplace(r.label, number);
+  if (!fields_.label.empty()) labels_.try_emplace(r.label, path_, number);
   begins_.push_back(begin);
 }
 

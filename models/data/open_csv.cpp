@@ -34,7 +34,6 @@ std::shared_ptr<const data_source> open_csv(const csv_files& o, const sample_req
     return file.empty() ? nullptr : std::make_shared<const csv_texts>(file, o.text, label, o.separator);
   };
   const auto train = open(o.train), validation = open(o.validation);
-  if (o.labels.empty()) refuse_empty_label(train->labels(), o.train);
   text_records records{.name = fmt::format("csv {}", o.train.string()),
                        .train = train,
                        .validation = validation,

@@ -1,6 +1,7 @@
 #include "models/data/openers.hpp"
 
 #include "models/data/cifar_samples.hpp"
+#include "models/data/class_names.hpp"
 #include "models/data/image_samples.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -33,22 +34,46 @@ std::int64_t channels_for(const image_folders& o, const sample_request& wants) {
   return wants.image.size() == 3 ? wants.image[0] : 3;
 }
 
+std::vector<std::string> plain_texts(const std::vector<class_label>& labels) {
+  std::vector<std::string> texts;
+  for (const class_label& label : labels) texts.push_back(plain_text(label));
+  return texts;
+}
+
+label_census folder_labels(const std::filesystem::path& folder) {
+  label_census found;
+  for (const std::string& name : class_folders(folder)) found.try_emplace(name, folder / name);
+  return found;
+}
+
+/// The labels of images are texts: names of folders.
+class_names classes_of(const image_folders& o, const sample_request& wants, const label_census& found) {
+  const std::vector<std::string> texts = plain_texts(o.labels);
+  class_names classes{std::vector<class_label>(texts.begin(), texts.end()), found, wants.labels};
+  classes.check(found);
+  return classes;
+}
+
 }  // namespace
 
 std::shared_ptr<const data_source> open_images(const image_folders& o, const sample_request& wants) {
   check(o);
-  const std::vector<std::string> classes = class_folders(o.train);
-  image_samples_options samples{.name = fmt::format("images {}", o.train.string()),
-                                .train = list_images(o.train, classes, true),
-                                .classes = static_cast<std::int64_t>(classes.size()),
-                                .names = classes,
+  const label_census found = folder_labels(o.train);
+  const class_names classes = classes_of(o, wants, found);
+  const std::vector<std::string> folders = plain_texts(classes.labels());
+  const std::string name = fmt::format("images {}", o.train.string());
+  image_samples_options samples{.name = name,
+                                .train = list_images(o.train, folders, true),
+                                .classes = classes.size(),
+                                .names = classes.names(),
+                                .notes = classes.notes(found, name),
                                 .size = size_for(o, wants),
                                 .channels = channels_for(o, wants),
                                 .scale = o.scale,
                                 .flip = o.flip,
                                 .seed = o.seed};
   samples.validation = o.validation.empty() ? take_share(samples.train, o.validation_share, o.seed)
-                                            : list_images(o.validation, classes, false);
+                                            : list_images(o.validation, folders, false);
   return std::make_shared<image_samples>(std::move(samples));
 }
 

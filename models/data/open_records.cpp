@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
@@ -48,6 +49,14 @@ std::string identity_of(const text_records& r) {
   return fmt::format("{}, {}, by {} ({})", of(r.train), of(r.validation), r.by->identity(), tokenizer_rules());
 }
 
+/// That of the head, where labels that are sorted are in another.
+std::string order_of_head(const class_names& classes) {
+  std::string order;
+  if (!std::ranges::is_sorted(classes.labels()))
+    for (const class_label& label : classes.labels()) order += " " + to_string(label);
+  return order;
+}
+
 source open_encoder_samples(const text_records& r) {
   record_samples_options o{
       .name = r.name, .train = r.train, .validation = r.validation, .by = r.by, .wants = r.wants, .masking = r.masking};
@@ -55,10 +64,10 @@ source open_encoder_samples(const text_records& r) {
                               static_cast<int>(r.wants.form), r.wants.context, r.masking.share, r.masking.seed);
   for (const class_label& label : r.labels) o.fingerprint += " " + to_string(label);
   if (r.wants.form == sample_form::labelled && !r.train->labels().empty()) {
-    o.classes = {r.labels, r.train->labels(), r.train->file()};
+    o.classes = {r.labels, r.train->labels(), r.wants.labels};
     for (const record_list* part : {r.train.get(), r.validation.get()})
-      if (part)
-        for (const record_list* file : part->of_files()) o.classes.check(file->labels(), file->file());
+      if (part) o.classes.check(part->labels());
+    if (r.labels.empty()) o.fingerprint += order_of_head(o.classes);
   }
   return std::make_shared<record_samples>(std::move(o));
 }

@@ -30,8 +30,6 @@ class record_list {
   /// Empty if the file has no labels.
   virtual const label_census& labels() const = 0;
   virtual const std::filesystem::path& file() const = 0;
-  /// The lists of single files that this one is made of.
-  virtual std::vector<const record_list*> of_files() const { return {this}; }
   /// Different for lists of other records: the file's digest, and how it is read.
   virtual std::string identity() const = 0;
   /// For messages: "chats.jsonl:7".

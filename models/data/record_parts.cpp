@@ -18,7 +18,7 @@ class records_of_lists final : public record_list {
   explicit records_of_lists(std::vector<records_ptr> lists) : lists_(std::move(lists)) {
     for (const records_ptr& each : lists_) {
       ends_.push_back(size() + each->size());
-      for (const auto& [label, line] : each->labels()) labels_.try_emplace(label, line);
+      labels_.insert(each->labels().begin(), each->labels().end());
     }
   }
 
@@ -32,11 +32,6 @@ class records_of_lists final : public record_list {
   }
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return lists_.front()->file(); }
-  std::vector<const record_list*> of_files() const override {
-    std::vector<const record_list*> all;
-    for (const records_ptr& each : lists_) std::ranges::copy(each->of_files(), std::back_inserter(all));
-    return all;
-  }
   std::string identity() const override {
     std::string all;
     for (const records_ptr& each : lists_) all += each->identity() + "; ";
@@ -69,7 +64,6 @@ class chosen_records final : public record_list {
   void require_unchanged() const override { all_->require_unchanged(); }
   const label_census& labels() const override { return all_->labels(); }
   const std::filesystem::path& file() const override { return all_->file(); }
-  std::vector<const record_list*> of_files() const override { return all_->of_files(); }
   std::string identity() const override { return all_->identity() + ", " + how_; }
   std::string where(std::size_t index) const override { return all_->where(chosen_.at(index)); }
 

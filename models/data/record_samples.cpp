@@ -50,6 +50,11 @@ std::int64_t record_samples::classes() const {
   return options_.wants.form == sample_form::labelled ? options_.classes.size() : options_.by->vocabulary();
 }
 
+std::vector<std::string> record_samples::notes() const {
+  return options_.wants.form == sample_form::labelled ? options_.classes.notes(options_.train->labels(), options_.name)
+                                                      : std::vector<std::string>{};
+}
+
 void record_samples::require_unchanged() const {
   for (const split part : {split::train, split::validation})
     if (const record_list* const of_part = records(part)) of_part->require_unchanged();

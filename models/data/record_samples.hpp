@@ -39,7 +39,7 @@ class record_samples final : public data_source {
                    std::span<std::byte> target) const override;
   void require_unchanged() const override;
   std::vector<std::string> class_names() const override { return options_.classes.names(); }
-  std::vector<std::string> notes() const override { return options_.by->notes(); }
+  std::vector<std::string> notes() const override;
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
 

@@ -26,8 +26,9 @@ struct chain_description {
   std::vector<std::int64_t> image{};
   std::filesystem::path checkpoint{};      ///< folder of the checkpoint that it starts from; empty: none
   std::vector<std::string> inputs{};       ///< names of the tensors of a sample; empty: there is one
+  std::vector<std::string> labels{};       ///< what the classes of its head are called; empty: a new one, or no classifier
 
-  sample_request wants() const { return {context, form, image, inputs, checkpoint}; }
+  sample_request wants() const { return {context, form, image, inputs, checkpoint, labels}; }
 };
 
 struct family {

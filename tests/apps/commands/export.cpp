@@ -5,6 +5,8 @@
 #include "tests/support/hub_checkpoint.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -200,6 +202,36 @@ TEST_CASE("a tokenizer that cannot be copied is reported before a weight is writ
   fs::remove(folder.path() / "words/merges.txt");
   check_refused(run_hydra(folder, "export run gpt again"), "words has none of the files");
   CHECK_FALSE(fs::exists(folder.path() / "again"));
+}
+
+TEST_CASE("the classes of an export are called as they were trained, and found by these names in any data") {
+  const temporary_folder folder;
+  folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\ntwo\nthree\n");
+  std::string lines;
+  for (const char* text : {"one", "one two", "one three", "one one"})
+    lines += fmt::format("{{\"text\": \"{0}\", \"label\": \"pos\"}}\n{{\"text\": \"two {0}\", \"label\": \"neg\"}}\n", text);
+  folder.write("d.jsonl", lines);
+  const auto workload = [](const std::string& from, const std::string& labels) {
+    return "[run]\nseed = 1\n[[device]]\nkind = \"cpu\"\nmemory = \"64MiB\"\n[data.d]\nkind = \"jsonl\"\ntrain = \"d.jsonl\"\n"
+           "validation = \"d.jsonl\"\nlabel = \"label\"\ntokenizer = { vocab = \"vocab.txt\" }\n" + labels +
+           "[[model]]\nname = \"m\"\nchain = " + from + "\ndata = \"d\"\nbatch_size = 4\nsteps = 20\n"
+           "optimizer = { learning_rate = 1e-2 }\n";
+  };
+  const std::string chain =
+      "{ family = \"bert\", head = \"classification\", layers = 1, width = 8, heads = 2, context = 6, vocabulary = 8 }";
+  folder.write("w.toml", workload(chain, "labels = [\"pos\", \"neg\"]\n"));
+  folder.write("again.toml", workload("{ from = \"out\" }", ""));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
+  REQUIRE(run_hydra(folder, "export run m out").status == 0);
+  CHECK(nlohmann::json::parse(folder.read("out/config.json"))["id2label"] == nlohmann::json{{"0", "pos"}, {"1", "neg"}});
+  const auto loss = [&](const std::string& source) {
+    return nlohmann::json::parse(run_hydra(folder, "evaluate --json " + source).out).at(0).at("loss").get<double>();
+  };
+  CHECK(loss("again.toml") == loss("run"));
+  const std::string other = "again.toml --set 'data.d.labels=[\"neg\", \"pos\"]'";
+  CHECK(loss(other) > loss("run"));
+  CHECK_THAT(run_hydra(folder, "plan " + other).out, Contains("class 0 is \"pos\" in id2label and \"neg\" in jsonl d.jsonl"));
+  CHECK_THAT(run_hydra(folder, "plan again.toml").out, !Contains("notes:"));
 }
 
 }  // namespace hydra::apps

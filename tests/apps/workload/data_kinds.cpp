@@ -182,6 +182,7 @@ TEST_CASE("every key of images reaches its options") {
   const data_table t;
   CHECK(t.as<image_folders>(images).size.empty());
   const auto d = t.as<image_folders>(images + R"(validation_share = 0.25
+labels = ["dog", "cat"]
 size = [5, 7]
 channels = 1
 mean = [0.5]
@@ -191,6 +192,7 @@ seed = 9
 )");
   CHECK(d.train == t.folder.path());
   CHECK(d.validation_share == 0.25);
+  CHECK(d.labels == std::vector<class_label>{"dog", "cat"});
   CHECK(d.size == std::vector<std::int64_t>{5, 7});
   CHECK(d.channels == 1);
   CHECK(d.scale.mean == std::vector<double>{0.5});

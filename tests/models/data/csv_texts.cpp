@@ -17,7 +17,7 @@ TEST_CASE("a column of texts is read record by record, with its labels") {
   CHECK(r.record(1).text == "no \"way\"");
   CHECK(r.record(0).text == "fine,\nreally");
   CHECK(r.record(0).label == class_label{std::string{"good"}});
-  CHECK(r.labels() == label_census{{std::string{"good"}, 2}, {std::string{"bad"}, 5}});
+  CHECK(r.labels() == label_census{{"good", {r.file(), 2}}, {"bad", {r.file(), 5}}});
 }
 
 TEST_CASE("a column of texts may have no labels") {

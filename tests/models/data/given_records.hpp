@@ -13,7 +13,7 @@ namespace hydra::test {
 class given_records final : public record_list {
  public:
   explicit given_records(std::vector<text_record> all) : all_(std::move(all)) {
-    for (std::size_t i = 0; i < all_.size(); ++i) labels_.try_emplace(all_[i].label, i + 1);
+    for (std::size_t i = 0; i < all_.size(); ++i) labels_.try_emplace(all_[i].label, "given", i + 1);
   }
   std::size_t size() const override { return all_.size(); }
   text_record record(std::size_t i) const override { return all_.at(i); }

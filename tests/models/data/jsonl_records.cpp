@@ -48,7 +48,7 @@ TEST_CASE("prompt, answer and label are read from the fields that the options na
   CHECK(r.record(0).text == "so");
   CHECK(r.record(0).label == class_label{std::string{"x"}});
   CHECK(r.record(1).label == class_label{std::int64_t{-3}});
-  CHECK(r.labels() == label_census{{std::string{"x"}, 1}, {std::int64_t{-3}, 2}});
+  CHECK(r.labels() == label_census{{"x", {folder.path() / "f", 1}}, {std::int64_t{-3}, {folder.path() / "f", 2}}});
 }
 
 TEST_CASE("a line that is not a record is refused by file and line") {
@@ -61,9 +61,9 @@ TEST_CASE("a line that is not a record is refused by file and line") {
   CHECK_THAT(refusal(good + "{\"text\": \"\"}"), Contains("f.jsonl:3: \"text\" is empty"));
   CHECK_THAT(refusal(good + "{\"text\": \"\xFF\"}"), Contains("f.jsonl:3: is not UTF-8: byte 10 of the line is 0xff"));
   CHECK_THAT(refusal(good + "{\"text\": \"\\ud800\"}"), Contains("f.jsonl:3: no JSON"));
-  for (const char* label : {"1.5", "true", "null", "9223372036854775808", "99999999999999999999"})
+  for (const char* label : {"1.5", "null", "[1]", "9223372036854775808", "99999999999999999999", "1e300"})
     CHECK_THAT(refusal(std::string{"{\"text\": \"a\", \"l\": "} + label + "}", {.label = "l"}),
-               Contains("f.jsonl:1: \"l\" is neither a text nor an integer below 2^63"));
+               Contains("f.jsonl:1: \"l\" is ") && Contains("but a class is a text, a whole number below 2^63, true or false"));
 }
 
 TEST_CASE("numbers beyond a double and too deeply nested JSON are refused by file and line") {
@@ -89,4 +89,21 @@ TEST_CASE("Parquet files, JSON arrays and conversations are refused with what to
              Contains("f.jsonl:1: there is no \"text\", but \"messages\"") && Contains("kind = \"chat\""));
   CHECK_THAT(refusal("{\"conversations\": []}"), Contains("kind = \"chat\""));
   CHECK(refusal("{\"text\": \"a\", \"messages\": []}") == "");
+}
+
+TEST_CASE("true and false are labels, and whole numbers are integers however they are written") {
+  const temporary_folder folder;
+  const std::string lines = R"({"text": "a", "l": true}
+{"text": "a", "l": false}
+{"text": "a", "l": 1.0}
+{"text": "a", "l": 1}
+{"text": "a", "l": -0.0}
+{"text": "a", "l": 3e2}
+)";
+  const jsonl_records r{folder.write("f", lines), {.label = "l"}};
+  CHECK(r.record(0).label == class_label{"true"});
+  CHECK(r.record(1).label == class_label{"false"});
+  CHECK(r.record(2).label == r.record(3).label);
+  CHECK(r.record(4).label == class_label{std::int64_t{0}});
+  CHECK(r.record(5).label == class_label{std::int64_t{300}});
 }

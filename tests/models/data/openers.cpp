@@ -191,6 +191,51 @@ TEST_CASE("records with labels are classified; validation has no labels of its o
   CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("is read without labels"));
 }
 
+TEST_CASE("texts and images have the classes of the model's head, in its order") {
+  const data_folder folder;
+  sample_request wants = labelled(4);
+  wants.labels = {"good", "fair", "bad"};
+  const auto lines = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"bad\"}\n{\"text\": \"two\", \"l\": \"good\"}\n");
+  const auto rows = folder.write("t.csv", "l,text\nbad,one\ngood,two\n");
+  for (const char* name : {"bad", "good"}) {
+    std::filesystem::create_directories(folder.path() / "train" / name);
+    write_png(folder.path() / "train" / name / "1.png", ramp({8, 6}, 3));
+  }
+  const tokenizer_choice by{.vocab = folder.vocab()};
+  const std::vector<data_description> all{jsonl({.train = lines, .tokenizer = by, .label = "l"}),
+                                          csv({.train = rows, .target = "l", .text = "text", .tokenizer = by}),
+                                          images({.train = folder.path() / "train"})};
+  for (const data_description& data : all) {
+    const auto source = open_data(data, wants);
+    CAPTURE(source->describe());
+    CHECK(source->class_names() == wants.labels);
+    CHECK(source->notes() == std::vector{source->describe() + ": 1 of the 3 classes has no sample to train on: \"fair\""});
+    CHECK(open_data(data, labelled(4))->fingerprint() != source->fingerprint());
+  }
+  CHECK(read_sample(*open_data(all[0], wants), 0).target == ids{2});
+  CHECK(read_sample(*open_data(all[1], wants), 0).target == ids{2});
+  CHECK(read_sample<float>(*open_data(all[2], wants), 0).target == ids{0});  // its images are sorted by class
+  wants.labels = {"bad", "fine"};
+  for (const data_description& data : all) CHECK_THROWS_WITH(open_data(data, wants), Contains("the label \"good\" is none"));
+  image_folders named{.train = folder.path() / "train", .labels = {"good", "bad"}};
+  CHECK(open_data(images(named), wants)->class_names() == std::vector<std::string>{"good", "bad"});
+  named.labels = {"good", "fine"};
+  CHECK_THROWS_WITH(open_data(images(named), wants), Contains("train/bad: the label \"bad\" is not known"));
+}
+
+TEST_CASE("folders that are called 0, 1, ... are these classes of a head, and sorted as names without one") {
+  const data_folder folder;
+  sample_request wants;
+  for (int i = 0; i < 11; ++i) {
+    std::filesystem::create_directories(folder.path() / "train" / std::to_string(i));
+    write_png(folder.path() / "train" / std::to_string(i) / "1.png", ramp({8, 6}, 3));
+    wants.labels.push_back("class " + std::to_string(i));
+  }
+  const data_description numbered = images({.train = folder.path() / "train"});
+  CHECK(open_data(numbered, wants)->class_names() == wants.labels);
+  CHECK(open_data(numbered, 0)->class_names()[2] == "10");
+}
+
 TEST_CASE("invalid combinations of record options are refused") {
   const data_folder folder;
   const auto file = folder.write("f.jsonl", "{\"text\": \"ab\", \"q\": \"x\"}\n");

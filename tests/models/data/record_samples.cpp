@@ -30,7 +30,7 @@ constexpr std::int64_t no = masked_target;
 TEST_CASE("a labelled sample is [CLS] text [SEP] and its class") {
   auto o = options({{.text = "ab", .label = std::string{"x"}}, {.text = "abcdefgh", .label = std::string{"y"}}}, 6,
                    sample_form::labelled);
-  o.classes = {{}, o.train->labels(), "f"};
+  o.classes = {{}, o.train->labels()};
   const record_samples data{std::move(o)};
   CHECK(data.sample_input() == tensor_spec{{3, 6}, element::i64});
   CHECK(data.sample_target() == tensor_spec{{}, element::i64});

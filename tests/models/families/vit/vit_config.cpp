@@ -83,6 +83,35 @@ TEST_CASE("labels keep their names with the stored head only") {
   CHECK_FALSE(json::parse(fresh.hub().config).contains("problem_type"));
 }
 
+TEST_CASE("a stored head asks the data for its classes in their order, a new one does not") {
+  const auto labels = [](const json& table, const from_options& options = {}) { return read(table, options).wants().labels; };
+  json ten = small();
+  for (int i = 0; i < 11; ++i) ten["id2label"][std::to_string(i)] = "class " + std::to_string(i);
+  CHECK(labels(ten).size() == 11);
+  CHECK(labels(ten)[2] == "class 2");  // "10" is before it in the file
+  CHECK(labels(with(small(), "id2label", {{"0", 7}, {"1", "yes"}})) == std::vector<std::string>{"7", "yes"});
+  CHECK(labels(small()) == std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3", "LABEL_4"});
+  CHECK(labels(ten, {.head = "classification"}).empty());
+  CHECK_THROWS_WITH(labels(with(small(), "id2label", {{"1", "a"}, {"2", "b"}})),
+                    Contains("config.json: id2label.0: is missing"));
+  CHECK_THROWS_WITH(labels(with(small(), "num_labels", 2'000'000)), Contains("config.json: num_labels: 2000000 classes"));
+}
+
+TEST_CASE("an export has the names of what was trained, and a note says where they are not the checkpoint's") {
+  const auto built = [](const json& labels, const json& numbers) {
+    return read(with(with(small(), "id2label", labels), "label2id", numbers)).build(named_images{});
+  };
+  const json of_data{{"0", "cat"}, {"1", "dog"}}, numbers{{"cat", 0}, {"dog", 1}};
+  CHECK(built(of_data, numbers).notes().empty());
+  const chain other = built({{"0", "dog"}, {"1", "cat"}}, {{"dog", 0}, {"cat", 1}});
+  CHECK(json::parse(other.hub().config)["id2label"] == of_data);
+  CHECK(json::parse(other.hub().config)["label2id"] == numbers);
+  CHECK(other.notes() == std::vector<std::string>{"config.json: class 0 is \"dog\" in id2label and \"cat\" in cats and dogs; "
+                                                  "an export has the names of the data"});
+  CHECK(built(of_data, {{"LABEL_0", 0}, {"LABEL_1", 1}}).notes() ==
+        std::vector<std::string>{"config.json: label2id and id2label differ; id2label counts"});
+}
+
 TEST_CASE("what Hydra's vision transformer does not support is refused by its key") {
   CHECK_THROWS_WITH(read(with(small(), "hidden_act", "mish")), Contains("config.json: hidden_act"));
   CHECK_THROWS_WITH(read(with(small(), "image_size", {8, 8, 8})), Contains("config.json: image_size"));
