@@ -51,8 +51,10 @@ std::int64_t record_samples::classes() const {
 }
 
 std::vector<std::string> record_samples::notes() const {
-  return options_.wants.form == sample_form::labelled ? options_.classes.notes(options_.train->labels(), options_.name)
-                                                      : std::vector<std::string>{};
+  std::vector<std::string> all = options_.by->notes();
+  if (options_.wants.form == sample_form::labelled)
+    std::ranges::copy(options_.classes.notes(options_.train->labels(), options_.name), std::back_inserter(all));
+  return all;
 }
 
 void record_samples::require_unchanged() const {

@@ -3,8 +3,11 @@
 #include "models/families/config_keys.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/weights/hub_weights.hpp"
+#include "models/weights/listed_names.hpp"
+#include "models/weights/quantised_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -61,6 +64,64 @@ void require_layers(const model_config& config, std::size_t tensors) {
   for (const std::int64_t layers : config.integers("depths")) require_stored(config, "depths", layers, tensors);
 }
 
+/// What is sometimes taken for the folder of a model.
+void require_config(const fs::path& folder) {
+  if (fs::exists(folder / "config.json")) return;
+  if (fs::exists(folder / "adapter_config.json"))
+    refuse(folder, fmt::format("is the folder of an adapter: write chain = {{ from = \"FOLDER OF ITS BASE\" }} and adapter = "
+                               "{{ from = \"{}\" }}", folder.string()));
+  if (fs::exists(folder / "snapshots"))
+    refuse(folder, "is a folder of Hugging Face's cache: the checkpoints are the folders in its folder snapshots");
+}
+
+/// Files of which others, or an earlier save, expect that they are read.
+std::vector<std::string> unread_files(const fs::path& folder) {
+  std::vector<std::string> notes;
+  const fs::path index = folder / "model.safetensors.index.json", adapter = folder / "adapter_config.json";
+  if (fs::exists(index) && fs::exists(folder / "model.safetensors"))
+    notes.push_back(
+        fmt::format("{}: the parts that it names are not read, because model.safetensors is there", index.string()));
+  if (fs::exists(adapter))
+    notes.push_back(fmt::format("{}: the adapter is not used; adapter = {{ from = \"{}\" }} continues it", adapter.string(),
+                                folder.string()));
+  return notes;
+}
+
+/// A checkpoint, and how its chain is described.
+struct checkpoint_reader {
+  model_config config;
+  from_options options;
+  chain_description (*read)(const model_config& config, const from_options& options);
+  std::shared_ptr<const hub_tensors> tensors;
+
+  std::shared_ptr<const hub_weights> weights_of(const chain& model) const {
+    return std::make_shared<hub_weights>(tensors, model, options.head.empty() ? hub_head::stored : hub_head::fresh);
+  }
+
+  /// As transformers reads a file with a head beside an embedding of other values, whatever config.json says.
+  chain untied(const data_source& data, const std::string& why) const try {
+    json changed = config.content();
+    changed["tie_word_embeddings"] = false;
+    chain result = read(model_config{config.file(), std::move(changed)}, options).build(data);
+    return result.note(why + ": both are trained, and an export says that they are not tied");
+  } catch (const fault_error& e) {
+    throw fault_error{e.what_happened().code, fmt::format("{}: {}", why, e.what_happened().text)};
+  }
+
+  chain begun(chain model, const data_source& data) const {
+    auto weights = weights_of(model);
+    if (!weights->matched().untied.empty()) {
+      model = untied(data, fmt::format("{}: config.json ties tensors that have different values, {}",
+                                       tensors->folder().string(), listed_names(weights->matched().untied)));
+      weights = weights_of(model);
+    }
+    if (const auto& unused = weights->matched().unused; !unused.empty())
+      model.note(fmt::format("{}: not used, because the model has no such head: {}", tensors->folder().string(),
+                             listed_names(unused)));
+    return model.begin_with(weights);
+  }
+};
+
 }  // namespace
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
@@ -68,18 +129,21 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
     throw fault_error{fault_code::bad_input, fmt::format("{} is no folder; the folder of a checkpoint is needed, with "
                                                          "config.json and model.safetensors", folder.string())};
   if (is_exported(folder)) return describe_exported(folder, options);
+  require_config(folder);
   const auto config = model_config::read(folder / "config.json");
   config.require("pruned_heads", json::object());
-  chain_description description = architecture_of(config).read(config, options);
+  const architecture& kind = architecture_of(config);
+  chain_description description = kind.read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);
+  refuse_quantised_weights(config, *tensors);
   require_layers(config, tensors->all().size());
+  std::vector<std::string> notes = unread_keys(config);
+  std::ranges::move(unread_files(folder), std::back_inserter(notes));
   description.checkpoint = folder;
-  const auto head = options.head.empty() ? hub_head::stored : hub_head::fresh;
-  description.build = [build = std::move(description.build), tensors, head,
-                       notes = unread_keys(config)](const data_source& data) {
-    chain made = build(data);
+  description.build = [build = std::move(description.build), notes = std::move(notes),
+                       reader = checkpoint_reader{config, options, kind.read, tensors}](const data_source& data) {
+    chain made = reader.begun(build(data), data);
     for (const std::string& n : notes) made.note(n);
-    made.begin_with(std::make_shared<hub_weights>(tensors, made, head));
     return made;
   };
   return description;

@@ -80,7 +80,7 @@ class adapter_weights final : public weight_source {
     std::set<std::string> used;
     for (std::size_t i = 0; i < model.size(); ++i)
       for (const parameter_spec& p : model.parameters(i))
-        if (!p.frozen) used.insert(canonical_name(match(p, model.stored_name(p.name))));
+        if (!p.frozen) used.insert(match(p, model.stored_name(p.name)));
     for (const auto& [name, t] : tensors_->all())
       if (!used.contains(name))
         refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(),
@@ -105,7 +105,8 @@ class adapter_weights final : public weight_source {
   }
 
  private:
-  const std::string& match(const parameter_spec& p, const std::string& name) {
+  /// Its canonical name.
+  std::string match(const parameter_spec& p, const std::string& name) {
     const hub_tensor* const t = tensors_->find(name);
     if (!t)
       refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model", tensors_->folder().string(),
@@ -116,7 +117,7 @@ class adapter_weights final : public weight_source {
           t->file.string(), t->name, to_string(t->tensor.type), fmt::join(t->tensor.shape, ", "),
           fmt::join(p.shape, ", ")));
     places_[p.name] = t;
-    return t->name;
+    return canonical_name(name);
   }
 
   std::shared_ptr<const hub_tensors> tensors_;

@@ -1,5 +1,6 @@
 #include "models/weights/hub_tensors.hpp"
 
+#include "models/weights/listed_names.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -23,6 +25,10 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> base_models{"transformer.", "model.", "bert.", "vit.", "resnet."};
 constexpr std::string_view peft_prefix = "base_model.model.";
+/// In front of all names of a model that torch.compile, DistributedDataParallel or a LightningModule holds.
+constexpr std::array<std::string_view, 3> wrappers{"_orig_mod.", "module.", "model."};
+constexpr std::array<std::string_view, 8> weight_files{".safetensors", ".bin",  ".pt", ".pth",
+                                                       ".ckpt",        ".gguf", ".h5", ".msgpack"};
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
 
 /// All of a small tensor.
@@ -39,6 +45,50 @@ fs::path part_path(const fs::path& index, const std::string& tensor, const nlohm
   if (name.empty() || name != name.filename())
     refuse(index, fmt::format("weight_map: {}: {} is no name of a file in this folder", tensor, json_text(part)));
   return index.parent_path() / name;
+}
+
+std::set<fs::path> parts_in(const fs::path& index, const nlohmann::json& map) {
+  std::set<fs::path> parts;
+  for (const auto& [name, part] : map.items()) parts.insert(part_path(index, name, part));
+  return parts;
+}
+
+void require_parts(const fs::path& index, const nlohmann::json& map) {
+  const std::set<fs::path> parts = parts_in(index, map);
+  std::vector<std::string> missing;
+  for (const fs::path& part : parts)
+    if (!fs::exists(part)) missing.push_back(part.filename().string());
+  if (!missing.empty())
+    refuse(index, fmt::format("{} of the {} files that it names are missing in this folder: {}; get the whole checkpoint",
+                              missing.size(), parts.size(), listed_names(missing)));
+}
+
+/// Names of files in the folder that may hold weights.
+std::vector<std::string> other_weights(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& e : fs::directory_iterator{folder, ignored})
+    if (std::ranges::find(weight_files, e.path().extension().string()) != weight_files.end())
+      names.push_back(e.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+[[noreturn]] void refuse_without_weights(const fs::path& folder, const fs::path& whole, const fs::path& index) {
+  const std::vector<std::string> others = other_weights(folder);
+  refuse(folder, fmt::format("has neither {} nor {}{}; parts need their index, and weights of other formats (.bin, .gguf) have "
+                             "to be saved as safetensors first",
+                             whole.filename().string(), index.filename().string(),
+                             others.empty() ? "" : fmt::format(", only {}", listed_names(others))));
+}
+
+std::string wrapper_of(const std::vector<hub_tensor>& all, const std::string& known = {}) {
+  for (const std::string_view more : wrappers) {
+    const std::string longer = known + std::string{more};
+    const bool of_all = std::ranges::all_of(all, [&](const hub_tensor& t) { return t.name.starts_with(longer); });
+    if (of_all && !all.empty()) return wrapper_of(all, longer);
+  }
+  return known;
 }
 
 void verify_sums(const fs::path& folder) try {
@@ -64,31 +114,34 @@ std::string canonical_name(std::string_view stored) {
 hub_tensors::hub_tensors(fs::path folder, std::string_view stem) : folder_(std::move(folder)) {
   const fs::path whole = folder_ / fmt::format("{}.safetensors", stem),
                  index = folder_ / fmt::format("{}.safetensors.index.json", stem);
-  if (fs::exists(whole)) {
-    const safetensors_file& file = open(whole);
-    for (const std::string& name : file.names()) add(whole, name, *file.find(name));
-  } else if (fs::exists(index)) {
-    read_index(index);
-  } else {
-    refuse(folder_, fmt::format("has neither {} nor {}; weights of other formats (.bin) have to be saved as "
-                                "safetensors first",
-                                whole.filename().string(), index.filename().string()));
-  }
+  if (!fs::exists(whole) && !fs::exists(index)) refuse_without_weights(folder_, whole, index);
+  const std::vector<hub_tensor> all = fs::exists(whole) ? tensors_in(whole) : tensors_of_index(index);
+  const std::size_t wrapper = wrapper_of(all).size();
+  for (const hub_tensor& t : all) add(canonical_name(std::string_view{t.name}.substr(wrapper)), t);
 }
 
-void hub_tensors::read_index(const fs::path& index) {
+std::vector<hub_tensor> hub_tensors::tensors_in(const fs::path& file) {
+  std::vector<hub_tensor> all;
+  const safetensors_file& opened = open(file);
+  for (const std::string& name : opened.names()) all.push_back({file, name, *opened.find(name)});
+  return all;
+}
+
+std::vector<hub_tensor> hub_tensors::tensors_of_index(const fs::path& index) {
   const auto map = model_config::read(index).table("weight_map");
   if (!map) refuse(index, "weight_map: is missing; a table of tensors and their files is needed");
+  require_parts(index, map->content());
+  std::vector<hub_tensor> all;
   for (const auto& [name, part] : map->content().items()) {
     const fs::path path = part_path(index, name, part);
-    if (!fs::exists(path)) refuse(index, fmt::format("names {} for tensor {}, which is missing", path.string(), name));
     const auto tensor = open(path).find(name);
     if (!tensor) refuse(path, fmt::format("has no tensor {}, which {} says it has", name, index.filename().string()));
-    add(path, name, *tensor);
+    all.push_back({path, name, *tensor});
   }
   for (const auto& [path, file] : files_)
     for (const std::string& name : file->names())
       if (!map->has(name)) refuse(path, fmt::format("tensor {} is not in {}", name, index.filename().string()));
+  return all;
 }
 
 const safetensors_file& hub_tensors::open(const fs::path& file) {
@@ -97,9 +150,9 @@ const safetensors_file& hub_tensors::open(const fs::path& file) {
   return *opened;
 }
 
-void hub_tensors::add(const fs::path& file, const std::string& name, const stored_tensor& tensor) {
-  const auto [place, is_new] = tensors_.emplace(canonical_name(name), hub_tensor{file, name, tensor});
-  if (!is_new) refuse(file, fmt::format("tensors {} and {} are the same parameter", place->second.name, name));
+void hub_tensors::add(const std::string& name, const hub_tensor& t) {
+  const auto [place, is_new] = tensors_.emplace(name, t);
+  if (!is_new) refuse(t.file, fmt::format("tensors {} and {} are the same parameter", place->second.name, t.name));
 }
 
 const hub_tensor* hub_tensors::find(std::string_view name) const {

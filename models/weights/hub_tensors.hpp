@@ -29,9 +29,10 @@ std::string canonical_name(std::string_view stored);
 /// Opened once; all headers are checked then, and no data are read. Thread-safe.
 class hub_tensors {
  public:
-  /// `stem`: of the files' names, instead of "model". Throws fault_error{bad_input} with the file: neither of the two
-  /// files exists, a part is missing or contradicts the
-  /// index, a file is not a safetensors file, or two tensors have the same canonical name.
+  /// `stem`: of the files' names, instead of "model". What torch.compile, DistributedDataParallel and Lightning put in front of
+  /// all names ("_orig_mod.", "module.", "model.") is left out. Throws fault_error{bad_input} with the file: neither of the two
+  /// files exists, parts are missing or contradict the index, a file is not a safetensors file, or two tensors have the same
+  /// canonical name.
   explicit hub_tensors(std::filesystem::path folder, std::string_view stem = "model");
 
   /// By any name with the same canonical name.
@@ -52,9 +53,10 @@ class hub_tensors {
   void verify() const;
 
  private:
-  void read_index(const std::filesystem::path& index);
+  std::vector<hub_tensor> tensors_in(const std::filesystem::path& file);
+  std::vector<hub_tensor> tensors_of_index(const std::filesystem::path& index);
   const safetensors_file& open(const std::filesystem::path& file);
-  void add(const std::filesystem::path& file, const std::string& name, const stored_tensor& tensor);
+  void add(const std::string& name, const hub_tensor& t);
 
   std::filesystem::path folder_;
   std::map<std::filesystem::path, std::unique_ptr<safetensors_file>> files_;

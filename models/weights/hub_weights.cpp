@@ -1,5 +1,6 @@
 #include "models/weights/hub_weights.hpp"
 
+#include "models/weights/listed_names.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -15,8 +16,6 @@
 namespace hydra {
 namespace {
 
-constexpr std::size_t named_at_most = 5;  // in an error message
-
 /// Prefixes of canonical names.
 constexpr std::array<std::string_view, 5> head_prefixes{"cls.", "lm_head.", "classifier.", "score.", "pooler."};
 /// Heads of pre-training in addition to the task's own head, kept in older checkpoints.
@@ -25,6 +24,10 @@ constexpr std::array<std::string_view, 2> pretraining_heads{"pooler.", "cls.seq_
 constexpr std::array<std::string_view, 7> buffers{
     "attn.bias", "attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "token_type_ids", "num_batches_tracked",
     "predictions.decoder.bias"};
+
+/// transformers computes with the first one, and ties it to the second.
+constexpr const char* decoder_bias = "cls.predictions.decoder.bias";
+constexpr const char* prediction_bias = "cls.predictions.bias";
 
 template <class Texts>
 bool begins_with_one_of(std::string_view name, const Texts& all) {
@@ -44,42 +47,70 @@ bool ends_with_one_of(std::string_view name, const Texts& all) {
   refuse_weights(t.file, fmt::format("tensor {}: {}", t.name, why));
 }
 
-/// "a, b, c, d, e and 3 more".
-std::string listed(const std::vector<std::string>& names) {
-  const auto shown = std::span{names}.first(std::min(names.size(), named_at_most));
-  const std::string text = fmt::format("{}", fmt::join(shown, ", "));
-  return names.size() == shown.size() ? text : fmt::format("{} and {} more", text, names.size() - shown.size());
-}
-
 /// Determines which tensor each parameter of a chain is.
 class matching {
  public:
   matching(const hub_tensors& tensors, const chain& model, hub_head head)
       : tensors_{tensors}, model_{model}, fresh_head_{head == hub_head::fresh} {}
 
-  std::map<std::string, const hub_tensor*, std::less<>> run() {
-    for (std::size_t i = 0; i < model_.size(); ++i)
-      for (const parameter_spec& p : model_.parameters(i)) match(p);
+  matched_tensors run() {
+    match_all(&matching::match_owner);
+    match_all(&matching::match_copy);
+    if (taken_.contains(prediction_bias)) compare(decoder_bias, *tensors_.find(prediction_bias));
+    find_left_over();
     check_missing();
-    check_left_over();
-    return std::move(places_);
+    if (!left_over_.empty())
+      refuse_weights(left_over_file_,
+                     fmt::format("has tensors that are no parameters of the model that config.json describes: {}",
+                                 listed_names(left_over_)));
+    return std::move(found_);
   }
 
  private:
-  void match(const parameter_spec& p) {
+  void match_all(void (matching::*match)(const parameter_spec&)) {
+    for (std::size_t i = 0; i < model_.size(); ++i)
+      for (const parameter_spec& p : model_.parameters(i)) (this->*match)(p);
+  }
+
+  void match_owner(const parameter_spec& p) {
+    if (!p.tied_to.empty()) return;
     const std::string name = model_.stored_name(p.name);
-    const std::string& owner = p.tied_to.empty() ? p.name : p.tied_to;
-    expected_.emplace(owner, model_.stored_name(owner));
-    const hub_tensor* const tensor = tensors_.find(name);
+    expected_.emplace(p.name, name);
+    if (const hub_tensor* const tensor = take(p, name)) found_.places.emplace(p.name, tensor);
+  }
+
+  /// It is its owner if that is not stored.
+  void match_copy(const parameter_spec& p) {
+    if (p.tied_to.empty()) return;
+    const std::string name = model_.stored_name(p.name);
+    const hub_tensor* const tensor = take(p, name);
     if (!tensor) return;
+    const auto [place, is_owner] = found_.places.emplace(p.tied_to, tensor);
+    if (!is_owner) compare(name, *place->second);
+  }
+
+  /// A copy with its owner. A fresh head is tied again.
+  void compare(const std::string& name, const hub_tensor& owner) {
+    const hub_tensor* const copy = tensors_.find(name);
+    if (!copy || equal_mapped(copy->tensor, owner.tensor)) return;
+    if (may_be_fresh(name)) return found_.unused.push_back(copy->name);
+    found_.untied.push_back(fmt::format("{} and {}", copy->name, owner.name));
+  }
+
+  /// Null if there is none that can be used.
+  const hub_tensor* take(const parameter_spec& p, const std::string& name) {
+    const hub_tensor* const tensor = tensors_.find(name);
+    if (!tensor) return nullptr;
     taken_.insert(canonical_name(name));
-    if (takes(p, *tensor) && (p.tied_to.empty() || !places_.contains(owner))) places_[owner] = tensor;
+    if (fits(p, *tensor, name)) return tensor;
+    found_.unused.push_back(tensor->name);
+    return nullptr;
   }
 
   /// False for a head of other classes that a fresh one replaces.
-  bool takes(const parameter_spec& p, const hub_tensor& t) const {
+  bool fits(const parameter_spec& p, const hub_tensor& t, const std::string& name) const {
     if (t.tensor.shape != p.shape) {
-      if (may_be_fresh(t.name)) return false;
+      if (may_be_fresh(name)) return false;
       refuse_weights(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
                             fmt::join(p.shape, ", ")));
     }
@@ -96,31 +127,25 @@ class matching {
     std::vector<std::string> missing;
     bool heads = true;
     for (const auto& [owner, name] : expected_) {
-      if (places_.contains(owner) || may_be_fresh(name)) continue;
+      if (found_.places.contains(owner) || may_be_fresh(name)) continue;
       missing.push_back(name);
       heads = heads && begins_with_one_of(canonical_name(name), head_prefixes);
     }
     if (missing.empty()) return;
     refuse_weights(tensors_.folder(),
-           fmt::format("the checkpoint lacks {} of {} tensors: {}{}", missing.size(), expected_.size(), listed(missing),
+           fmt::format("the checkpoint lacks {} of {} tensors: {}{}{}", missing.size(), expected_.size(), listed_names(missing),
+                       left_over_.empty() ? "" : "; in their place it has " + listed_names(left_over_),
                        heads ? "; to start with a new head, set head = \"...\"" : ""));
   }
 
-  void check_left_over() const {
-    std::vector<std::string> left_over;
-    std::filesystem::path file;
+  /// Those of other heads are only not used.
+  void find_left_over() {
     for (const auto& [name, t] : tensors_.all()) {
-      if (taken_.contains(name) || may_be_passed_over(name)) continue;
-      left_over.push_back(t.name);
-      if (file.empty()) file = t.file;
+      if (taken_.contains(name) || ends_with_one_of(name, buffers)) continue;
+      const bool of_head = begins_with_one_of(name, pretraining_heads) || may_be_fresh(name);
+      (of_head ? found_.unused : left_over_).push_back(t.name);
+      if (!of_head && left_over_file_.empty()) left_over_file_ = t.file;
     }
-    if (!left_over.empty())
-      refuse_weights(file, fmt::format("has tensors that are no parameters of the model that config.json describes: {}",
-                               listed(left_over)));
-  }
-
-  bool may_be_passed_over(const std::string& name) const {
-    return ends_with_one_of(name, buffers) || begins_with_one_of(name, pretraining_heads) || may_be_fresh(name);
   }
 
   const hub_tensors& tensors_;
@@ -128,22 +153,24 @@ class matching {
   bool fresh_head_;
   std::map<std::string, std::string> expected_;  ///< stored names by the owner's
   std::set<std::string> taken_;                  ///< canonical names
-  std::map<std::string, const hub_tensor*, std::less<>> places_;
+  std::vector<std::string> left_over_;           ///< stored names
+  std::filesystem::path left_over_file_;         ///< of the first of them
+  matched_tensors found_;
 };
 
 }  // namespace
 
 hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head)
-    : tensors_(std::move(tensors)), places_(matching{*tensors_, model, head}.run()), identity_(tensors_->identity()) {}
+    : tensors_(std::move(tensors)), matched_(matching{*tensors_, model, head}.run()), identity_(tensors_->identity()) {}
 
 std::string hub_weights::origin(const std::string& parameter) const {
-  if (!places_.contains(parameter)) return {};
+  if (!matched_.places.contains(parameter)) return {};
   return fmt::format("{} {}", tensors_->absolute_folder(), identity_);
 }
 
 bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
-  const auto place = places_.find(p.name);
-  if (place == places_.end()) return false;
+  const auto place = matched_.places.find(p.name);
+  if (place == matched_.places.end()) return false;
   tensors_->verify();
   const hub_tensor& t = *place->second;
   if (const std::size_t wrong = widen_mapped(t.tensor, values))

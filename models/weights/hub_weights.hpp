@@ -8,11 +8,19 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
 /// Whether a head that the checkpoint does not have (or has for other classes) is initialised randomly.
 enum class hub_head : std::uint8_t { stored, fresh };
+
+/// What each parameter of a chain is in a checkpoint.
+struct matched_tensors {
+  std::map<std::string, const hub_tensor*, std::less<>> places;  ///< by the parameter's full name; without tied copies
+  std::vector<std::string> untied{};   ///< pairs of tied parameters that are stored with different values: "a and b"
+  std::vector<std::string> unused{};   ///< stored names: of heads that the chain does not have, or has for other classes
+};
 
 /// Fully checked when it is created: a checkpoint is never loaded in part.
 class hub_weights final : public weight_source {
@@ -20,8 +28,11 @@ class hub_weights final : public weight_source {
   /// Parameters are mapped by chain::hub().stored_name; tied ones may be stored once or more often. Throws
   /// fault_error{bad_input} with file and tensor: a parameter that is not stored (except those of a fresh head), a
   /// tensor of another shape, or of a type that fp32 does not hold exactly, a tensor that no parameter uses (except
-  /// buffers that follow from the configuration, and heads that the chain does not have).
+  /// buffers that follow from the configuration, and heads that the chain does not have). Tied parameters that are
+  /// stored with different values have those of the owner; matched().untied names them.
   hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head);
+
+  const matched_tensors& matched() const noexcept { return matched_; }
 
   /// Throws fault_error{bad_input} for values that are not finite, and what hub_tensors::verify() throws.
   bool read(const parameter_spec& p, std::span<float> values) const override;
@@ -30,7 +41,7 @@ class hub_weights final : public weight_source {
 
  private:
   std::shared_ptr<const hub_tensors> tensors_;
-  std::map<std::string, const hub_tensor*, std::less<>> places_;  ///< by the parameter's full name; without tied copies
+  matched_tensors matched_;
   std::string identity_;
 };
 

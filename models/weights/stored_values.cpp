@@ -12,6 +12,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 namespace hydra {
 namespace {
@@ -41,6 +42,14 @@ void widen_part(stored_type type, std::span<const std::byte> from, std::span<flo
   if (type == stored_type::bf16) return widen_each(from, to, [](std::uint16_t bits) { return from_bf16(bits); });
   if (type == stored_type::f16) return widen_each(from, to, from_half);
   std::memcpy(to.data(), from.data(), from.size());
+}
+
+/// The values from the i-th on.
+void read_part(const stored_tensor& from, std::size_t i, std::span<float> to) {
+  const std::size_t width = width_of(from.type);
+  const auto part = from.data.subspan(i * width, to.size() * width);
+  widen_part(from.type, part, to);
+  mapped_file::release(part);
 }
 
 /// Called while the values are in the caches. Works on their bits: a loop without branches.
@@ -89,6 +98,20 @@ std::size_t widen_mapped(const stored_tensor& from, std::span<float> to) {
     wrong += not_finite_in(values);
   });
   return wrong;
+}
+
+bool equal_mapped(const stored_tensor& a, const stored_tensor& b) {
+  if (a.shape != b.shape || !widens_to_f32(a.type) || !widens_to_f32(b.type)) return false;
+  const std::size_t elements = a.data.size() / width_of(a.type);
+  std::vector<float> values(std::min(part_elements, elements)), others(values.size());
+  for (std::size_t i = 0; i < elements; i += part_elements) {
+    const std::size_t n = std::min(part_elements, elements - i);
+    const auto of_a = std::span{values}.first(n), of_b = std::span{others}.first(n);
+    read_part(a, i, of_a);
+    read_part(b, i, of_b);
+    if (!std::ranges::equal(of_a, of_b)) return false;
+  }
+  return true;
 }
 
 }  // namespace hydra

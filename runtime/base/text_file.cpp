@@ -1,6 +1,7 @@
 #include "runtime/base/text_file.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/lfs_pointer.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -37,6 +38,7 @@ std::string read_text(const fs::path& file) {
   }
   if (!in.eof())
     throw fault_error{fault_code::io, fmt::format("{}: cannot be read: {}", file.string(), std::generic_category().message(errno))};
+  refuse_lfs_pointer(file, text);
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/storage/mapped_file.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/lfs_pointer.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace hydra {
 namespace {
@@ -40,6 +42,13 @@ struct open_file {
   }
 };
 
+void require_no_pointer(const std::filesystem::path& path, const open_file& file, std::uint64_t size) {
+  if (size > longest_lfs_pointer) return;
+  std::string content(size, '\0');
+  const ssize_t read = ::pread(file.descriptor, content.data(), content.size(), 0);
+  if (read == static_cast<ssize_t>(size)) refuse_lfs_pointer(path, content);
+}
+
 }  // namespace
 
 mapped_file::state mapped_file::state_of(const struct stat& s) noexcept {
@@ -53,6 +62,7 @@ mapped_file::mapped_file(const std::filesystem::path& path) : path_(path) {
   if (file.descriptor < 0 || ::fstat(file.descriptor, &s) != 0) refuse(path, errno);
   opened_ = state_of(s);
   if (opened_.size == 0) throw fault_error{fault_code::bad_input, fmt::format("{} is empty", path.string())};
+  require_no_pointer(path, file, opened_.size);
   void* const start = ::mmap(nullptr, opened_.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
   if (start == MAP_FAILED) refuse(path, errno);
   bytes_ = {static_cast<const std::byte*>(start), opened_.size};

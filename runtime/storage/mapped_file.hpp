@@ -11,7 +11,7 @@ struct stat;
 namespace hydra {
 
 /// Owner of a mapping, not movable. Throws fault_error{io} if the file cannot be opened, {bad_input} if it does not
-/// exist, is not a regular file, or is empty.
+/// exist, is not a regular file, is empty, or is a pointer of Git LFS.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);

@@ -88,6 +88,22 @@ TEST_CASE("a trained model is exported as a checkpoint that another run starts f
   CHECK(run_hydra(folder, "train again.toml --quiet").status == 0);
 }
 
+TEST_CASE("a head that was trained apart from the embedding, which config.json ties, is read, named and exported so") {
+  const temporary_folder folder;
+  test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
+  tensors["lm_head.weight"] = test::ramp({8, 4}, 3);
+  test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), tensors);
+  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }");
+  const std::string kind = "kind = \"synthetic-language\"\n";
+  folder.write("w.toml", text.replace(text.find(kind), kind.size(), kind + "symbols = 8\n"));
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains("notes:\n") && Contains("config.json ties tensors") &&
+                                                       Contains("lm_head.weight and transformer.wte.weight"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
+  REQUIRE(run_hydra(folder, "export run gpt out").status == 0);
+  CHECK_THAT(folder.read("out/config.json"), Contains("\"tie_word_embeddings\": false"));
+  CHECK(has_trained(folder.path() / "out", folder.path() / "tiny"));
+}
+
 TEST_CASE("frozen parameters are not in the run's checkpoint, but in what is exported, as the training began") {
   const temporary_folder folder;
   train_two(folder, "--set 'model.gpt.freeze=[\"*\", \"!*.ln_f.*\"]'");

@@ -5,6 +5,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/mapped_file.hpp"
+#include "tests/support/masked_samples.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -199,4 +200,83 @@ TEST_CASE("a model that also reads images is refused with what to do") {
   config["text_config"] = tiny_gpt2_config();
   CHECK_THAT(refusal_of(config, tiny_gpt2_tensors()),
              Contains("\"Gemma3ForConditionalGeneration\" also reads what is no text") && Contains("saved alone"));
+}
+
+TEST_CASE("a head that config.json ties and the file has with other values is one of its own, as in transformers") {
+  const temporary_folder folder;
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  tensors["lm_head.weight"] = ramp({8, 4}, 3);
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
+  const chain model = built(folder.path());
+  CHECK(parameter(model, "lm_head.weight").front() == 3.0f);
+  CHECK(parameter(model, "wte.weight").front() == 1.0f);
+  CHECK(nlohmann::json::parse(model.hub().config).at("tie_word_embeddings") == false);
+  REQUIRE(model.notes().size() == 1);
+  CHECK_THAT(model.notes().front(), Contains("config.json ties tensors that have different values, lm_head.weight and "
+                                             "transformer.wte.weight: both are trained"));
+  tensors["lm_head.weight"] = tensors.at("transformer.wte.weight");
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
+  CHECK(built(folder.path()).notes().empty());
+  CHECK_FALSE(nlohmann::json::parse(built(folder.path()).hub().config).contains("tie_word_embeddings"));
+}
+
+TEST_CASE("a decoder or a bias of its own, which Hydra's BERT does not have, is refused by name") {
+  const temporary_folder folder;
+  const masked_samples data{{}};
+  const nlohmann::json config{{"architectures", {"BertForMaskedLM"}}, {"hidden_size", 4}, {"num_hidden_layers", 1},
+                              {"num_attention_heads", 2}, {"intermediate_size", 8}, {"max_position_embeddings", 6},
+                              {"vocab_size", 11}};
+  const chain plain = architectures().front().read(model_config{"config.json", config}, {}).build(data);
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    for (const parameter_spec& p : plain.parameters(i))
+      if (p.tied_to.empty()) tensors[plain.stored_name(p.name)] = ramp(p.shape, 1);
+  const auto read_with = [&](const char* name, const hub_test_tensor& t, const from_options& options = {}) {
+    hub_test_tensors more = tensors;
+    more[name] = t;
+    write_checkpoint(folder.path(), config, more);
+    return describe_from(folder.path(), options).build(data);
+  };
+  const char *const weight = "cls.predictions.decoder.weight", *const bias = "cls.predictions.decoder.bias";
+  CHECK(read_with(weight, ramp({11, 4}, 1)).notes().empty());
+  CHECK(read_with(bias, ramp({11}, 1)).notes().empty());
+  CHECK_THROWS_WITH(read_with(weight, ramp({11, 4}, 2)),
+                    Contains("values, cls.predictions.decoder.weight and bert.embeddings.word_embeddings.weight: ") &&
+                        Contains("config.json: tie_word_embeddings: false"));
+  CHECK_THROWS_WITH(read_with(bias, ramp({11}, 2)), Contains("cls.predictions.decoder.bias and cls.predictions.bias"));
+  const chain fresh = read_with(weight, ramp({11, 4}, 2), {.head = "masked-lm"});
+  REQUIRE(fresh.notes().size() == 1);
+  CHECK_THAT(fresh.notes().front(), Contains("not used, because the model has no such head: cls.predictions.decoder.weight"));
+}
+
+TEST_CASE("a quantised checkpoint is refused as what it is, a stale quantization_config is not") {
+  nlohmann::json config = tiny_gpt2_config();
+  config["quantization_config"] = {{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}};
+  CHECK(refusal_of(config, tiny_gpt2_tensors()).empty());
+  const auto stored_as = [&](const std::string& suffix, stored_type type) {
+    hub_test_tensors tensors = tiny_gpt2_tensors();
+    tensors.erase("transformer.h.0.mlp.c_fc.weight");
+    tensors["transformer.h.0.mlp.c_fc." + suffix] = {type, {8}, std::string(8 * width_of(type), '\0')};
+    return refusal_of(config, tensors);
+  };
+  CHECK_THAT(stored_as("weight", stored_type::u8),
+             Contains("quantised already (quant_method = \"bitsandbytes\"): tensor transformer.h.0.mlp.c_fc.weight is U8 [8]") &&
+                 Contains("16 or 32 bits") && Contains("base = \"nf4\""));
+  CHECK_THAT(stored_as("weight", stored_type::f8_e4m3), Contains("quantised already"));
+  CHECK_THAT(stored_as("qweight", stored_type::i32), Contains("quantised already"));
+  CHECK_THAT(stored_as("weight", stored_type::f64), Contains("is [8]; ") && !Contains("quantised"));
+}
+
+TEST_CASE("folders that are taken for that of a model are named as what they are, and files that are not read in notes") {
+  const temporary_folder folder;
+  fs::create_directory(folder.path() / "snapshots");
+  CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("is a folder of Hugging Face's cache"));
+  write_text(folder.path() / "adapter_config.json", "{}");
+  CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("is the folder of an adapter: write chain = { from = "));
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  write_text(folder.path() / "model.safetensors.index.json", "{}");
+  const std::vector<std::string> notes = built(folder.path()).notes();
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[0], Contains("index.json: the parts that it names are not read"));
+  CHECK_THAT(notes[1], Contains("adapter_config.json: the adapter is not used"));
 }

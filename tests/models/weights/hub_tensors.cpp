@@ -81,7 +81,8 @@ TEST_CASE("an index that contradicts its parts is refused with the file and the 
   write_parts(folder.path());
   CHECK(refusal_of(folder.path()).empty());
   write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-3.safetensors"}});
-  CHECK_THAT(refusal_of(folder.path()), Contains("index.json: names ") && Contains("model-3.safetensors for tensor b"));
+  CHECK_THAT(refusal_of(folder.path()),
+             Contains("index.json: 1 of the 2 files that it names are missing in this folder: model-3.safetensors; "));
   write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-1.safetensors"}});
   CHECK_THAT(refusal_of(folder.path()), Contains("model-1.safetensors: has no tensor b"));
   write_index(folder.path(), {{"b", "model-2.safetensors"}, {"a", "../model-1.safetensors"}});
@@ -97,9 +98,32 @@ TEST_CASE("an index that contradicts its parts is refused with the file and the 
   CHECK_THAT(refusal_of(folder.path()), Contains("index.json holds no JSON object"));
 }
 
+TEST_CASE("what wrappers of PyTorch put in front of all names is left out, and makes no other checkpoint of it") {
+  const hub_test_tensors plain{{"model.norm.weight", ramp({2}, 1)}, {"lm_head.weight", ramp({3}, 2)}};
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", plain);
+  const std::string identity = hub_tensors{folder.path()}.identity();
+  for (const std::string prefix : {"_orig_mod.", "module.", "model.", "module._orig_mod."}) {
+    hub_test_tensors wrapped;
+    for (const auto& [name, t] : plain) wrapped[prefix + name] = t;
+    write_tensors(folder.path() / "model.safetensors", wrapped);
+    const hub_tensors tensors{folder.path()};
+    REQUIRE(tensors.find("lm_head.weight") != nullptr);
+    CHECK(tensors.find("lm_head.weight")->name == prefix + "lm_head.weight");
+    CHECK(tensors.find("model.norm.weight") != nullptr);
+    CHECK(tensors.identity() == identity);
+  }
+  write_tensors(folder.path() / "model.safetensors", {{"module.a", ramp({2}, 1)}, {"b", ramp({3}, 2)}});
+  CHECK(hub_tensors{folder.path()}.find("a") == nullptr);
+}
+
 TEST_CASE("a folder without safetensors, and a tensor that is stored twice, are refused") {
   const temporary_folder folder;
-  CHECK_THAT(refusal_of(folder.path()), Contains("has neither model.safetensors nor "));
+  CHECK_THAT(refusal_of(folder.path()), Contains("has neither model.safetensors nor model.safetensors.index.json; "));
+  write_text(folder.path() / "pytorch_model.bin", "PK");
+  write_text(folder.path() / "model-00001-of-00002.safetensors", "");
+  CHECK_THAT(refusal_of(folder.path()),
+             Contains("index.json, only model-00001-of-00002.safetensors, pytorch_model.bin; parts "));
   write_tensors(folder.path() / "model.safetensors",
                 {{"wte.weight", ramp({2}, 1)}, {"transformer.wte.weight", ramp({2}, 1)}});
   CHECK_THAT(refusal_of(folder.path()), Contains("transformer.wte.weight and wte.weight are the same parameter"));

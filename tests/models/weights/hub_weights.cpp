@@ -19,6 +19,11 @@ chain untied_gpt2() {
   return gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6, .tied = false}).build(*data);
 }
 
+chain tied_gpt2() {
+  const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  return gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6, .tied = true}).build(*data);
+}
+
 hub_weights weights_of(const hub_test_tensors& tensors, const chain& model, hub_head head) {
   const temporary_folder folder;
   write_tensors(folder.path() / "model.safetensors", tensors);
@@ -61,4 +66,31 @@ TEST_CASE("the heads of pre-training and of other tasks are ignored, other tenso
   CHECK_NOTHROW(weights_of(tensors, model, hub_head::fresh));
   CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored),
                     Contains("has tensors that are no parameters") && Contains("classifier.weight"));
+}
+
+TEST_CASE("heads that are not used are named, and those of other classes with them") {
+  const chain model = untied_gpt2();
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  tensors["lm_head.weight"] = ramp({9, 4}, 3);
+  tensors["pooler.dense.weight"] = ramp({4, 4}, 1);
+  tensors["transformer.h.0.attn.bias"] = {stored_type::boolean, {1, 1, 6, 6}, std::string(36, '\1')};
+  CHECK(weights_of(tensors, model, hub_head::fresh).matched().unused ==
+        std::vector<std::string>{"lm_head.weight", "pooler.dense.weight"});
+}
+
+TEST_CASE("tied parameters that are stored with different values are named, those with equal ones are not") {
+  const chain model = tied_gpt2();
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  tensors["lm_head.weight"] = tensors.at("transformer.wte.weight");
+  CHECK(weights_of(tensors, model, hub_head::stored).matched().untied.empty());
+  tensors["lm_head.weight"] = ramp({8, 4}, 3);
+  CHECK(weights_of(tensors, model, hub_head::stored).matched().untied ==
+        std::vector<std::string>{"lm_head.weight and transformer.wte.weight"});
+}
+
+TEST_CASE("of a checkpoint with other names, the message shows both") {
+  hub_test_tensors tensors;
+  for (const auto& [name, t] : tiny_gpt2_tensors()) tensors["net." + name] = t;
+  CHECK_THROWS_WITH(weights_of(tensors, tied_gpt2(), hub_head::stored),
+                    Contains("lacks 16 of 16 tensors: transformer.") && Contains("in their place it has net.transformer."));
 }

@@ -44,6 +44,16 @@ std::size_t wrong(stored_type type) {
 
 }  // namespace
 
+TEST_CASE("tensors are equal if their values are, whatever their types, and their shapes") {
+  // 1 and -0, 1 and 0, 1 and 1
+  const std::string f16("\x00\x3C\x00\x80", 4), bf16("\x80\x3F\x00\x00", 4), other("\x80\x3F\x80\x3F", 4);
+  const stored_tensor a = tensor_of(stored_type::f16, {2}, f16);
+  CHECK(equal_mapped(a, tensor_of(stored_type::bf16, {2}, bf16)));
+  CHECK_FALSE(equal_mapped(a, tensor_of(stored_type::bf16, {2}, other)));
+  CHECK_FALSE(equal_mapped(a, tensor_of(stored_type::f16, {1, 2}, f16)));
+  CHECK_FALSE(equal_mapped(a, tensor_of(stored_type::i16, {2}, f16)));
+}
+
 TEST_CASE("each of the 65536 values of bf16 and f16 is widened exactly, at any alignment") {
   CHECK(wrong<c10::BFloat16>(stored_type::bf16) == 0);
   CHECK(wrong<c10::Half>(stored_type::f16) == 0);

@@ -31,3 +31,13 @@ TEST_CASE("a folder, a pipe or a missing file is refused by name") {
 TEST_CASE("a file that cannot be read is refused with the system's reason") {
   CHECK_THROWS_WITH(read_text("/proc/self/mem"), Contains("/proc/self/mem: cannot be read: "));
 }
+
+TEST_CASE("a pointer of Git LFS is refused with what gets the file, a text that quotes one is not") {
+  const temporary_folder folder;
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";
+  CHECK_THROWS_WITH(read_text(folder.write("tokenizer.json", pointer)), Contains("tokenizer.json: is a pointer of Git LFS") &&
+                                                                            Contains("git lfs pull"));
+  CHECK(read_text(folder.write("quoted", "a " + pointer)) == "a " + pointer);
+  const std::string longer = pointer + std::string(1000, 'x');
+  CHECK(read_text(folder.write("longer", longer)) == longer);
+}
