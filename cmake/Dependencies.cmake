@@ -8,6 +8,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # SHA-256; connections of a cluster
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
+find_package(GIF REQUIRED)
 find_package(ZLIB REQUIRED)
 
 # libcsv has no CMake package.
@@ -46,9 +47,17 @@ if(NOT TARGET CAF::core)
   set_target_properties(CAF::openssl PROPERTIES IMPORTED_LOCATION "${CAF_OPENSSL_LIBRARY}" INTERFACE_LINK_LIBRARIES CAF::io)
 endif()
 
-# Dependencies of the tokenizers, found by their files: not every package of them has CMake files.
+# stb_image is a header.
+find_path(STB_INCLUDE_DIR stb/stb_image.h REQUIRED)
+mark_as_advanced(STB_INCLUDE_DIR)
+if(NOT TARGET stb::stb)
+  add_library(stb::stb INTERFACE IMPORTED)
+  set_target_properties(stb::stb PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${STB_INCLUDE_DIR}")
+endif()
+
+# Found by their files, because not every package of them has CMake files.
 foreach(_library "PCRE2::8bit pcre2.h pcre2-8" "utf8proc::utf8proc utf8proc.h utf8proc"
-    "sentencepiece::sentencepiece sentencepiece_processor.h sentencepiece")
+    "sentencepiece::sentencepiece sentencepiece_processor.h sentencepiece" "WebP::demux webp/demux.h webpdemux")
   separate_arguments(_library)
   list(GET _library 0 _target)
   list(GET _library 1 _header)

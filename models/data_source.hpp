@@ -31,7 +31,8 @@ struct sample_request {
   sample_form form = sample_form::causal;
   std::vector<std::int64_t> image{};  ///< [channels, height, width]; empty: as the files are
   std::vector<std::string> inputs{};  ///< names of the tensors of a sample, in their order; empty: there is one
-  /// Folder of the checkpoint that the model starts from: text is read by its tokenizer unless the data name another. Empty: none.
+  /// Folder of the checkpoint that the model starts from: text is read by its tokenizer, images are prepared as it says, unless
+  /// the data say otherwise. Empty: none.
   std::filesystem::path checkpoint{};
   /// What the classes of its head are called, in their order (class_names.hpp). Empty: the head is new, or has no classes.
   std::vector<std::string> labels{};

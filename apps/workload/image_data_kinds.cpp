@@ -66,14 +66,14 @@ data_kind images_kind() {
       {.name = "size",
        .kind = value_kind::image_size,
        .help = "that images are stretched to",
-       .fallback = "the model's, else that of the files"},
+       .fallback = "the model's, else its checkpoint's, else that of the files"},
       {.name = "channels",
        .kind = value_kind::integer,
        .help = "1: grey, 3: colours",
        .fallback = "the model's, else 3",
        .range = {1, 3}},
       seed_rule("of the share and of the mirrored images")};
-  return {"images", joined(std::move(keys), pixel_rules("ImageNet's")), read_images};
+  return {"images", joined(std::move(keys), pixel_rules("the checkpoint's, else ImageNet's")), read_images};
 }
 
 data_kind cifar_kind() {
@@ -89,7 +89,7 @@ data_kind cifar_kind() {
        .fallback = "10",
        .range = {10, 100}},
       seed_rule("of the mirrored images")};
-  return {"cifar", joined(std::move(keys), pixel_rules("the data set's")), read_cifar};
+  return {"cifar", joined(std::move(keys), pixel_rules("the checkpoint's, else the data set's")), read_cifar};
 }
 
 }  // namespace hydra::apps

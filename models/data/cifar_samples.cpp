@@ -67,7 +67,8 @@ pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes) {
 
 }  // namespace
 
-cifar_samples::cifar_samples(const cifar_files& options) : options_(options) {
+cifar_samples::cifar_samples(const cifar_files& options, std::vector<std::string> notes)
+    : options_(options), notes_(std::move(notes)) {
   check_classes(options_);
   name_ = fmt::format("cifar {}", options_.train.front().string());
   options_.scale = with_cifar_defaults(options_.scale, options_.classes);

@@ -15,7 +15,7 @@ class cifar_samples final : public data_source {
  public:
   /// Throws as mapped_file does, and fault_error{bad_input} naming the file: its size is not a multiple of a record, a
   /// label is out of range (with its record), a folder lacks the files, or classes is not 10, 20 or 100.
-  explicit cifar_samples(const cifar_files& options);
+  explicit cifar_samples(const cifar_files& options, std::vector<std::string> notes = {});
 
   std::size_t samples(split part) const override { return list(part).size(); }
   tensor_spec sample_input() const override { return {{3, 32, 32}, element::f32}; }
@@ -25,6 +25,7 @@ class cifar_samples final : public data_source {
                    std::span<std::byte> target) const override;
   void require_unchanged() const override;
   std::optional<pixel_scale> pixel_scaling() const override { return options_.scale; }
+  std::vector<std::string> notes() const override { return notes_; }
   std::string describe() const override { return name_; }
   std::string fingerprint() const override;
 
@@ -36,6 +37,7 @@ class cifar_samples final : public data_source {
   std::int64_t label(record r) const noexcept;
 
   cifar_files options_;
+  std::vector<std::string> notes_;
   std::string name_;
   std::string digests_;  ///< of the files
   pixel_values values_;

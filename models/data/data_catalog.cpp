@@ -73,7 +73,7 @@ struct opener {
   source operator()(const chat_files& o) const { return open_chat(read_by_choice(o), wants); }
   source operator()(const csv_files& o) const { return open_csv(read_by_choice(o), wants); }
   source operator()(const image_folders& o) const { return open_images(o, wants); }
-  source operator()(const cifar_files& o) const { return open_cifar(o); }
+  source operator()(const cifar_files& o) const { return open_cifar(o, wants); }
   source operator()(const tensor_files& o) const { return open_tensors(o, wants); }
 
   source operator()(const source& own) const {

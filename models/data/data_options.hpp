@@ -103,13 +103,13 @@ struct csv_files {
   mask_options masking{};
 };
 
-/// A folder of class folders of JPEG and PNG files.
+/// A folder of class folders of images (image_file.hpp).
 struct image_folders {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none
   double validation_share = 0;         ///< of each class, taken from `train` if there is no validation folder
   std::vector<class_label> labels{};   ///< class i is the folder labels[i]; empty: see class_names.hpp
-  std::vector<std::int64_t> size{};    ///< [height, width]; empty: what the model requires, else that of the files
+  std::vector<std::int64_t> size{};    ///< [height, width]; empty: the model's, else its checkpoint's, else the files'
   std::int64_t channels = 0;           ///< 1 or 3; 0: what the model requires, else 3
   pixel_scale scale{};
   bool flip = false;       ///< a random half of the training images is mirrored left to right

@@ -1,66 +1,61 @@
 #include "models/data/image_file.hpp"
 
 #include "models/data/image_decoders.hpp"
+#include "models/data/image_orientation.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace hydra {
 namespace {
 
 using bytes_of_file = std::span<const std::byte>;
 
-std::string_view as_text(bytes_of_file bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+const auto& image_formats() {
+  static const std::array all{jpeg_format(), png_format(), webp_format(), gif_format(), bmp_format()};
+  return all;
+}
 
-bool is_jpeg(bytes_of_file bytes) { return as_text(bytes).starts_with("\xFF\xD8\xFF"); }
-bool is_png(bytes_of_file bytes) { return as_text(bytes).starts_with("\x89PNG\r\n\x1A\n"); }
+const image_format& format_of(const std::filesystem::path& file, bytes_of_file bytes) {
+  const auto& all = image_formats();
+  const auto found = std::ranges::find_if(all, [&](const image_format& f) { return f.begins(as_text(bytes)); });
+  if (found == all.end())
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{} is no JPEG, PNG, WebP, GIF or BMP file. Convert it to PNG, or "
+                                  "move it out of the folder of its class",
+                                  file.string())};
+  return *found;
+}
 
-/// Calls `jpeg` or `png`; their faults name the file.
-template <class Jpeg, class Png>
-auto decoded(const std::filesystem::path& file, const Jpeg& jpeg, const Png& png) {
+/// Calls `what(format, bytes)`; its faults name the file.
+template <class What>
+auto of_image(const std::filesystem::path& file, const What& what) {
   const mapped_file mapped{file};
-  const bytes_of_file bytes = mapped.bytes();
-  if (!is_jpeg(bytes) && !is_png(bytes))
-    throw fault_error{fault_code::bad_input, fmt::format("{} is neither a JPEG nor a PNG file", file.string())};
+  const image_format& format = format_of(file, mapped.bytes());
   try {
-    return is_jpeg(bytes) ? jpeg(bytes) : png(bytes);
+    return what(format, mapped.bytes());
   } catch (const fault_error& e) {
     throw fault_error{fault_code::bad_input,
                       fmt::format("{} cannot be read as an image: {}", file.string(), e.what_happened().text)};
   }
 }
 
-void require_end(bool there) {
-  if (!there) throw fault_error{fault_code::bad_input, "its end is missing"};
-}
-
-/// The last scan must be followed by the end marker; anything after that is ignored. A thumbnail has its own end
-/// marker.
-void require_jpeg_end(bytes_of_file bytes) {
-  const std::string_view text = as_text(bytes), scan = "\xFF\xDA", end = "\xFF\xD9";
-  const auto last = text.rfind(end);
-  require_end(text.ends_with(end) || (last != text.npos && last > text.rfind(scan)));
-}
-
-void require_png_end(bytes_of_file bytes) {
-  using namespace std::string_view_literals;
-  require_end(as_text(bytes).rfind("\0\0\0\0IEND\xAE\x42\x60\x82"sv) != std::string_view::npos);
-}
-
 /// A small file may claim any size.
-image_size checked(image_size size) {
+image_header checked(image_header header) {
   constexpr std::int64_t most = std::int64_t{1} << 28;
-  if (size.height > most / std::max<std::int64_t>(size.width, 1))
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("it is {} x {} pixels; more than {} are not supported", size.height, size.width, most)};
-  return size;
+  const image_size size = header.size;
+  if (size.height < 1 || size.width < 1 || size.height > most / size.width)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("it is {} x {} pixels; 1 to {} are supported", size.height, size.width, most)};
+  return header;
 }
 
 /// Luma with the weights of ITU-R 601, in 16 bits and rounded.
@@ -75,37 +70,33 @@ image luma(const image& rgb) {
 
 }  // namespace
 
+void require_end(bool there) {
+  if (!there) throw fault_error{fault_code::bad_input, "its end is missing"};
+}
+
 bool is_image_name(const std::filesystem::path& file) {
+  static constexpr std::array<std::string_view, 22> endings{
+      ".jpg",  ".jpeg", ".jpe",  ".jfif", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib", ".tif",
+      ".tiff", ".heic", ".heif", ".avif", ".jp2", ".jxl",  ".ppm",  ".pgm", ".pbm", ".pnm", ".tga"};
   std::string ending = file.extension().string();
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+  return std::ranges::find(endings, ending) != endings.end();
 }
 
 image_size image_size_of(const std::filesystem::path& file) {
-  const auto jpeg = [](bytes_of_file bytes) {
-    const image_size size = checked(jpeg_size(bytes));
-    require_jpeg_end(bytes);
-    return size;
-  };
-  const auto png = [](bytes_of_file bytes) {
-    const image_size size = checked(png_size(bytes));
-    require_png_end(bytes);
-    return size;
-  };
-  return decoded(file, jpeg, png);
+  return of_image(file, [](const image_format& format, bytes_of_file bytes) {
+    const image_header header = checked(format.header(bytes));
+    return upright(header.size, header.orientation);
+  });
 }
 
 image decode_image(const std::filesystem::path& file, std::int64_t channels) {
-  const auto jpeg = [=](bytes_of_file bytes) {
-    checked(jpeg_size(bytes));
-    return decode_jpeg(bytes, channels);
-  };
-  const auto png = [=](bytes_of_file bytes) {
-    checked(png_size(bytes));
-    const image rgb = decode_png(bytes);
-    return channels == 1 ? luma(rgb) : rgb;
-  };
-  return decoded(file, jpeg, png);
+  return of_image(file, [=](const image_format& format, bytes_of_file bytes) {
+    const image_header header = checked(format.header(bytes));
+    image stored = format.decode(bytes);
+    if (channels == 1) stored = luma(stored);
+    return upright(std::move(stored), header.orientation);
+  });
 }
 
 }  // namespace hydra

@@ -94,11 +94,22 @@ std::vector<labelled_image> list_images(const fs::path& folder, const std::vecto
     std::error_code ignored;
     const bool there = fs::is_directory(folder / classes[c], ignored);
     const std::vector<fs::path> files = there ? images_below(folder / classes[c]) : std::vector<fs::path>{};
-    if (complete && there && files.empty()) refuse_folder(folder / classes[c], "has no JPEG or PNG file");
+    if (complete && there && files.empty()) refuse_folder(folder / classes[c], "has no file of an image");
     for (const fs::path& file : files) images.push_back({file, static_cast<std::int64_t>(c)});
   }
-  if (images.empty()) refuse_folder(folder, "has no JPEG or PNG file");
+  if (images.empty()) refuse_folder(folder, "has no file of an image");
   return images;
+}
+
+std::vector<fs::path> other_files(const fs::path& folder) {
+  std::vector<fs::path> others;
+  each_entry<fs::recursive_directory_iterator>(folder, [&](const fs::directory_entry& e) {
+    std::error_code ignored;
+    const bool of_a_class = e.path().parent_path() != folder && e.is_regular_file(ignored) && is_image_name(e.path());
+    if (!of_a_class && !e.is_directory(ignored)) others.push_back(e.path());
+  });
+  std::ranges::sort(others);
+  return others;
 }
 
 std::vector<labelled_image> take_share(std::vector<labelled_image>& images, double share, std::uint64_t seed) {

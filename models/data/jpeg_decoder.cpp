@@ -1,10 +1,11 @@
 #include "models/data/image_decoders.hpp"
-
+#include "models/data/image_orientation.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <csetjmp>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include <jpeglib.h>
 
@@ -12,6 +13,8 @@
 
 namespace hydra {
 namespace {
+
+using namespace std::string_view_literals;
 
 /// The library's errors jump back to the call of the decoder: exceptions must not pass through C code.
 struct error_trap {
@@ -50,12 +53,15 @@ class jpeg_codec {
   image_size start(std::span<const std::byte> bytes) {
     if (setjmp(trap_.back)) refuse();
     jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    jpeg_save_markers(&codec_, tags_marker, 0xFFFF);
     jpeg_read_header(&codec_, TRUE);
     return {codec_.image_height, codec_.image_width};
   }
 
-  /// Four channels are printing colours (CMYK).
-  std::int64_t stored_channels() const noexcept { return codec_.num_components; }
+  /// Printing colours.
+  bool is_cmyk() const noexcept { return codec_.num_components == 4; }
+
+  orientation_tags tags() const noexcept { return {tagged("Exif\0\0"sv), tagged("http://ns.adobe.com/xap/1.0/\0"sv)}; }
 
   /// Decodes all rows into `pixels`, in this colour space.
   void decode(J_COLOR_SPACE space, std::span<std::uint8_t> pixels) {
@@ -71,27 +77,61 @@ class jpeg_codec {
   }
 
  private:
+  static constexpr int tags_marker = JPEG_APP0 + 1;
+
+  /// The rest of the marker that begins with this name.
+  std::string_view tagged(std::string_view name) const noexcept {
+    for (auto m = codec_.marker_list; m != nullptr; m = m->next) {
+      const std::string_view text{reinterpret_cast<const char*>(m->data), m->data_length};
+      if (text.starts_with(name)) return text.substr(name.size());
+    }
+    return {};
+  }
+
   [[noreturn]] void refuse() const { throw fault_error{fault_code::bad_input, std::string{trap_.text}}; }
 
   jpeg_decompress_struct codec_{};
   error_trap trap_{};
 };
 
-}  // namespace
-
-image_size jpeg_size(std::span<const std::byte> bytes) {
-  jpeg_codec codec;
-  const image_size size = codec.start(bytes);
-  if (codec.stored_channels() == 4)
-    throw fault_error{fault_code::bad_input, "it is stored in printing colours (CMYK); convert it to RGB"};
-  return size;
+/// The last scan must be followed by the end marker; anything after that is ignored. A thumbnail has its own end
+/// marker.
+void require_jpeg_end(std::string_view text) {
+  constexpr std::string_view scan = "\xFF\xDA", end = "\xFF\xD9";
+  const auto last = text.rfind(end);
+  require_end(text.ends_with(end) || (last != text.npos && last > text.rfind(scan)));
 }
 
-image decode_jpeg(std::span<const std::byte> bytes, std::int64_t channels) {
-  jpeg_codec codec;
-  image result = image::blank(codec.start(bytes), channels);
-  codec.decode(channels == 1 ? JCS_GRAYSCALE : JCS_RGB, result.pixels);
+/// As Pillow converts printing colours; the file has them inverted, as Adobe's programs write them.
+image rgb_of(const image& inverted) {
+  image result = image::blank(inverted.size, 3);
+  for (std::size_t i = 0; i < result.pixels.size(); ++i) {
+    const unsigned black = inverted.pixels[i / 3 * 4 + 3], ink = 255u - inverted.pixels[i / 3 * 4 + i % 3];
+    const unsigned product = ink * black + 128;
+    result.pixels[i] = static_cast<std::uint8_t>(black - ((product + (product >> 8)) >> 8));
+  }
   return result;
+}
+
+image_header jpeg_header(std::span<const std::byte> bytes) {
+  jpeg_codec codec;
+  const image_size size = codec.start(bytes);
+  require_jpeg_end(as_text(bytes));
+  return {size, orientation_of(codec.tags())};
+}
+
+image decode_jpeg(std::span<const std::byte> bytes) {
+  jpeg_codec codec;
+  const image_size size = codec.start(bytes);
+  image result = image::blank(size, codec.is_cmyk() ? 4 : 3);
+  codec.decode(codec.is_cmyk() ? JCS_CMYK : JCS_RGB, result.pixels);
+  return codec.is_cmyk() ? rgb_of(result) : result;
+}
+
+}  // namespace
+
+image_format jpeg_format() {
+  return {[](std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }, jpeg_header, decode_jpeg};
 }
 
 }  // namespace hydra

@@ -2,11 +2,16 @@
 
 #include "models/data/cifar_samples.hpp"
 #include "models/data/class_names.hpp"
+#include "models/data/image_preparation.hpp"
 #include "models/data/image_samples.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace hydra {
@@ -23,10 +28,10 @@ void check(const image_folders& o) {
     refuse_images(o, "validation_share cannot be combined with validation, which names a folder");
 }
 
-image_size size_for(const image_folders& o, const sample_request& wants) {
+image_size size_for(const image_folders& o, const sample_request& wants, image_size stored) {
   if (!o.size.empty()) return {o.size[0], o.size[1]};
   if (wants.image.size() == 3) return {wants.image[1], wants.image[2]};
-  return {};
+  return stored;
 }
 
 std::int64_t channels_for(const image_folders& o, const sample_request& wants) {
@@ -54,6 +59,27 @@ class_names classes_of(const image_folders& o, const sample_request& wants, cons
   return classes;
 }
 
+void note_other_files(const std::filesystem::path& folder, std::vector<std::string>& notes) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> names;
+  for (const auto& file : other_files(folder)) names.push_back(file.lexically_relative(folder).string());
+  if (names.empty()) return;
+  const auto shown = std::span{names}.first(std::min(most, names.size()));
+  notes.push_back(fmt::format("{}: {} {} no image of a class by name and place, and not read: {}{}", folder.string(),
+                              names.size(), names.size() == 1 ? "file is" : "files are", fmt::join(shown, ", "),
+                              names.size() > most ? ", ..." : ""));
+}
+
+/// Sizes and numbers that neither the data nor the model say are those of the checkpoint.
+void prepare_as_stored(const image_folders& o, const sample_request& wants, image_samples_options& samples) {
+  image_preparation stored = read_preparation(wants.checkpoint);
+  samples.scale = stored.scale_for(o.scale, samples.channels);
+  samples.size = size_for(o, wants, stored.size);
+  if (samples.size != image_size{}) stored.compare_size(samples.size);
+  std::ranges::copy(stored.notes, std::back_inserter(samples.notes));
+  std::ranges::copy(stored.resizing, std::back_inserter(samples.notes));
+}
+
 }  // namespace
 
 std::shared_ptr<const data_source> open_images(const image_folders& o, const sample_request& wants) {
@@ -67,16 +93,24 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
                                 .classes = classes.size(),
                                 .names = classes.names(),
                                 .notes = classes.notes(found, name),
-                                .size = size_for(o, wants),
                                 .channels = channels_for(o, wants),
-                                .scale = o.scale,
                                 .flip = o.flip,
                                 .seed = o.seed};
   samples.validation = o.validation.empty() ? take_share(samples.train, o.validation_share, o.seed)
                                             : list_images(o.validation, folders, false);
+  prepare_as_stored(o, wants, samples);
+  note_other_files(o.train, samples.notes);
+  if (!o.validation.empty() && o.validation != o.train) note_other_files(o.validation, samples.notes);
   return std::make_shared<image_samples>(std::move(samples));
 }
 
-std::shared_ptr<const data_source> open_cifar(const cifar_files& o) { return std::make_shared<cifar_samples>(o); }
+/// Its images are not resized.
+std::shared_ptr<const data_source> open_cifar(const cifar_files& o, const sample_request& wants) {
+  image_preparation stored = read_preparation(wants.checkpoint);
+  cifar_files scaled = o;
+  scaled.scale = stored.scale_for(o.scale, 3);
+  stored.compare_size({32, 32});
+  return std::make_shared<cifar_samples>(scaled, stored.notes);
+}
 
 }  // namespace hydra

@@ -23,11 +23,12 @@ std::shared_ptr<const data_source> open_chat(const chat_files& options, const sa
 /// Rows of numbers, or records of text.
 std::shared_ptr<const data_source> open_csv(const csv_files& options, const sample_request& wants);
 
-/// Images of the size that the options name, else of the size that the model requires.
+/// Images of the size that the options name, else of the size that the model requires, else of that in its checkpoint's
+/// image_preparation, which also has the numbers that the options leave out.
 std::shared_ptr<const data_source> open_images(const image_folders& options, const sample_request& wants);
 
 /// Images [3, 32, 32].
-std::shared_ptr<const data_source> open_cifar(const cifar_files& options);
+std::shared_ptr<const data_source> open_cifar(const cifar_files& options, const sample_request& wants);
 
 /// The tensors that the model names, or the one that is there.
 std::shared_ptr<const data_source> open_tensors(const tensor_files& options, const sample_request& wants);

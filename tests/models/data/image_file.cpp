@@ -1,5 +1,6 @@
 #include "models/data/image_file.hpp"
 
+#include "models/data/image_orientation.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/data/image_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -11,10 +12,12 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
+using namespace std::string_literals;
 
 namespace {
 
@@ -44,6 +47,14 @@ std::string bytes_of(const std::filesystem::path& file) {
 }
 
 constexpr image_size small{9, 13};
+using values = std::vector<std::uint8_t>;
+
+std::string from_hex(std::string_view digits) {
+  std::string all;
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    all += static_cast<char>(std::stoi(std::string{digits.substr(i, 2)}, nullptr, 16));
+  return all;
+}
 
 }  // namespace
 
@@ -94,18 +105,21 @@ TEST_CASE("the format of a file is determined by its bytes") {
   CHECK(decode_image(file, 3).size == small);
   CHECK(is_image_name("x/A.JPEG"));
   CHECK(is_image_name("a.png"));
+  CHECK(is_image_name("a.tif"));  // which is refused by name, not passed over
   CHECK_FALSE(is_image_name("a.txt"));
 }
 
 TEST_CASE("a file that is not an image, or is damaged, is refused by name") {
   const temporary_folder folder;
-  CHECK_THROWS_WITH(image_size_of(folder.write("a.png", "hello")), Contains("a.png is neither a JPEG nor a PNG file"));
+  CHECK_THROWS_WITH(image_size_of(folder.write("a.png", "hello")),
+                    Contains("a.png is no JPEG, PNG, WebP, GIF or BMP file. Convert it"));
   for (const char* name : {"b.png", "b.jpg"}) {
     const auto file = folder.path() / name;
     const bool png = file.extension() == ".png";
     png ? write_png(file, ramp({64, 64}, 3)) : write_jpeg(file, ramp({64, 64}, 3));
     cut(file, 0.7);
-    CHECK_THROWS_WITH(image_size_of(file), Contains(std::string{name} + " cannot be read as an image: its end is missing"));
+    CHECK_THROWS_WITH(image_size_of(file),
+                      Contains(std::string{name} + " cannot be read as an image: its end is missing"));
     CHECK_THROWS_WITH(decode_image(file, 3), Contains(std::string{name} + " cannot be read as an image: "));
     std::filesystem::resize_file(file, 12);
     CHECK_THROWS_WITH(image_size_of(file), Contains(std::string{name} + " cannot be read as an image: "));
@@ -120,7 +134,8 @@ TEST_CASE("the end marker is searched after the pixels, whatever comes before an
     png ? write_png(file, ramp({64, 64}, 3)) : write_jpeg(file, ramp({64, 64}, 3));
     const std::string whole = bytes_of(file);
     CHECK(image_size_of(folder.write(name, whole + "more")) == image_size{64, 64});
-    CHECK_THROWS_WITH(image_size_of(folder.write(name, whole.substr(0, whole.size() - 1))), Contains("its end is missing"));
+    CHECK_THROWS_WITH(image_size_of(folder.write(name, whole.substr(0, whole.size() - 1))),
+                      Contains("its end is missing"));
   }
   write_jpeg(folder.path() / "c.jpg", ramp({64, 64}, 3));
   std::string thumbnail = bytes_of(folder.path() / "c.jpg");
@@ -154,8 +169,118 @@ TEST_CASE("a small file that claims to be a huge image is refused with its size"
   CHECK_THROWS_WITH(decode_image(file, 3), refused);
 }
 
-TEST_CASE("printing colours (CMYK) are refused") {
+// Expected value: Pillow 13, Image.new("CMYK", (8, 8), (55, 155, 205, 127)).convert("RGB").
+TEST_CASE("printing colours (CMYK) become the colours that Pillow makes of them") {
   const temporary_folder folder;
-  write_jpeg(folder.path() / "c.jpg", ramp({8, 8}, 4));
-  CHECK_THROWS_WITH(image_size_of(folder.path() / "c.jpg"), Contains("c.jpg") && Contains("CMYK"));
+  image inverted = image::blank({8, 8}, 4);
+  for (std::size_t i = 0; i < inverted.pixels.size(); ++i) inverted.pixels[i] = values{200, 100, 50, 128}[i % 4];
+  write_jpeg(folder.path() / "c.jpg", inverted);
+  image right = image::blank({8, 8}, 3);
+  for (std::size_t i = 0; i < right.pixels.size(); ++i) right.pixels[i] = values{100, 50, 25}[i % 3];
+  CHECK(largest_difference(decode_image(folder.path() / "c.jpg", 3), right) <= 1);
+  CHECK(decode_image(folder.path() / "c.jpg", 1).channels == 1);
+}
+
+TEST_CASE("the orientation in a JPEG file is applied to its size and its pixels") {
+  const temporary_folder folder;
+  const auto file = folder.path() / "a.jpg";
+  write_jpeg(file, ramp({16, 24}, 3));
+  const image stored = decode_image(file, 3);
+  std::string turned = bytes_of(file);
+  turned.insert(2,
+                "\xFF\xE1\0\x22"
+                "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"s);
+  folder.write("a.jpg", turned);
+  CHECK(image_size_of(file) == image_size{24, 16});
+  CHECK(decode_image(file, 3).pixels == upright(stored, 6).pixels);
+}
+
+// The files are Pillow's; so are the pixels, exif_transpose(...).convert("RGB") as in transformers.image_utils.load_image.
+TEST_CASE(
+    "files of Pillow have the pixels that transformers loads from them, and are refused where their end is missing") {
+  struct file_of_pillow {
+    const char* name;
+    const char* hex;
+    image_size size;
+    values pixels;
+  };
+  const values palette{10, 20, 30, 200, 100, 50, 0, 255, 128, 7, 8, 9, 0, 255, 128, 200, 100, 50};
+  const values colours{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19};
+  const values black_and_white{0, 0, 0, 255, 255, 255, 255, 255, 255, 0, 0, 0, 255, 255, 255, 0, 0, 0};
+  const std::vector<file_of_pillow> files{
+      {"palette, transparency and gamma (PNG)",
+       "89504e470d0a1a0a0000000d4948445200000003000000020203000000e01a8e890000000467414d41000186a031e8"
+       "965f0000000c504c54450a141ec8643200ff8007080903a337110000000374524e53ff0080a95673130000000c4944"
+       "4154789c639060780200013000fd56cd1c730000000049454e44ae426082",
+       {2, 3},
+       palette},
+      {"grey with gamma (PNG)",
+       "89504e470d0a1a0a0000000d4948445200000003000000020800000000b81f39c60000000467414d41000186a031e8"
+       "965f0000001049444154789c6364d0d060a858f01f00056f026968ea86780000000049454e44ae426082",
+       {2, 3},
+       {0, 0, 0, 40, 40, 40, 80, 80, 80, 120, 120, 120, 160, 160, 160, 255, 255, 255}},
+      {"1 bit (PNG)",
+       "89504e470d0a1a0a0000000d4948445200000003000000020100000000b50f5bb70000000c49444154789c6348607a"
+       "0000020801432e4afb7c0000000049454e44ae426082",
+       {2, 3},
+       black_and_white},
+      {"turned (PNG)",
+       "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d0000001a655849664d4d002a0000"
+       "0008000101120003000000010006000000000000d6674b690000001349444154789c636464628600162e2e2e080b00"
+       "02dc004e5846eb720000000049454e44ae426082",
+       {3, 2},
+       {11, 12, 13, 1, 2, 3, 14, 15, 16, 4, 5, 6, 17, 18, 19, 7, 8, 9}},
+      {"alpha, turned (WebP)",
+       "524946468000000057454250565038580a000000180000000200000100005650384c3f0000002f024000102fa0a06d"
+       "1ba67ffcc90e8bdab66d18f7fcff6c6622019200eaffb36682499ae8f31edf42049bdf0d1b6df6ffa0a66d0336d4f9"
+       "174b23fa1feb0300455849461a0000004d4d002a00000008000101120003000000010008000000000000",
+       {3, 2},
+       {7, 8, 9, 17, 18, 19, 4, 5, 6, 14, 15, 16, 1, 2, 3, 11, 12, 13}},
+      {"transparency (GIF)",
+       "474946383961030002008100000a141ec8643200ff8007080921f90401000002002c00000000030002000008090001"
+       "04103040408080003b",
+       {2, 3},
+       palette},
+      {"smaller than its screen (GIF)",
+       "474946383961040003008100000a141ec8643200ff8007080921f90401000002002c01000100030002000008090001"
+       "04103040408080003b",
+       {3, 4},
+       {0,   255, 128, 0, 255, 128, 0, 255, 128, 0, 255, 128, 0, 255, 128, 10,  20,  30,
+        200, 100, 50,  0, 255, 128, 0, 255, 128, 7, 8,   9,   0, 255, 128, 200, 100, 50}},
+      {"interlaced (GIF)",
+       "474946383761030005008100000a141ec8643200ff800708092c000000000300050000080d00010410304020418305"
+       "070604003b",
+       {5, 3},
+       {10, 20, 30, 200, 100, 50,  0,  255, 128, 7,   8, 9, 10, 20, 30, 200, 100, 50,  0,  255, 128, 7,  8,
+        9,  10, 20, 30,  200, 100, 50, 0,   255, 128, 7, 8, 9,  10, 20, 30,  200, 100, 50, 0,   255, 128}},
+      {"colours (BMP)",
+       "424d4e0000000000000036000000280000000300000002000000010018000000000018000000c40e0000c40e000000"
+       "000000000000000d0c0b100f0e131211000000030201060504090807000000",
+       {2, 3},
+       colours},
+      {"palette (BMP)",
+       "424d4e0000000000000046000000280000000300000002000000010008000000000008000000c40e0000c40e000004"
+       "000000040000001e140a003264c80080ff0000090807000302010000010200",
+       {2, 3},
+       palette},
+      {"1 bit (BMP)",
+       "424d46000000000000003e000000280000000300000002000000010001000000000008000000c40e0000c40e000002"
+       "0000000200000000000000ffffff004000000060000000",
+       {2, 3},
+       black_and_white},
+      {"alpha (BMP)",
+       "424d4e0000000000000036000000280000000300000002000000010020000000000018000000c40e0000c40e000000"
+       "000000000000000d0c0bff100f0e01131211ff03020100060504ff09080780",
+       {2, 3},
+       colours}};
+  const temporary_folder folder;
+  for (const file_of_pillow& f : files) {
+    CAPTURE(f.name);
+    const std::string whole = from_hex(f.hex);
+    const auto file = folder.write("a.img", whole);
+    CHECK(image_size_of(file) == f.size);
+    CHECK(decode_image(file, 3).pixels == f.pixels);
+    CHECK_THROWS_WITH(image_size_of(folder.write("a.img", whole.substr(0, whole.size() - 2))),
+                      Contains("end is missing"));
+  }
 }

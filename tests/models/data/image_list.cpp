@@ -37,6 +37,8 @@ TEST_CASE("classes are the folders in their order, images their files, including
   CHECK(images[0].file == folder.path() / "cat/x.jpeg");
   CHECK(images[1].file == folder.path() / "dog/a/c.png");
   CHECK(images[2].label == 1);
+  folder.write("loose.png", "");
+  CHECK(other_files(folder.path()) == std::vector{folder.path() / "cat/notes.txt", folder.path() / "loose.png"});
 }
 
 TEST_CASE("invalid folders are refused by name") {
@@ -45,7 +47,7 @@ TEST_CASE("invalid folders are refused by name") {
   folder.write("cat/notes.txt", "");
   CHECK_THROWS_WITH(class_folders(folder.path()), Contains("has 1 folders"));
   folder.write("dog/a.png", "");
-  CHECK_THROWS_WITH(list_images(folder.path(), {"cat", "dog"}, true), Contains("cat has no JPEG or PNG file"));
+  CHECK_THROWS_WITH(list_images(folder.path(), {"cat", "dog"}, true), Contains("cat has no file of an image"));
   CHECK(list_images(folder.path(), {"cat", "dog"}, false).size() == 1);
   CHECK_THROWS_WITH(list_images(folder.path(), {"ant", "cat"}, false), Contains("dog is no class"));
 }
