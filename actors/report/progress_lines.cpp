@@ -1,5 +1,6 @@
 #include "actors/report/progress_lines.hpp"
 
+#include "actors/report/number_text.hpp"
 #include "actors/report/text_table.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ std::string devices(const progress_state& s) {
 }
 
 std::string loss_of(const model_progress& m) {
-  return (m.loss ? fmt::format("loss {:.4f}", *m.loss) : "") + (m.validation ? fmt::format(" validation {:.4f}", *m.validation) : "");
+  return (m.loss ? "loss " + number_text(*m.loss, 4) : "") +
+         (m.validation ? " validation " + number_text(*m.validation, 4) : "");
 }
 
 bool ended(const model_progress& m) { return m.ended_early || m.done >= m.steps; }

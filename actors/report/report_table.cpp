@@ -1,5 +1,6 @@
 #include "actors/report/report_table.hpp"
 
+#include "actors/report/number_text.hpp"
 #include "actors/report/objectives.hpp"
 #include "actors/report/search_table.hpp"
 #include "actors/report/text_table.hpp"
@@ -19,19 +20,13 @@ double share(duration part, duration whole) { return whole > duration::zero() ? 
 
 std::string rounded_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string loss_course(const model_report& m) {
-  return m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back());
-}
-
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
 }
 
 /// "-" if there is no such number.
-std::string number(const std::optional<double>& value, int digits) {
-  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
-}
+std::string number(const std::optional<double>& value, int digits) { return value ? number_text(*value, digits) : "-"; }
 
 /// Of steps in parallel; only those that some model has.
 std::vector<table_column> parallel_columns(const report& r) {
@@ -237,6 +232,10 @@ std::vector<std::string> node_cells(const report& r, const node_report& n) {
 std::string network_text(const cluster_report& c) {
   return fmt::format("{}, {} between nodes  {} of checkpoints  {} trained again", counted(c.moves, "move"),
                      to_string(c.transit), to_string(c.moved), counted(c.redone, "step"));
+}
+
+std::string loss_course(const model_report& m) {
+  return m.loss.empty() ? "-" : number_text(m.loss.front(), 4) + " -> " + number_text(m.loss.back(), 4);
 }
 
 std::string tokens_per_second(const model_report& m) {

@@ -16,6 +16,8 @@ std::string to_table(const report& r, const search_ranking& s);
 
 /// Cells of tables; "-" if there was nothing to measure.
 std::string tokens_per_second(const model_report& m);
+/// Of the first step and the last.
+std::string loss_course(const model_report& m);
 std::string hit_rate(const device_report& d);
 /// Share of the backward visits' micro-batches that had what their forward visits saved, of those that would have had to
 /// compute the forward again.

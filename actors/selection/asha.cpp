@@ -3,6 +3,7 @@
 #include "actors/selection/rungs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hydra {
 
@@ -68,7 +69,9 @@ void asha::decide_rung(std::size_t rung, std::vector<trial_decision>& made) {
   std::ranges::sort(there, [](const arrival& a, const arrival& b) {
     return is_better({a.score, a.trial}, {b.score, b.trial});
   });
-  const std::size_t coming = still_to_come(rung), now = there.size() / factor_;
+  const auto finite =
+      static_cast<std::size_t>(std::ranges::count_if(there, [](const arrival& a) { return std::isfinite(a.score); }));
+  const std::size_t coming = still_to_come(rung), now = std::min(finite, there.size() / factor_);
   const std::size_t at_last = std::max<std::size_t>(1, (there.size() + coming) / factor_);
   const std::size_t going_on = coming == 0 ? at_last : now;
   for (std::size_t i = 0; i < there.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "apps/commands/evaluate.hpp"
 
+#include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "actors/session/session.hpp"
@@ -111,8 +112,8 @@ void leave_out_without_best(workload& w, const evaluate_options& o) {
   if (!o.best || !o.models.empty() || std::ranges::all_of(w.models, lacks)) return;
   for (const model_entry& m : w.models)
     if (lacks(m))
-      fmt::print(stderr, "note: {} is left out: it has no best state, because it was not evaluated or not trained with "
-                         "validate.keep_best\n", m.description.name);
+      fmt::print(stderr, "note: {} is left out: it has no best state, because {}\n", m.description.name,
+                 reason_without_best(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name)));
   std::erase_if(w.models, lacks);
 }
 
@@ -184,9 +185,7 @@ session_options options_of(const workload& w) {
   return s;
 }
 
-std::string or_dash(const std::optional<double>& x, const char* form, double scale = 1) {
-  return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
-}
+std::string or_dash(const std::optional<double>& x, int digits) { return x ? number_text(*x, digits) : "-"; }
 
 std::string states_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
@@ -195,8 +194,9 @@ std::string states_table(const report& r, const std::vector<model_state>& states
     const model_report& m = *ranked_model;
     const model_state& state = states[static_cast<std::size_t>(ranked_model - r.models.data())];
     const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
-    t.add({m.name, state.weights, m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
-           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), outcome_of(m, state)});
+    t.add({m.name, state.weights, m.validation.empty() ? "-" : number_text(v.loss, 4), or_dash(v.floor, 4),
+           or_dash(v.perplexity, 2), v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-",
+           outcome_of(m, state)});
   }
   return t.to_string();
 }

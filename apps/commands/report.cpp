@@ -1,5 +1,6 @@
 #include "apps/commands/report.hpp"
 
+#include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
 #include "actors/report/text_table.hpp"
@@ -30,7 +31,8 @@ struct report_options {
 };
 
 std::string last_validation(const model_report& m) {
-  return m.validation.empty() ? "-" : fmt::format("{:.4f} (step {})", m.validation.back().loss, m.validation.back().step);
+  if (m.validation.empty()) return "-";
+  return fmt::format("{} (step {})", number_text(m.validation.back().loss, 4), m.validation.back().step);
 }
 
 /// Of models that are no trials; empty if all are.
@@ -44,8 +46,7 @@ std::string models_so_far(const recorded_run& run) {
     const auto all = run.steps_in_all.find(m.name);
     const std::string of = all == run.steps_in_all.end() ? "" : fmt::format("/{}", all->second);
     t.add({m.name, m.cuts.empty() ? "-" : std::to_string(m.cuts.size()), fmt::format("{}{}", m.steps, of),
-           m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back()), last_validation(m),
-           tokens_per_second(m)});
+           loss_course(m), last_validation(m), tokens_per_second(m)});
   }
   return empty ? "" : t.to_string();
 }

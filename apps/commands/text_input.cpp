@@ -1,5 +1,6 @@
 #include "apps/commands/text_input.hpp"
 
+#include "models/data/json_line.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/utf8.hpp"
@@ -36,17 +37,12 @@ void each_line(std::string_view text, const text_sink& sink) {
   }
 }
 
-std::string field_of(const fs::path& file, const input_text& line, const std::string& field) {
-  const json record = parse_line(file, line);
-  if (!record.is_object()) refuse_line(file, line.line, "is no JSON object");
-  const auto found = record.find(field);
-  if (found == record.end()) refuse_line(file, line.line, fmt::format("the record has no field \"{}\"", field));
-  if (!found->is_string()) refuse_line(file, line.line, fmt::format("the field \"{}\" is no text", field));
-  return found->get<std::string>();
-}
-
+/// As the records of a workload are read.
 void each_record(const fs::path& file, const std::string& field, const text_sink& sink) {
-  each_json_line(file, [&](const input_text& line) { sink({field_of(file, line, field), line.line}); });
+  each_json_line(file, [&](const input_text& line) {
+    const line_site site{file, line.line};
+    sink({text_field(parse_object(line.text, site).object, field, site), line.line});
+  });
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -54,6 +56,13 @@ std::string summary_of(const fs::path& checkpoint) try {
   return fmt::format("{} (damaged)", checkpoint.filename().string());
 }
 
+/// Of the newest checkpoint that is not damaged.
+std::vector<evaluation_record> evaluations_in(const fs::path& of_model) {
+  std::vector<std::string> passed_over;
+  const auto found = newest_checkpoint(of_model, checkpoint_use::parameters, passed_over);
+  return found ? found->standing.history.evaluations : std::vector<evaluation_record>{};
+}
+
 /// Whether the checkpoint's line about its data names a tokenizer.
 bool was_trained_by_tokenizer(const fs::path& checkpoint) {
   return read_checkpoint(checkpoint).identity_line("data").find(", tokenizer ") != std::string::npos;
@@ -61,14 +70,21 @@ bool was_trained_by_tokenizer(const fs::path& checkpoint) {
 
 }  // namespace
 
+std::string reason_without_best(const fs::path& of_model) {
+  const std::vector<evaluation_record> all = evaluations_in(of_model);
+  const auto is_finite = [](const evaluation_record& e) { return std::isfinite(e.loss); };
+  if (!all.empty() && std::ranges::none_of(all, is_finite))
+    return fmt::format("none of its evaluations ({}) has a finite loss", all.size());
+  return "it was not evaluated yet, or was not trained with validate = { every_steps = N, keep_best = true }";
+}
+
 fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool best) {
   const fs::path of_model = checkpoints_of(run / "checkpoints", model);
   if (best) {
     const auto found = best_checkpoint(of_model);
     if (!found)
-      refuse(fmt::format("{} has no checkpoint of a best evaluation: it was not evaluated yet, or was not trained with "
-                         "validate = {{ every_steps = N, keep_best = true }}",
-                         of_model.string()));
+      refuse(fmt::format("{} has no checkpoint of a best evaluation: {}", of_model.string(),
+                         reason_without_best(of_model)));
     return verified(*found, "the best evaluation");
   }
   std::vector<std::string> notes;

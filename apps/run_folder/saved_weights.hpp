@@ -17,6 +17,9 @@ namespace hydra::apps {
 /// damaged (with the file).
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
+/// Why a model has no checkpoint of a best evaluation. `of_model`: the folder of its checkpoints.
+std::string reason_without_best(const std::filesystem::path& of_model);
+
 /// Older runs of models that start from a checkpoint read data without a `tokenizer` as bytes, not by the checkpoint's
 /// tokenizer. Throws fault_error{bad_input} with what to write if the checkpoint is from such a run and `data` name no
 /// tokenizer.

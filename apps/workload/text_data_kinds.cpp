@@ -29,6 +29,13 @@ std::vector<key_rule> masking_rules(const std::string& seed_help = "of the choic
           seed_rule(seed_help)};
 }
 
+key_rule bad_rows_rule() {
+  return {.name = "bad_rows",
+          .help = "records that cannot be read: refuse the file with their number, or leave them out",
+          .fallback = "refuse",
+          .choices = {"refuse", "leave-out"}};
+}
+
 tokenizer_choice read_tokenizer(const value_table& keys) {
   tokenizer_choice choice;
   const value* const v = keys.find("tokenizer");
@@ -55,6 +62,11 @@ Files read_text_files(const value_table& keys) {
   read_part(keys, "validation", d.validation);
   d.tokenizer = read_tokenizer(keys);
   if constexpr (requires { d.validation_share; }) assign(keys, "validation_share", d.validation_share);
+  if constexpr (requires { d.bad_rows; }) {
+    std::string rule = "refuse";
+    assign(keys, "bad_rows", rule);
+    d.bad_rows = rule == "leave-out" ? bad_row_rule::leave_out : bad_row_rule::refuse;
+  }
   if constexpr (requires { d.masking; }) {
     assign(keys, "mask_share", d.masking.share);
     assign(keys, "seed", d.masking.seed);
@@ -167,6 +179,7 @@ data_kind jsonl_kind() {
                              name_rule("prompt", "none", "field of what comes before the answer, without a loss"),
                              name_rule("answer", "none", "field of the answer, instead of text"),
                              name_rule("label", "none", "field of the class, for models that want one"),
+                             bad_rows_rule(),
                              switch_rule("packing", "false", packing_help)};
   return {"jsonl", joined(joined(joined(record_file_rules(), std::move(rules)), std::move(keys)), {label_rule()}),
           read_jsonl};
@@ -179,6 +192,7 @@ data_kind chat_kind() {
                               .help = "messages of the assistant, the last of them, or every token",
                               .fallback = "assistant",
                               .choices = {"assistant", "last", "all"}},
+                             bad_rows_rule(),
                              switch_rule("packing", "true", packing_help),
                              seed_rule("of the validation share, and of which records share a sample")};
   return {"chat", joined(record_file_rules(), std::move(keys)), read_chat};
@@ -191,7 +205,8 @@ data_kind csv_kind() {
       switch_rule("regression", "false", "true: the target is a number"),
       switch_rule("standardise", "true", "columns to mean 0 and deviation 1 over the training file"),
       name_rule("text", "none", "column of texts, instead of columns"),
-      {.name = "separator", .help = "of fields", .fallback = ",", .choices = {",", ";", "|", "tab"}}};
+      {.name = "separator", .help = "of fields", .fallback = ",", .choices = {",", ";", "|", "tab"}},
+      bad_rows_rule()};
   return {"csv", joined(joined(text_file_rules(), std::move(keys)), {label_rule()}), read_csv};
 }
 

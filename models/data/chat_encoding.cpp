@@ -66,16 +66,33 @@ class answer_finder {
   const tokenizer& by_;
 };
 
-
 /// Removes the first turn: from the first message that is not the system's to the next of the user. False if it is the only
-/// one, or with `answered` if the assistant says nothing after it.
+/// one, or with `answered` if the assistant says nothing after it that is learnt.
 bool drop_first_turn(conversation& c, bool answered) {
   const auto first = std::ranges::find_if(c, [](const chat_message& m) { return m.role != "system"; });
   if (first == c.end()) return false;
   const auto next = std::find_if(first + 1, c.end(), [](const chat_message& m) { return m.role == "user"; });
-  if (next == c.end() || (answered && std::none_of(next, c.end(), is_answer))) return false;
+  if (next == c.end() || (answered && std::none_of(next, c.end(), is_learnt))) return false;
   c.erase(first, next);
   return true;
+}
+
+[[noreturn]] void refuse_message(const conversation& c, const chat_message& m, const std::string& why) {
+  refuse(fmt::format("message {} is by \"{}\" and is marked {} (\"weight\" or \"train\"); {}", &m - c.data() + 1,
+                     m.role, *m.learnt ? "to be learnt" : "not to be learnt", why));
+}
+
+/// What the data say of a message and what the workload says of all must not contradict each other.
+void require_loss(const conversation& c, chat_loss loss) {
+  const bool all = loss == chat_loss::all;
+  for (const chat_message& m : c) {
+    if (all && !m.learnt.value_or(true)) refuse_message(c, m, "loss_on = \"all\" learns every token");
+    if (!all && !is_answer(m) && m.learnt.value_or(false))
+      refuse_message(c, m, "only what the assistant says is learnt; remove the key, or choose loss_on = \"all\"");
+  }
+  if (all || std::ranges::any_of(c, is_learnt)) return;
+  if (std::ranges::none_of(c, is_answer)) refuse("there is no message of the assistant, so nothing has a loss");
+  refuse("no message of the assistant is to be learnt (\"weight\": 0 or \"train\": false), so nothing has a loss");
 }
 
 class chat_encoder {
@@ -84,11 +101,9 @@ class chat_encoder {
       : by_(std::move(by)), options_(std::move(o)), template_(options_.format, *by_) {}
 
   void encode(conversation c, const record_sink& sink) const {
-    const bool answered = options_.loss != chat_loss::all;
-    if (answered && std::ranges::none_of(c, is_answer))
-      refuse("there is no message of the assistant, so nothing has a loss");
+    require_loss(c, options_.loss);
     std::vector<record_word> words = words_of(c);
-    if (options_.window) fit(words, c, *options_.window + 1, answered);
+    if (options_.window) fit(words, c, *options_.window + 1, options_.loss != chat_loss::all);
     sink(words);
   }
 
@@ -131,6 +146,13 @@ std::string key_of(const chat_encoding_options& o) {
 }
 
 }  // namespace
+
+record_test chat_test(const template_choice& format, const tokenizer& by, chat_loss loss) {
+  return [writer = chat_template{format, by}, loss](const text_record& r) {
+    writer.render(r.turns);
+    require_loss(r.turns, loss);
+  };
+}
 
 record_encoding chat_encoding(std::shared_ptr<const tokenizer> by, chat_encoding_options options) {
   const chat_encoder encoder{std::move(by), options};

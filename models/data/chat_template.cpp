@@ -50,7 +50,7 @@ messages alternating(messages m, std::string_view who) {
 
 void add_chatml(pieces& all, const chat_message& m) {
   all.push_back({fmt::format("<|im_start|>{}\n", m.role)});
-  all.push_back({m.content + "<|im_end|>", is_answer(m)});
+  all.push_back({m.content + "<|im_end|>", is_learnt(m)});
   all.push_back({"\n"});
 }
 
@@ -75,7 +75,7 @@ pieces llama_3(messages c, const chat_marks& marks) {
   pieces all{{marks.begin_of_text}};
   for (const chat_message& m : c) {
     all.push_back({fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n", m.role)});
-    all.push_back({stripped(m.content) + "<|eot_id|>", is_answer(m)});
+    all.push_back({stripped(m.content) + "<|eot_id|>", is_learnt(m)});
   }
   return all;
 }
@@ -85,7 +85,7 @@ pieces mistral(messages c, const chat_marks& marks) {
   std::string system = starts_with_system(c) ? c.front().content + "\n\n" : "";
   for (const chat_message& m : alternating(c, "mistral"))
     if (is_answer(m))
-      all.push_back({" " + m.content + marks.end_of_text, true});
+      all.push_back({" " + m.content + marks.end_of_text, is_learnt(m)});
     else
       all.push_back({fmt::format(" [INST] {}{} [/INST]", std::exchange(system, ""), m.content)});
   return all;
@@ -96,7 +96,7 @@ pieces gemma(messages c, const chat_marks& marks) {
   std::string system = starts_with_system(c) ? c.front().content + "\n\n" : "";
   for (const chat_message& m : alternating(c, "gemma")) {
     all.push_back({fmt::format("<start_of_turn>{}\n{}", is_answer(m) ? "model" : m.role, std::exchange(system, ""))});
-    all.push_back({stripped(m.content) + "<end_of_turn>", is_answer(m)});
+    all.push_back({stripped(m.content) + "<end_of_turn>", is_learnt(m)});
     all.push_back({"\n"});
   }
   return all;
@@ -109,7 +109,7 @@ pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
     if (found == roles.end())
       refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1, c[i].role));
     all.push_back({found->second.prefix});
-    all.push_back({c[i].content + found->second.suffix, is_answer(c[i])});
+    all.push_back({c[i].content + found->second.suffix, is_learnt(c[i])});
   }
   return all;
 }

@@ -14,12 +14,12 @@ namespace hydra {
 
 /// Which turns of a conversation have a loss.
 enum class chat_loss : std::uint8_t {
-  assistant,  ///< all of the assistant's, with the marks that end them
+  assistant,  ///< all of the assistant's, with the marks that end them, but those that the data say are not learnt
   last,       ///< the last of them
   all         ///< every token
 };
 
-/// A part of the text of a conversation. `answer`: what an assistant says, with the mark that ends its turn.
+/// A part of the text of a conversation. `answer`: what an assistant says and is learnt, with the mark that ends its turn.
 struct chat_piece {
   std::string text;
   bool answer = false;

@@ -1,5 +1,6 @@
 #include "models/data/csv_columns.hpp"
 
+#include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
 
@@ -38,14 +39,22 @@ std::size_t csv_columns::find(const std::string& name) const {
                      near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names_, ", ")));
 }
 
-void csv_columns::for_each(const csv_file_text& text, const std::function<void(const csv_record&)>& take) const {
+void csv_columns::for_each(const csv_file_text& text, record_check& check,
+                           const std::function<void(const csv_record&)>& take) const {
+  bool empty = true;
   for_each_record(text, [&](csv_record& r) {
     if (r.line == line_) return true;
-    if (r.fields.size() != names_.size())
-      refuse(r, fmt::format("{} fields, but there are {} columns", r.fields.size(), names_.size()));
-    take(r);
+    empty = false;
+    check.attempt([&] {
+      if (r.fields.size() != names_.size())
+        refuse(r, fmt::format("{}, but there are {}", counted(r.fields.size(), "field"),
+                              counted(names_.size(), "column")));
+      take(r);
+    });
     return true;
   });
+  if (empty) refuse({.line = line_}, "there is no record below the names");
+  check.finish();
 }
 
 }  // namespace hydra

@@ -2,6 +2,7 @@
 // The columns of a file of comma-separated values by name.
 
 #include "models/data/csv_reader.hpp"
+#include "models/data/record_check.hpp"
 
 #include <cstddef>
 #include <string>
@@ -19,9 +20,10 @@ class csv_columns {
   /// The index of the column. Throws fault_error{bad_input} with the nearest name if there is none.
   std::size_t find(const std::string& name) const;
 
-  /// Calls `take` with each record below the header line. Throws fault_error{bad_input} with the line for a record with
-  /// another number of fields.
-  void for_each(const csv_file_text& text, const std::function<void(const csv_record&)>& take) const;
+  /// Calls `take` with each record below the header line, as an attempt of `check`; a record with another number of fields is
+  /// bad. Throws as its finish() does, and fault_error{bad_input} if there is no record.
+  void for_each(const csv_file_text& text, record_check& check,
+                const std::function<void(const csv_record&)>& take) const;
 
   /// Throws fault_error{bad_input} with file and line.
   [[noreturn]] void refuse(const csv_record& at, const std::string& what) const;

@@ -60,10 +60,14 @@ class line_parser {
   bool complete_ = false;
 };
 
+/// To a line feed, a carriage return (of old spreadsheets), or both, and including them: the parser ends a record at each.
 std::span<const std::byte> line_of(std::span<const std::byte> bytes, std::size_t begin) {
   const auto rest = bytes.subspan(begin);
-  const auto end = std::ranges::find(rest, std::byte{'\n'});
-  return rest.first(std::min(rest.size(), static_cast<std::size_t>(end - rest.begin()) + 1));
+  auto end = std::ranges::find_if(rest, [](std::byte b) { return b == std::byte{'\n'} || b == std::byte{'\r'}; });
+  const bool returns = end != rest.end() && *end == std::byte{'\r'};
+  if (end != rest.end()) ++end;
+  if (returns && end != rest.end() && *end == std::byte{'\n'}) ++end;
+  return rest.first(static_cast<std::size_t>(end - rest.begin()));
 }
 
 bool is_blank(std::span<const std::byte> line) {
@@ -105,6 +109,12 @@ void read_records(const csv_file_text& text, std::size_t at, const std::function
 
 void for_each_record(const csv_file_text& text, const std::function<bool(csv_record&)>& take) {
   read_records(text, after_mark(text.bytes), take);
+}
+
+std::size_t line_number(const csv_file_text& text, std::size_t begin) {
+  std::size_t number = 1;
+  for (std::size_t at = 0; at < begin; ++number) at += line_of(text.bytes, at).size();
+  return number;
 }
 
 csv_record record_at(const csv_file_text& text, std::size_t begin) {

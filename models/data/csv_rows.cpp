@@ -2,6 +2,7 @@
 
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
+#include "models/data/unread_fields.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -54,20 +56,27 @@ float input_of(const column_site& input, const csv_record& r, const std::vector<
                                   : fmt::format("leave the column out: columns = [{}]", fmt::join(numbers, ", ")));
 }
 
+std::vector<float> inputs_of(const std::vector<column_site>& inputs, const csv_record& r) {
+  std::vector<float> row;
+  for (const column_site& c : inputs) row.push_back(input_of(c, r, inputs));
+  return row;
+}
+
 float target_of(const column_site& target, const csv_record& r) {
   if (const auto x = target.number(r)) return *x;
   target.refuse(r, "leave out regression = true: then the target is a class");
 }
 
-std::vector<class_label> labels_of(const csv_columns& header, const csv_file_text& text, std::size_t target,
-                                   label_census& census) {
-  std::vector<class_label> labels;
-  header.for_each(text, [&](const csv_record& r) {
-    labels.push_back(label_from(r.fields[target]));
-    census.try_emplace(labels.back(), text.file, r.line);
-  });
-  return labels;
-}
+/// Of the rows that are read, in their order.
+struct row_labels {
+  std::vector<class_label> all;
+  label_census census;
+
+  void add(const csv_record& r, std::size_t target, const std::filesystem::path& file) {
+    all.push_back(label_from(r.fields[target]));
+    census.try_emplace(all.back(), file, r.line);
+  }
+};
 
 /// Mean and deviation of a column.
 struct spread {
@@ -116,19 +125,34 @@ csv_numbers csv_rows::load(const std::filesystem::path& file) {
   std::vector<column_site> inputs;
   for (const std::string& name : columns_) inputs.push_back({header, header.find(name)});
   csv_numbers n;
-  header.for_each(text, [&](const csv_record& r) {
-    for (const column_site& c : inputs) n.features.push_back(input_of(c, r, inputs));
-    if (options_.regression) n.reals.push_back(target_of({header, target}, r));
+  row_labels labels;
+  record_check check{file, options_.bad_rows};
+  header.for_each(text, check, [&](const csv_record& r) {
+    const std::vector<float> row = inputs_of(inputs, r);
+    if (options_.regression)
+      n.reals.push_back(target_of({header, target}, r));
+    else
+      labels.add(r, target, file);
+    n.features.insert(n.features.end(), row.begin(), row.end());
     ++n.rows;
   });
-  if (n.rows == 0) header.refuse({.line = 1}, "there is no record below the names");
+  add_notes(header, check, file);
   if (options_.regression) return n;
-  label_census census;
-  const std::vector<class_label> labels = labels_of(header, text, target, census);
-  if (names_.size() == 0) names_ = {options_.labels, census};
-  names_.check(census);
-  for (const class_label& label : labels) n.classes.push_back(names_.find(label));
+  if (names_.size() == 0) names_ = {options_.labels, labels.census};
+  names_.check(labels.census);
+  for (const class_label& label : labels.all) n.classes.push_back(names_.find(label));
   return n;
+}
+
+/// Columns that the user has not chosen are no news. Those of the validation file that the training file lacks are.
+void csv_rows::add_notes(const csv_columns& header, const record_check& check, const std::filesystem::path& file) {
+  unread_fields unread;
+  for (const std::string& name : header.names())
+    if (options_.columns.empty() && name != options_.target && std::ranges::count(columns_, name) == 0)
+      unread.add(name);
+  std::ranges::copy(check.notes(), std::back_inserter(notes_));
+  std::ranges::copy(unread.notes(file, "columns"), std::back_inserter(notes_));
+  if (check.left_out() > 0) digests_ += fmt::format("{} left out, ", check.left_out());
 }
 
 void csv_rows::standardise() {

@@ -33,6 +33,7 @@ class csv_rows final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::vector<std::string> class_names() const override { return names_.names(); }
+  std::vector<std::string> notes() const override { return notes_; }
   std::string describe() const override;
   std::string fingerprint() const override;
 
@@ -40,11 +41,13 @@ class csv_rows final : public data_source {
   const csv_numbers& numbers(split part) const noexcept { return part == split::train ? train_ : validation_; }
   void choose_columns(const csv_columns& header);
   csv_numbers load(const std::filesystem::path& file);
+  void add_notes(const csv_columns& header, const record_check& check, const std::filesystem::path& file);
   void standardise();
 
   csv_files options_;
   std::vector<std::string> columns_;
   std::string digests_;  ///< of the files
+  std::vector<std::string> notes_;
   hydra::class_names names_;  // not the function of data_source
   csv_numbers train_, validation_;
 };

@@ -16,7 +16,8 @@ class csv_texts final : public record_list {
  public:
   /// Parses every record. If `label` is empty there are no labels. Throws as mapped_file and csv_columns do, and
   /// fault_error{bad_input} with file and line for an empty text.
-  csv_texts(const std::filesystem::path& file, std::string text, std::string label, char separator);
+  csv_texts(const std::filesystem::path& file, std::string text, std::string label, char separator,
+            bad_row_rule bad_rows = bad_row_rule::refuse);
 
   std::size_t size() const override { return begins_.size(); }
   text_record record(std::size_t index) const override;
@@ -24,6 +25,7 @@ class csv_texts final : public record_list {
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return path_; }
   std::string identity() const override;
+  std::vector<std::string> notes() const override { return notes_; }
   std::string where(std::size_t index) const override;
 
  private:
@@ -37,6 +39,8 @@ class csv_texts final : public record_list {
   csv_columns header_;
   std::size_t text_ = 0, label_ = 0;
   bool labelled_ = false;
+  std::size_t left_out_ = 0;
+  std::vector<std::string> notes_;
   std::vector<std::uint64_t> begins_;
   label_census labels_;
 };

@@ -58,6 +58,9 @@ struct token_files {
   mask_options masking{};
 };
 
+/// What becomes of a file with records that cannot be read.
+enum class bad_row_rule : std::uint8_t { refuse, leave_out };
+
 /// A class as it is named in the data.
 using class_label = std::variant<std::int64_t, std::string>;
 
@@ -72,6 +75,7 @@ struct jsonl_files {
   std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is ignored then
   std::string label{};                ///< name of the field; for classification
   std::vector<class_label> labels{};  ///< class i is labels[i]; empty: see class_names.hpp
+  bad_row_rule bad_rows = bad_row_rule::refuse;
   bool packing = false;    ///< several records in a window (record_windows.hpp); masked models: all texts joined
   mask_options masking{};  ///< its seed is also that of the validation share and of which records share a window
 };
@@ -84,6 +88,7 @@ struct chat_files {
   tokenizer_choice tokenizer{};
   template_choice format{};  ///< how a conversation becomes a text (chat_template.hpp)
   chat_loss loss = chat_loss::assistant;
+  bad_row_rule bad_rows = bad_row_rule::refuse;
   bool packing = true;
   std::uint64_t seed = 0;  ///< of the validation share and of which conversations share a window
 };
@@ -100,6 +105,7 @@ struct csv_files {
   std::string text{};                  ///< column of texts; `columns` is ignored then
   tokenizer_choice tokenizer{};        ///< of the texts
   char separator = ',';
+  bad_row_rule bad_rows = bad_row_rule::refuse;
   mask_options masking{};
 };
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <optional>
 #include <vector>
 
 namespace hydra {
@@ -17,11 +19,45 @@ void line_site::refuse(const std::string& what) const {
   throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", file.string(), number, what)};
 }
 
-json parse_object(std::string_view line, const line_site& site) {
+namespace {
+
+std::size_t length_of_non_finite(std::string_view text) {
+  constexpr std::array<std::string_view, 3> written{"NaN", "Infinity", "-Infinity"};
+  for (const std::string_view name : written)
+    if (text.starts_with(name)) return name.size();
+  return 0;
+}
+
+/// With null for NaN and the like outside of texts; none if there is nothing of the kind.
+std::optional<std::string> without_non_finite(std::string_view line) {
+  std::string made;
+  bool quoted = false, found = false;
+  for (std::size_t i = 0; i < line.size();) {
+    const std::size_t length = quoted ? 0 : length_of_non_finite(line.substr(i));
+    const std::size_t taken = length > 0 ? length : quoted && line[i] == '\\' ? 2 : 1;
+    if (line[i] == '"') quoted = !quoted;
+    made += length > 0 ? "null" : line.substr(i, taken);
+    found = found || length > 0;
+    i += taken;
+  }
+  return found ? std::optional{made} : std::nullopt;
+}
+
+parsed_object parse_leniently(std::string_view line) try {
+  return {parse_json(line)};
+} catch (const json::parse_error&) {
+  const auto changed = without_non_finite(line);
+  if (!changed) throw;
+  return {parse_json(*changed), true};
+}
+
+}  // namespace
+
+parsed_object parse_object(std::string_view line, const line_site& site) {
   if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) site.refuse(why);
-  json parsed;
+  parsed_object parsed;
   try {
-    parsed = parse_json(line);
+    parsed = parse_leniently(line);
   } catch (const fault_error& e) {
     site.refuse(e.what_happened().text);
   } catch (const json::parse_error& e) {
@@ -29,7 +65,8 @@ json parse_object(std::string_view line, const line_site& site) {
   } catch (const json::exception& e) {
     site.refuse(fmt::format("no JSON: {}", json_complaint(e)));
   }
-  if (!parsed.is_object()) site.refuse(fmt::format("an object is expected, this is of type {}", parsed.type_name()));
+  if (!parsed.object.is_object())
+    site.refuse(fmt::format("an object is expected, this is of type {}", parsed.object.type_name()));
   return parsed;
 }
 
@@ -38,9 +75,7 @@ const json& field(const json& object, const std::string& name, const line_site& 
   if (found != object.end()) return *found;
   std::vector<std::string> known;
   for (const auto& [key, value] : object.items()) known.push_back(key);
-  const std::string near = near_name(name, known);
-  site.refuse(
-      fmt::format("there is no \"{}\"{}", name, near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+  site.refuse(fmt::format("there is no \"{}\"{}", name, known_instead(name, known)));
 }
 
 std::string text_field(const json& object, const std::string& name, const line_site& site) {

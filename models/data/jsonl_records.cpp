@@ -2,7 +2,9 @@
 
 #include "models/data/json_line.hpp"
 #include "models/data/read_conversation.hpp"
+#include "models/data/record_check.hpp"
 #include "models/data/tokenized_text.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -66,24 +69,51 @@ void hint_at_chat(const json& object, const std::string& text, const line_site& 
                               text, name));
 }
 
+void tested(const text_record& r, const record_test& test, const line_site& site) try {
+  test(r);
+} catch (const fault_error& e) {
+  site.refuse(e.what_happened().text);
+}
+
 }  // namespace
 
 jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fields)
     : path_(file), fields_(std::move(fields)), file_(file), digest_(digest_of(file_.packed())) {
   require_lines(text(), path_);
+  record_check check{path_, fields_.bad_rows};
+  census seen;
   std::size_t number = 1;
   for (std::uint64_t begin = 0; begin < file_.bytes().size(); ++number) {
     const std::string_view line = line_at(begin);
-    if (!is_blank(line)) add(begin, number);
+    if (!is_blank(line)) check.attempt([&] { add(begin, number, seen); });
     begin += line.size() + 1;
   }
+  check.finish();
   if (begins_.empty()) throw fault_error{fault_code::bad_input, fmt::format("{} has no record", path_.string())};
+  left_out_ = check.left_out();
+  notes_ = check.notes();
+  std::ranges::copy(seen.unread.notes(path_), std::back_inserter(notes_));
+  if (seen.not_finite > 0)
+    notes_.push_back(fmt::format("{}: NaN and Infinity, which are no JSON, are read as null in {}", path_.string(),
+                                 counted(seen.not_finite, "record")));
 }
 
-void jsonl_records::add(std::uint64_t begin, std::size_t number) {
-  const text_record r = parse(line_at(begin), number);
+void jsonl_records::add(std::uint64_t begin, std::size_t number, census& seen) {
+  const line_site site{path_, number};
+  const parsed_object line = parse_object(line_at(begin), site);
+  const text_record r = read(line.object, site);
+  if (fields_.test) tested(r, fields_.test, site);
   if (!fields_.label.empty()) labels_.try_emplace(r.label, path_, number);
   begins_.push_back(begin);
+  count(line, seen);
+}
+
+void jsonl_records::count(const parsed_object& line, census& seen) const {
+  seen.not_finite += line.not_finite ? 1 : 0;
+  if (fields_.chat)
+    add_unread(line.object, seen.unread);
+  else
+    seen.unread.add(line.object, {fields_.prompt, fields_.text, fields_.label});
 }
 
 std::string_view jsonl_records::text() const {
@@ -95,9 +125,7 @@ std::string_view jsonl_records::line_at(std::uint64_t begin) const {
   return all.substr(begin, std::min(all.find('\n', begin), all.size()) - begin);
 }
 
-text_record jsonl_records::parse(std::string_view line, std::size_t number) const {
-  const line_site site{path_, number};
-  const json object = parse_object(line, site);
+text_record jsonl_records::read(const json& object, const line_site& site) const {
   text_record r;
   if (fields_.chat) {
     r.turns = read_conversation(object, site);
@@ -117,9 +145,10 @@ std::size_t jsonl_records::line_of(std::uint64_t begin) const {
 }
 
 std::string jsonl_records::identity() const {
-  const std::string read =
-      fields_.chat ? "chat" : fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
-  return fmt::format("jsonl {} {}", digest_, read);
+  const std::string read = fields_.chat
+                               ? "chat by weights"
+                               : fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
+  return fmt::format("jsonl {} {}{}", digest_, read, left_out_ > 0 ? fmt::format(", {} left out", left_out_) : "");
 }
 
 std::string jsonl_records::where(std::size_t index) const {
@@ -129,10 +158,14 @@ std::string jsonl_records::where(std::size_t index) const {
 /// The line number is counted for messages only: the record was valid when the file was opened.
 text_record jsonl_records::record(std::size_t index) const {
   const std::uint64_t begin = begins_.at(index);
+  const auto read_as = [&](std::size_t number) {
+    const line_site site{path_, number};
+    return read(parse_object(line_at(begin), site).object, site);
+  };
   try {
-    return parse(line_at(begin), 0);
+    return read_as(0);
   } catch (const fault_error&) {
-    return parse(line_at(begin), line_of(begin));
+    return read_as(line_of(begin));
   }
 }
 

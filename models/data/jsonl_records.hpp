@@ -2,7 +2,10 @@
 // The records of a JSON Lines file.
 
 #include "models/data/record_list.hpp"
+#include "models/data/unread_fields.hpp"
 #include "runtime/storage/unpacked_file.hpp"
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -10,17 +13,23 @@
 
 namespace hydra {
 
+struct line_site;
+struct parsed_object;
+
 /// Names of the fields of a record; empty for fields that are not used.
 struct record_fields {
   std::string prompt{}, text = "text", label{};
   bool chat = false;  ///< true: a record is a conversation (read_conversation.hpp), no field is named
+  bad_row_rule bad_rows = bad_row_rule::refuse;
+  record_test test{};  ///< of each record, when the file is opened
 };
 
 /// Keeps the offset of each record, 8 bytes per record; a record is parsed when it is read. Blank lines are skipped.
 class jsonl_records final : public record_list {
  public:
   /// Parses every record. Throws as mapped_file does, and fault_error{bad_input} with file and line: not a JSON object,
-  /// not UTF-8, a field missing or of another type, an empty text; a Parquet file, a JSON array, no record at all.
+  /// not UTF-8, a field missing or of another type, an empty text, a record that does not pass the test (these are left out if
+  /// `fields` say so); a Parquet file, a JSON array, no record at all.
   jsonl_records(const std::filesystem::path& file, record_fields fields);
 
   std::size_t size() const override { return begins_.size(); }
@@ -29,11 +38,19 @@ class jsonl_records final : public record_list {
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return path_; }
   std::string identity() const override;
+  std::vector<std::string> notes() const override { return notes_; }
   std::string where(std::size_t index) const override;
 
  private:
-  text_record parse(std::string_view line, std::size_t number) const;
-  void add(std::uint64_t begin, std::size_t number);
+  /// What the lines have beside their records.
+  struct census {
+    unread_fields unread{};
+    std::size_t not_finite = 0;
+  };
+
+  text_record read(const nlohmann::json& object, const line_site& site) const;
+  void add(std::uint64_t begin, std::size_t number, census& seen);
+  void count(const parsed_object& line, census& seen) const;
   std::string_view text() const;
   std::string_view line_at(std::uint64_t begin) const;
   std::size_t line_of(std::uint64_t begin) const;
@@ -43,6 +60,8 @@ class jsonl_records final : public record_list {
   unpacked_file file_;
   std::string digest_;  ///< of the file
   std::vector<std::uint64_t> begins_;
+  std::size_t left_out_ = 0;
+  std::vector<std::string> notes_;
   label_census labels_;
 };
 

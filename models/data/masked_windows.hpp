@@ -6,6 +6,7 @@
 #include "models/data_source.hpp"
 
 #include <string>
+#include <vector>
 
 namespace hydra {
 

@@ -7,8 +7,9 @@
 namespace hydra {
 
 std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_request& wants) {
-  const record_split parts = open_jsonl_files(o, record_fields{.chat = true}, o.seed);
   const auto by = open_tokenizer(o.tokenizer);
+  const record_fields fields{.chat = true, .bad_rows = o.bad_rows, .test = chat_test(o.format, *by, o.loss)};
+  const record_split parts = open_jsonl_files(o, fields, o.seed);
   return open_records({.name = fmt::format("chat {}, {}", o.train.string(), by->describe()),
                        .train = parts.train,
                        .validation = parts.validation,

@@ -31,7 +31,7 @@ std::shared_ptr<const data_source> open_csv(const csv_files& o, const sample_req
   if (o.text.empty()) return std::make_shared<csv_rows>(o);
   const std::string label = wants.form == sample_form::labelled ? o.target : "";
   const auto open = [&](const std::filesystem::path& file) {
-    return file.empty() ? nullptr : std::make_shared<const csv_texts>(file, o.text, label, o.separator);
+    return file.empty() ? nullptr : std::make_shared<const csv_texts>(file, o.text, label, o.separator, o.bad_rows);
   };
   const auto train = open(o.train), validation = open(o.validation);
   text_records records{.name = fmt::format("csv {}", o.train.string()),

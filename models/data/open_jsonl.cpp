@@ -23,7 +23,7 @@ void check(const jsonl_files& o, const sample_request& wants) {
 }
 
 record_fields fields_of(const jsonl_files& o, const sample_request& wants) {
-  record_fields fields{.prompt = o.prompt, .text = o.answer.empty() ? o.text : o.answer};
+  record_fields fields{.prompt = o.prompt, .text = o.answer.empty() ? o.text : o.answer, .bad_rows = o.bad_rows};
   if (wants.form == sample_form::labelled) fields.label = o.label;
   return fields;
 }

@@ -1,6 +1,7 @@
 #include "models/data/open_records.hpp"
 
 #include "models/data/open_windows.hpp"
+#include "models/data/record_parts.hpp"
 #include "models/data/record_samples.hpp"
 #include "models/data/record_windows.hpp"
 #include "models/data/token_cache.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -40,7 +42,8 @@ token_list joined(const record_list* records, const tokenizer& by) {
 
 source open_joined(const text_records& r) {
   encoder_marks_of(*r.by, true, r.name);  // before anything is tokenised
-  return open_windows({r.name, joined(r.train.get(), *r.by), joined(r.validation.get(), *r.by), r.by->vocabulary()},
+  return open_windows({r.name, joined(r.train.get(), *r.by), joined(r.validation.get(), *r.by), r.by->vocabulary(),
+                       notes_of(r.train, r.validation)},
                       r.by.get(), r.masking, r.wants);
 }
 
@@ -72,6 +75,12 @@ source open_encoder_samples(const text_records& r) {
   return std::make_shared<record_samples>(std::move(o));
 }
 
+std::vector<std::string> all_notes_of(const text_records& r) {
+  std::vector<std::string> all = r.by->notes();
+  std::ranges::copy(notes_of(r.train, r.validation), std::back_inserter(all));
+  return all;
+}
+
 record_encoding encoding_of(const text_records& r) {
   const auto window = static_cast<std::size_t>(r.wants.context);
   if (!r.chat) return prompt_encoding(r.by, window, r.packing);
@@ -98,7 +107,7 @@ source open_causal(const text_records& r) {
                              .seed = r.seed,
                              .fingerprint = fmt::format("{}, {}{}", identity_of(r), encoding.key,
                                                         r.packing ? fmt::format(", packed by seed {}", r.seed) : ""),
-                             .notes = r.by->notes()});
+                             .notes = all_notes_of(r)});
 }
 
 }  // namespace

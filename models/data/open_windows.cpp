@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -21,8 +23,9 @@ std::string fingerprint_of(const token_parts& parts, const tokenizer* by, const 
 
 /// A window begins anywhere in the texts: a token that begins a text does not belong there.
 std::vector<std::string> notes_of(const token_parts& parts, const tokenizer* by, const sample_request& wants) {
-  if (!by) return {};
-  std::vector<std::string> notes = by->notes();
+  std::vector<std::string> notes = parts.notes;
+  if (!by) return notes;
+  std::ranges::copy(by->notes(), std::back_inserter(notes));
   const std::vector<std::uint32_t> before = by->special().before;
   if (wants.form == sample_form::causal && !before.empty())
     notes.push_back(fmt::format("{}: windows of a continuous text do not begin with {}, which the tokenizer puts before a "

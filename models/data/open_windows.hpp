@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -16,6 +17,7 @@ struct token_parts {
   token_list train{};
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
+  std::vector<std::string> notes{};  ///< of masked ones, about their files
 };
 
 /// Causal or masked windows. `by` provides the special tokens of masked ones, and may be null for causal ones. Throws

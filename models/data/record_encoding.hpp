@@ -46,11 +46,14 @@ struct chat_encoding_options {
   std::optional<std::size_t> window{};  ///< none: conversations of any length
 };
 
+/// Throws fault_error{bad_input} for a conversation that chat_encoding() refuses: it can be tried before anything is tokenised.
+record_test chat_test(const template_choice& format, const tokenizer& by, chat_loss loss);
+
 /// The tokens of the text that the template makes of a conversation, as a whole, after what begins a text unless the template
 /// writes it. One that is too long loses its first turns, each from a message of the user to the next, but not its system
 /// message; if one turn is too long, what precedes its first target loses its start, but not what begins a text, down to half of
 /// the window, then the rest its end. Throws fault_error{bad_input} as chat_template does; encode() throws for a conversation
-/// that the template refuses, or that has no message of the assistant and so no loss.
+/// that the template refuses, or that has no message of the assistant that is learnt, and so no loss.
 record_encoding chat_encoding(std::shared_ptr<const tokenizer> by, chat_encoding_options options);
 
 }  // namespace hydra

@@ -5,6 +5,7 @@
 #include "models/data/conversation.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct text_record {
   class_label label{};  ///< where the file has labels
   conversation turns{};  ///< where the file has conversations, which have neither prompt nor text
 };
+
+/// Throws fault_error{bad_input} for a record that cannot be used.
+using record_test = std::function<void(const text_record& record)>;
 
 /// Thread-safe because const. The file was checked when it was opened.
 class record_list {
@@ -32,6 +36,8 @@ class record_list {
   virtual const std::filesystem::path& file() const = 0;
   /// Different for lists of other records: the file's digest, and how it is read.
   virtual std::string identity() const = 0;
+  /// For the user: what of the file is not read.
+  virtual std::vector<std::string> notes() const { return {}; }
   /// For messages: "chats.jsonl:7".
   virtual std::string where(std::size_t /*index*/) const { return file().string(); }
 };

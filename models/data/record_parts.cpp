@@ -37,6 +37,11 @@ class records_of_lists final : public record_list {
     for (const records_ptr& each : lists_) all += each->identity() + "; ";
     return all;
   }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all;
+    for (const records_ptr& each : lists_) std::ranges::copy(each->notes(), std::back_inserter(all));
+    return all;
+  }
   std::string where(std::size_t index) const override {
     const std::size_t l = list_of(index);
     return lists_[l]->where(index - begin_of(l));
@@ -65,6 +70,7 @@ class chosen_records final : public record_list {
   const label_census& labels() const override { return all_->labels(); }
   const std::filesystem::path& file() const override { return all_->file(); }
   std::string identity() const override { return all_->identity() + ", " + how_; }
+  std::vector<std::string> notes() const override { return all_->notes(); }
   std::string where(std::size_t index) const override { return all_->where(chosen_.at(index)); }
 
  private:
@@ -74,6 +80,13 @@ class chosen_records final : public record_list {
 };
 
 }  // namespace
+
+std::vector<std::string> notes_of(const records_ptr& train, const records_ptr& validation) {
+  std::vector<std::string> all = train ? train->notes() : std::vector<std::string>{};
+  for (const std::string& note : validation ? validation->notes() : std::vector<std::string>{})
+    if (std::ranges::count(all, note) == 0) all.push_back(note);
+  return all;
+}
 
 records_ptr joined_records(std::vector<records_ptr> lists) {
   if (lists.empty()) return nullptr;

@@ -4,11 +4,15 @@
 #include "models/data/record_list.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace hydra {
 
 using records_ptr = std::shared_ptr<const record_list>;
+
+/// The notes of both parts, which may be null; of the same file they are the same.
+std::vector<std::string> notes_of(const records_ptr& train, const records_ptr& validation);
 
 /// The records of several lists, one after the other. The list itself if there is one; null if there is none.
 records_ptr joined_records(std::vector<records_ptr> lists);

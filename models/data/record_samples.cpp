@@ -1,11 +1,13 @@
 #include "models/data/record_samples.hpp"
 
+#include "models/data/record_parts.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/losses/class_targets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,7 @@ std::int64_t record_samples::classes() const {
 
 std::vector<std::string> record_samples::notes() const {
   std::vector<std::string> all = options_.by->notes();
+  std::ranges::copy(notes_of(options_.train, options_.validation), std::back_inserter(all));
   if (options_.wants.form == sample_form::labelled)
     std::ranges::copy(options_.classes.notes(options_.train->labels(), options_.name), std::back_inserter(all));
   return all;

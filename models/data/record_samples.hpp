@@ -1,7 +1,7 @@
 #pragma once
 // Samples of text for encoders, one per record of a file.
 
-#include "models/data/record_list.hpp"
+#include "models/data/record_parts.hpp"
 #include "models/data/token_masking.hpp"
 #include "models/data_source.hpp"
 

@@ -2,6 +2,7 @@
 // Samples of records of tokens for models that predict the next token.
 
 #include "models/data/first_fit.hpp"
+#include "models/data/record_parts.hpp"
 #include "models/data/record_tokens.hpp"
 #include "models/data_source.hpp"
 

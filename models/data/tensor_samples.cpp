@@ -3,6 +3,7 @@
 #include "models/data/openers.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
+#include "models/data/unread_fields.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -108,7 +110,15 @@ tensor_samples::opened tensor_samples::open(const fs::path& path) {
                              to_string(file.target->type)));
   if (file.target && file.target->type == stored_type::i64)
     file.classes = count_classes(path, options_.target, *file.target);
+  note_others(file, path);
   return file;
+}
+
+void tensor_samples::note_others(const opened& file, const fs::path& path) {
+  unread_fields unread;
+  for (const std::string& name : file.tensors->names())
+    if (name != options_.target && std::ranges::count(inputs_, name) == 0) unread.add(name);
+  std::ranges::copy(unread.notes(path, "tensors"), std::back_inserter(notes_));
 }
 
 void tensor_samples::choose_input(const opened& file, const fs::path& path) {

@@ -30,6 +30,7 @@ class tensor_samples final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   void require_unchanged() const override;
+  std::vector<std::string> notes() const override { return notes_; }
   std::string describe() const override;
   std::string fingerprint() const override;
 
@@ -46,6 +47,7 @@ class tensor_samples final : public data_source {
   opened open(const std::filesystem::path& path);
   void choose_input(const opened& file, const std::filesystem::path& path);
   void check_like_training(const opened& file, const std::filesystem::path& path) const;
+  void note_others(const opened& file, const std::filesystem::path& path);
   void read_inputs(const opened& from, std::size_t index, std::span<std::byte> input) const;
   const opened& file(split part) const noexcept { return part == split::train ? train_ : validation_; }
 
@@ -53,6 +55,7 @@ class tensor_samples final : public data_source {
   bool named_;                       ///< the model has named its inputs
   std::vector<std::string> inputs_;  ///< names
   opened train_, validation_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace hydra

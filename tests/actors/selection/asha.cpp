@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <limits>
 
 using namespace hydra;
 
@@ -40,6 +41,18 @@ TEST_CASE("of a rung where no more can arrive at least one goes on", "[selection
   rule.result({"a", 10, 2});
   CHECK(told(rule.ended("c")) == "b go on");
   CHECK(told(rule.result({"a", 10, 2})) == "a stop");
+}
+
+TEST_CASE("a trial whose score is not finite does not go on while others may still arrive", "[selection]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  asha rule{{"a", "b", "c", "d"}, {10, 30}, 2};
+  CHECK(told(rule.result({"a", 10, nan})) == "a wait");
+  CHECK(told(rule.result({"b", 10, nan})) == "b wait");
+  CHECK(told(rule.result({"c", 10, 2})) == "c go on, b stop");
+  CHECK(told(rule.result({"d", 10, 3})) == "d go on, a stop");
+  asha hopeless{{"a", "b"}, {10, 30}, 2};
+  hopeless.result({"a", 10, nan});
+  CHECK(told(hopeless.result({"b", 10, nan})) == "b stop, a go on");
 }
 
 TEST_CASE("a trial that ends while it waits leaves its rung", "[selection]") {

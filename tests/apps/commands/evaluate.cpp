@@ -109,6 +109,20 @@ TEST_CASE("models without a best state are left out with a note, unless no model
   CHECK(run_hydra(folder, "evaluate runs/w --best").status == 2);
 }
 
+TEST_CASE("a model whose evaluations are not finite has no best state, and evaluate --best says why") {
+  const temporary_folder folder;
+  std::string text = rising();
+  folder.write("w.toml", text.replace(text.find("learning_rate = 3"), 17, "learning_rate = 1e30")
+                             .replace(text.find("steps = 5"), 9, "steps = 5\non_nan = \"ignore\""));
+  const outcome trained = run_hydra(folder, "train w.toml --quiet");
+  REQUIRE(trained.status == 0);
+  CHECK_THAT(trained.out, Contains(" nan") && !Contains("-nan"));
+  const outcome best = run_hydra(folder, "evaluate runs/w --best");
+  CHECK(best.status == 2);
+  CHECK_THAT(best.err, Contains("none of its evaluations (5) has a finite loss"));
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains(" nan") && !Contains("-nan"));
+}
+
 TEST_CASE("evaluate of a workload says how good its models are before training, and leaves nothing behind") {
   const temporary_folder folder;
   folder.write("w.toml", example);

@@ -116,6 +116,25 @@ TEST_CASE("a plan says how conversations fill samples, and which parameters each
   CHECK_THAT(plan(folder, example).out, !Contains("shortened") && !Contains("group"));
 }
 
+TEST_CASE("what of the data is not read or left out is noted by a plan, and in the report of a run") {
+  const temporary_folder folder;
+  folder.write("texts.jsonl", "{\"text\": \"ab\", \"lang\": \"en\"}\n{\"text\": \"\"}\n{\"text\": \"cd\"}\n");
+  std::string text =
+      bent("kind = \"synthetic-language\"", "kind = \"jsonl\"\ntrain = \"texts.jsonl\"\nbad_rows = \"leave-out\"");
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 2");
+  const outcome o = plan(folder, text);
+  CAPTURE(o.err);
+  CHECK_THAT(o.out,
+             Contains("notes:\n") &&
+                 Contains("texts.jsonl: 1 of 3 records cannot be read and is left out: line 2: \"text\" is empty") &&
+                 Contains("texts.jsonl: fields that are not read: \"lang\""));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const auto notes = nlohmann::json::parse(folder.read("runs/w/report.json"))["notes"];
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[0].get<std::string>(), Contains("1 of 3 records"));
+  CHECK_THAT(plan(folder, example).out, !Contains("notes:"));
+}
+
 TEST_CASE("a saved plan cuts the model of the same name again, and its profile is not measured again") {
   const temporary_folder folder;
   REQUIRE(plan(folder, bent("steps = 3", "steps = 3\ncuts = [0, 1, 3]"), "--save plan.json").status == 0);

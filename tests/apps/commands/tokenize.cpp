@@ -92,9 +92,9 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("cut.txt --tokenizer bytes --output none.bin", "cut.txt: line 2: is not UTF-8 from byte 3 of the file on");
   refused("none.txt --tokenizer bytes --output none.bin", "none.txt");
   refused("records.jsonl --tokenizer bytes --field body --output none.bin",
-          "records.jsonl: line 1: the record has no field \"body\"");
-  refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl: line 2: the field \"text\" is no text");
-  refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl: line 1: is no JSON");
+          "records.jsonl:1: there is no \"body\" (known: other, text)");
+  refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl:2: \"text\" is no text but of type number");
+  refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl:1: no JSON");
   refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are no multiple of 4");
   refused("learn.txt --tokenizer none --output none.bin", "none: no such file");
   refused("learn.txt --tokenizer bytes --output t.json", "exists and is not overwritten");

@@ -64,6 +64,35 @@ TEST_CASE("the loss is on the assistant's messages, the last of them, or on ever
                                                          " ^^^^^^^^^^^^^^^^^^"});
 }
 
+TEST_CASE("an answer that is not to be learnt has no loss, and does not count as the last one") {
+  conversation c = talk;
+  c[4].learnt = false;
+  for (const chat_loss loss : {chat_loss::assistant, chat_loss::last})
+    CHECK(encoded(c, {.loss = loss}) == lines{"Ss.Uab.Acd.Uef.Agh.",  //
+                                              "        ^^^        "});
+  CHECK(encoded(c, {.window = 17})[0] == "Ss.Uab.Acd.Uef.Agh");  // without its first turn nothing would have a loss
+  c[0].learnt = c[1].learnt = c[2].learnt = false;
+  CHECK_THROWS_WITH(encoded(c), Contains("no message of the assistant is to be learnt"));
+  CHECK_THROWS_WITH(encoded(c, {.loss = chat_loss::all}),
+                    Contains("message 1 is by \"system\" and is marked not to be learnt"));
+  c[1].learnt = c[2].learnt = true;
+  CHECK_THROWS_WITH(encoded(c), Contains("message 2 is by \"user\" and is marked to be learnt"));
+}
+
+TEST_CASE("in every named template an answer that is not to be learnt is no piece with a loss") {
+  class any_token final : public letter_tokenizer {
+   public:
+    any_token() : letter_tokenizer(letter_tokenizer::plain()) {}
+    std::optional<std::uint32_t> id_of(std::string_view) const override { return 1; }
+    std::string decode(std::span<const std::uint32_t>) const override { return "<s>"; }
+    special_tokens special() const override { return {.begin_of_text = 300, .end_of_text = 301}; }
+  };
+  for (const std::string& name : chat_template::names()) {
+    const chat_template writer{{.name = name}, any_token{}};
+    for (const chat_piece& p : writer.render({{"user", "q"}, {"assistant", "a", false}})) CHECK_FALSE(p.answer);
+  }
+}
+
 TEST_CASE("a tokenizer that adds a token before a text has the same losses") {
   const auto by = std::make_shared<letter_tokenizer>(letter_tokenizer::with_prefix());
   CHECK(encoded(talk, {.by = by}) == lines{" Ss.Uab.Acd.Uef.Agh.",  //

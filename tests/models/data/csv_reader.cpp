@@ -39,6 +39,17 @@ TEST_CASE("records have the line and the byte where they start") {
   CHECK(all[3] == csv_record{6, 28, {"last", ""}});
 }
 
+TEST_CASE("lines end with CR, too, as old spreadsheets write them") {
+  const std::string_view text = "a,b\r1,2\r\"x\ry\",3\r\r\n4,5";
+  const auto all = records(text);
+  REQUIRE(all.size() == 4);
+  CHECK(all[1] == csv_record{2, 4, {"1", "2"}});
+  CHECK(all[2] == csv_record{3, 8, {"x\ry", "3"}});
+  CHECK(all[3].fields == fields{"4", "5"});
+  CHECK(line_number(file(text), all[3].begin) == all[3].line);
+  CHECK(record_at(file(text), 8).fields == fields{"x\ry", "3"});
+}
+
 TEST_CASE("a record can be read from its offset") {
   const std::string_view text = "a,b\n1,2\n\"x\ny\",3\n4,5";
   CHECK(record_at(file(text), 8).fields == fields{"x\ny", "3"});

@@ -136,6 +136,30 @@ TEST_CASE("a column of texts or an empty cell is refused with what to do") {
              Contains("\"low\" in column \"y\" is no number; write one, or leave out regression = true"));
 }
 
+TEST_CASE("rows that cannot be read are counted, and left out if they may be") {
+  const row_files files;
+  const std::string_view text = "kind,x,y\na,1,2\nb,nan,2\nb,3,4\na,5\n";
+  CHECK_THAT(refusal(files.options(text)),
+             Contains("train.csv:3: \"nan\" in column \"x\"") &&
+                 Contains("(2 of 4 records cannot be read: line 5: 2 fields, but there are 3 columns; "
+                          "bad_rows = \"leave-out\""));
+  const csv_rows data{
+      files.options(text, {.target = "kind", .standardise = false, .bad_rows = bad_row_rule::leave_out})};
+  REQUIRE(data.samples(split::train) == 2);
+  CHECK(read_sample<float>(data, 1).input == std::vector<float>{3, 4});
+  CHECK(read_sample<float>(data, 1).target[0] == 1);
+  REQUIRE(data.notes().size() == 1);
+  CHECK_THAT(data.notes()[0], Contains("2 of 4 records cannot be read and are left out"));
+  CHECK_THAT(data.fingerprint(), Contains("2 left out"));
+}
+
+TEST_CASE("columns of the validation file that the training file lacks are named") {
+  const row_files files;
+  const auto notes = csv_rows{files.with_validation(flowers, "width,kind,length,colour\n1,rose,1,2\n")}.notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Contains("valid.csv: columns that are not read: \"colour\""));
+}
+
 TEST_CASE("invalid rows are refused by file and line") {
   const row_files files;
   CHECK_THAT(refusal(files.options("kind,x\na,1\nb,two\n")),

@@ -25,6 +25,19 @@ TEST_CASE("a column of texts may have no labels") {
   CHECK(csv_texts{folder.write("f.csv", "what\nx\n"), "what", "", ','}.labels().empty());
 }
 
+TEST_CASE("rows without a text or with other columns are left out with a note, if they may be") {
+  const temporary_folder folder;
+  const auto file = folder.write("f.csv", "mood,what,id,size\ngood,x,1,2\nbad,,1,2\nbad,y\nbad,z,1,2\n");
+  const csv_texts r{file, "what", "mood", ',', bad_row_rule::leave_out};
+  REQUIRE(r.size() == 2);
+  CHECK(r.record(1).text == "z");
+  CHECK(r.labels() == label_census{{std::string{"good"}, 2}, {std::string{"bad"}, 5}});
+  CHECK(r.notes() ==
+        std::vector<std::string>{file.string() + ": 2 of 4 records cannot be read and are left out: line 3: column "
+                                                 "\"what\" is empty; line 4: 2 fields, but there are 4 columns",
+                                 file.string() + ": columns that are not read: \"size\""});
+}
+
 TEST_CASE("an empty text is refused with its line") {
   const temporary_folder folder;
   const auto file = folder.write("f.csv", "mood,what\ngood,x\nbad,\n");

@@ -76,6 +76,64 @@ TEST_CASE("numbers beyond a double and too deeply nested JSON are refused by fil
   CHECK(refusal("{\"text\": \"a\", \"v\": 1e999}") == "f.jsonl:1: no JSON: number overflow parsing '1e999'");
 }
 
+TEST_CASE("NaN and Infinity, which Python writes, are null, and are counted") {
+  const temporary_folder folder;
+  const auto file = folder.write(
+      "f.jsonl", R"({"text": "a NaN, \"-Infinity\" \\", "score": NaN, "more": [-Infinity, Infinity, {"x": NaN}]}
+{"text": "b"}
+)");
+  const jsonl_records r{file, {}};
+  CHECK(r.record(0).text == "a NaN, \"-Infinity\" \\");
+  CHECK(r.notes() == std::vector<std::string>{
+                         file.string() + ": fields that are not read: \"more\"",
+                         file.string() + ": NaN and Infinity, which are no JSON, are read as null in 1 record"});
+  CHECK(refusal("{\"text\": NaN}") == "f.jsonl:1: \"text\" is no text but of type null");
+  CHECK_THAT(refusal("{\"text\": \"a\", \"v\": 0.\n"), Contains("f.jsonl:1: no JSON (byte ") && !Contains("NaN"));
+}
+
+TEST_CASE("fields that nothing reads are named once") {
+  const temporary_folder folder;
+  const auto file = folder.write("f.jsonl",
+                                 "{\"q\": \"a\", \"a\": \"b\", \"text\": \"c\", \"id\": 1}\n"
+                                 "{\"q\": \"a\", \"a\": \"b\", \"lang\": \"en\", \"text\": \"c\"}\n");
+  CHECK(jsonl_records{file, {.prompt = "q", .text = "a"}}.notes() ==
+        std::vector<std::string>{file.string() + ": fields that are not read: \"lang\", \"text\""});
+  CHECK(jsonl_records{folder.write("g.jsonl", "{\"text\": \"a\", \"lang\": null}\n"), {}}.notes().empty());
+}
+
+TEST_CASE("records that cannot be read are counted, and left out if they may be") {
+  const std::string text = "{\"text\": \"a\"}\n{\"text\": \"\"}\n\n{\"text\": 1}\n{\"text\": \"b\"}\n{\"text\"\n[]\n";
+  CHECK(refusal("{\"text\": \"a\"}\n{\"text\": \"\"}\n") ==
+        "f.jsonl:2: \"text\" is empty (1 of 2 records cannot be read; bad_rows = \"leave-out\" in [data.NAME] leaves "
+        "them out)");
+  CHECK_THAT(refusal(text),
+             Contains("f.jsonl:2: \"text\" is empty (4 of 6 records cannot be read: line 4: \"text\" is no text") &&
+                 Contains("; line 6: no JSON") && Contains("; ...; bad_rows = \"leave-out\""));
+  const temporary_folder folder;
+  const auto file = folder.write("f.jsonl", text);
+  const jsonl_records r{file, {.bad_rows = bad_row_rule::leave_out}};
+  REQUIRE(r.size() == 2);
+  CHECK(r.record(1).text == "b");
+  CHECK(r.where(1) == file.string() + ":5");
+  REQUIRE(r.notes().size() == 1);
+  CHECK_THAT(r.notes()[0],
+             Contains(": 4 of 6 records cannot be read and are left out: line 2: \"text\" is empty; line 4: "));
+  CHECK_THAT(r.identity(), Contains("4 left out"));
+}
+
+TEST_CASE("a file of which no record can be read is refused, whatever is left out") {
+  for (const bad_row_rule rule : {bad_row_rule::refuse, bad_row_rule::leave_out})
+    CHECK(refusal("{\"text\": \"\"}\n{\"text\": \"\"}\n", {.bad_rows = rule}) ==
+          "f.jsonl:1: \"text\" is empty (2 of 2 records cannot be read: line 2: \"text\" is empty)");
+}
+
+TEST_CASE("a record that does not pass the test is a bad one") {
+  const record_test test = [](const text_record& r) {
+    if (r.text == "b") throw fault_error{fault_code::bad_input, "it is b"};
+  };
+  CHECK_THAT(refusal("{\"text\": \"a\"}\n{\"text\": \"b\"}\n", {.test = test}), Contains("f.jsonl:2: it is b (1 of 2"));
+}
+
 TEST_CASE("files without a record are refused") {
   CHECK_THAT(refusal(""), Contains("is empty"));
   CHECK_THAT(refusal("\n \n"), Contains("has no record"));

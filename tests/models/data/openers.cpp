@@ -158,7 +158,7 @@ TEST_CASE("conversations are written by a template, and packed") {
   CHECK_THROWS_WITH(open("{\"messages\": []}"), Contains("r.jsonl:3: \"messages\" is no list of messages"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user"}]})"), Contains("r.jsonl:3: message 1 has neither"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user", "content": [1]}]})"),
-                    Contains("r.jsonl:3: \"content\" of message 1 is no text but of type array"));
+                    Contains("r.jsonl:3: \"content\" of message 1 has a part that is no"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user", "content": "a"}]})"),
                     Contains("r.jsonl:3: there is no message of the assistant"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "assistant", "content": "", "tool_calls": [{"id": "1"}]}]})"),
@@ -167,6 +167,41 @@ TEST_CASE("conversations are written by a template, and packed") {
                     Contains("r.jsonl:3: the conversation has \"tools\""));
   CHECK_THROWS_WITH(open_data(chat({.train = folder.write("g.jsonl", talk), .format = own}), masked(4)),
                     Contains("conversations are for models that predict the next token"));
+}
+
+TEST_CASE("conversations that cannot be learnt are left out, if they may be; what is not read is noted") {
+  const data_folder folder;
+  const std::string by = R"({"role": "user", "content": "a"}, {"role": ")", said = R"(", "content": "b"}]})";
+  const std::string begin = R"({"score": 1, "messages": [)" + by;
+  const auto file =
+      folder.write("f.jsonl", begin + "assistant" + said + "\n" + begin + "tool" + said + "\n" + begin + "user" + said);
+  const template_choice own{.roles = {{"user", {"", ""}}, {"assistant", {"", "."}}}};
+  chat_files o{.train = file, .validation = file, .format = own};
+  CHECK_THROWS_WITH(open_data(chat(o), 5),
+                    Contains("f.jsonl:2: message 2 is by \"tool\", for whom `template` has no prefix and suffix "
+                             "(2 of 3 records cannot be read: line 3: there is no message of the assistant"));
+  o.bad_rows = bad_row_rule::leave_out;
+  const auto data = open_data(chat(o), 5);
+  CHECK(data->census(split::train)->records == 1);
+  REQUIRE(data->notes().size() == 2);
+  CHECK_THAT(data->notes()[0], Contains("f.jsonl: 2 of 3 records cannot be read and are left out"));
+  CHECK_THAT(data->notes()[1], Contains("f.jsonl: fields that are not read: \"score\""));
+}
+
+TEST_CASE("every form of samples has the notes of its records") {
+  const data_folder folder;
+  const auto file =
+      folder.write("f.jsonl", "{\"text\": \"one\", \"more\": 1, \"l\": \"a\"}\n{\"text\": \"two\", \"l\": \"b\"}\n");
+  jsonl_files o{.train = file_list{std::vector{file, file}},
+                .validation_share = 0.5,
+                .tokenizer = {.vocab = folder.vocab()},
+                .label = "l"};
+  const std::string note = file.string() + ": fields that are not read: ";
+  CHECK(open_data(jsonl(o), labelled(5))->notes().front() == note + "\"more\"");
+  CHECK(open_data(jsonl(o), 5)->notes().front() == note + "\"l\", \"more\"");
+  CHECK(open_data(jsonl(o), masked(5))->notes().front() == note + "\"l\", \"more\"");
+  o.packing = true;
+  CHECK(open_data(jsonl(o), masked(5))->notes().front() == note + "\"l\", \"more\"");
 }
 
 TEST_CASE("records with labels are classified; validation has no labels of its own") {

@@ -51,6 +51,13 @@ std::string refusal(const tensor_files& o, const std::vector<std::string>& input
 
 }  // namespace
 
+TEST_CASE("tensors that a model does not take are named") {
+  const files f;
+  const tensor_files o = f.of({target(), image(), size(), flag()}, {target(), image()});
+  CHECK(tensor_samples{o, {"image"}}.notes() ==
+        std::vector<std::string>{o.train.string() + ": tensors that are not read: \"flag\", \"size\""});
+}
+
 TEST_CASE("a model that names no inputs gets the one tensor beside the target") {
   const files f;
   const tensor_samples data{f.of({target(), image()}, {target(), image()}), {}};

@@ -1,0 +1,51 @@
+#pragma once
+// The records of a file that cannot be read: how many, the first ones, and what becomes of them.
+
+#include "models/data/data_options.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+/// For one file, whose records are tried one after the other.
+class record_check {
+ public:
+  record_check(std::filesystem::path file, bad_row_rule rule) : file_(std::move(file)), rule_(rule) {}
+
+  /// Reads a record. One for which `read` throws fault_error{bad_input}, "FILE:LINE: what", is bad.
+  template <std::invocable Read>
+  void attempt(const Read& read) {
+    ++records_;
+    try {
+      read();
+    } catch (const fault_error& e) {
+      if (e.what_happened().code != fault_code::bad_input) throw;
+      add(e.what_happened().text);
+    }
+  }
+
+  /// After the last record. Throws fault_error{bad_input} with the number of bad ones, the first ones and the way out, unless
+  /// there are none, or they are to be left out and others remain.
+  void finish() const;
+
+  std::size_t left_out() const noexcept { return bad_; }
+  /// For the user: that records are left out. Empty if none is.
+  std::vector<std::string> notes() const;
+
+ private:
+  void add(std::string complaint);
+  std::string places(std::size_t from) const;
+
+  std::filesystem::path file_;
+  bad_row_rule rule_;
+  std::size_t records_ = 0, bad_ = 0;
+  std::vector<std::string> first_{};  ///< "LINE: what" of the first bad ones
+};
+
+}  // namespace hydra

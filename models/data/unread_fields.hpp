@@ -1,0 +1,30 @@
+#pragma once
+// Fields of records that nothing reads.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// Of one file. Names that say nothing about what is learnt (id, source, ...) are not kept.
+class unread_fields {
+ public:
+  void add(std::string_view name);
+  /// The members of an object that are not in `read`, unless they are null. `of` stands before their names.
+  void add(const nlohmann::json& object, const std::vector<std::string>& read, std::string_view of = "");
+
+  /// For the user; `what` they are called in that kind of file. Empty if there are none.
+  std::vector<std::string> notes(const std::filesystem::path& file, std::string_view what = "fields") const;
+
+ private:
+  std::set<std::string, std::less<>> names_;
+};
+
+}  // namespace hydra
