@@ -236,6 +236,50 @@ def keeps_calls_of_contiguous(work):
     require([call["args"][1] for call in calls] == [{"mf": "contiguous_format"}], f"{calls}")
 
 
+class Dropping(torch.nn.Linear):
+    """Its dropout is that of its mode, or always on."""
+
+    def __init__(self, always):
+        super().__init__(4, 4)
+        self.always = always
+
+    def forward(self, input):  # pylint: disable=redefined-builtin
+        return torch.nn.functional.dropout(super().forward(input), 0.5, self.always or self.training)
+
+
+class MaskedLoss(torch.nn.Linear):
+    """The mean over all elements that count, or the mean over samples of such means."""
+
+    def __init__(self, of_all):
+        super().__init__(4, 4)
+        self.of_all = of_all
+
+    def forward(self, input, counts):  # pylint: disable=redefined-builtin
+        errors = super().forward(input).square() * counts
+        if self.of_all:
+            return errors.sum() / counts.sum()
+        return (errors.sum(1) / counts.sum(1)).mean()
+
+
+def said_of(module, inputs, folder):
+    lines = []
+    export(as_request((module, inputs)), folder, say=lines.append)
+    return "\n".join(lines)
+
+
+def says_what_hydra_does_otherwise(work):
+    """Dropout that eval() does not turn off, losses that depend on how a batch is divided: and of others nothing."""
+    example = torch.ones(2, 4)
+    for mode in (True, False):
+        for always in (True, False):
+            said = said_of(Dropping(always).train(mode), example, work / f"dropping {mode} {always}")
+            require(("not in its evaluations" in said) == always, said)
+    inputs = {"input": torch.randn(2, 4), "counts": torch.tensor([[1.0, 0, 0, 0], [1, 1, 1, 1]])}
+    for of_all in (True, False):
+        said = said_of(MaskedLoss(of_all), inputs, work / f"masked {of_all}")
+        require(("is not the mean over its halves" in said) == of_all, said)
+
+
 def packs_boundaries_as_the_format_says(_):
     """Two parts of 2 samples: bool[2, 3], and f32[2, 2], whose first dimension is the inner one but in the gradient."""
     parts = [{"type": "bool", "shape": ["B", 3], "strides": [3, 1], "gradient": None},
@@ -266,7 +310,7 @@ def finds_near_names(work):
 PROGRAM = {f.__name__.replace("_", " "): f for f in (
     writes_a_folder, takes_arguments, takes_inputs, takes_a_file, is_the_same_twice, takes_weights, refuses_missing_weights,
     says_which_package_is_missing, refuses_a_folder_that_exists, writes_the_example_of_the_format, keeps_calls_of_contiguous,
-    packs_boundaries_as_the_format_says, repeats_samples_in_their_order_in_memory,
+    says_what_hydra_does_otherwise, packs_boundaries_as_the_format_says, repeats_samples_in_their_order_in_memory,
     finds_near_names)}
 
 

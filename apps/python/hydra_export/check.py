@@ -81,16 +81,35 @@ def check_batch(request, program, inputs):
 
 
 def check_evaluation(request, program, inputs):
-    """In evaluation Hydra runs the same graph without dropout, with the kept statistics. Returns whether that is the module in
-    eval() bit for bit: nn.TransformerEncoder, for one, takes other kernels then."""
+    """In evaluation Hydra runs the same graph without dropout, with the kept statistics. Yields what the user should know where
+    that is not the module in eval() bit for bit: nn.TransformerEncoder, for one, takes other kernels then."""
     tensors = [inputs[part["name"]] for part in program.graph["inputs"]]
-    expected, found = eager_evaluation(request, inputs), program.evaluate(tensors).detach()
+    (expected, drops), found = eager_evaluation(request, inputs), program.evaluate(tensors).detach()
     wrong = difference(found, expected)
     if wrong and not (found.shape == expected.shape and torch.allclose(found.double(), expected.double(), NEAR,
                                                                        NEAR * expected.double().abs().max().item())):
         raise Refused(f"in evaluation, module.eval(), the module computes something else than while it trains: {wrong}. Hydra "
                       "would judge another model than PyTorch; --no-check writes it all the same")
-    return not wrong
+    if wrong:
+        yield "in evaluation PyTorch uses other kernels, which round otherwise"
+    if drops:
+        yield "dropout that forward() draws always, in eval() too, is drawn in Hydra's training, but not in its evaluations"
+
+
+def parts_of(inputs):
+    """Two halves of the samples."""
+    halves = {name: v.chunk(2) if isinstance(v, torch.Tensor) else (v, v) for name, v in inputs.items()}
+    return [{name: half[i] for name, half in halves.items()} for i in range(2)]
+
+
+def check_parts(request, inputs, loss):
+    """Yields what the user should know of a loss that is not the mean, or sum, over those of a batch's parts, such as the mean
+    over all tokens that count. In eval(): batch norms make every loss depend on the parts while they train."""
+    whole, *parts = (eager_evaluation(request, i)[0].double() for i in (inputs, *parts_of(inputs)))
+    together = sum(parts) / 2 if loss == "mean" else sum(parts)
+    if not torch.allclose(whole, together, 1e-4):
+        yield (f"the loss of a batch, {whole.item():.6g}, is not the {loss} over its halves, {together.item():.6g}: with "
+               "micro_batches, replicas or waves above 1 Hydra's steps are not those of the whole batch")
 
 
 def check_loss(request, inputs, twice, loss):
@@ -105,11 +124,14 @@ def check_loss(request, inputs, twice, loss):
 
 def check(request, folder, make_inputs, batches):
     """Throws Refused if the folder does not compute what the module does. Returns for which of `batches`, numbers of samples,
-    it does, and whether it does so bit for bit in evaluation, too."""
+    it does, and what the user should know."""
     program = Program(folder)
     checked = [batch for batch in batches if check_batch(request, program, make_inputs(batch))]
     first = make_inputs(batches[0])
     if program.graph["loss"]:
         twice = {name: torch.cat([v, v]) if isinstance(v, torch.Tensor) else v for name, v in first.items()}
         check_loss(request, first, twice, program.graph["loss"])
-    return checked, check_evaluation(request, program, first)
+    notes = [*check_evaluation(request, program, first)]
+    if program.graph["loss"]:
+        notes += check_parts(request, make_inputs(batches[0] // 2 * 2), program.graph["loss"])
+    return checked, notes

@@ -13,12 +13,19 @@ from .step import Step
 ATTENTION = functional.scaled_dot_product_attention
 
 
-def plain_dropout(input, p=0.5, training=True, inplace=False):  # pylint: disable=redefined-builtin,unused-argument
-    return PlainDropout.apply(input) if training and p > 0 else input
+class NoDropout:
+    """Stands for functions that drop. drawn: how often they would have."""
+    def __init__(self):
+        self.drawn = 0
 
+    def dropout(self, input, p=0.5, training=True, inplace=False):  # pylint: disable=redefined-builtin,unused-argument
+        drops = training and p > 0
+        self.drawn += drops
+        return PlainDropout.apply(input) if drops else input
 
-def plain_attention(query, key, value, attn_mask=None, dropout_p=0.0, *arguments, **named):  # pylint: disable=unused-argument
-    return ATTENTION(query, key, value, attn_mask, 0.0, *arguments, **named)
+    def attention(self, query, key, value, attn_mask=None, dropout_p=0.0, *arguments, **named):
+        self.drawn += dropout_p > 0
+        return ATTENTION(query, key, value, attn_mask, 0.0, *arguments, **named)
 
 
 def heeding_masks(is_ignored):
@@ -31,16 +38,16 @@ def heeding_masks(is_ignored):
 
 @contextlib.contextmanager
 def as_exported():
-    """Within it, modules drop nothing and apply all masks."""
-    patches, masks = Patches(), sys.modules.get("transformers.masking_utils")
+    """Within it, modules drop nothing and apply all masks. Yields a NoDropout."""
+    patches, masks, plain = Patches(), sys.modules.get("transformers.masking_utils"), NoDropout()
     try:
-        patches.put(functional, "dropout", plain_dropout)
-        patches.put(torch, "dropout", plain_dropout)
-        patches.put(functional, "scaled_dot_product_attention", plain_attention)
+        patches.put(functional, "dropout", plain.dropout)
+        patches.put(torch, "dropout", plain.dropout)
+        patches.put(functional, "scaled_dot_product_attention", plain.attention)
         for name in ("_ignore_causal_mask_sdpa", "_ignore_bidirectional_mask_sdpa"):
             if hasattr(masks, name):
                 patches.put(masks, name, heeding_masks(getattr(masks, name)))
-        yield
+        yield plain
     finally:
         patches.undo()
 
@@ -77,5 +84,6 @@ def eager_step(request, inputs, upstream):
 
 
 def eager_evaluation(request, inputs):
-    with kept_state(request.module), as_exported(), torch.enable_grad():
-        return chosen_result(request.module.eval()(**inputs), request.output).detach()
+    """The output, and whether the module would have dropped something although it is in eval()."""
+    with kept_state(request.module), as_exported() as plain, torch.enable_grad():
+        return chosen_result(request.module.eval()(**inputs), request.output).detach(), plain.drawn > 0

@@ -107,11 +107,12 @@ class Exporter:
         if not self.fits:
             self.say("not checked: the module and its gradients do not fit into the memory of this machine")
             return
-        self.document["checked"], same = check(self.request, folder, self.inputs, self.batches)
+        self.document["checked"], notes = check(self.request, folder, self.inputs, self.batches)
         self.write_document(folder)
         said = ", ".join(str(batch) for batch in self.document["checked"])
-        self.say(f"checked: outputs, gradients and statistics are the module's bit for bit, for {said} samples" +
-                 ("" if same else "; in evaluation PyTorch uses other kernels, which round otherwise"))
+        self.say(f"checked: outputs, gradients and statistics are the module's bit for bit, for {said} samples")
+        for note in notes:
+            self.say(note)
 
     def notes(self):
         used = {p["name"] for layer in self.document["layers"] for p in layer["parameters"]}
@@ -123,8 +124,8 @@ class Exporter:
         if cut_off:
             yield f"not trained, because no gradient reaches it: {', '.join(cut_off)}"
         if not self.request.module.training:
-            yield ("the module is in evaluation mode: no dropout, fixed statistics; call module.train() in the factory to "
-                   "change that")
+            yield ("the module is in evaluation mode: no dropout but what forward() draws always, fixed statistics; call "
+                   "module.train() in the factory to change that")
 
 
 def require_torch():
