@@ -3,6 +3,7 @@
 #include "apps/commands/bench.hpp"
 #include "apps/commands/cluster.hpp"
 #include "apps/commands/control.hpp"
+#include "apps/commands/data.hpp"
 #include "apps/commands/devices.hpp"
 #include "apps/commands/evaluate.hpp"
 #include "apps/commands/export.hpp"
@@ -25,6 +26,7 @@ const std::vector<command>& commands() {
       {"node", "trains models for hydra train --listen on another machine", declare_node},
       {"cluster", "makes the keys of a cluster", declare_cluster},
       {"plan", "measures and cuts all models of a workload, predicts what the run would take", declare_plan},
+      {"data", "shows samples as the models of a workload see them", declare_data},
       {"simulate", "runs policies on a workload, an instance or a recorded run in virtual time", declare_simulate},
       {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},
       {"evaluate", "evaluates models of a run, or of a workload before training, on validation data", declare_evaluate},

@@ -1,0 +1,162 @@
+#include "apps/commands/data.hpp"
+
+#include "actors/session/session.hpp"
+#include "apps/commands/set_option.hpp"
+#include "apps/commands/shown_sample.hpp"
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/workload.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/data/png_writer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct data_command_options {
+  std::string file;
+  std::optional<std::string> model, pictures;
+  std::vector<std::string> set;
+  std::int64_t show = 3;
+  bool validation = false, json = false;
+};
+
+/// A source with the models that read it alike.
+struct viewed_data {
+  std::string name;                  ///< of [data.NAME]
+  std::vector<std::string> models;
+  std::shared_ptr<const data_source> source;
+  sample_form form = sample_form::causal;
+  std::shared_ptr<const tokenizer> words;  ///< null: none
+};
+
+std::shared_ptr<const tokenizer> words_of(const workload& w, const model_entry& m) {
+  const auto choice = tokenizer_for(w.data.at(m.data).description, m.description.chain.wants());
+  return choice ? open_tokenizer(*choice) : nullptr;
+}
+
+std::vector<viewed_data> viewed(const workload& w, const std::map<std::string, std::shared_ptr<const data_source>>& sources,
+                                const std::optional<std::string>& model) {
+  std::vector<viewed_data> all;
+  for (const model_entry& m : w.models) {
+    const std::string& name = m.description.name;
+    if (model && *model != name) continue;
+    const auto& source = sources.at(name);
+    const auto known = std::ranges::find(all, source, &viewed_data::source);
+    if (known != all.end()) {
+      known->models.push_back(name);
+      continue;
+    }
+    all.push_back({m.data, {name}, source, m.description.chain.wants().form, words_of(w, m)});
+  }
+  if (all.empty()) refuse(fmt::format("--model: the workload has no model \"{}\"", model.value_or("")));
+  return all;
+}
+
+/// The pixels of a sample of an image, as they were before they were scaled.
+std::optional<image> picture_of(const data_source& source, const shown_sample& s) {
+  const auto shape = source.sample_input().shape;
+  const auto scale = source.pixel_scaling();
+  if (!scale || shape.size() != 3 || (shape[0] != 1 && shape[0] != 3)) return std::nullopt;
+  image made = image::blank({shape[1], shape[2]}, shape[0]);
+  const auto channels = static_cast<std::size_t>(shape[0]), pixels = made.pixels.size() / channels;
+  for (std::size_t i = 0; i < s.numbers.size(); ++i) {
+    const std::size_t c = i / pixels;
+    const double value = (s.numbers[i] * scale->deviation.at(c) + scale->mean.at(c)) * 255;
+    made.pixels[i % pixels * channels + c] = static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+  }
+  return made;
+}
+
+/// Writes the sample's picture, if it is one, and returns the file's name.
+std::string write_picture(const fs::path& folder, const viewed_data& d, const shown_sample& s) {
+  const auto picture = picture_of(*d.source, s);
+  if (!picture) return "";
+  const auto file = folder / fmt::format("{}-{}-{}.png", d.name, s.part == split::train ? "train" : "validation", s.index);
+  write_png(file, *picture);
+  return file.string();
+}
+
+std::vector<shown_sample> samples_of(const viewed_data& d, const data_command_options& o) {
+  const split part = o.validation ? split::validation : split::train;
+  const auto count = std::min(static_cast<std::size_t>(o.show), d.source->samples(part));
+  std::vector<shown_sample> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(show_sample(*d.source, d.form, d.words.get(), part, i));
+  return all;
+}
+
+void print_text(const viewed_data& d, const data_command_options& o) {
+  fmt::print("{}, as {} see{} it: {} training samples, {} validation samples\n", d.source->describe(),
+             fmt::join(d.models, ", "), d.models.size() == 1 ? "s" : "", d.source->samples(split::train),
+             d.source->samples(split::validation));
+  for (const std::string& note : d.source->notes()) fmt::print("note: {}\n", note);
+  for (const shown_sample& s : samples_of(d, o)) {
+    fmt::print("{}", to_text(s));
+    const std::string file = o.pictures ? write_picture(*o.pictures, d, s) : "";
+    if (!file.empty()) fmt::print("  {}\n", file);
+  }
+}
+
+ordered_json json_of_data(const viewed_data& d, const data_command_options& o) {
+  ordered_json j{{"data", d.name},
+                 {"models", d.models},
+                 {"training_samples", d.source->samples(split::train)},
+                 {"validation_samples", d.source->samples(split::validation)},
+                 {"classes", d.source->class_names()},
+                 {"notes", d.source->notes()},
+                 {"samples", ordered_json::array()}};
+  for (const shown_sample& s : samples_of(d, o)) {
+    j["samples"].push_back(json_of(s));
+    const std::string file = o.pictures ? write_picture(*o.pictures, d, s) : "";
+    if (!file.empty()) j["samples"].back()["picture"] = file;
+  }
+  return j;
+}
+
+int show(const data_command_options& o) {
+  const workload w = read_workload(o.file, parse_overrides(o.set, {}));
+  session_options quiet = w.options;
+  quiet.log = verbosity::quiet;
+  session s{quiet};
+  model_opener opener{w};
+  const auto all = viewed(w, assemble(s, w, opener), o.model);
+  if (o.pictures) fs::create_directories(*o.pictures);
+  auto list = ordered_json::array();
+  for (const viewed_data& d : all) o.json ? list.push_back(json_of_data(d, o)) : print_text(d, o);
+  if (o.json) fmt::print("{}\n", json_text(list, 2));
+  return 0;
+}
+
+}  // namespace
+
+command_action declare_data(command_line& line) {
+  auto o = std::make_shared<data_command_options>();
+  line.add_option("workload", o->file, "workload file (TOML)").required();
+  line.add_option("--show", o->show, "so many samples of each data, the first ones").shows_default();
+  line.add_option("--model", o->model, "only the data of this model");
+  line.add_option("--pictures", o->pictures, "folder into which samples that are pictures are written as PNG");
+  line.add_flag("--validation", o->validation, "samples of the validation part");
+  line.add_flag("--json", o->json, "with all ids and numbers");
+  add_set_option(line, o->set);
+  return [o] { return show(*o); };
+}
+
+}  // namespace hydra::apps

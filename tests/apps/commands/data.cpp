@@ -1,0 +1,94 @@
+#include "apps/commands/shown_sample.hpp"
+#include "models/data/image_file.hpp"
+#include "models/data/png_writer.hpp"
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+outcome show(const temporary_folder& folder, const std::string& text, const std::string& options = "") {
+  folder.write("w.toml", text);
+  return run_hydra(folder, "data w.toml " + options);
+}
+
+const std::string answers = bent("kind = \"synthetic-language\"",
+                                 "kind = \"jsonl\"\ntrain = \"d.jsonl\"\nprompt = \"q\"\nanswer = \"a\"\npacking = true");
+
+const std::string images = R"([[device]]
+kind = "cpu"
+memory = "24MiB"
+
+[data.pictures]
+kind = "images"
+train = "pictures"
+
+[[model]]
+name = "m"
+chain = { family = "cnn" }
+data = "pictures"
+batch_size = 1
+steps = 1
+optimizer = { learning_rate = 1e-3 }
+)";
+
+}  // namespace
+
+TEST_CASE("samples of text are shown as the model sees them, with what is taught and where records begin") {
+  const temporary_folder folder;
+  folder.write("d.jsonl", "{\"q\": \"a\", \"a\": \"b\"}\n{\"q\": \"c\", \"a\": \"\\n\"}\n");
+  std::string text = answers;
+  text.replace(text.find("context = 4"), 11, "context = 6");
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 1");
+  const outcome o = show(folder, text, "--show 1");
+  CAPTURE(o.err);
+  REQUIRE(o.status == 0);
+  CHECK_THAT(o.out, Contains("as gpt sees it: 1 training samples") && Contains("train 0: i64[2, 6]") &&
+                        Contains("\"a\" *\"b\"") && Contains("| \"c\" *\"\\n\""));
+  const auto j = json::parse(show(folder, text, "--json").out);
+  const auto tokens = j.at(0).at("samples").at(0).at("tokens");
+  CHECK(tokens.at(0) == json{{"id", 'a'}, {"text", "a"}, {"taught", false}});
+  CHECK(tokens.at(1) == json{{"id", 'b'}, {"text", "b"}, {"taught", true}});
+  CHECK(j.at(0).at("models") == json{"gpt"});
+}
+
+TEST_CASE("pictures are written as the model sees them, with their labels' names") {
+  const temporary_folder folder;
+  image picture = image::blank({8, 8}, 3);
+  for (std::size_t i = 0; i < picture.pixels.size(); ++i) picture.pixels[i] = static_cast<std::uint8_t>(i);
+  for (const char* name : {"cat", "dog"}) {
+    std::filesystem::create_directories(folder.path() / "pictures" / name);
+    write_png(folder.path() / "pictures" / name / "0.png", picture);
+  }
+  const outcome o = show(folder, images, "--pictures seen");
+  CAPTURE(o.err);
+  REQUIRE(o.status == 0);
+  CHECK_THAT(o.out, Contains("train 0: f32[3, 8, 8], label 0 \"cat\"") && Contains("label 1 \"dog\"") &&
+                        Contains("seen/pictures-train-1.png"));
+  CHECK(decode_image(folder.path() / "seen" / "pictures-train-0.png", 3).pixels == picture.pixels);
+}
+
+TEST_CASE("data of numbers are shown with their targets, those of a model that is not there are refused") {
+  const temporary_folder folder;
+  folder.write("t.csv", "x,y,z\n1,2,0.5\n3,4,0.25\n");
+  std::string text = bent("kind = \"synthetic-language\"", "kind = \"csv\"\ntrain = \"t.csv\"\ntarget = \"z\"\n"
+                                                           "regression = true\nstandardise = false");
+  text.replace(text.find("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }"), 66, "{ family = \"mlp\" }");
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 1\nloss = \"mse\"");
+  const outcome o = show(folder, text);
+  CAPTURE(o.err);
+  CHECK_THAT(o.out, Contains("train 1: f32[2], target 0.25\n  3 4\n"));
+  CHECK(json::parse(show(folder, text, "--json --validation").out).at(0).at("samples") == json::array());
+  CHECK_THAT(show(folder, text, "--model other").err, Contains("the workload has no model \"other\""));
+}
+
+}  // namespace hydra::apps
