@@ -6,7 +6,8 @@
 // INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder that
 // is made for results.safetensors: "begin.NAME", the first values by the names of the checkpoint; "logits" of the first
 // batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after another, and
-// "parameter.NAME" after them, which --export writes as a checkpoint, or as an adapter if the chain has one, too.
+// "parameter.NAME" after them, which --export writes as a checkpoint, or as an adapter if the chain has one, too. Prints the
+// chain's notes.
 
 #include "models/families/hub_folder.hpp"
 #include "models/parameter_layout.hpp"
@@ -223,6 +224,7 @@ void probe(const probe_options& o) {
   const auto data = std::make_shared<const stored_samples>(o.inputs);
   const chain base = from_checkpoint(o.folder, {.dropout = -1, .head = o.head}).build(*data);
   const chain model = o.adapter.empty() ? base : adapter_folder{o.adapter}.adapt(base);
+  for (const std::string& note : model.notes()) fmt::print("{}\n", note);
   results r;
   add_first_batch(chain{model}.unfreeze(), read_first(*data, o.batch_size), r);
   if (o.steps > 0) add_training(model, data, o, r);

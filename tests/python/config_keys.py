@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Every key of transformers' configurations, changed: Hydra computes what transformers does then, or names the key.
+
+    config_keys.py PROBE [CASE ...]
+
+A case is one of compare_models.py, with all keys of its config.json one after the other. The weights stay, so a key that says
+how large they are makes transformers refuse them: Hydra has to, too. Exits with 77 where transformers is not installed.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import compare_models as models
+from checks import require, run_checks
+
+torch = models.torch
+
+BASES = ("gpt2", "llama", "llama-3", "mistral-window", "qwen2-window", "qwen3", "gemma2", "gemma3", "phi3", "bert-masked-lm",
+         "bert-classification", "vit", "resnet-basic", "resnet-bottleneck")
+DROP = ("gpt2", "bert-masked-lm", "bert-classification", "vit")  # with Hydra's dropout, by tests of their layers
+LEFT_OUT = {"architectures", "model_type", "transformers_version", "dtype",  # what it is, and who wrote it
+            "id2label", "label2id"}                                          # names of classes: tests of data
+TYPES = ["default", "linear", "llama3", "dynamic", "yarn", "longrope"]
+OTHERS = {
+    "hidden_act": ["relu", "gelu", "silu", "gelu_new"],
+    "activation_function": ["relu", "gelu", "gelu_pytorch_tanh"],
+    "hidden_activation": ["relu", "gelu"],
+    "layer_type": ["basic", "bottleneck"],
+    "problem_type": ["single_label_classification", "multi_label_classification", "regression"],
+    "layer_types": [["sliding_attention"] * 2, ["full_attention"] * 2, ["full_attention", "sliding_attention"]],
+    "sliding_window": [None, 2, 5],
+    "head_dim": [4, 8, 16],
+    "rope_parameters": [{"rope_type": t, "rope_theta": 300.0, "factor": 2.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                         "original_max_position_embeddings": 16} for t in TYPES],
+    "pruned_heads": [{"0": [1]}],
+    "quantization_config": [],
+}
+
+
+def others(key, value):
+    """Values that the key does not have."""
+    if key in OTHERS:
+        return [other for other in OTHERS[key] if other != value]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, 2 * value + 2]
+    if isinstance(value, float):
+        return [1.5 * value + 0.25]
+    if isinstance(value, str):
+        return [value + "-other"]
+    if isinstance(value, list):
+        return [value[:-1], value + value[-1:]]
+    return [1, 0.5, True] if value is None else []
+
+
+def changes(config):
+    return [(key, other) for key, value in config.items() if key not in LEFT_OUT for other in others(key, value)]
+
+
+class Expected:
+    """What transformers makes of a folder. refuses: it cannot, or not with these weights."""
+
+    def __init__(self, case, folder):
+        self.refuses, self.drops, self.logits = True, False, None
+        try:
+            model, loading = type(case.model).from_pretrained(folder, output_loading_info=True, attn_implementation="eager")
+        except Exception:  # pylint: disable=broad-except
+            return
+        missing = {k for k in loading["missing_keys"] if not models.unused_head(k)}
+        if missing or loading["mismatched_keys"] or loading["unexpected_keys"]:
+            return
+        inputs = models.batch_of(case, 0)[0]
+        try:
+            with torch.no_grad():
+                self.logits = case.call(model.float().eval(), inputs)
+                torch.manual_seed(1)
+                self.drops = not torch.equal(case.call(model.train(), inputs), case.call(model, inputs))
+        except Exception:  # pylint: disable=broad-except
+            return
+        self.refuses = False
+        if case.counts is not None:
+            self.logits = self.logits[case.counts(inputs)]
+
+
+def logits_of(case, out):
+    found = models.load_file(out / "results.safetensors")["logits"]
+    return found if case.counts is None else found[case.counts(models.batch_of(case, 0)[0])]
+
+
+def compare_key(probe, case, work, config, change):
+    key, value = change
+    (work / "model" / "config.json").write_text(json.dumps({**config, key: value}))
+    expected = Expected(case, work / "model")
+    out = work / "out"
+    done = subprocess.run([probe, work / "model", work / "inputs.safetensors", out], capture_output=True, text=True)
+    said, what = done.stdout + done.stderr, f"{key} = {json.dumps(value)}"
+    require(done.returncode in (0, 2), f"{what}: the probe ends with {done.returncode}: {said}")
+    if done.returncode == 2:
+        require(key in said or expected.refuses, f"{what}: is refused by another name: {said.strip()}")
+        return "refused"
+    require(not expected.refuses, f"{what}: transformers cannot use it, and Hydra says nothing: {said.strip()}")
+    try:
+        models.require_near(what, logits_of(case, out), expected.logits, models.LOGITS)
+    except models.Failed:
+        require(key in said, f"{what}: other logits than transformers', without a word")
+        return "noted"
+    finally:
+        (out / "results.safetensors").unlink()
+        out.rmdir()
+    require(not expected.drops or case.name in DROP or key in said, f"{what}: transformers drops, Hydra does not, nor says so")
+    return "noted" if key in said else "equal"
+
+
+def compare(probe, name):
+    torch.manual_seed(models.SEED)
+    case, counts = models.CASES[name](name), {}
+    with tempfile.TemporaryDirectory() as path:
+        work = pathlib.Path(path)
+        case.model.save_pretrained(work / "model")
+        models.save_file({"input": case.inputs, "target": case.targets}, work / "inputs.safetensors")
+        config = json.loads((work / "model" / "config.json").read_text())
+        whole = type(case.model.config)().to_dict() | config
+        wrong = []
+        for change in [*changes(whole), ("a_key_of_another_program", 3)]:
+            try:
+                outcome = compare_key(probe, case, work, config, change)
+            except models.Failed as e:
+                wrong.append(str(e))
+                continue
+            require(outcome != "equal" or change[0] != "a_key_of_another_program", "an unknown key is read past in silence")
+            counts[outcome] = counts.get(outcome, 0) + 1
+    require(not wrong, "\n  ".join(wrong))
+    return ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items()))
+
+
+def main():
+    probe, *chosen = sys.argv[1:]
+    torch.set_num_threads(1)
+    sys.exit(run_checks({name: lambda n=name: compare(probe, n) for name in chosen or BASES}, share=1 if chosen else 7))
+
+
+if __name__ == "__main__":
+    main()
