@@ -1,5 +1,6 @@
 # hydra_library(NAME SOURCES a.cpp ... DEPENDS target ... [PRECOMPILED kind] [ALONE a.cpp ...])   static library hydra_NAME
-# hydra_test(NAME SOURCES a.cpp ... DEPENDS target ... [PRECOMPILED kind] [TIER core] [COST seconds] [CORE file:seconds ...])
+# hydra_test(NAME SOURCES a.cpp ... DEPENDS target ... [PRECOMPILED kind] [ALONE a.cpp ...] [TIER core] [COST seconds]
+#   [CORE file:seconds ...])
 #   test binary NAME_tests; ctest test NAME of the tier fast, NAME.FILE of the tier core for each file of CORE, and deep.*
 # (header-only, or none, while it has no source). Kinds: PrecompiledHeaders.cmake; tests without one have "tests".
 # Sources are listed by hand, relative to the calling folder; an #include names a file from the root of the tree.
@@ -73,15 +74,22 @@ function(hydra_test_cases name binary tier cost filter deep_filter)
 endfunction()
 
 function(hydra_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED;TIER;COST" "SOURCES;CORE;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED;TIER;COST" "SOURCES;ALONE;CORE;DEPENDS")
   add_executable(${name}_tests ${arg_SOURCES})
   target_link_libraries(${name}_tests PRIVATE hydra_test_main ${arg_DEPENDS})
-  target_compile_options(${name}_tests PRIVATE -O1)
+  target_compile_options(${name}_tests PRIVATE -O1 $<$<BOOL:${HYDRA_UNITY}>:-Wno-shadow>)  # of names in other files
   if(NOT arg_PRECOMPILED)
     set(arg_PRECOMPILED tests)
   endif()
   hydra_precompile(${name}_tests ${arg_PRECOMPILED})
   hydra_without_precompiled(${arg_SOURCES})
+  foreach(source IN LISTS arg_SOURCES)
+    get_source_file_property(skips "${source}" SKIP_PRECOMPILE_HEADERS)
+    if(skips)
+      list(APPEND arg_ALONE "${source}")
+    endif()
+  endforeach()
+  hydra_compile_folders_at_once(${name}_tests "${arg_SOURCES}" "${arg_ALONE}")
   if(NOT arg_TIER)
     set(arg_TIER fast)
   endif()
