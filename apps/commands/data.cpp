@@ -132,7 +132,7 @@ ordered_json json_of_data(const viewed_data& d, const data_command_options& o) {
 }
 
 int show(const data_command_options& o) {
-  const workload w = read_workload(o.file, parse_overrides(o.set, {}));
+  const workload w = read_workload(o.file, parse_overrides(o.set));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};

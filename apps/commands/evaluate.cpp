@@ -29,6 +29,7 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -187,16 +188,24 @@ session_options options_of(const workload& w) {
 
 std::string or_dash(const std::optional<double>& x, int digits) { return x ? number_text(*x, digits) : "-"; }
 
+/// Loss, floor, perplexity and accuracy of the last evaluation.
+std::vector<std::string> scores_of(const model_report& m) {
+  if (m.validation.empty()) return {"-", "-", "-", "-"};
+  const validation_report& v = m.validation.back();
+  return {number_text(v.loss, 4), or_dash(v.floor, 4), or_dash(v.perplexity, 2),
+          v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
+}
+
 std::string states_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
   for (const model_report* const ranked_model : ranked(r)) {
     const model_report& m = *ranked_model;
     const model_state& state = states[static_cast<std::size_t>(ranked_model - r.models.data())];
-    const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
-    t.add({m.name, state.weights, m.validation.empty() ? "-" : number_text(v.loss, 4), or_dash(v.floor, 4),
-           or_dash(v.perplexity, 2), v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-",
-           outcome_of(m, state)});
+    std::vector<std::string> row{m.name, state.weights};
+    std::ranges::copy(scores_of(m), std::back_inserter(row));
+    row.push_back(outcome_of(m, state));
+    t.add(std::move(row));
   }
   return t.to_string();
 }

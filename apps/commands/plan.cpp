@@ -94,7 +94,7 @@ std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::s
   return json_text(j, 2) + "\n";
 }
 
-std::string to_lines(const std::vector<std::string>& notes) {
+std::string note_lines(const std::vector<std::string>& notes) {
   return notes.empty() ? "" : fmt::format("notes:\n  {}\n", fmt::join(notes, "\n  "));
 }
 
@@ -118,7 +118,7 @@ int plan(const plan_options& o) {
   fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory, notes)
                           : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
                                 search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
-                                to_lines(f) + to_table(ways) + to_table(memory) + to_lines(notes));
+                                to_lines(f) + to_table(ways) + to_table(memory) + note_lines(notes));
   return 0;
 }
 

@@ -31,15 +31,18 @@ std::string text_of(const tokenizer* words, std::int64_t id) {
   return words->decode({&one, 1});
 }
 
-/// Inputs and the target after the last one: token i + 1 is what the model has to say after token i.
+/// Inputs, and after the last one of each record its target: a token is what the model has to say after the one before.
 std::vector<shown_token> causal_tokens(id_span ids, id_span starts, id_span targets, const tokenizer* words) {
   std::vector<shown_token> all;
-  for (std::size_t i = 0; i <= ids.size() && !ids.empty(); ++i) {
-    const bool taught = i > 0 && targets[i - 1] != uncounted_target;
-    if (i == ids.size() && !taught) break;
-    const std::int64_t id = i < ids.size() ? ids[i] : targets[i - 1];
-    const bool begins = i > 0 && i < starts.size() && starts[i] != 0;
-    all.push_back({.id = id, .text = text_of(words, id), .taught = taught && !begins, .begins = begins});
+  const auto begins = [&](std::size_t i) { return i > 0 && i < starts.size() && starts[i] != 0; };
+  const auto counts = [&](std::size_t i) { return targets[i] != uncounted_target; };
+  const auto add = [&](std::int64_t id, bool taught, bool first) {
+    all.push_back({.id = id, .text = text_of(words, id), .taught = taught, .begins = first});
+  };
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    add(ids[i], i > 0 && !begins(i) && counts(i - 1), begins(i));
+    const bool last = i + 1 == ids.size() || begins(i + 1);
+    if (last && counts(i)) add(targets[i], true, false);
   }
   return all;
 }

@@ -116,7 +116,7 @@ struct refused_key {
 };
 
 constexpr std::string_view no_tools = "tools are not supported", no_media = "only texts are supported";
-constexpr std::string_view apart = "no template here writes it; write it into the content as the model's own template does";
+constexpr std::string_view written_apart = "no template here writes it; write it into the content as the model's own template does";
 
 /// Left out, they would be answers of another conversation.
 constexpr std::array<refused_key, 8> refused_of_records{{{"tools", no_tools},
@@ -131,9 +131,9 @@ constexpr std::array<refused_key, 9> refused_of_messages{
     {{"tool_calls", no_tools},
      {"tool_call_id", no_tools},
      {"function_call", no_tools},
-     {"reasoning_content", apart},
-     {"reasoning", apart},
-     {"thinking", apart},
+     {"reasoning_content", written_apart},
+     {"reasoning", written_apart},
+     {"thinking", written_apart},
      {"train_detail", "a message is learnt as a whole or not at all"},
      {"images", no_media},
      {"audio", no_media}}};

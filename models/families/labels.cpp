@@ -52,7 +52,7 @@ void note_contradiction(chain& c, const model_config& config, const std::vector<
   if (!numbers.is_object()) return;
   const auto agrees = [&](const std::string& name) {
     const auto found = numbers.find(name);
-    return found != numbers.end() && found->is_number_unsigned() && *found < stored.size() &&
+    return found != numbers.end() && found->is_number_integer() && *found >= 0 && *found < stored.size() &&
            stored[found->get<std::size_t>()] == name;
   };
   if (std::ranges::all_of(stored, agrees)) return;

@@ -69,9 +69,9 @@ std::optional<model_config> part_of(const std::vector<model_config>& parts, std:
   return found == parts.end() ? std::nullopt : std::optional{*found};
 }
 
-void compare_bert(const std::vector<model_config>& normalizers, json_comparison& with) {
-  const auto bert = part_of(normalizers, "BertNormalizer");
-  const bool lower = bert ? bert->boolean("lowercase", true) : part_of(normalizers, "Lowercase").has_value();
+void compare_bert(const std::vector<model_config>& changes, json_comparison& with) {
+  const auto bert = part_of(changes, "BertNormalizer");
+  const bool lower = bert ? bert->boolean("lowercase", true) : part_of(changes, "Lowercase").has_value();
   with.add("do_lower_case", lower, lower ? "normalizer makes letters small" : "normalizer keeps capital letters");
   if (!bert) return;
   const bool strips = bert->boolean("strip_accents", lower), cuts = bert->boolean("handle_chinese_chars", true);
@@ -80,11 +80,11 @@ void compare_bert(const std::vector<model_config>& normalizers, json_comparison&
 }
 
 /// Where a blank is put: before the text, or also behind each special token in it.
-void compare_blanks(const std::vector<model_config>& normalizers, const std::vector<model_config>& words,
+void compare_blanks(const std::vector<model_config>& changes, const std::vector<model_config>& words,
                     const tokenizer_settings& settings, json_comparison& with) {
   const auto bytes = part_of(words, "ByteLevel"), blanks = part_of(words, "Metaspace");
   const std::string scheme = blanks ? blanks->text("prepend_scheme", "always") : "never";
-  const bool always = part_of(normalizers, "Prepend") || scheme == "always";
+  const bool always = part_of(changes, "Prepend") || scheme == "always";
   const bool prefix = always || scheme == "first" || (bytes && bytes->boolean("add_prefix_space", true));
   with.add("add_prefix_space", prefix, prefix ? "parts put a blank before a text" : "parts put no blank before a text");
   const bool has_legacy = prefix && !bytes && settings.config->text("tokenizer_class", "").starts_with("Llama");
@@ -93,32 +93,38 @@ void compare_blanks(const std::vector<model_config>& normalizers, const std::vec
            always ? "parts put a blank also behind a special token" : "parts put a blank only before a text");
 }
 
+/// Tokens that tokenizer_config.json and special_tokens_map.json name differently.
+void note_other_names(const model_config& config, const model_config& map, bool map_decides,
+                      std::vector<std::string>& notes) {
+  for (const auto& [key, in_map] : map.content().items()) {
+    const nlohmann::json in_config = config.content().value(key, nlohmann::json{});
+    const nlohmann::json& unused = map_decides ? in_config : in_map;
+    if (unused.is_null() || unused.is_array() || content_of(in_config) == content_of(in_map)) continue;
+    notes.push_back(fmt::format("{}: Hydra does not use {} = {}: {}", (map_decides ? config : map).file(), key,
+                                shown_value(unused),
+                                map_decides ? "special_tokens_map.json decides"
+                                            : "tokenizer_config.json decides where it has added_tokens_decoder"));
+  }
+}
+
 }  // namespace
 
 void add_notes(const tokenizer_settings& settings, std::vector<std::string>& notes) {
-  if (settings.config) append(notes, key_notes(*settings.config, without_effect()));
-  if (!settings.special_map) return;
-  if (settings.uses_map()) return append(notes, key_notes(*settings.special_map, {}));
-  for (const auto& [key, token] : settings.special_map->content().items()) {
-    const auto& named = settings.config->content();
-    const bool same = named.contains(key) && content_of(named.at(key)) == content_of(token);
-    if (same || token.is_array() || token.is_null()) continue;
-    notes.push_back(
-        fmt::format("{}: Hydra does not use {} = {}: tokenizer_config.json decides where it has "
-                    "added_tokens_decoder",
-                    settings.special_map->file(), key, shown_value(token)));
-  }
+  const auto& [config, map, added] = settings;
+  if (config) append(notes, key_notes(*config, without_effect()));
+  if (map && settings.uses_map()) append(notes, key_notes(*map, {}));
+  if (config && map) note_other_names(*config, *map, settings.uses_map(), notes);
 }
 
 std::vector<std::string> notes_beside_json(const tokenizer_settings& settings, const model_config& file,
                                            const special_tokens& special) {
   std::vector<std::string> notes;
   if (settings.config) {
-    const auto normalizers = members(file, "normalizer", "normalizers");
+    const auto changes = members(file, "normalizer", "normalizers");
     json_comparison with{settings, notes};
     compare_frame(special, with);
-    compare_bert(normalizers, with);
-    compare_blanks(normalizers, members(file, "pre_tokenizer", "pretokenizers"), settings, with);
+    compare_bert(changes, with);
+    compare_blanks(changes, members(file, "pre_tokenizer", "pretokenizers"), settings, with);
   }
   add_notes(settings, notes);
   file.ignore({"version", "truncation", "padding"});

@@ -46,8 +46,9 @@ void add_extra(const model_config& file, std::vector<named_token>& all) {
 }  // namespace
 
 const model_config* tokenizer_settings::deciding(std::string_view key) const {
-  if (uses_map() && special_map->has(key)) return &*special_map;
-  return config && config->has(key) ? &*config : nullptr;
+  const bool in_map = special_map && special_map->has(key), in_config = config && config->has(key);
+  if (in_map && uses_map()) return &*special_map;
+  return in_config ? &*config : nullptr;
 }
 
 tokenizer_settings read_settings(tokenizer_source& source, const std::filesystem::path& folder) {

@@ -8,6 +8,7 @@ how large they are makes transformers refuse them: Hydra has to, too. Exits with
 """
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ BASES = ("gpt2", "llama", "llama-3", "mistral-window", "qwen2-window", "qwen3", 
          "bert-classification", "vit", "resnet-basic", "resnet-bottleneck")
 DROP = ("gpt2", "bert-masked-lm", "bert-classification", "vit")  # with Hydra's dropout, by tests of their layers
 LEFT_OUT = {"architectures", "model_type", "transformers_version", "dtype",  # what it is, and who wrote it
+            "return_dict",                                                   # a tuple instead of what is compared here
             "id2label", "label2id"}                                          # names of classes: tests of data
 TYPES = ["default", "linear", "llama3", "dynamic", "yarn", "longrope"]
 OTHERS = {
@@ -61,16 +63,17 @@ def changes(config):
 
 
 class Expected:
-    """What transformers makes of a folder. refuses: it cannot, or not with these weights."""
+    """What transformers makes of a folder. refuses: it cannot with these weights. unknown: it takes no such value at all."""
 
     def __init__(self, case, folder):
-        self.refuses, self.drops, self.logits = True, False, None
+        self.refuses, self.unknown, self.drops, self.logits = True, True, False, None
         try:
             model, loading = type(case.model).from_pretrained(folder, output_loading_info=True, attn_implementation="eager")
         except Exception:  # pylint: disable=broad-except
             return
         missing = {k for k in loading["missing_keys"] if not models.unused_head(k)}
         if missing or loading["mismatched_keys"] or loading["unexpected_keys"]:
+            self.unknown = False
             return
         inputs = models.batch_of(case, 0)[0]
         try:
@@ -80,7 +83,7 @@ class Expected:
                 self.drops = not torch.equal(case.call(model.train(), inputs), case.call(model, inputs))
         except Exception:  # pylint: disable=broad-except
             return
-        self.refuses = False
+        self.refuses = self.unknown = False
         if case.counts is not None:
             self.logits = self.logits[case.counts(inputs)]
 
@@ -92,24 +95,25 @@ def logits_of(case, out):
 
 def compare_key(probe, case, work, config, change):
     key, value = change
+    names = (key, key.replace("_", " "))
     (work / "model" / "config.json").write_text(json.dumps({**config, key: value}))
     expected = Expected(case, work / "model")
     out = work / "out"
+    shutil.rmtree(out, ignore_errors=True)
     done = subprocess.run([probe, work / "model", work / "inputs.safetensors", out], capture_output=True, text=True)
     said, what = done.stdout + done.stderr, f"{key} = {json.dumps(value)}"
     require(done.returncode in (0, 2), f"{what}: the probe ends with {done.returncode}: {said}")
     if done.returncode == 2:
-        require(key in said or expected.refuses, f"{what}: is refused by another name: {said.strip()}")
+        require(any(n in said for n in names) or expected.refuses, f"{what}: is refused by another name: {said.strip()}")
         return "refused"
+    if expected.unknown:
+        return "unknown to transformers"
     require(not expected.refuses, f"{what}: transformers cannot use it, and Hydra says nothing: {said.strip()}")
     try:
         models.require_near(what, logits_of(case, out), expected.logits, models.LOGITS)
     except models.Failed:
         require(key in said, f"{what}: other logits than transformers', without a word")
         return "noted"
-    finally:
-        (out / "results.safetensors").unlink()
-        out.rmdir()
     require(not expected.drops or case.name in DROP or key in said, f"{what}: transformers drops, Hydra does not, nor says so")
     return "noted" if key in said else "equal"
 

@@ -32,7 +32,7 @@ double stretch_of(const model_config& config, const char* key, const rope_scalin
 /// What both have in common, without positions. Layer i has a window unless pattern divides i + 1.
 gemma_options common(const model_config& config, std::int64_t pattern) {
   config.require("hidden_activation", "gelu_pytorch_tanh");
-  config.ignore({"hidden_act"});  // transformers does not read it
+  config.ignore({"hidden_act", "_sliding_window_pattern"});  // transformers does not read them
   config.require("attention_bias", false);
   config.require("use_bidirectional_attention", false);
   if (pattern < 1) config.refuse("sliding_window_pattern", fmt::format("{} is not positive", pattern));

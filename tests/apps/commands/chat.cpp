@@ -43,9 +43,10 @@ void write_base(const temporary_folder& folder) {
 
 /// Trains "base" on data of this kind into "run", so little that the same token stays the likeliest.
 void train(const temporary_folder& folder, const std::string& data, const std::string& more = "") {
+  const bool talks = data.find("\"chat\"") != data.npos;
   folder.write("talks.jsonl",
-               R"({"t": "abcd", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})"
-               "\n");
+               talks ? R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})"
+                     : R"({"t": "abcd"})");
   folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"8MiB\"\n[data.talks]\n" + data +
                              "train = \"talks.jsonl\"\nvalidation = \"talks.jsonl\"\n[[model]]\nname = \"m\"\n"
                              "chain = { from = \"base\" }\ndata = \"talks\"\nbatch_size = 1\nsteps = 1\n"

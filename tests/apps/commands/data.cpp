@@ -82,7 +82,7 @@ TEST_CASE("data of numbers are shown with their targets, those of a model that i
   folder.write("t.csv", "x,y,z\n1,2,0.5\n3,4,0.25\n");
   std::string text = bent("kind = \"synthetic-language\"", "kind = \"csv\"\ntrain = \"t.csv\"\ntarget = \"z\"\n"
                                                            "regression = true\nstandardise = false");
-  text.replace(text.find("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }"), 66, "{ family = \"mlp\" }");
+  text.replace(text.find("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }"), 66, "{ family = \"mlp\", width = 4 }");
   text.replace(text.find("batch_size = 4"), 14, "batch_size = 1\nloss = \"mse\"");
   const outcome o = show(folder, text);
   CAPTURE(o.err);

@@ -56,7 +56,7 @@ TEST_CASE("a template by roles becomes Jinja, its texts in quotes") {
 }
 
 TEST_CASE("Jinja begins a conversation with what the tokenizer puts before a text, unless the template writes it") {
-  const chat_marks marks{.begin_of_text = "<s>", .before = "<s>"};
+  const chat_marks marks{"<s>", "</s>", "<s>"};
   CHECK_THAT(chat_jinja({"chatml"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- for message in messages -%}"));
   CHECK_THAT(chat_jinja({"qwen"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- if messages[0]"));
   CHECK_THAT(chat_jinja({"llama-3"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- for message in messages -%}"));

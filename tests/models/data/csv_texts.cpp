@@ -31,7 +31,7 @@ TEST_CASE("rows without a text or with other columns are left out with a note, i
   const csv_texts r{file, "what", "mood", ',', bad_row_rule::leave_out};
   REQUIRE(r.size() == 2);
   CHECK(r.record(1).text == "z");
-  CHECK(r.labels() == label_census{{std::string{"good"}, 2}, {std::string{"bad"}, 5}});
+  CHECK(r.labels() == label_census{{std::string{"good"}, {file, 2}}, {std::string{"bad"}, {file, 5}}});
   CHECK(r.notes() ==
         std::vector<std::string>{file.string() + ": 2 of 4 records cannot be read and are left out: line 3: column "
                                                  "\"what\" is empty; line 4: 2 fields, but there are 4 columns",

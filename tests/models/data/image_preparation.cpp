@@ -18,7 +18,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-using numbers = std::vector<double>;
+using reals = std::vector<double>;
 
 /// Of a checkpoint whose preprocessor_config.json holds this.
 image_preparation prepared(const std::string& config) {
@@ -46,7 +46,7 @@ void write_pets(const temporary_folder& folder) {
 TEST_CASE("the numbers and the size of a checkpoint's images are read as transformers reads them") {
   const auto vit = prepared(R"({"do_normalize": true, "do_resize": true, "image_mean": [0.5, 0.5, 0.5],
                                 "image_std": [0.5, 0.5, 0.5], "size": 224})");
-  CHECK(vit.scale.mean == numbers{0.5, 0.5, 0.5});
+  CHECK(vit.scale.mean == reals{0.5, 0.5, 0.5});
   CHECK(vit.size == image_size{224, 224});
   CHECK(vit.notes.empty());
   CHECK(vit.resizing.empty());
@@ -54,7 +54,7 @@ TEST_CASE("the numbers and the size of a checkpoint's images are read as transfo
   const auto resnet = prepared(R"({"crop_pct": 0.875, "do_normalize": true, "do_resize": true,
                                    "feature_extractor_type": "ConvNextFeatureExtractor", "image_mean": [0.485, 0.456, 0.406],
                                    "image_std": [0.229, 0.224, 0.225], "resample": 3, "size": 224})");
-  CHECK(resnet.scale.deviation == numbers{0.229, 0.224, 0.225});
+  CHECK(resnet.scale.deviation == reals{0.229, 0.224, 0.225});
   CHECK(resnet.size == image_size{224, 224});
   CHECK(resnet.notes.empty());
   CHECK(has_note(resnet.resizing, "resample = 3 (bicubic)"));
@@ -68,7 +68,7 @@ TEST_CASE("the numbers and the size of a checkpoint's images are read as transfo
 }
 
 TEST_CASE("what a file leaves out is as the image processor that it names has it") {
-  CHECK(prepared("{}").scale.mean == numbers{0.5});
+  CHECK(prepared("{}").scale.mean == reals{0.5});
   CHECK(prepared(R"({"image_processor_type": "ViTImageProcessor"})").resizing.empty());
   CHECK(prepared(R"({"image_processor_type": "ConvNextImageProcessorFast", "size": {"shortest_edge": 384}})")
             .resizing.size() == 1);
@@ -84,9 +84,9 @@ TEST_CASE("other factors become means and deviations of values in [0, 1]") {
   CHECK(doubled.scale.mean[0] == Approx(0.5));
   CHECK(doubled.scale.deviation[0] == Approx(0.25));
   const auto whole = prepared(R"({"do_rescale": false, "image_mean": [127.5, 0, 255], "image_std": [255, 1, 1]})");
-  CHECK(whole.scale.mean == numbers{0.5, 0, 1});
+  CHECK(whole.scale.mean == reals{0.5, 0, 1});
   CHECK(whole.scale.deviation[1] == Approx(1 / 255.0));
-  CHECK(prepared(R"({"do_normalize": false})").scale.deviation == numbers{1});
+  CHECK(prepared(R"({"do_normalize": false})").scale.deviation == reals{1});
 }
 
 TEST_CASE("keys that are not used are named, but for those without an effect") {
@@ -109,10 +109,10 @@ TEST_CASE("the table of processor_config.json comes first") {
   folder.write("processor_config.json",
                R"({"processor_class": "P", "image_processor": {"image_mean": [0.4, 0.5, 0.6], "x": 1}})");
   const auto p = read_preparation(folder.path());
-  CHECK(p.scale.mean == numbers{0.4, 0.5, 0.6});
+  CHECK(p.scale.mean == reals{0.4, 0.5, 0.6});
   CHECK(has_note(p.notes, "processor_config.json: Hydra does not use image_processor.x = 1"));
   folder.write("processor_config.json", R"({"processor_class": "P"})");
-  CHECK(read_preparation(folder.path()).scale.mean == numbers{0.1, 0.2, 0.3});
+  CHECK(read_preparation(folder.path()).scale.mean == reals{0.1, 0.2, 0.3});
 }
 
 TEST_CASE("images are scaled as the checkpoint of the model says it, unless the data say otherwise, which is noted") {
@@ -124,13 +124,13 @@ TEST_CASE("images are scaled as the checkpoint of the model says it, unless the 
   const sample_request wants{.checkpoint = folder.path() / "vit"};
   const auto stored = open_data(images(o), wants);
   CHECK(stored->sample_input().shape == std::vector<std::int64_t>{3, 4, 4});
-  CHECK(stored->pixel_scaling()->deviation == numbers{0.25, 0.25, 0.25});
+  CHECK(stored->pixel_scaling()->deviation == reals{0.25, 0.25, 0.25});
   CHECK(stored->notes().empty());
 
   o.size = {8, 8};
   o.scale.mean = {0, 0, 0};
   const auto own = open_data(images(o), wants);
-  CHECK(own->pixel_scaling()->mean == numbers{0, 0, 0});
+  CHECK(own->pixel_scaling()->mean == reals{0, 0, 0});
   CHECK(read_sample<float>(*own, 0).input[0] == Approx(10 / 255.0 / 0.25));
   CHECK(has_note(own->notes(), "image_mean is [0.5, 0.5, 0.5], but the data's mean = [0, 0, 0] is used"));
   CHECK(has_note(own->notes(), "size is 4 x 4, but samples are 8 x 8"));

@@ -81,7 +81,8 @@ TEST_CASE("special_tokens_map.json decides, unless tokenizer_config.json has add
   const auto by_map = folder.with({{"eos_token", "<|endoftext|>"}, {"bos_token", nullptr}});
   CHECK(by_map->special().end_of_text == 256u);
   CHECK(by_map->special().begin_of_text == 257u);
-  CHECK(by_map->notes().empty());
+  REQUIRE(by_map->notes().size() == 1);
+  CHECK_THAT(by_map->notes()[0], Contains("tokenizer_config.json: Hydra does not use eos_token = \"<|endoftext|>\""));
   const auto by_config =
       folder.with({{"eos_token", "<|endoftext|>"}, {"bos_token", nullptr}, {"added_tokens_decoder", json::object()}});
   CHECK(by_config->special().end_of_text == 257u);
