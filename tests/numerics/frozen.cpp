@@ -136,7 +136,7 @@ TEST_CASE("partly frozen models are interrupted and resumed with other cuts and 
   for (const std::size_t at : {40, 57}) {
     for (const bool other_cuts : {true, false}) {
       INFO("interrupted before backward computation " << at << (other_cuts ? ", other cuts" : ""));
-      run_options options{.devices = devices(2), .interrupt_at = at};
+      run_options options{.devices = devices(2), .interrupt_at = at, .after_step_of = {0}};
       options.checkpoint.every_steps = 1;
       require_plain_bits(train_in_parts(workload(), options, [&](std::size_t n, auto& models, run_options& now) {
         models[0].cuts = other_cuts && n % 2 == 1 ? cut_points{0, 3} : models[0].cuts;

@@ -78,7 +78,7 @@ TEST_CASE("recipes of interrupted and resumed models have the bits of plain trai
     models.push_back(with(tiny_gpt(0.1, true), recipe));
     models.back().cuts = {0, 2, 4};
   }
-  run_options options{.devices = devices(2), .interrupt_at = 36};
+  run_options options{.devices = devices(2), .interrupt_at = 36, .after_step_of = {0, 1, 2}};
   options.checkpoint.every_steps = 1;
   const auto resumed = train_in_parts(models, options, [](std::size_t n, auto& all, run_options&) {
     for (auto& m : all) m.cuts = n % 2 == 1 ? cut_points{0, 1, 3} : m.cuts;

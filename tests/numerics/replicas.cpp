@@ -116,7 +116,7 @@ TEST_CASE("a model in replicas that is interrupted and resumed has the bits of p
 }
 
 TEST_CASE("a model in replicas that is cut elsewhere continues from the start of a step", "[replicas][resume]") {
-  run_options options{.devices = devices(2), .interrupt_at = 34};
+  run_options options{.devices = devices(2), .interrupt_at = 34, .after_step_of = {1}};
   options.checkpoint.every_steps = 1;
   const auto change = [](std::size_t n, std::vector<exact_case>& models, run_options&) {
     models[1].cuts = n % 2 == 0 ? cut_points{0, 2, 4} : cut_points{0, 3};

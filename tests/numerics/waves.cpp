@@ -152,7 +152,7 @@ TEST_CASE("a model in waves that is interrupted and resumed has the bits of plai
 
 TEST_CASE("a model continues in other waves: from where it was, with those that it had, or from the start of a step",
           "[waves][resume]") {
-  run_options options{.devices = devices(2), .interrupt_at = 66};
+  run_options options{.devices = devices(2), .interrupt_at = 66, .after_step_of = {1, 2}};
   options.checkpoint.every_steps = 1;
   const auto change = [](std::size_t n, std::vector<exact_case>& models, run_options&) {
     models[1].waves = n % 2 == 0 ? 4 : 1;

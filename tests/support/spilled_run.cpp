@@ -53,16 +53,32 @@ std::string first_difference(const std::vector<reference_evaluation>& a, const s
   return {};
 }
 
-using counter = std::shared_ptr<std::atomic<std::size_t>>;
+/// How far a run is that will be interrupted.
+struct progress {
+  std::atomic<std::size_t> backward = 0;   ///< computations of the devices together
+  std::atomic<std::size_t> before_step;    ///< models of after_step_of that have not completed a step
+};
 
-/// What happens on the i-th device; nothing while it only measures. `backward`: of the devices together.
-before_operation mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned, const counter& backward) {
+using shared_progress = std::shared_ptr<progress>;
+
+/// Counts the models that complete their first step.
+shared_progress follow_steps(session& s, const run_options& options) {
+  auto far = std::make_shared<progress>();
+  far->before_step = options.after_step_of.size();
+  s.on<step_completed>([far, waiting = options.after_step_of](const step_completed& e, control&) mutable {
+    far->before_step -= waiting.erase(e.model.value);
+  });
+  return far;
+}
+
+/// What happens on the i-th device; nothing while it only measures.
+before_operation mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned, const shared_progress& far) {
   if (o.second_dies_at && i == 1) {
     return dies(*o.second_dies_at);
   }
   if (o.interrupt_at) {
-    return [&s, &planned, at = *o.interrupt_at, backward](const operation& op) {
-      if (planned && is_backward(op) && (*backward)++ == at) {
+    return [&s, &planned, at = *o.interrupt_at, far](const operation& op) {
+      if (planned && is_backward(op) && far->backward++ >= at && far->before_step == 0) {
         s.interrupt();
       }
     };
@@ -95,15 +111,15 @@ std::vector<cpu_device> devices_for(const std::vector<exact_case>& models, const
 /// `planned` is read while the session runs.
 void build(session& s, const std::vector<exact_case>& models, const run_options& options, const bool& planned) {
   const auto devices = devices_for(models, options);
-  const auto backward = std::make_shared<std::atomic<std::size_t>>(0);
+  const auto far = follow_steps(s, options);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (i == 1 && options.second_hangs_at) {
       add_hanging_device(s, devices[i], options);
       continue;
     }
-    s.add_device("cpu", [&, i, backward, of = devices[i]](const std::string& name) -> std::unique_ptr<device> {
+    s.add_device("cpu", [&, i, far, of = devices[i]](const std::string& name) -> std::unique_ptr<device> {
       std::unique_ptr<device> d =
-          std::make_unique<watched_device>(make_cpu_device(name, of), mishap_of(s, options, i, planned, backward));
+          std::make_unique<watched_device>(make_cpu_device(name, of), mishap_of(s, options, i, planned, far));
       return options.around ? options.around(std::move(d)) : std::move(d);
     });
   }
@@ -234,18 +250,22 @@ spilled_result train_in_parts(
     const std::vector<exact_case>& models, const run_options& options,
     const std::function<void(std::size_t n, std::vector<exact_case>& models, run_options& options)>& change) {
   const temporary_folder folder;
-  for (std::size_t n = 0; n < 100; ++n) {
+  auto unfinished = options.after_step_of;
+  for (std::size_t n = 0; n < 500; ++n) {
     auto part = models;
     auto now = options;
+    now.after_step_of = unfinished;
     now.output = folder.path();
     now.resume = n > 0;
     change(n, part, now);
-    if (auto result = train_spilled(part, now); !result.summary.interrupted) {
+    auto result = train_spilled(part, now);
+    if (!result.summary.interrupted) {
       if (n == 0) throw std::runtime_error("the run has ended before it was interrupted");
       return result;
     }
+    std::erase_if(unfinished, [&](std::size_t m) { return result.summary.models[m].status == model_status::finished; });
   }
-  throw std::runtime_error("the run is interrupted for the hundredth time");
+  throw std::runtime_error("the run is interrupted for the 500th time");
 }
 
 reference_result train_plain(const exact_case& m) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ struct run_options {
   /// Backward computation of all devices together before which the run is interrupted: whatever is done again, such as an
   /// evaluation, a run that is resumed goes on by as many.
   std::optional<std::size_t> interrupt_at{};
+  /// Models that complete a step before the run is interrupted: only from a whole step may they continue in other cuts.
+  std::set<std::size_t> after_step_of{};
   std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
   std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
   watch_limits watch{};
@@ -89,7 +92,8 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options);
 
 /// Interrupts a run at options.interrupt_at and resumes it until it is complete; `change` is called before part `n`, which
-/// may differ in models and options. Throws std::runtime_error after a hundred parts.
+/// may differ in models and options. No part waits for a step of models that had finished before it. Throws
+/// std::runtime_error after 500 parts.
 spilled_result train_in_parts(
     const std::vector<exact_case>& models, const run_options& options,
     const std::function<void(std::size_t n, std::vector<exact_case>& models, run_options& options)>& change);
