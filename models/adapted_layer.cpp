@@ -5,9 +5,8 @@
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <map>
 #include <utility>
 
 namespace hydra {
@@ -21,20 +20,20 @@ std::int64_t outputs_of(const parameter_spec& p) { return p.shape[p.linear == li
 
 }  // namespace
 
-adapted_layer::adapted_layer(std::shared_ptr<const layer> body, const std::vector<std::size_t>& weights,
+adapted_layer::adapted_layer(std::shared_ptr<const layer> body, const std::vector<adapted_weight>& weights,
                              lora_options options)
     : body_(std::move(body)), options_(std::move(options)), parameters_(body_->parameters()) {
-  for (const std::size_t weight : weights) {
-    const parameter_spec base = parameters_[weight];
-    terms_.push_back({.weight = weight,
+  for (const adapted_weight& weight : weights) {
+    const parameter_spec base = parameters_[weight.index];
+    terms_.push_back({.weight = weight.index,
                       .a = parameters_.size(),
                       .b = parameters_.size() + 1,
-                      .scale = options_.scale(),
+                      .scale = weight.scale,
                       .dropout = options_.dropout,
-                      .site = first_site + static_cast<std::uint32_t>(weight)});
+                      .site = first_site + static_cast<std::uint32_t>(weight.index)});
     const initial_value uniform{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(inputs_of(base)))};
-    parameters_.push_back({lora_name(base.name, 'A'), {options_.rank, inputs_of(base)}, uniform, {}});
-    parameters_.push_back({lora_name(base.name, 'B'), {outputs_of(base), options_.rank}, {}, {}});
+    parameters_.push_back({lora_name(base.name, 'A'), {weight.rank, inputs_of(base)}, uniform, {}});
+    parameters_.push_back({lora_name(base.name, 'B'), {outputs_of(base), weight.rank}, {}, {}});
   }
 }
 
@@ -54,10 +53,13 @@ at::Tensor adapted_layer::decode(std::span<const at::Tensor> parameters, const a
 }
 
 std::string adapted_layer::signature() const {
-  std::vector<std::size_t> weights;
-  std::ranges::transform(terms_, std::back_inserter(weights), &low_rank_term::weight);
-  return fmt::format("{} lora rank={} scale={} dropout={} on={}", body_->signature(), options_.rank, options_.scale(),
-                     options_.dropout, index_ranges(weights));
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (const low_rank_term& t : terms_)
+    alike[fmt::format("rank={} scale={}", parameters_[t.a].shape[0], t.scale)].push_back(t.weight);
+  std::string text = body_->signature();
+  for (const auto& [what, weights] : alike)
+    text += fmt::format(" lora {} dropout={} on={}", what, options_.dropout, index_ranges(weights));
+  return text;
 }
 
 }  // namespace hydra

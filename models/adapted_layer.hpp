@@ -9,13 +9,20 @@
 
 namespace hydra {
 
+/// A linear weight of a layer that is adapted.
+struct adapted_weight {
+  std::size_t index = 0;  ///< in the layer's parameters
+  std::int64_t rank = 0;
+  double scale = 1;
+};
+
 /// LoRA (Hu et al. 2021): W x becomes W x + scale * B A dropout(x). The parameters are the layer's own, then for each
 /// weight, whose name is "MODULE.weight", "MODULE.lora_A.weight" [rank, in], uniform in +-1/sqrt(in), and
 /// "MODULE.lora_B.weight" [out, rank], zero: names and initial values of Hugging Face's PEFT.
 class adapted_layer final : public layer {
  public:
-  /// `weights`: indices, ascending, of parameters of `body` that are linear weights.
-  adapted_layer(std::shared_ptr<const layer> body, const std::vector<std::size_t>& weights, lora_options options);
+  /// `weights`: ascending.
+  adapted_layer(std::shared_ptr<const layer> body, const std::vector<adapted_weight>& weights, lora_options options);
 
   std::vector<parameter_spec> parameters() const override { return parameters_; }
   tensor_spec output(const tensor_spec& input) const override { return body_->output(input); }

@@ -101,6 +101,11 @@ chain& chain::unfreeze() {
   return *this;
 }
 
+chain& chain::untie(const std::string& parameter) {
+  untied_.insert(parameter);
+  return *this;
+}
+
 chain& chain::store_base(base_format format) {
   base_ = format;
   return *this;
@@ -131,6 +136,7 @@ std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   std::vector<parameter_spec> result = at(i).body->parameters();
   for (parameter_spec& p : result) {
     p.name.insert(0, at(i).prefix);
+    if (untied_.contains(p.name)) p.tied_to.clear();
     if (p.frozen || !is_in_base(p)) continue;
     p.frozen = !unfrozen_;
     p.stored = format_of(p, i);

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ class chain {
   chain& freeze(freezing parameters);
   /// What freeze() has frozen is trained again. It keeps the values that it has in the base. Returns *this for chaining.
   chain& unfreeze();
+  /// A parameter that repeats another one's values (tied) is its own, and starts as weights() has it. Returns *this for
+  /// chaining.
+  chain& untie(const std::string& parameter);
   /// How what is frozen is stored; the default is as it is computed with. Returns *this for chaining.
   chain& store_base(base_format format);
   /// The last layer and the loss are computed `rows` rows (of language models: tokens) at a time, so that the output is
@@ -136,6 +140,7 @@ class chain {
   std::vector<std::string> notes_;
   freezing frozen_;
   bool unfrozen_ = false;
+  std::set<std::string> untied_;
   bool has_fixed_ = false;
   base_format base_ = base_format::as_computed;
   std::int64_t loss_chunk_ = 0;

@@ -1,6 +1,7 @@
 #include "models/lora.hpp"
 
 #include "models/adapted_layer.hpp"
+#include "models/untied_head.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -38,16 +39,6 @@ std::vector<module_parameter> parameters_of(const chain& model) {
   return all;
 }
 
-/// As PEFT decides it: the whole name, or its end after a dot.
-bool has_name(const std::string& module, const std::string& name) {
-  return module == name || module.ends_with("." + name);
-}
-
-/// Also the modules inside it.
-bool is_inside(const std::string& module, const std::string& name) {
-  return ("." + module + ".").find("." + name + ".") != std::string::npos;
-}
-
 std::string last_part(const std::string& module) { return module.substr(module.rfind('.') + 1); }
 
 template <class Modules>
@@ -66,6 +57,16 @@ void require_valid(const lora_options& o) {
   if (o.targets.empty()) refuse("\"targets\" of the adapter are empty; leave them out to adapt all linear maps");
 }
 
+/// Linear maps that "all-linear" means: all but the last one, and those that repeat the weight of another module.
+std::vector<module_parameter> all_linear_in(const std::vector<module_parameter>& all) {
+  std::vector<module_parameter> linear;
+  std::ranges::copy_if(all, std::back_inserter(linear),
+                       [](const module_parameter& p) { return p.spec.linear != linear_weight::none; });
+  if (!linear.empty()) linear.pop_back();
+  std::erase_if(linear, [](const module_parameter& p) { return !p.spec.tied_to.empty(); });
+  return linear;
+}
+
 /// Which linear maps of a chain are adapted, and what else is trained.
 class adaptation {
  public:
@@ -77,8 +78,8 @@ class adaptation {
     for (const std::string& name : options.also_train) check_trained(name);
   }
 
-  /// Indices of weights, by layer.
-  const std::map<std::size_t, std::set<std::size_t>>& chosen() const { return chosen_; }
+  /// By layer and index of the weight the module.
+  const std::map<std::size_t, std::map<std::size_t, std::string>>& chosen() const { return chosen_; }
 
   freezing frozen() const {
     std::vector<std::string> patterns{"*", "!*lora_A.weight", "!*lora_B.weight"};
@@ -96,7 +97,7 @@ class adaptation {
     if (name == lora_options::all_linear) return choose_all();
     bool found = false;
     for (const module_parameter& p : linear_) {
-      if (!has_name(p.module, name)) continue;
+      if (!names_module(name, p.module)) continue;
       found = true;
       if (!p.spec.tied_to.empty())
         refuse(
@@ -106,7 +107,7 @@ class adaptation {
       if (is_trained(p.module))
         refuse(fmt::format("\"targets\" and \"also_train\" of the adapter both name \"{}\"; one of them is enough",
                            p.module));
-      chosen_[p.layer].insert(p.index);
+      chosen_[p.layer][p.index] = p.module;
     }
     if (!found)
       refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is no linear map of the model{}", name,
@@ -114,8 +115,8 @@ class adaptation {
   }
 
   void choose_all() {
-    for (const module_parameter& p : linear_)
-      if (&p != &linear_.back() && p.spec.tied_to.empty() && !is_trained(p.module)) chosen_[p.layer].insert(p.index);
+    for (const module_parameter& p : all_linear_in(all_))
+      if (!is_trained(p.module)) chosen_[p.layer][p.index] = p.module;
     if (chosen_.empty())
       refuse(
           fmt::format("\"targets\" of the adapter: no linear map is left to adapt beside the last one, \"{}\", which "
@@ -124,12 +125,12 @@ class adaptation {
   }
 
   bool is_trained(const std::string& module) const {
-    return std::ranges::any_of(options_.also_train, [&](const std::string& name) { return is_inside(module, name); });
+    return std::ranges::any_of(options_.also_train, [&](const std::string& name) { return names_module_around(name, module); });
   }
 
   /// A tied copy could not be stored beside an adapter.
   void check_trained(const std::string& name) const {
-    if (!any([&](const std::string& module) { return is_inside(module, name); }))
+    if (!any([&](const std::string& module) { return names_module_around(name, module); }))
       refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is no module of the model{}", name,
                          known_instead(name, short_names(all_))));
     for (const module_parameter& copy : all_) {
@@ -137,7 +138,7 @@ class adaptation {
       const auto owner =
           std::ranges::find(all_, copy.spec.tied_to, [](const module_parameter& p) { return p.spec.name; });
       if (owner == all_.end()) continue;  // validate() reports it
-      if (is_inside(copy.module, name) || is_inside(owner->module, name))
+      if (names_module_around(name, copy.module) || names_module_around(name, owner->module))
         refuse(fmt::format(
             "\"also_train\" of the adapter names \"{}\", but \"{}\" and \"{}\" have the same weight (tied), "
             "which an adapter cannot store",
@@ -152,8 +153,22 @@ class adaptation {
 
   const lora_options& options_;
   std::vector<module_parameter> all_, linear_;
-  std::map<std::size_t, std::set<std::size_t>> chosen_;
+  std::map<std::size_t, std::map<std::size_t, std::string>> chosen_;
 };
+
+/// As PEFT does: what is trained of two modules with one weight is trained apart from the other.
+chain with_separate_modules(chain model, const std::vector<std::string>& trained) {
+  const auto head = model.weights() ? tied_head(model) : std::nullopt;
+  if (!head) return model;
+  const std::string copy = module_of(model.stored_name(head->name)), owner = module_of(model.stored_name(head->tied_to));
+  const bool separate = std::ranges::any_of(trained, [&](const std::string& name) {
+    return names_module_around(name, copy) || names_module_around(name, owner);
+  });
+  if (!separate) return model;
+  model.note(fmt::format("{} and {} have one weight in the checkpoint (tied); the adapter makes two of it, as peft does",
+                         owner, copy));
+  return with_own_head(std::move(model));
+}
 
 const adapted_layer* adapted(const chain& model, std::size_t layer) {
   return dynamic_cast<const adapted_layer*>(model.at(layer).body.get());
@@ -161,9 +176,36 @@ const adapted_layer* adapted(const chain& model, std::size_t layer) {
 
 }  // namespace
 
-double lora_options::scale() const noexcept {
-  const auto r = static_cast<double>(rank);
-  return full_alpha() / (rank_scaled ? std::sqrt(r) : r);
+std::int64_t lora_options::rank_in(const std::string& module) const {
+  const auto own = rank_of.find(module);
+  return own == rank_of.end() ? rank : own->second;
+}
+
+double lora_options::scale_in(const std::string& module) const {
+  const auto own = alpha_of.find(module);
+  const auto r = static_cast<double>(rank_in(module));
+  return (own == alpha_of.end() ? full_alpha() : own->second) / (rank_scaled ? std::sqrt(r) : r);
+}
+
+bool names_module(std::string_view name, std::string_view module) {
+  return module == name || (module.ends_with(name) && module[module.size() - name.size() - 1] == '.');
+}
+
+bool names_module_around(std::string_view name, std::string_view module) {
+  return fmt::format(".{}.", module).find(fmt::format(".{}.", name)) != std::string::npos;
+}
+
+std::vector<std::string> modules_of(const chain& model) {
+  std::vector<std::string> names;
+  for (const module_parameter& p : parameters_of(model))
+    if (std::ranges::find(names, p.module) == names.end()) names.push_back(p.module);
+  return names;
+}
+
+std::vector<std::string> all_linear_modules(const chain& model) {
+  std::vector<std::string> names;
+  for (const module_parameter& p : all_linear_in(parameters_of(model))) names.push_back(p.module);
+  return names;
 }
 
 std::string lora_name(std::string_view weight, char which) {
@@ -179,10 +221,14 @@ chain adapt(chain model, const lora_options& options) {
         "adapter "
         "export it with all of them trained (requires_grad); the adapter freezes them");
   if (model.has_frozen()) refuse("an adapter freezes all parameters but its own: leave out \"freeze\"");
+  model = with_separate_modules(std::move(model), options.also_train);
   const adaptation how{model, options};
-  for (const auto& [layer, weights] : how.chosen())
-    model.replace(layer, std::make_shared<adapted_layer>(
-                             model.at(layer).body, std::vector<std::size_t>{weights.begin(), weights.end()}, options));
+  for (const auto& [layer, modules] : how.chosen()) {
+    std::vector<adapted_weight> weights;
+    for (const auto& [index, module] : modules)
+      weights.push_back({index, options.rank_in(module), options.scale_in(module)});
+    model.replace(layer, std::make_shared<adapted_layer>(model.at(layer).body, weights, options));
+  }
   model.freeze(how.frozen());
   return model;
 }
@@ -192,11 +238,11 @@ lora_options of_modules_in(const chain& model, lora_options options) {
   const auto is_unknown = [&](auto is_of) {
     return [&all, is_of](const std::string& name) {
       return name != lora_options::all_linear &&
-             std::ranges::none_of(all, [&](const module_parameter& p) { return is_of(p.module, name); });
+             std::ranges::none_of(all, [&](const module_parameter& p) { return is_of(name, p.module); });
     };
   };
-  std::erase_if(options.targets, is_unknown(has_name));
-  std::erase_if(options.also_train, is_unknown(is_inside));
+  std::erase_if(options.targets, is_unknown(names_module));
+  std::erase_if(options.also_train, is_unknown(names_module_around));
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include "models/chain.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,12 @@ struct lora_options {
   bool rank_scaled = false;  ///< scale alpha / sqrt(rank) instead of alpha / rank (Kalajdzievski 2023)
   std::vector<std::string> targets{all_linear};
   std::vector<std::string> also_train{};  ///< modules that are trained in full, such as a new head
+  std::map<std::string, std::int64_t> rank_of{};  ///< of modules, by full name, for which it is another
+  std::map<std::string, double> alpha_of{};       ///< the same
 
   double full_alpha() const noexcept { return alpha == 0 ? 2 * static_cast<double>(rank) : alpha; }
-  double scale() const noexcept;  ///< of what is added
+  std::int64_t rank_in(const std::string& module) const;
+  double scale_in(const std::string& module) const;  ///< of what is added to a module's weight, given its full name
 
   friend bool operator==(const lora_options&, const lora_options&) = default;
 };
@@ -35,6 +39,18 @@ std::string lora_name(std::string_view weight, char which);
 /// module that is none of the model's or no linear map (with the nearest name), or one whose weight is tied; the model is
 /// adapted or has frozen parameters already.
 chain adapt(chain model, const lora_options& options);
+
+/// As PEFT decides it: the full name of a module, or its end after a dot.
+bool names_module(std::string_view name, std::string_view module);
+
+/// Also the modules inside it.
+bool names_module_around(std::string_view name, std::string_view module);
+
+/// The full names of a chain's modules that have parameters of their own, in its order.
+std::vector<std::string> modules_of(const chain& model);
+
+/// Of those the ones that "all-linear" adapts.
+std::vector<std::string> all_linear_modules(const chain& model);
 
 /// Without the names of modules that the chain does not have: PEFT stores some that only other models have.
 lora_options of_modules_in(const chain& model, lora_options options);

@@ -24,6 +24,10 @@ class weight_source {
   /// Where the values of a parameter, by its full name, come from: the same for two sources only if they have the same
   /// values. Empty if there is no parameter of that name.
   virtual std::string origin(const std::string& parameter) const = 0;
+
+  /// Whether a parameter, by its full name, begins with other values than the folder of the checkpoint has: with rows of
+  /// new tokens, or what a stored adapter has for it. An adapter is stored with these, though it does not train them.
+  virtual bool differs_from_base(const std::string& /*parameter*/) const { return false; }
 };
 
 }  // namespace hydra

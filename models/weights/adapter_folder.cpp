@@ -1,6 +1,8 @@
 #include "models/weights/adapter_folder.hpp"
 
 #include "models/adapted_layer.hpp"
+#include "models/untied_head.hpp"
+#include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
@@ -16,6 +18,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace hydra {
@@ -25,51 +28,78 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* config_file = "adapter_config.json";
+constexpr const char* ties_key = "ensure_weight_tying";
 constexpr const char* base_key =
     "hydra_base";  ///< of the metadata: identity of the weights that the adapter was trained on
 
-std::vector<std::string> texts_of(const model_config& config, const char* key) {
-  const json& list = config.content().at(key);
-  const bool texts = list.is_array() && std::ranges::all_of(list, [](const json& name) { return name.is_string(); });
-  if (!texts) config.refuse(key, "is no list of names of modules");
-  return list.get<std::vector<std::string>>();
-}
+constexpr const char* way_out =
+    "merge the adapter into its base by peft (merge_and_unload) and start from that, or train another one";
 
 /// Some ways to initialise an adapter ("pissa", "olora", ...) change the weights of the base, too.
 void require_unchanged_base(const model_config& config) {
   static const std::array<json, 5> plain{true, false, "gaussian", "eva", "orthogonal"};
-  const auto how = config.content().find("init_lora_weights");
-  if (how != config.content().end() && !how->is_null() && std::ranges::find(plain, *how) == plain.end())
+  if (!config.has("init_lora_weights")) return;
+  const json& how = config.content().at("init_lora_weights");
+  if (std::ranges::find(plain, how) == plain.end())
     config.refuse("init_lora_weights",
                   fmt::format("{} belongs to a changed base; convert the adapter by peft (save_pretrained "
                               "with path_initial_model_for_weight_conversion)",
-                              json_text(*how)));
+                              json_text(how)));
 }
 
-/// What changes the computation and is not LoRA as Hydra computes it.
+/// Refuses a key that would change the computation in a way that Hydra does not know.
+void require_absent(const model_config& config, const char* key, const json& plain) {
+  if (config.has(key) && config.content().at(key) != plain)
+    config.refuse(key, fmt::format("{} is not supported; {}", json_text(config.content().at(key)), way_out));
+}
+
+/// What is not LoRA as Hydra computes it.
 void require_plain(const model_config& config) {
   config.require("peft_type", "LORA");
-  config.require("bias", "none");
-  for (const char* const key : {"use_dora", "use_qalora", "use_bdlora", "lora_bias"}) config.require(key, false);
-  for (const char* const key : {"rank_pattern", "alpha_pattern"}) config.require(key, json::object());
+  require_absent(config, "bias", "none");
+  for (const char* const key : {"use_dora", "use_qalora", "use_bdlora", "lora_bias"}) require_absent(config, key, false);
   for (const char* const key :
-       {"layers_to_transform", "layer_replication", "trainable_token_indices", "target_parameters", "exclude_modules",
-        "alora_invocation_tokens", "kasa_config", "monteclora_config", "velora_config", "arrow_config"})
-    if (config.has(key)) config.refuse(key, "is not supported; Hydra knows adapters of the modules in target_modules");
+       {"layer_replication", "trainable_token_indices", "target_parameters", "alora_invocation_tokens", "kasa_config",
+        "monteclora_config", "velora_config", "arrow_config"})
+    require_absent(config, key, nullptr);
   require_unchanged_base(config);
 }
 
-lora_options options_of(const model_config& config) {
+/// Sentences about keys that may mean something, once all others were read.
+std::vector<std::string> unread_keys_of(const model_config& config) {
+  // who wrote it, where it was computed, what it is for, and how it began
+  config.ignore({"auto_mapping", "inference_mode", "peft_version", "revision", "task_type", "megatron_config",
+                 "megatron_core", "runtime_config", "fan_in_fan_out", "corda_config", "eva_config", "loftq_config",
+                 "lora_ga_config", "qalora_group_size"});
+  for (const std::string& key : config.unread()) {
+    const json& value = config.content().at(key);
+    if (value == false || (value.is_structured() && value.empty())) config.ignore({key});  // it is switched off
+  }
+  return key_notes(config, {});
+}
+
+lora_options common_of(const model_config& config) {
   require_plain(config);
   if (config.real("lora_alpha") <= 0) config.refuse("lora_alpha", "is not positive");
   lora_options o{.rank = config.integer("r"),
                  .alpha = config.real("lora_alpha"),
                  .dropout = config.real("lora_dropout", 0),
                  .rank_scaled = config.boolean("use_rslora", false)};
-  if (!config.has("target_modules")) config.refuse("target_modules", "is missing");
-  o.targets = texts_of(config, "target_modules");
-  if (config.has("modules_to_save")) o.also_train = texts_of(config, "modules_to_save");
   return o;
+}
+
+model_config config_in(const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    refuse(fmt::format("{} is no folder; the folder of an adapter is needed, with {} and adapter_model.safetensors",
+                       folder.string(), config_file));
+  return model_config::read(folder / config_file);
+}
+
+/// Rows of new tokens, in the embedding or the head.
+bool has_more_rows(const hub_tensor& t, const parameter_spec& p) {
+  const auto& [stored, own] = std::tie(t.tensor.shape, p.shape);
+  return t.name.find(".lora_") == std::string::npos && !stored.empty() && stored.size() == own.size() &&
+         stored.front() > own.front() && std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
 }
 
 /// The stored values, and those of the base for what is frozen.
@@ -79,8 +109,10 @@ class adapter_weights final : public weight_source {
       : tensors_(std::move(tensors)), base_(model.weights()), identity_(tensors_->identity()) {
     std::set<std::string> used;
     for (std::size_t i = 0; i < model.size(); ++i)
-      for (const parameter_spec& p : model.parameters(i))
-        if (!p.frozen) used.insert(match(p, model.stored_name(p.name)));
+      for (const parameter_spec& p : model.parameters(i)) {
+        const std::string name = model.stored_name(p.name);
+        if (!p.frozen || tensors_->find(name)) used.insert(match(p, name));
+      }
     for (const auto& [name, t] : tensors_->all())
       if (!used.contains(name))
         refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(),
@@ -104,20 +136,39 @@ class adapter_weights final : public weight_source {
                                        : base_->origin(parameter);
   }
 
+  bool differs_from_base(const std::string& parameter) const override {
+    return places_.contains(parameter) || base_->differs_from_base(parameter);
+  }
+
  private:
   /// Its canonical name.
   std::string match(const parameter_spec& p, const std::string& name) {
     const hub_tensor* const t = tensors_->find(name);
     if (!t)
-      refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model", tensors_->folder().string(),
-                         name));
-    if (t->tensor.shape != p.shape || !widens_to_f32(t->tensor.type))
+      refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model{}", tensors_->folder().string(),
+                         name, example()));
+    check_shape_of(*t, p);
+    const auto [place, is_new] = places_.emplace(p.tied_to.empty() ? p.name : p.tied_to, t);
+    if (!is_new && !std::ranges::equal(place->second->tensor.data, t->tensor.data))
+      refuse(fmt::format("{}: tensors {} and {} differ, but are the same parameter of the model (tied)", t->file.string(),
+                         place->second->name, t->name));
+    return canonical_name(name);
+  }
+
+  std::string example() const {
+    return tensors_->all().empty() ? "" : ", with tensors such as " + tensors_->all().begin()->second.name;
+  }
+
+  static void check_shape_of(const hub_tensor& t, const parameter_spec& p) {
+    if (has_more_rows(t, p))
+      refuse(fmt::format("{}: tensor {}: is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name "
+                         "them, chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
+                         t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", "),
+                         t.tensor.shape.front() - p.shape.front()));
+    if (t.tensor.shape != p.shape || !widens_to_f32(t.tensor.type))
       refuse(fmt::format(
           "{}: tensor {}: is {} [{}]; the model has F32, BF16 or F16 [{}]: the adapter is that of another one",
-          t->file.string(), t->name, to_string(t->tensor.type), fmt::join(t->tensor.shape, ", "),
-          fmt::join(p.shape, ", ")));
-    places_[p.name] = t;
-    return canonical_name(name);
+          t.file.string(), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", ")));
   }
 
   std::shared_ptr<const hub_tensors> tensors_;
@@ -162,7 +213,8 @@ bool has_in_out(const chain& model) {
 }
 
 std::string config_text(const chain& model, const lora_options& o, const fs::path& base) {
-  const json config{{"base_model_name_or_path", base.string()},
+  const json config{{"alpha_pattern", o.alpha_of},
+                    {"base_model_name_or_path", base.string()},
                     {"bias", "none"},
                     {"fan_in_fan_out", has_in_out(model)},
                     {"inference_mode", true},
@@ -172,6 +224,7 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
                     {"modules_to_save", o.also_train.empty() ? json{} : json(o.also_train)},
                     {"peft_type", "LORA"},
                     {"r", o.rank},
+                    {"rank_pattern", o.rank_of},
                     {"target_modules", named_targets(model, o)},
                     {"task_type", task_of(architecture_of(model), o)},
                     {"use_rslora", o.rank_scaled}};
@@ -180,14 +233,15 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
 
 }  // namespace
 
-adapter_folder::adapter_folder(const fs::path& folder) {
-  if (!fs::is_directory(folder))
-    refuse(fmt::format("{} is no folder; the folder of an adapter is needed, with {} and adapter_model.safetensors",
-                       folder.string(), config_file));
-  const auto config = model_config::read(folder / config_file);
-  options_ = options_of(config);
-  base_ = config.text("base_model_name_or_path", "");
-  tensors_ = std::make_shared<const hub_tensors>(folder, "adapter_model");
+adapter_folder::adapter_folder(const fs::path& folder) : adapter_folder(folder, config_in(folder)) {}
+
+adapter_folder::adapter_folder(const fs::path& folder, const model_config& config)
+    : common_(common_of(config)),
+      targets_(config),
+      tensors_(std::make_shared<const hub_tensors>(folder, "adapter_model")),
+      base_(config.text("base_model_name_or_path", "")),
+      ties_(config.boolean(ties_key, false)) {
+  notes_ = unread_keys_of(config);
 }
 
 void adapter_folder::check_base(const weight_source& weights) const {
@@ -198,6 +252,17 @@ void adapter_folder::check_base(const weight_source& weights) const {
                        tensors_->folder().string(), base_.string()));
 }
 
+std::vector<std::string> adapter_folder::notes_on(const chain& adapted) const {
+  std::vector<std::string> notes = notes_;
+  for (std::size_t i = 0; i < adapted.size(); ++i)
+    for (const parameter_spec& p : adapted.parameters(i))
+      if (const hub_tensor* const t = tensors_->find(adapted.stored_name(p.name)); t && p.frozen)
+        notes.push_back(fmt::format("{}: tensor {} takes the place of the base's and is not trained: modules_to_save does "
+                                    "not name it",
+                                    t->file.string(), t->name));
+  return notes;
+}
+
 chain adapter_folder::adapt(chain model) const {
   if (!model.weights())
     refuse(fmt::format(
@@ -205,9 +270,14 @@ chain adapter_folder::adapt(chain model) const {
         "\"{}\" }}",
         tensors_->folder().string(), base_.string()));
   check_base(*model.weights());
-  const lora_options named = of_modules_in(model, options_);
-  chain adapted = hydra::adapt(std::move(model), named);
+  const lora_options options = targets_.in(model, common_);
+  const bool tied = tied_head(model).has_value();
+  chain adapted = hydra::adapt(std::move(model), options);
+  if (ties_ && tied && !tied_head(adapted))
+    refuse(fmt::format("{}: {}: true is not supported for modules_to_save with one weight; {}",
+                       (tensors_->folder() / config_file).string(), ties_key, way_out));
   adapted.begin_with(std::make_shared<adapter_weights>(tensors_, adapted));
+  for (std::string& note : notes_on(adapted)) adapted.note(std::move(note));
   return adapted;
 }
 
@@ -227,7 +297,8 @@ void write_adapter_files(durable_folder& into, const chain& model, const stored_
   std::vector<named_tensor> tensors;
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
-      if (!p.frozen) tensors.push_back({"base_model.model." + model.stored_name(p.name), values(p)});
+      if (!p.frozen || (p.tied_to.empty() && model.weights()->differs_from_base(p.name)))
+        tensors.push_back({"base_model.model." + model.stored_name(p.name), values(p)});
   into.write("adapter_model.safetensors", [&](byte_sink& out) {
     write_safetensors(out, tensors, {{base_key, hub_tensors{base}.identity()}});
   });

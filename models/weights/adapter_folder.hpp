@@ -2,11 +2,14 @@
 // The folder of an adapter as Hugging Face's PEFT writes it: adapter_config.json and adapter_model.safetensors.
 
 #include "models/lora.hpp"
+#include "models/weights/adapter_targets.hpp"
 #include "models/weights/hub_export.hpp"
 #include "models/weights/hub_tensors.hpp"
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -17,24 +20,28 @@ class adapter_folder {
   /// Hydra's LoRA.
   explicit adapter_folder(const std::filesystem::path& folder);
 
-  const lora_options& options() const noexcept { return options_; }
-
-  /// adapt() with the stored values. Throws fault_error{bad_input} with file and tensor: one that is missing, is of another
-  /// shape, or belongs to nothing in the adapted chain; the adapter is that of another base than the chain's weights, as
-  /// far as its files say so; the chain has no weights; what adapt() throws.
+  /// adapt() with the stored values, also those of what it does not train, such as the rows of new tokens. Throws
+  /// fault_error{bad_input} with file and tensor: one that is missing, is of another shape, or belongs to nothing in the
+  /// adapted chain; the adapter is that of another base than the chain's weights, as far as its files say so; the chain
+  /// has no weights; adapter_config.json names none of its modules; what adapt() throws.
   chain adapt(chain model) const;
 
  private:
+  adapter_folder(const std::filesystem::path& folder, const model_config& config);
+  std::vector<std::string> notes_on(const chain& adapted) const;
   void check_base(const weight_source& weights) const;
 
-  lora_options options_;
+  lora_options common_;  ///< what does not depend on the model
+  adapter_targets targets_;
+  std::vector<std::string> notes_;
   std::shared_ptr<const hub_tensors> tensors_;
   std::filesystem::path base_;  ///< as adapter_config.json names it; may be that of another machine, or none
+  bool ties_ = false;           ///< ensure_weight_tying
 };
 
-/// Adds both files for an adapted chain. `base`: folder of the checkpoint that it starts from. Throws
-/// fault_error{bad_input} if there is none, for a model of images (peft knows its modules by other names), what `values`
-/// and hub_tensors{base} throw, {io}.
+/// Adds both files for an adapted chain, with what it trains and what differs from the base. `base`: folder of the
+/// checkpoint that it starts from. Throws fault_error{bad_input} if there is none, for a model of images (peft knows its
+/// modules by other names), what `values` and hub_tensors{base} throw, {io}.
 void write_adapter_files(durable_folder& into, const chain& model, const stored_values& values,
                          const std::filesystem::path& base);
 

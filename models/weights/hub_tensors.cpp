@@ -29,6 +29,8 @@ constexpr std::string_view peft_prefix = "base_model.model.";
 constexpr std::array<std::string_view, 3> wrappers{"_orig_mod.", "module.", "model."};
 constexpr std::array<std::string_view, 8> weight_files{".safetensors", ".bin",  ".pt", ".pth",
                                                        ".ckpt",        ".gguf", ".h5", ".msgpack"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> named_parts{
+    {{".lora_A.default.", ".lora_A."}, {".lora_B.default.", ".lora_B."}, {".modules_to_save.default.", "."}}};
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
 
 /// All of a small tensor.
@@ -100,9 +102,19 @@ void verify_sums(const fs::path& folder) try {
                                 e.what_happened().text, checksum_file)};
 }
 
+/// In a state_dict() the tensors of an adapter have its name, too: "default", unless another was given.
+std::string without_adapter_name(std::string_view stored) {
+  for (const auto& [with, without] : named_parts)
+    if (const std::size_t at = stored.find(with); at != std::string_view::npos)
+      return fmt::format("{}{}{}", stored.substr(0, at), without, stored.substr(at + with.size()));
+  return std::string{stored};
+}
+
 }  // namespace
 
-std::string canonical_name(std::string_view stored) {
+std::string canonical_name(std::string_view name) {
+  const std::string own = without_adapter_name(name);
+  std::string_view stored = own;
   if (stored.starts_with(peft_prefix)) stored.remove_prefix(peft_prefix.size());
   const auto base = std::ranges::find_if(base_models, [&](std::string_view b) { return stored.starts_with(b); });
   if (base != base_models.end()) stored.remove_prefix(base->size());

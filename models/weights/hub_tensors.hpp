@@ -22,8 +22,10 @@ struct hub_tensor {
   stored_tensor tensor;
 };
 
-/// The name without "base_model.model.", which adapters have, without the prefix of a base model ("transformer.", "model.",
-/// "bert.", "vit.", "resnet."), which only some checkpoints have, and with the names that norms have had since 2019 (weight, bias; before: gamma, beta).
+/// The name without "base_model.model.", which adapters have, and the adapter's own name "default", which those have that
+/// were saved as a state_dict(); without the prefix of a base model ("transformer.", "model.", "bert.", "vit.",
+/// "resnet."), which only some checkpoints have; and with the names that norms have had since 2019 (weight, bias; before:
+/// gamma, beta).
 std::string canonical_name(std::string_view stored);
 
 /// Opened once; all headers are checked then, and no data are read. Thread-safe.

@@ -113,6 +113,23 @@ TEST_CASE("all linear maps are all but the head, of untied models too") {
         std::vector<std::string>{"model.layers.0.self_attn.q_proj"});
 }
 
+TEST_CASE("a module has a rank and an alpha of its own where the options say so") {
+  const std::string q = "model.layers.1.self_attn.q_proj";
+  const chain c = adapt(small_llama(), {.rank = 3, .alpha = 6, .targets = {"q_proj", "up_proj"}, .rank_of = {{q, 2}},
+                                        .alpha_of = {{q, 10}}});
+  const auto& first = dynamic_cast<const adapted_layer&>(*c.at(1).body);
+  const auto& second = dynamic_cast<const adapted_layer&>(*c.at(2).body);
+  REQUIRE(first.terms().size() == 2);
+  for (const low_rank_term& t : first.terms()) CHECK(t.scale == 2);
+  CHECK(second.terms()[0].scale == 5);
+  CHECK(second.terms()[1].scale == 2);
+  CHECK(second.parameters()[second.terms()[0].a].shape == std::vector<std::int64_t>{2, 8});
+  CHECK(second.parameters()[second.terms()[0].b].shape == std::vector<std::int64_t>{8, 2});
+  CHECK(second.parameters()[second.terms()[1].a].shape == std::vector<std::int64_t>{3, 8});
+  CHECK_THAT(first.signature(), Contains(" lora rank=3 scale=2 dropout=0 on="));
+  CHECK_THAT(second.signature(), Contains(" lora rank=2 scale=5 dropout=0 on=") && Contains(" lora rank=3 scale=2 "));
+}
+
 TEST_CASE("modules that are trained too are named alone or with their parents") {
   const chain head = adapt(small_llama(), {.rank = 1, .targets = {"q_proj"}, .also_train = {"lm_head", "1.mlp"}});
   CHECK(trained_in(head) ==

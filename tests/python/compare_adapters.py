@@ -26,9 +26,12 @@ except ImportError as missing:
     sys.exit(77)
 
 LOGITS, LOSSES, ADAPTERS = 1e-5, 2e-6, 2e-5  # relative
-ARCHITECTURES = {
+ADAPTED = {  # "of": the architecture, where a name is none
     "gpt2": dict(target_modules=["c_attn", "c_proj", "c_fc"]),
     "llama": dict(target_modules="all-linear"),
+    "llama-patterns": dict(of="llama", target_modules=r".*\.(q_proj|up_proj)", rank_pattern={"up_proj": 3},
+                           alpha_pattern={r"layers\.1\.self_attn\.q_proj": 20}),
+    "gpt2-tied": dict(of="gpt2", target_modules=["c_attn", "c_fc"], layers_to_transform=[1], modules_to_save=["lm_head"]),
     "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
     "gemma3": dict(target_modules="all-linear"),
     "phi3": dict(target_modules=["qkv_proj", "gate_up_proj"]),
@@ -56,9 +59,11 @@ def adapter_in(folder):
 
 def compare(probe, name, rank):
     torch.manual_seed(SEED)
-    case = CASES[name](name)
+    options = dict(ADAPTED[name])
+    architecture = options.pop("of", name)
+    case = CASES[architecture](architecture)
     base = case.model
-    case.model = adapted(base, rank, **ARCHITECTURES[name])
+    case.model = adapted(base, rank, **options)
     with tempfile.TemporaryDirectory() as path:
         folder = Folder(probe, case, pathlib.Path(path))
         checkpoint = folder.save("checkpoint", base)
@@ -142,7 +147,7 @@ def compare_program(hydra, name):
 def main():
     probe, hydra, *chosen = sys.argv[1:]
     torch.set_num_threads(1)
-    checks = {f"{name} rank {rank}": lambda n=name, r=rank: compare(probe, n, r) for name in ARCHITECTURES for rank in RANKS}
+    checks = {f"{name} rank {rank}": lambda n=name, r=rank: compare(probe, n, r) for name in ADAPTED for rank in RANKS}
     for name in ("gpt2", "llama"):
         checks[f"hydra train on {name}"] = lambda n=name: compare_program(hydra, n) or "in peft, merged and continued"
     checks = {name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))}

@@ -93,6 +93,23 @@ TEST_CASE("an adapter is trained, exported, merged and continued") {
   CHECK(run_hydra(folder, "export run gpt lora").status == 2);  // exists
 }
 
+TEST_CASE("a tied head that is trained with an adapter is a head of its own in what is exported") {
+  const temporary_folder folder;
+  train(folder, "{ rank = 2, also_train = [\"lm_head\"] }", "run");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains("transformer.wte and lm_head have one weight"));
+  REQUIRE(run_hydra(folder, "export run gpt lora").status == 0);
+  CHECK(hub_tensors{folder.path() / "lora", "adapter_model"}.find("lm_head.weight"));
+  REQUIRE(run_hydra(folder, "export run gpt merged --merge").status == 0);
+  const hub_tensors merged{folder.path() / "merged"}, base{folder.path() / "tiny"};
+  const auto embedding = merged.find("wte.weight")->tensor.data, head = merged.find("lm_head.weight")->tensor.data;
+  CHECK(std::ranges::equal(embedding, base.find("wte.weight")->tensor.data));
+  CHECK_FALSE(std::ranges::equal(head, embedding));
+  CHECK(nlohmann::json::parse(folder.read("merged/config.json")).at("tie_word_embeddings") == false);
+  const double trained = exact_loss(run_hydra(folder, "evaluate run --json"));
+  write_workload(folder, "{ from = \"lora\" }");
+  CHECK(exact_loss(run_hydra(folder, "evaluate w.toml --json")) == trained);
+}
+
 TEST_CASE("the plan says which part of an adapted model is trained") {
   const temporary_folder folder;
   write_workload(folder, "{ rank = 2 }");
@@ -113,7 +130,6 @@ TEST_CASE("models of other seeds share a checkpoint that has all of their frozen
 TEST_CASE("a wrong adapter is refused where it stands, and nothing is started") {
   const temporary_folder folder;
   check_refused(folder, "{ rank = 2, targets = [\"c_atn\"] }", "did you mean \"c_attn\"?");
-  check_refused(folder, "{ rank = 2, also_train = [\"lm_head\"] }", "tied");
   check_refused(folder, "{ rank = 0 }", "rank");
   check_refused(folder, "{ alpha = 2 }", "rank");
   check_refused(folder, "{ rank = 2, targts = [\"c_attn\"] }", "targets");

@@ -183,24 +183,119 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   CHECK_THAT(stored.refusal_with("peft_type", "IA3"),
              Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
   CHECK_THAT(stored.refusal_with("use_dora", true), Contains("use_dora"));
-  CHECK_THAT(stored.refusal_with("bias", "all"), Contains("bias"));
+  CHECK_THAT(stored.refusal_with("bias", "lora_only"),
+             Contains("bias: \"lora_only\" is not supported; merge the adapter into its base by peft (merge_and_unload)"));
   CHECK_THAT(stored.refusal_with("init_lora_weights", "pissa"),
              Contains("init_lora_weights") && Contains("changed base"));
   CHECK(stored.refusal_with("init_lora_weights", true) == "accepted");
   CHECK_THAT(stored.refusal_with("alora_invocation_tokens", {1}), Contains("alora_invocation_tokens"));
   CHECK_THAT(stored.refusal_with("lora_alpha", 0), Contains("lora_alpha"));
   CHECK(stored.refusal_with("modules_to_save", {"ln_f", "classifier", "score"}) == "accepted");
-  CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}), Contains("rank_pattern"));
-  CHECK_THAT(stored.refusal_with("layers_to_transform", {0}), Contains("layers_to_transform"));
-  CHECK_THAT(stored.refusal_with("target_modules", ".*attn"), Contains("target_modules: is no list"));
+  CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}), Contains("lora_A.weight") && Contains("[8, 4]"));
+  CHECK_THAT(stored.refusal_with("layers_to_transform", {1}), Contains("target_modules: names no module"));
+  CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is no list"));
+  CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}), Contains("trainable_token_indices: [1] is not supported"));
   CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") && Contains("[3, 4]"));
   CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}),
-             Contains("lacks tensor transformer.h.0.mlp.c_fc.lora_A.weight"));
-  CHECK_THAT(stored.refusal_with("modules_to_save", nullptr), Contains("ln_f.bias belongs to no module"));
+             Contains("lacks tensor transformer.h.0.mlp.c_fc.lora_A.weight") &&
+                 Contains("with tensors such as base_model.model.transformer.h.0.attn.c_attn.lora_A.weight"));
+  auto more = stored_adapter::tensors();
+  more["base_model.model.transformer.h.0.attn.c_attn.lora_magnitude_vector"] = ramp({12}, 1);
+  stored.write(stored.config(), more);
+  CHECK_THAT(stored.refusal(), Contains("c_attn.lora_magnitude_vector belongs to no module"));
   fs::remove(stored.adapter() / "adapter_model.safetensors");
   CHECK_THAT(stored.refusal(), Contains("has neither adapter_model.safetensors nor"));
   fs::remove_all(stored.adapter());
   CHECK_THAT(stored.refusal(), Contains("is no folder"));
+}
+
+TEST_CASE("the tensors of an adapter may have its name, as in a state_dict()") {
+  const stored_adapter stored;
+  const chain plain = stored.read();
+  hub_test_tensors named;
+  for (const auto& [name, t] : stored_adapter::tensors()) {
+    std::string longer = name;
+    for (const std::string part : {".lora_A.", ".lora_B.", ".ln_f."})
+      if (const auto at = longer.find(part); at != std::string::npos)
+        longer.insert(at + part.size(), part == ".ln_f." ? "modules_to_save.default." : "default.");
+    named[longer] = t;
+  }
+  stored.write(stored.config(), named);
+  const chain c = stored.read();
+  for (const char* const name : {"h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight", "ln_f.bias"})
+    CHECK(values_of(c, name) == values_of(plain, name));
+}
+
+TEST_CASE("keys without a known meaning are named, those that are switched off or change nothing are not") {
+  const stored_adapter stored;
+  CHECK(stored.read().notes().empty());
+  json config = stored.config();
+  config.update({{"peft_version", "0.21.2"}, {"auto_mapping", nullptr}, {"qalora_group_size", 16}, {"use_new", false},
+                 {"new_lists", json::object()}, {"task_type", "CAUSAL_LM"}, {"use_newer", true}});
+  stored.write(config, stored_adapter::tensors());
+  const auto notes = stored.read().notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes.front(), Contains("adapter_config.json: Hydra does not use use_newer = true"));
+}
+
+TEST_CASE("values that an adapter stores beside what it trains take the place of the base's, and are stored again") {
+  const stored_adapter stored;
+  json config = stored.config();
+  config["modules_to_save"] = nullptr;
+  stored.write(config, stored_adapter::tensors());
+  const chain c = stored.read();
+  CHECK(values_of(c, "ln_f.weight").front() == 22);
+  REQUIRE(c.notes().size() == 2);
+  CHECK_THAT(c.notes()[0], Contains("ln_f.weight takes the place of the base's and is not trained"));
+  const hub_tensors tensors{stored.adapter(), "adapter_model"};
+  const fs::path copy = stored.folder.path() / "copy";
+  durable_folder into{posix_file_system(), copy};
+  write_adapter_files(
+      into, c, [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
+  into.commit();
+  CHECK(hub_tensors{copy, "adapter_model"}.all().size() == 4);
+}
+
+TEST_CASE("an adapter of a module with a tied weight has two of it, and so has the merged model") {
+  const stored_adapter stored;
+  auto tensors = stored_adapter::tensors();
+  tensors["base_model.model.lm_head.weight"] = ramp({8, 4}, 50);
+  json config = stored.config();
+  config["modules_to_save"] = {"ln_f", "lm_head"};
+  stored.write(config, tensors);
+  const chain base = describe_from(stored.base(), {}).build(text()), c = stored.read();
+  c.validate();
+  CHECK(values_of(c, "lm_head.weight").front() == 50);
+  CHECK(values_of(c, "wte.weight") == values_of(base, "wte.weight"));
+  REQUIRE(c.notes().size() == 1);
+  CHECK_THAT(c.notes()[0], Contains("transformer.wte and lm_head have one weight in the checkpoint (tied)"));
+  CHECK(json::parse(without_adapter(c).hub().config)["tie_word_embeddings"] == false);
+  CHECK(c.parameter_count() == base.parameter_count() + 32 + 2 * 4 + 12 * 2);
+  config["ensure_weight_tying"] = true;
+  stored.write(config, tensors);
+  CHECK_THAT(stored.refusal(), Contains("ensure_weight_tying: true is not supported"));
+}
+
+TEST_CASE("an embedding that is trained alone leaves the tied head what it was") {
+  const stored_adapter stored;
+  const chain base = describe_from(stored.base(), {}).build(text());
+  const chain c = adapt(base, {.rank = 1, .targets = {"c_attn"}, .also_train = {"wte"}});
+  c.validate();
+  for (const std::size_t layer : {std::size_t{0}, c.size() - 1})
+    for (const parameter_spec& p : c.parameters(layer)) {
+      CHECK(p.tied_to.empty());
+      CHECK(p.frozen == (p.name != "wte.weight"));
+    }
+  CHECK(values_of(c, "lm_head.weight") == values_of(base, "wte.weight"));
+}
+
+TEST_CASE("an adapter that was trained with more tokens than the model has is refused with what to do") {
+  const stored_adapter stored;
+  auto tensors = stored_adapter::tensors();
+  tensors["base_model.model.transformer.wte.weight"] = ramp({10, 4}, 60);
+  stored.write(stored.config(), tensors);
+  CHECK_THAT(stored.refusal(), Contains("wte.weight: is [10, 4]; the model has [8, 4]") &&
+                                   Contains("with 2 tokens more") && Contains("tokens = [\"...\"]"));
 }
 
 TEST_CASE("an adapter needs a base: none is read or written for random weights") {
