@@ -36,6 +36,7 @@ struct sample_request {
   std::filesystem::path checkpoint{};
   /// What the classes of its head are called, in their order (class_names.hpp). Empty: the head is new, or has no classes.
   std::vector<std::string> labels{};
+  std::vector<std::string> tokens{};  ///< that the tokenizer gets where it lacks them
   friend auto operator<=>(const sample_request&, const sample_request&) = default;
 };
 

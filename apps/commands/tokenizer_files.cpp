@@ -1,16 +1,21 @@
 #include "apps/commands/tokenizer_files.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/text_file.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 
 namespace hydra::apps {
@@ -18,6 +23,7 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::ordered_json;
 
 /// Files next to a tokenizer's own files that configure its use.
 constexpr std::array companions{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
@@ -57,6 +63,25 @@ copied_files own_files(const tokenizer_choice& t) {
   return {{"vocab.json", t.vocab}, {"merges.txt", t.merges}};
 }
 
+/// A tokenizer.json with the tokens that the choice adds, as transformers' add_special_tokens writes them.
+std::string with_added_tokens(const fs::path& file, const tokenizer_choice& choice) {
+  ordered_json content = parse_ordered_json(read_text(file));
+  ordered_json& list = content["added_tokens"];
+  const auto words = open_tokenizer(choice);
+  for (const std::string& token : choice.added) {
+    const bool there = std::ranges::any_of(list, [&](const ordered_json& t) { return t["content"] == token; });
+    if (!there)
+      list.push_back(ordered_json{{"id", *words->id_of(token)},
+                                  {"content", token},
+                                  {"single_word", false},
+                                  {"lstrip", false},
+                                  {"rstrip", false},
+                                  {"normalized", false},
+                                  {"special", true}});
+  }
+  return json_text(content, 2) + "\n";
+}
+
 }  // namespace
 
 tokenizer_choice named_tokenizer(const std::string& name) {
@@ -72,7 +97,14 @@ copied_files copy_tokenizer_files(durable_folder& into, const tokenizer_choice& 
   std::set<fs::path> folders;
   for (const auto& [name, file] : all) folders.insert(file.parent_path());
   if (folders.size() == 1) all.merge(found_in(*folders.begin(), companions));
-  for (const auto& [name, file] : all) copy(into, name, file);
+  for (const auto& [name, file] : all) {
+    if (tokenizer.added.empty() || name != "tokenizer.json") {
+      copy(into, name, file);
+      continue;
+    }
+    const std::string text = with_added_tokens(file, tokenizer);
+    into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+  }
   return all;
 }
 

@@ -3,6 +3,8 @@
 #include "apps/workload/convert.hpp"
 #include "models/weights/adapter_folder.hpp"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <string>
 #include <utility>
@@ -71,6 +73,14 @@ adaptation read_adaptation(const value_table& table) {
   return [options = read_lora(table)](chain base) { return adapt(std::move(base), options); };
 }
 
+/// What is easily forgotten.
+void note_frozen_tokens(chain& model) {
+  const parameter_spec embedding = model.parameters(0).front();
+  if (embedding.frozen)
+    model.note(fmt::format("the rows of new tokens in {} are not trained: also_train can name their module and the head",
+                           model.stored_name(embedding.name)));
+}
+
 }  // namespace
 
 table_rules adapter_rules() {
@@ -91,8 +101,11 @@ chain_description read_adapted(const value_table& model, chain_description base)
            "trained in also_train");
   const adaptation adapted =
       located(adapter->where, adapter_path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
-  base.build = [build = std::move(base.build), adapted, where = adapter->where](const data_source& data) {
-    return located(where, adapter_path, [made = build(data), &adapted]() mutable { return adapted(std::move(made)); });
+  base.build = [build = std::move(base.build), adapted, where = adapter->where,
+                has_new = !base.tokens.empty()](const data_source& data) {
+    chain made = located(where, adapter_path, [plain = build(data), &adapted]() mutable { return adapted(std::move(plain)); });
+    if (has_new) note_frozen_tokens(made);
+    return made;
   };
   return base;
 }

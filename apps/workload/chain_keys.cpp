@@ -37,7 +37,11 @@ table_variant from_folder_variant() {
        {.name = "head",
         .help = "another task than the checkpoint's: its head starts random where the checkpoint has none",
         .fallback = "the checkpoint's",
-        .choices = {"classification", "masked-lm"}}}};
+        .choices = {"classification", "masked-lm"}},
+       {.name = "tokens",
+        .kind = value_kind::text_list,
+        .help = "special tokens that the tokenizer and the embedding get where they lack them: \"<|im_start|>\"",
+        .fallback = "none"}}};
 }
 
 chain_description read_from(const value_table& table) {
@@ -45,6 +49,7 @@ chain_description read_from(const value_table& table) {
   assign(table, "context", options.context);
   assign(table, "dropout", options.dropout);
   assign(table, "head", options.head);
+  options.tokens = read_list<std::string>(table, "tokens");
   const value& folder = *table.find("from");
   return located(folder.where, "model.chain.from", [&] { return describe_from(to<std::string>(folder), options); });
 }

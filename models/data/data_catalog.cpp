@@ -39,13 +39,20 @@ bool holds_text(const csv_files& o) { return !o.text.empty(); }
           file, checkpoint.string())};
 }
 
-/// Empty: bytes.
 template <with_tokenizer Files>
-tokenizer_choice chosen_tokenizer(const Files& o, const sample_request& wants) {
+tokenizer_choice named_or_stored(const Files& o, const sample_request& wants) {
   if (o.tokenizer == tokenizer_choice{.bytes = true}) return {};
   if (o.tokenizer != tokenizer_choice{} || wants.checkpoint.empty() || !holds_text(o)) return o.tokenizer;
   if (!has_tokenizer(wants.checkpoint)) refuse_without_tokenizer(o.train.string(), wants.checkpoint);
   return {.file = wants.checkpoint};
+}
+
+/// Empty: bytes.
+template <with_tokenizer Files>
+tokenizer_choice chosen_tokenizer(const Files& o, const sample_request& wants) {
+  tokenizer_choice choice = named_or_stored(o, wants);
+  if (holds_text(o)) choice.added = wants.tokens;
+  return choice;
 }
 
 /// One overload per alternative of data_description::what.

@@ -15,6 +15,7 @@ struct from_options {
   std::int64_t context = 0;  ///< tokens per sample; 0: the checkpoint's maximum
   double dropout = -1;       ///< if the architecture has dropout; below 0: the checkpoint's
   std::string head{};        ///< "masked-lm", "classification"; empty: the architecture's own
+  std::vector<std::string> tokens{};  ///< that the tokenizer and the embedding get where they lack them
 };
 
 /// One entry of config.json's "architectures".

@@ -27,8 +27,9 @@ struct chain_description {
   std::filesystem::path checkpoint{};      ///< folder of the checkpoint that it starts from; empty: none
   std::vector<std::string> inputs{};       ///< names of the tensors of a sample; empty: there is one
   std::vector<std::string> labels{};       ///< what the classes of its head are called; empty: a new one, or no classifier
+  std::vector<std::string> tokens{};       ///< that the tokenizer gets where it lacks them
 
-  sample_request wants() const { return {context, form, image, inputs, checkpoint, labels}; }
+  sample_request wants() const { return {context, form, image, inputs, checkpoint, labels, tokens}; }
 };
 
 struct family {

@@ -54,6 +54,7 @@ bool is_exported(const fs::path& folder) { return kind_of(folder / "graph.json")
 chain_description describe_exported(const fs::path& folder, const from_options& options) {
   if (options.context != 0) refuse_option(folder, "context");
   if (options.dropout >= 0) refuse_option(folder, "dropout");
+  if (!options.tokens.empty()) refuse_option(folder, "tokens");
   const auto model = std::make_shared<const exported_model>(folder);
   chain_description d{.family = exported_family,
                       .build = [model](const data_source& data) { return exported_chain(model, data); }};

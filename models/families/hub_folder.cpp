@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* architectures_key = "architectures";
+constexpr const char* vocabulary_key = "vocab_size";
 
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
@@ -87,20 +89,40 @@ std::vector<std::string> unread_files(const fs::path& folder) {
   return notes;
 }
 
+/// Tokens of the checkpoint, if there may be new ones; else 0.
+std::int64_t stored_tokens_of(const model_config& config, const from_options& options) {
+  if (options.tokens.empty()) return 0;
+  if (std::ranges::find(options.tokens, "") != options.tokens.end() || !config.has(vocabulary_key))
+    config.refuse(vocabulary_key, "\"tokens\" has an empty one, or this model has none: leave that out");
+  return config.integer(vocabulary_key);
+}
+
 /// A checkpoint, and how its chain is described.
 struct checkpoint_reader {
   model_config config;
   from_options options;
   chain_description (*read)(const model_config& config, const from_options& options);
   std::shared_ptr<const hub_tensors> tensors;
+  std::int64_t stored_tokens = 0;
 
   std::shared_ptr<const hub_weights> weights_of(const chain& model) const {
-    return std::make_shared<hub_weights>(tensors, model, options.head.empty() ? hub_head::stored : hub_head::fresh);
+    return std::make_shared<hub_weights>(tensors, model, options.head.empty() ? hub_head::stored : hub_head::fresh,
+                                         stored_tokens);
   }
+
+  /// config.json's keys, with a vocabulary for all token ids of the data if there may be new ones.
+  json keys_for(const data_source& data) const {
+    json keys = config.content();
+    const std::int64_t ids = data.vocabulary() > 0 ? data.vocabulary() : data.classes();
+    if (stored_tokens > 0) keys[vocabulary_key] = std::max(stored_tokens, ids);
+    return keys;
+  }
+
+  chain grown(const data_source& data) const { return read({config.file(), keys_for(data)}, options).build(data); }
 
   /// As transformers reads a file with a head beside an embedding of other values, whatever config.json says.
   chain untied(const data_source& data, const std::string& why) const try {
-    json changed = config.content();
+    json changed = keys_for(data);
     changed["tie_word_embeddings"] = false;
     chain result = read(model_config{config.file(), std::move(changed)}, options).build(data);
     return result.note(why + ": both are trained, and an export says that they are not tied");
@@ -140,9 +162,10 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   std::vector<std::string> notes = unread_keys(config);
   std::ranges::move(unread_files(folder), std::back_inserter(notes));
   description.checkpoint = folder;
-  description.build = [build = std::move(description.build), notes = std::move(notes),
-                       reader = checkpoint_reader{config, options, kind.read, tensors}](const data_source& data) {
-    chain made = reader.begun(build(data), data);
+  description.tokens = options.tokens;
+  const checkpoint_reader reader{config, options, kind.read, tensors, stored_tokens_of(config, options)};
+  description.build = [build = std::move(description.build), notes = std::move(notes), reader](const data_source& data) {
+    chain made = reader.begun(reader.stored_tokens > 0 ? reader.grown(data) : build(data), data);
     for (const std::string& n : notes) made.note(n);
     return made;
   };

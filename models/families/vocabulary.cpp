@@ -16,8 +16,11 @@ tensor_spec causal_samples_of(std::string_view who, const data_source& data) {
 
 void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids, const data_source& data) {
   if (vocabulary < ids)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: vocabulary is {}; {} has token ids up to {}", who, vocabulary,
-                                                         data.describe(), ids - 1)};
+    throw fault_error{
+        fault_code::bad_input,
+        fmt::format("{}: vocabulary is {}; {} has token ids up to {}: its tokenizer has tokens that the model has no rows "
+                    "for. A checkpoint gets them by naming the tokens, chain = {{ from = \"...\", tokens = [\"...\"] }}",
+                    who, vocabulary, data.describe(), ids - 1)};
 }
 
 std::int64_t vocabulary_for(std::string_view who, std::int64_t chosen, const data_source& data) {

@@ -138,6 +138,17 @@ void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts
   for (const named_token& named : named_tokens(settings)) add_named(named, parts);
 }
 
+std::vector<std::string> added_anew(const std::vector<std::string>& tokens, tokenizer_parts& parts) {
+  std::vector<std::string> made;
+  for (const std::string& token : tokens) {
+    if (std::ranges::find(parts.added, token, &added_token::content) != parts.added.end()) continue;
+    const auto known = parts.tokens.find(token);
+    parts.added.push_back({.content = token, .id = known.value_or(next_id(parts)), .special = true});
+    made.push_back(fmt::format("{} {}\n", token, parts.added.back().id));
+  }
+  return made;
+}
+
 void recognise(const special_tokens& s, tokenizer_parts& parts) {
   for (const auto& id : {s.begin_of_text, s.end_of_text, s.padding, s.unknown, s.mask, s.classify, s.separate}) {
     const bool known = !id || std::ranges::count(parts.added, *id, &added_token::id) > 0;

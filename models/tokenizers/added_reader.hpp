@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hydra {
 
@@ -25,6 +27,10 @@ enum class new_ids : std::uint8_t { as_written, next };
 /// tokenizer_config.json ({"id": {"content", flags}, ...}), then those that are named, which are recognised in a text from now
 /// on. Of these a new one gets the next id, but not for padding, which has no loss: a note names it.
 void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts& parts);
+
+/// Adds special tokens that a user wants: each that is no added token gets the id that it has in the vocabulary, or the
+/// next one. Returns those, with their ids: "<|x|> 320".
+std::vector<std::string> added_anew(const std::vector<std::string>& tokens, tokenizer_parts& parts);
 
 /// Makes the model's tokens with a special meaning ones that are recognised in a text.
 void recognise(const special_tokens& special, tokenizer_parts& parts);

@@ -8,6 +8,7 @@
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,21 @@ namespace hydra {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The tokenizer.json that a choice names, if it does.
+fs::path json_of(const tokenizer_choice& choice) {
+  const fs::path file = fs::is_directory(choice.file) ? choice.file / "tokenizer.json" : choice.file;
+  return file.extension() != ".model" && fs::exists(file) ? file : fs::path{};
+}
+
+std::shared_ptr<const tokenizer> open_with_added(const tokenizer_choice& choice) {
+  const fs::path file = json_of(choice);
+  if (file.empty())
+    refuse(fmt::format("tokens ({}) are added to a tokenizer.json, and there is none: let transformers save it as that "
+                       "(AutoTokenizer, save_pretrained), and name its folder, tokenizer = {{ file = \"...\" }}",
+                       fmt::join(choice.added, ", ")));
+  return open_tokenizer_json(file, choice.added);
+}
 
 std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
@@ -37,7 +53,7 @@ std::shared_ptr<const tokenizer> open_file(const fs::path& file) {
 }  // namespace
 
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) {
-  const auto& [bytes, file, vocab, merges] = choice;
+  const auto& [bytes, file, vocab, merges, added] = choice;
   if (bytes && !(file.empty() && vocab.empty() && merges.empty()))
     refuse(fmt::format("a tokenizer is bytes or {}, not both",
                        (file.empty() ? vocab.empty() ? merges : vocab : file).string()));
@@ -45,6 +61,7 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
     refuse(fmt::format("a tokenizer is {} or {}, not both", file.string(), (vocab.empty() ? merges : vocab).string()));
   if (!merges.empty() && vocab.empty())
     refuse(fmt::format("{} needs the vocabulary (vocab.json) that goes with it", merges.string()));
+  if (!added.empty()) return open_with_added(choice);
   if (!merges.empty()) return open_bpe_files(vocab, merges);
   if (!vocab.empty()) return open_wordpiece_file(vocab);
   if (file.empty()) return std::make_shared<byte_tokenizer>();

@@ -61,11 +61,13 @@ struct tokenizer_choice {
   std::filesystem::path file{};  ///< tokenizer.json, *.model (SentencePiece), or a folder that has one, or other files
   std::filesystem::path vocab{};   ///< vocab.json with merges.txt (byte-level BPE), or vocab.txt alone (WordPiece)
   std::filesystem::path merges{};
+  /// Special tokens that are added where the tokenizer.json lacks them, each with the next id.
+  std::vector<std::string> added{};
   friend bool operator==(const tokenizer_choice&, const tokenizer_choice&) = default;
 };
 
 /// Opens a tokenizer; every byte is a token if no file is given. Throws fault_error{bad_input} naming the file and what is
-/// wrong in it.
+/// wrong in it; and if tokens are added to one that is no tokenizer.json.
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
 
 /// Whether a folder has one of the files that open_tokenizer() searches there.

@@ -108,7 +108,8 @@ model_kind kind_of(const model_config& model) {
 
 }  // namespace
 
-std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path& path) {
+std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path& path,
+                                                     const std::vector<std::string>& added) {
   tokenizer_source source;
   const model_config file = source.object(path);
   const auto model = file.table("model");
@@ -121,6 +122,7 @@ std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path
   parts.normalize = read_normalizers(file);
   const tokenizer_settings settings = read_settings(source, path.parent_path());
   add_beside(settings, new_ids::next, parts);
+  for (const std::string& token : added_anew(added, parts)) source.mark(token);
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
   read_post_processor(file, parts);
   parts.identity = source.identity();

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ class tokenizer_source {
   model_config object(const std::filesystem::path& file);
   /// Empty if there is no such file.
   std::optional<model_config> object_if_there(const std::filesystem::path& file);
+
+  /// What is not read from a file and decides ids, too.
+  void mark(std::string_view text) { hash_.add(std::as_bytes(std::span{text})); }
 
   /// Hash of all that was read. Call it once, at the end.
   std::string identity() { return "sha256:" + hash_.finish(); }

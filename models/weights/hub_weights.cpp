@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -47,11 +48,28 @@ bool ends_with_one_of(std::string_view name, const Texts& all) {
   refuse_weights(t.file, fmt::format("tensor {}: {}", t.name, why));
 }
 
+std::size_t elements_of(const hub_tensor& t) {
+  return std::accumulate(t.tensor.shape.begin(), t.tensor.shape.end(), std::size_t{1},
+                         [](std::size_t all, std::int64_t n) { return all * static_cast<std::size_t>(n); });
+}
+
+/// Makes the rows of `values` behind `stored`, which are `rows`, their mean: transformers' resize_token_embeddings draws
+/// new rows from a normal distribution around it whose deviation is 3e-5 of theirs.
+void add_mean_rows(std::span<float> values, std::span<const float> stored, std::size_t rows) {
+  const std::size_t columns = stored.size() / rows;
+  for (std::size_t c = 0; c < columns; ++c) {
+    double sum = 0;
+    for (std::size_t r = 0; r < rows; ++r) sum += static_cast<double>(stored[r * columns + c]);
+    const auto mean = static_cast<float>(sum / static_cast<double>(rows));
+    for (std::size_t i = stored.size() + c; i < values.size(); i += columns) values[i] = mean;
+  }
+}
+
 /// Determines which tensor each parameter of a chain is.
 class matching {
  public:
-  matching(const hub_tensors& tensors, const chain& model, hub_head head)
-      : tensors_{tensors}, model_{model}, fresh_head_{head == hub_head::fresh} {}
+  matching(const hub_tensors& tensors, const chain& model, hub_head head, std::int64_t stored_tokens)
+      : tensors_{tensors}, model_{model}, fresh_head_{head == hub_head::fresh}, stored_tokens_{stored_tokens} {}
 
   matched_tensors run() {
     match_all(&matching::match_owner);
@@ -109,7 +127,7 @@ class matching {
 
   /// False for a head of other classes that a fresh one replaces.
   bool fits(const parameter_spec& p, const hub_tensor& t, const std::string& name) const {
-    if (t.tensor.shape != p.shape) {
+    if (t.tensor.shape != p.shape && !lacks_rows(t, p.shape)) {
       if (may_be_fresh(name)) return false;
       refuse_weights(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
                             fmt::join(p.shape, ", ")));
@@ -117,6 +135,13 @@ class matching {
     if (!widens_to_f32(t.tensor.type))
       refuse_weights(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
     return true;
+  }
+
+  /// Of new tokens.
+  bool lacks_rows(const hub_tensor& t, std::vector<std::int64_t> shape) const {
+    if (stored_tokens_ == 0 || shape.empty() || shape.front() < stored_tokens_) return false;
+    shape.front() = stored_tokens_;
+    return t.tensor.shape == shape;
   }
 
   bool may_be_fresh(const std::string& name) const {
@@ -151,6 +176,7 @@ class matching {
   const hub_tensors& tensors_;
   const chain& model_;
   bool fresh_head_;
+  std::int64_t stored_tokens_;
   std::map<std::string, std::string> expected_;  ///< stored names by the owner's
   std::set<std::string> taken_;                  ///< canonical names
   std::vector<std::string> left_over_;           ///< stored names
@@ -160,8 +186,17 @@ class matching {
 
 }  // namespace
 
-hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head)
-    : tensors_(std::move(tensors)), matched_(matching{*tensors_, model, head}.run()), identity_(tensors_->identity()) {}
+hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head,
+                         std::int64_t stored_tokens)
+    : tensors_(std::move(tensors)),
+      matched_(matching{*tensors_, model, head, stored_tokens}.run()),
+      identity_(tensors_->identity()) {
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (const auto place = matched_.places.find(p.name);
+          place != matched_.places.end() && place->second->tensor.shape != p.shape)
+        grown_.insert(p.name);
+}
 
 std::string hub_weights::origin(const std::string& parameter) const {
   if (!matched_.places.contains(parameter)) return {};
@@ -173,10 +208,12 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   if (place == matched_.places.end()) return false;
   tensors_->verify();
   const hub_tensor& t = *place->second;
-  if (const std::size_t wrong = widen_mapped(t.tensor, values))
+  const auto stored = values.first(elements_of(t));
+  if (const std::size_t wrong = widen_mapped(t.tensor, stored))
     refuse_weights(t, fmt::format(
                   "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
-                  wrong, values.size()));
+                  wrong, stored.size()));
+  if (stored.size() < values.size()) add_mean_rows(values, stored, static_cast<std::size_t>(t.tensor.shape.front()));
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,19 +30,24 @@ class hub_weights final : public weight_source {
   /// fault_error{bad_input} with file and tensor: a parameter that is not stored (except those of a fresh head), a
   /// tensor of another shape, or of a type that fp32 does not hold exactly, a tensor that no parameter uses (except
   /// buffers that follow from the configuration, and heads that the chain does not have). Tied parameters that are
-  /// stored with different values have those of the owner; matched().untied names them.
-  hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head);
+  /// stored with different values have those of the owner; matched().untied names them. `stored_tokens`: rows of the
+  /// checkpoint's embedding and head, if the model may have more.
+  hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head,
+              std::int64_t stored_tokens = 0);
 
   const matched_tensors& matched() const noexcept { return matched_; }
 
-  /// Throws fault_error{bad_input} for values that are not finite, and what hub_tensors::verify() throws.
+  /// Rows that are not stored are the mean of those that are. Throws fault_error{bad_input} for values that are not
+  /// finite, and what hub_tensors::verify() throws.
   bool read(const parameter_spec& p, std::span<float> values) const override;
   std::string identity() const override { return identity_; }
   std::string origin(const std::string& parameter) const override;
+  bool differs_from_base(const std::string& parameter) const override { return grown_.contains(parameter); }
 
  private:
   std::shared_ptr<const hub_tensors> tensors_;
   matched_tensors matched_;
+  std::set<std::string, std::less<>> grown_;  ///< those that have more rows than are stored
   std::string identity_;
 };
 

@@ -170,3 +170,19 @@ TEST_CASE("without a choice every byte is a token") {
   CHECK_THROWS_WITH(t->decode(std::vector<std::uint32_t>{256}), Catch::Contains("the id 256 is no byte"));
   CHECK_THROWS_WITH(t->encode("\xC3"), Catch::Contains("byte 0"));
 }
+
+TEST_CASE("tokens are added to a tokenizer.json where it lacks them, with the next ids") {
+  auto file = bpe_file({"a b"});
+  file["added_tokens"] = {added(300, "<old>")};
+  const temporary_folder folder;
+  const auto path = folder.path() / "tokenizer.json";
+  std::ofstream{path} << file.dump();
+  const auto plain = open_tokenizer({.file = path});
+  const auto t = open_tokenizer({.file = folder.path(), .added = {"<x>", "<old>", "ab", "<y>", "<x>"}});
+  CHECK(t->vocabulary() == 303);
+  CHECK(t->encode("a<x>ab<y><old>") == std::vector<std::uint32_t>{97, 301, 256, 302, 300});
+  CHECK(t->decode(std::vector<std::uint32_t>{301, 302}) == "<x><y>");
+  CHECK(t->identity() != plain->identity());
+  CHECK(open_tokenizer({.file = path, .added = {"<old>"}})->identity() == plain->identity());
+  CHECK_THROWS_WITH(open_tokenizer({.added = {"<x>"}}), Catch::Contains("tokens (<x>) are added to a tokenizer.json"));
+}

@@ -14,9 +14,10 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// With its own head, "lm_head.weight".
-chain untied_gpt2() {
+chain untied_gpt2(std::int64_t vocabulary = 0) {
   const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
-  return gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6, .tied = false}).build(*data);
+  return gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6, .vocabulary = vocabulary, .tied = false})
+      .build(*data);
 }
 
 chain tied_gpt2() {
@@ -93,4 +94,24 @@ TEST_CASE("of a checkpoint with other names, the message shows both") {
   for (const auto& [name, t] : tiny_gpt2_tensors()) tensors["net." + name] = t;
   CHECK_THROWS_WITH(weights_of(tensors, tied_gpt2(), hub_head::stored),
                     Contains("lacks 16 of 16 tensors: transformer.") && Contains("in their place it has net.transformer."));
+}
+
+TEST_CASE("the rows of new tokens are the mean of those that are stored") {
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  tensors["lm_head.weight"] = ramp({8, 4}, 3);
+  const chain model = untied_gpt2(10);
+  CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored), Contains("is [8, 4]"));
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", tensors);
+  const hub_weights weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 8};
+  std::vector<float> values(40);
+  REQUIRE(weights.read({.name = "lm_head.weight", .shape = {10, 4}, .initial = {}, .tied_to = {}}, values));
+  for (std::size_t i = 0; i < 40; ++i) {
+    const std::size_t column = i % 4;
+    CHECK(values[i] == 3 + static_cast<float>(i < 32 ? i : 14 + column) / 1024);  // of the rows 0, 4, ..., 28 + column
+  }
+  CHECK(weights.differs_from_base("wte.weight"));
+  CHECK_FALSE(weights.differs_from_base("wpe.weight"));
+  CHECK_THROWS_WITH((hub_weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 7}),
+                    Contains("is [8, 4]"));
 }

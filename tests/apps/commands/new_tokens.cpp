@@ -1,0 +1,138 @@
+// Tokens that a checkpoint lacks: in its tokenizer, its embedding and its head, in what is trained and in what is exported.
+
+#include "models/weights/hub_tensors.hpp"
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+using tensor_shape = std::vector<std::int64_t>;
+
+/// A checkpoint "base" for 257 tokens: the bytes and "<|endoftext|>".
+void write_small_base(const temporary_folder& folder, std::int64_t rows = 257) {
+  folder.write("learn.txt", "abcd abcd");
+  REQUIRE(run_hydra(folder, "tokenize learn.txt --train 257 --output t.json --special '<|endoftext|>'").status == 0);
+  json config = test::tiny_gpt2_config();
+  config["vocab_size"] = rows;
+  config["n_positions"] = 64;
+  test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
+  tensors["transformer.wte.weight"] = test::ramp({rows, 4}, -0.1f);
+  tensors["transformer.wpe.weight"] = test::ramp({64, 4}, 0);
+  test::write_checkpoint(folder.path() / "base", config, tensors);
+  folder.write("base/tokenizer.json", folder.read("t.json"));
+  folder.write("talks.jsonl",
+               R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})"
+               "\n");
+}
+
+void write_talks(const temporary_folder& folder, const std::string& chain, const std::string& more = "") {
+  folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"8MiB\"\n[data.talks]\nkind = \"chat\"\n"
+                         "template = \"chatml\"\ntrain = \"talks.jsonl\"\nvalidation = \"talks.jsonl\"\n[[model]]\n"
+                         "name = \"m\"\nchain = { " +
+                             chain + " }\ndata = \"talks\"\nbatch_size = 1\nsteps = 2\n" + more);
+}
+
+const std::string grown_base = R"(from = "base", tokens = ["<|im_start|>", "<|im_end|>"])";
+
+void train_and_export(const temporary_folder& folder, const std::string& run, const std::string& target) {
+  const outcome trained = run_hydra(folder, "train w.toml --quiet --output " + run);
+  INFO(trained.err);
+  REQUIRE(trained.status == 0);
+  REQUIRE(run_hydra(folder, "export " + run + " m " + target).status == 0);
+}
+
+double evaluated_loss(const temporary_folder& folder, const std::string& what) {
+  const outcome o = run_hydra(folder, "evaluate " + what + " --json");
+  INFO(o.err);
+  REQUIRE(o.status == 0);
+  return json::parse(o.out).at(0).at("loss");
+}
+
+tensor_shape stored_shape(const temporary_folder& folder, const std::string& file, const std::string& tensor) {
+  const hub_tensors all{folder.path() / file, file.starts_with("lora") ? "adapter_model" : "model"};
+  REQUIRE(all.find(tensor));
+  return all.find(tensor)->tensor.shape;
+}
+
+json exported_tokens(const temporary_folder& folder, const std::string& export_folder) {
+  return json::parse(folder.read(export_folder + "/tokenizer.json")).at("added_tokens");
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint gets new tokens, and its export is a model for all of them") {
+  const temporary_folder folder;
+  write_small_base(folder);
+  write_talks(folder, grown_base);
+  train_and_export(folder, "run", "out");
+  CHECK(json::parse(folder.read("out/config.json")).at("vocab_size") == 259);
+  CHECK(stored_shape(folder, "out", "wte.weight") == tensor_shape{259, 4});
+  const json added = exported_tokens(folder, "out");
+  REQUIRE(added.size() == 3);
+  CHECK(added[1].at("content") == "<|im_start|>");
+  CHECK(added[1].at("id") == 257);
+  CHECK(added[2].at("id") == 258);
+  CHECK(added[2].at("special") == true);
+  const double trained = evaluated_loss(folder, "run");
+  write_talks(folder, "from = \"out\"");
+  CHECK(evaluated_loss(folder, "w.toml") == trained);
+}
+
+TEST_CASE("rows that are there for new tokens are kept, and none are added") {
+  const temporary_folder folder;
+  write_small_base(folder, 300);
+  write_talks(folder, grown_base);
+  train_and_export(folder, "run", "out");
+  CHECK(stored_shape(folder, "out", "wte.weight") == tensor_shape{300, 4});
+  CHECK(exported_tokens(folder, "out").size() == 3);
+}
+
+TEST_CASE("an adapter of a grown model has the rows of the embedding and the head, and continues") {
+  const temporary_folder folder;
+  write_small_base(folder);
+  write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\", \"lm_head\"] }\n");
+  train_and_export(folder, "run", "lora");
+  CHECK(stored_shape(folder, "lora", "wte.weight") == tensor_shape{259, 4});
+  CHECK(stored_shape(folder, "lora", "lm_head.weight") == tensor_shape{259, 4});
+  CHECK(exported_tokens(folder, "lora").size() == 3);
+  const double trained = evaluated_loss(folder, "run");
+  write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
+  CHECK(evaluated_loss(folder, "w.toml") == trained);
+  write_talks(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n");
+  const outcome o = run_hydra(folder, "evaluate w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("is [259, 4]; the model has [257, 4]") && Contains("tokens = ["));
+}
+
+TEST_CASE("an adapter that does not train the rows of new tokens says so, and has them all the same") {
+  const temporary_folder folder;
+  write_small_base(folder);
+  write_talks(folder, grown_base, "adapter = { rank = 2 }\n");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
+             Contains("the rows of new tokens in transformer.wte.weight are not trained"));
+  train_and_export(folder, "run", "lora");
+  CHECK(stored_shape(folder, "lora", "wte.weight") == tensor_shape{259, 4});
+}
+
+TEST_CASE("a tokenizer with more tokens than the embedding is refused with what to do, which helps") {
+  const temporary_folder folder;
+  write_small_base(folder, 256);
+  write_talks(folder, "from = \"base\"");
+  const outcome o = run_hydra(folder, "evaluate w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256") && Contains("tokens = ["));
+  write_talks(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]");
+  CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
+}
+
+}  // namespace hydra::apps
