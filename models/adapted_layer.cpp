@@ -28,12 +28,16 @@ adapted_layer::adapted_layer(std::shared_ptr<const layer> body, const std::vecto
     terms_.push_back({.weight = weight.index,
                       .a = parameters_.size(),
                       .b = parameters_.size() + 1,
+                      .order = base.linear,
                       .scale = weight.scale,
                       .dropout = options_.dropout,
                       .site = first_site + static_cast<std::uint32_t>(weight.index)});
     const initial_value uniform{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(inputs_of(base)))};
     parameters_.push_back({lora_name(base.name, 'A'), {weight.rank, inputs_of(base)}, uniform, {}});
     parameters_.push_back({lora_name(base.name, 'B'), {outputs_of(base), weight.rank}, {}, {}});
+    if (!options_.magnitudes) continue;
+    terms_.back().magnitude = parameters_.size();
+    parameters_.push_back({magnitude_name(base.name), {outputs_of(base)}, {initial_value::kind::constant, 1}, {}});
   }
 }
 
@@ -58,7 +62,8 @@ std::string adapted_layer::signature() const {
     alike[fmt::format("rank={} scale={}", parameters_[t.a].shape[0], t.scale)].push_back(t.weight);
   std::string text = body_->signature();
   for (const auto& [what, weights] : alike)
-    text += fmt::format(" lora {} dropout={} on={}", what, options_.dropout, index_ranges(weights));
+    text += fmt::format(" lora {} dropout={}{} on={}", what, options_.dropout, options_.magnitudes ? " magnitudes" : "",
+                        index_ranges(weights));
   return text;
 }
 

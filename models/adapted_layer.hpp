@@ -18,7 +18,8 @@ struct adapted_weight {
 
 /// LoRA (Hu et al. 2021): W x becomes W x + scale * B A dropout(x). The parameters are the layer's own, then for each
 /// weight, whose name is "MODULE.weight", "MODULE.lora_A.weight" [rank, in], uniform in +-1/sqrt(in), and
-/// "MODULE.lora_B.weight" [out, rank], zero: names and initial values of Hugging Face's PEFT.
+/// "MODULE.lora_B.weight" [out, rank], zero: names and initial values of Hugging Face's PEFT. With magnitudes
+/// "MODULE.lora_magnitude_vector" [out], too.
 class adapted_layer final : public layer {
  public:
   /// `weights`: ascending.

@@ -6,6 +6,7 @@
 #include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,9 +48,12 @@ struct parameter_spec {
 };
 
 /// What an adapter adds to a linear map of a layer: scale * dropout(x) A^T B^T. Indices in the layer's parameters; A is
-/// [rank, in], B is [out, rank].
+/// [rank, in], B is [out, rank]. With a magnitude [out] (DoRA, Liu et al. 2024) each output is then scaled so that its row
+/// of W + scale B A has that norm; the norm of the row is a constant for gradients (section 4.3).
 struct low_rank_term {
   std::size_t weight = 0, a = 0, b = 0;
+  std::optional<std::size_t> magnitude{};
+  linear_weight order = linear_weight::out_in;  ///< of the weight
   double scale = 1;
   double dropout = 0;
   std::uint32_t site = 0;  ///< of the dropout

@@ -83,6 +83,7 @@ class adaptation {
 
   freezing frozen() const {
     std::vector<std::string> patterns{"*", "!*lora_A.weight", "!*lora_B.weight"};
+    if (options_.magnitudes) patterns.push_back("!*lora_magnitude_vector");
     for (const std::string& name : options_.also_train) {
       if (any([&](const std::string& module) { return (module + ".").starts_with(name + "."); }))
         patterns.push_back(fmt::format("!{}.*", name));
@@ -211,6 +212,11 @@ std::vector<std::string> all_linear_modules(const chain& model) {
 std::string lora_name(std::string_view weight, char which) {
   const std::string module = module_of(weight);
   return fmt::format("{}{}lora_{}.weight", module, module.empty() ? "" : ".", which);
+}
+
+std::string magnitude_name(std::string_view weight) {
+  const std::string module = module_of(weight);
+  return fmt::format("{}{}lora_magnitude_vector", module, module.empty() ? "" : ".");
 }
 
 chain adapt(chain model, const lora_options& options) {

@@ -20,6 +20,7 @@ struct lora_options {
   double alpha = 0;          ///< 0: 2 * rank
   double dropout = 0;        ///< of what the maps of low rank are applied to
   bool rank_scaled = false;  ///< scale alpha / sqrt(rank) instead of alpha / rank (Kalajdzievski 2023)
+  bool magnitudes = false;  ///< DoRA (low_rank_term::magnitude); these begin as a stored adapter has them
   std::vector<std::string> targets{all_linear};
   std::vector<std::string> also_train{};  ///< modules that are trained in full, such as a new head
   std::map<std::string, std::int64_t> rank_of{};  ///< of modules, by full name, for which it is another
@@ -34,6 +35,9 @@ struct lora_options {
 
 /// "MODULE.lora_A.weight" (`which` = 'A' or 'B') for the weight "MODULE.weight".
 std::string lora_name(std::string_view weight, char which);
+
+/// "MODULE.lora_magnitude_vector" for the weight "MODULE.weight".
+std::string magnitude_name(std::string_view weight);
 
 /// The chain with adapted layers, all else but `also_train` frozen. Throws fault_error{bad_input}: an impossible number, a
 /// module that is none of the model's or no linear map (with the nearest name), or one whose weight is tied; the model is

@@ -274,7 +274,7 @@ void layer_program::prepared_calls::run(const prepared_call& call, frame& on) co
   const bool adapted = call.linear && !on.context.low_rank.empty();
   const at::Tensor x = adapted ? stack.at(call.linear->factor).toTensor() : at::Tensor{};
   call.op->callBoxed(stack);
-  if (adapted) stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, call.linear->weight, x, on.context);
+  if (adapted) stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, {call.linear->weight}, x, on.context);
   if (call.of->returns_list) {
     const std::vector<at::Tensor> made = stack.at(0).toTensorVector();
     if (made.size() != call.results.size())

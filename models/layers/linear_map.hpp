@@ -30,9 +30,9 @@ at::Tensor linear_map(std::span<const at::Tensor> parameters, linear_place place
 at::Tensor linear_map_in_out(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
                              const layer_context& context);
 
-/// y + scale * dropout(x) A^T B^T if an adapter adds to that weight (Hu et al. 2021, section 4.1), else y: x is what the
-/// linear map was applied to, y its result.
-at::Tensor add_low_rank(const at::Tensor& y, std::span<const at::Tensor> parameters, std::size_t weight,
+/// y with what a low_rank_term adds to that weight (Hu et al. 2021, section 4.1), if an adapter has one: x is what the
+/// linear map was applied to, y its result, with the bias.
+at::Tensor add_low_rank(const at::Tensor& y, std::span<const at::Tensor> parameters, linear_place place,
                         const at::Tensor& x, const layer_context& context);
 
 }  // namespace hydra

@@ -57,7 +57,7 @@ void require_absent(const model_config& config, const char* key, const json& pla
 void require_plain(const model_config& config) {
   config.require("peft_type", "LORA");
   require_absent(config, "bias", "none");
-  for (const char* const key : {"use_dora", "use_qalora", "use_bdlora", "lora_bias"}) require_absent(config, key, false);
+  for (const char* const key : {"use_qalora", "use_bdlora", "lora_bias"}) require_absent(config, key, false);
   for (const char* const key :
        {"layer_replication", "trainable_token_indices", "target_parameters", "alora_invocation_tokens", "kasa_config",
         "monteclora_config", "velora_config", "arrow_config"})
@@ -84,7 +84,8 @@ lora_options common_of(const model_config& config) {
   lora_options o{.rank = config.integer("r"),
                  .alpha = config.real("lora_alpha"),
                  .dropout = config.real("lora_dropout", 0),
-                 .rank_scaled = config.boolean("use_rslora", false)};
+                 .rank_scaled = config.boolean("use_rslora", false),
+                 .magnitudes = config.boolean("use_dora", false)};
   return o;
 }
 
@@ -227,6 +228,7 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
                     {"rank_pattern", o.rank_of},
                     {"target_modules", named_targets(model, o)},
                     {"task_type", task_of(architecture_of(model), o)},
+                    {"use_dora", o.magnitudes},
                     {"use_rslora", o.rank_scaled}};
   return json_text(config, 2) + "\n";
 }
@@ -270,6 +272,9 @@ chain adapter_folder::adapt(chain model) const {
         "\"{}\" }}",
         tensors_->folder().string(), base_.string()));
   check_base(*model.weights());
+  if (common_.magnitudes && model.hub().config.empty())
+    refuse(fmt::format("{}: use_dora: true is not supported for models of hydra_export",
+                       (tensors_->folder() / config_file).string()));
   const lora_options options = targets_.in(model, common_);
   const bool tied = tied_head(model).has_value();
   chain adapted = hydra::adapt(std::move(model), options);

@@ -29,8 +29,11 @@ constexpr std::string_view peft_prefix = "base_model.model.";
 constexpr std::array<std::string_view, 3> wrappers{"_orig_mod.", "module.", "model."};
 constexpr std::array<std::string_view, 8> weight_files{".safetensors", ".bin",  ".pt", ".pth",
                                                        ".ckpt",        ".gguf", ".h5", ".msgpack"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> named_parts{
-    {{".lora_A.default.", ".lora_A."}, {".lora_B.default.", ".lora_B."}, {".modules_to_save.default.", "."}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> named_parts{
+    {{".lora_A.default.", ".lora_A."},
+     {".lora_B.default.", ".lora_B."},
+     {".lora_magnitude_vector.default.weight", ".lora_magnitude_vector"},
+     {".modules_to_save.default.", "."}}};
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
 
 /// All of a small tensor.

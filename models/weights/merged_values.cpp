@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/linalg_vector_norm_ops.h>
 #include <ATen/ops/mm_ops.h>
 
 #include <deque>
@@ -11,12 +12,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 namespace {
 
 struct merged_parameter {
-  parameter_spec own, a{}, b{};
+  parameter_spec own, a{}, b{}, magnitude{};  ///< magnitude without a name: none
   double scale = 0;  ///< 0: it is not adapted
 };
 
@@ -36,17 +38,29 @@ class merging {
     const stored_tensor own = values_(m.own);
     if (m.scale == 0) return own;
     const at::Tensor added = at::_ops::mm::call(view_of(values_(m.b)), view_of(values_(m.a)));
-    const at::Tensor sum = view_of(own).add(m.own.linear == linear_weight::out_in ? added : added.t(), m.scale);
-    const at::Tensor& kept = computed_.emplace_back(sum.contiguous());
+    const bool in_out = m.own.linear == linear_weight::in_out;
+    const at::Tensor sum = view_of(own).add(in_out ? added.t() : added, m.scale);
+    const at::Tensor& kept = computed_.emplace_back(m.magnitude.name.empty() ? sum.contiguous() : scaled(sum, m));
     return {stored_type::f32, p.shape, {static_cast<const std::byte*>(kept.const_data_ptr()), kept.nbytes()}};
   }
 
  private:
+  /// With rows (of [in, out]: columns) of these magnitudes.
+  at::Tensor scaled(const at::Tensor& sum, const merged_parameter& m) const {
+    const bool in_out = m.own.linear == linear_weight::in_out;
+    const at::Tensor norms = at::_ops::linalg_vector_norm::call(sum, 2, std::vector<std::int64_t>{in_out ? 0 : 1}, true, {});
+    return sum.mul(view_of(values_(m.magnitude)).view(norms.sizes()).div(norms)).contiguous();
+  }
+
   void add(const std::vector<parameter_spec>& all, const adapted_layer* adapted) {
     for (const parameter_spec& p : all) parameters_[p.name].own = p;
     if (!adapted) return;
     for (const low_rank_term& t : adapted->terms())
-      parameters_[all[t.weight].name] = {.own = all[t.weight], .a = all[t.a], .b = all[t.b], .scale = t.scale};
+      parameters_[all[t.weight].name] = {.own = all[t.weight],
+                                         .a = all[t.a],
+                                         .b = all[t.b],
+                                         .magnitude = t.magnitude ? all[*t.magnitude] : parameter_spec{},
+                                         .scale = t.scale};
   }
 
   stored_values values_;

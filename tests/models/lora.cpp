@@ -157,8 +157,10 @@ TEST_CASE("a new adapter changes nothing, and without it the chain is what it wa
 }
 
 TEST_CASE("merged weights give what weight and adapter give together") {
-  for (const bool transposed : {false, true}) {
-    chain c = adapt(transposed ? small_gpt2() : small_llama(), {.rank = 2, .alpha = 3, .rank_scaled = transposed});
+  for (const int bits : {0, 1, 2, 3}) {
+    const bool transposed = (bits & 1) != 0, magnitudes = (bits & 2) != 0;
+    chain c = adapt(transposed ? small_gpt2() : small_llama(),
+                    {.rank = 2, .alpha = 3, .rank_scaled = transposed, .magnitudes = magnitudes});
     c.freeze({});
     const flat_values own{c};
     const chain whole = without_adapter(c);

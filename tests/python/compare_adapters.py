@@ -32,6 +32,8 @@ ADAPTED = {  # "of": the architecture, where a name is none
     "llama-patterns": dict(of="llama", target_modules=r".*\.(q_proj|up_proj)", rank_pattern={"up_proj": 3},
                            alpha_pattern={r"layers\.1\.self_attn\.q_proj": 20}),
     "gpt2-tied": dict(of="gpt2", target_modules=["c_attn", "c_fc"], layers_to_transform=[1], modules_to_save=["lm_head"]),
+    "llama-dora": dict(of="llama", target_modules="all-linear", use_dora=True),
+    "gpt2-dora": dict(of="gpt2", target_modules=["c_attn", "c_proj", "c_fc"], use_dora=True, use_rslora=True),
     "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
     "gemma3": dict(target_modules="all-linear"),
     "phi3": dict(target_modules=["qkv_proj", "gate_up_proj"]),
@@ -47,7 +49,7 @@ def adapted(model, rank, **options):
     generator = torch.Generator().manual_seed(rank + 1)
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if "lora_B" in name:
+            if "lora_B" in name or "lora_magnitude" in name:
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
     return model
 

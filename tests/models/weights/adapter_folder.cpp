@@ -182,7 +182,8 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   const stored_adapter stored;
   CHECK_THAT(stored.refusal_with("peft_type", "IA3"),
              Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
-  CHECK_THAT(stored.refusal_with("use_dora", true), Contains("use_dora"));
+  CHECK_THAT(stored.refusal_with("use_dora", true), Contains("lacks tensor") && Contains("c_attn.lora_magnitude_vector"));
+  CHECK_THAT(stored.refusal_with("lora_bias", true), Contains("lora_bias: true is not supported"));
   CHECK_THAT(stored.refusal_with("bias", "lora_only"),
              Contains("bias: \"lora_only\" is not supported; merge the adapter into its base by peft (merge_and_unload)"));
   CHECK_THAT(stored.refusal_with("init_lora_weights", "pissa"),
