@@ -6,11 +6,11 @@
                                             one is not found, or if the plug-in without a defect fails
 
 A plug-in is its folder, runtime/device/cuda, and runtime/device/streams: only the file with the defect is compiled again."""
-import argparse, collections, os, pathlib, re, shutil, subprocess, sys, tempfile, time
+import collections, os, pathlib, re, shutil, subprocess, sys, tempfile, time
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+from planting import PATIENCE_S, TREE, can_be_planted, numbered, parsers, say
+
 FOLDERS = ["runtime/device/cuda", "runtime/device/streams"]
-PATIENCE_S = 300   # a defect may make a test hang
 
 TESTS = [  # name, program, cases, settings of the double
     ("tight", "runtime_tests", "[gpu][tight]", {"GPU_DOUBLE_PAGE_KIB": "64"}),
@@ -46,12 +46,7 @@ DEFECTS = [
 
 
 def check(tree):
-    """Names those that cannot be planted."""
-    wrong = [(d, old) for d in DEFECTS for old, _ in d.changes if (tree / d.file).read_text().count(old) != 1]
-    for d, old in wrong:
-        print(f"{d.name}: {d.file} does not have {old!r} exactly once")
-    print(f"{len(DEFECTS)} defects")
-    return 1 if wrong else 0
+    return can_be_planted(tree, DEFECTS, lambda d: [old for old, _ in d.changes])
 
 
 class Builder:
@@ -132,29 +127,22 @@ def run(o):
     build = o.build.resolve()
     if check(TREE):
         return 1
-    chosen = [d for n, d in enumerate(DEFECTS, start=1) if not o.only or str(n) in o.only.split(",")]
-    missed = []
+    chosen, missed = numbered(DEFECTS, o.only), []
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(build, pathlib.Path(folder))
         if not o.only and (why := search(build, builder.link())):
             missed.append(f"without a defect: {why}")
-        for d in chosen:
+        for number, d in chosen:
             start = time.monotonic()
             found = search(build, builder.with_defect(d))
             missed += [] if found else [d.name]
-            print(f"{d.name}: {f'found by {found}' if found else 'NOT FOUND'}, {time.monotonic() - start:.0f} s", flush=True)
+            say(number, d, found, time.monotonic() - start)
     print(f"{len(chosen)} defects", *missed, sep="\n  ")
     return 1 if missed else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("check").add_argument("tree", nargs="?", type=pathlib.Path, default=TREE)
-    of_run = commands.add_parser("run")
-    of_run.add_argument("build", type=pathlib.Path)
-    of_run.add_argument("--only", metavar="N,N,...", help="numbers of defects; the plug-in without one is not tried")
-    o = parser.parse_args()
+    o = parsers(__doc__)[0].parse_args()
     return run(o) if o.command == "run" else check(o.tree)
 
 

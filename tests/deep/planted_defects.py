@@ -12,11 +12,11 @@ mistake of one line that changes results, or loses or repeats work, or breaks a 
     plant TREE      writes them into the files of TREE; git -C TREE checkout . takes them out again
     run BUILD       for each defect the tests that most likely find it, then all of fast and core, until one fails. With --log
                     FILE, a run that was cut off goes on. Exit status 1 if more than three are not found."""
-import argparse, collections, concurrent.futures, os, pathlib, re, subprocess, sys, threading, time
+import collections, concurrent.futures, os, pathlib, re, subprocess, sys, threading, time
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+from planting import PATIENCE_S, TREE, can_be_planted, numbered, parsers, say
+
 MOST_MISSED = 3
-PATIENCE_S = 300       # of a test that has no limit of its own: a defect may make it hang
 NOT_RUN = ["quoted-code", "include-directions", "plugin-template", "installed-package", "planted-defects"]  # read sources, compile
 DECLARATION = 'extern "C" bool hydra_planted(int which) noexcept;\n'
 DEFINED_IN = "runtime/base/fault.cpp"
@@ -184,24 +184,11 @@ DEFECTS = [
 
 # -- planting ----------------------------------------------------------------------------------------------------------------
 
-def is_right(tree, d):
-    source = tree / d.file
-    content = source.read_text() if source.is_file() else ""
-    within = d.within or d.old
-    return (content.count(within) == 1 and within.count(d.old) == 1 and callable(d.planted) and
-            all(isinstance(part, str) and part for part in (d.name, d.file, d.hints, d.old)))
-
-
 def check(tree):
-    """Names those that cannot be planted."""
-    wrong = [d for d in DEFECTS if not is_right(tree, d)]
-    for d in wrong:
-        print(f"{d.name}: {d.file} does not have {d.within or d.old!r} exactly once, or the entry is not complete")
-    twice = [name for name, n in collections.Counter(d.name for d in DEFECTS).items() if n > 1]
-    for name in twice:
-        print(f"{name}: is there twice")
-    print(f"{len(DEFECTS)} defects")
-    return 1 if wrong or twice else 0
+    for d in DEFECTS:
+        if not callable(d.planted) or (d.within or d.old).count(d.old) != 1:
+            raise ValueError(f"{d.name}: the entry is not complete")
+    return can_be_planted(tree, DEFECTS, lambda d: [d.within or d.old])
 
 
 def with_defects(file, content):
@@ -273,7 +260,7 @@ class Log:
     def add(self, number, d, found, seconds):
         with self.lock:
             self.known[d.name] = found or ""
-            print(f"{number:3} {d.name}: {f'found by {found}' if found else 'NOT FOUND'}, {seconds:.0f} s", flush=True)
+            say(number, d, found, seconds)
             if self.file:
                 with self.file.open("a") as out:
                     out.write(f"{d.name}\t{found or ''}\t{seconds:.0f}\n")
@@ -281,7 +268,7 @@ class Log:
 
 def run(o):
     log = Log(o.log)
-    chosen = [(n, d) for n, d in enumerate(DEFECTS, start=1) if not o.only or str(n) in o.only.split(",")]
+    chosen = numbered(DEFECTS, o.only)
 
     def look_for(numbered):
         start = time.monotonic()
@@ -296,14 +283,9 @@ def run(o):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("check").add_argument("tree", nargs="?", type=pathlib.Path, default=TREE)
+    parser, commands, of_run = parsers(__doc__)
     commands.add_parser("plant").add_argument("tree", type=pathlib.Path)
-    of_run = commands.add_parser("run")
-    of_run.add_argument("build", type=pathlib.Path, help="of a tree with the defects")
     of_run.add_argument("--jobs", type=int, default=2, help="defects at a time")
-    of_run.add_argument("--only", metavar="N,N,...", help="numbers of defects")
     of_run.add_argument("--hints", action="store_true", help="only the tests that most likely find them")
     of_run.add_argument("--log", type=pathlib.Path)
     o = parser.parse_args()
