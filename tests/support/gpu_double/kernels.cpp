@@ -1,20 +1,17 @@
-// Hydra's own kernels, the same sources, as functions of the host: one thread after the other. generate.py takes away the launches.
+// Hydra's own kernels, the same sources, as functions of the host: one thread after the other. generate.py takes away the
+// launches, for which nvcc makes calls of the functions below.
 
-#include "tests/support/gpu_double/launch.hpp"
+#include "tests/support/gpu_double/streams.hpp"
 
 #include <cmath>
-#include <cstddef>
+#include <tuple>
 #include <utility>
 
 #include <cuda_bf16.h>
-#include <cuda_runtime_api.h>
 
 namespace {
 
-struct index {
-  unsigned x = 0;
-};
-thread_local index gridDim, blockDim, blockIdx, threadIdx;
+thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
 
 float __fmul_rn(float a, float b) { return a * b; }
 
@@ -29,53 +26,85 @@ namespace {
 
 using namespace gpu_double;
 
+struct kernel_launch {
+  dim3 grid, block;
+  void** arguments;   ///< valid during the call only
+
+  template <class T>
+  T argument(int i) const { return *static_cast<T*>(arguments[i]); }
+};
+
 template <class F>
-void on_all_threads(shape s, const F& f) {
-  gridDim.x = s.blocks;
-  blockDim.x = s.threads;
-  for (blockIdx.x = 0; blockIdx.x < s.blocks; ++blockIdx.x) {
-    for (threadIdx.x = 0; threadIdx.x < s.threads; ++threadIdx.x) f();
+void on_all_threads(const kernel_launch& by, const F& f) {
+  gridDim = by.grid;
+  blockDim = by.block;
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
+    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) f();
   }
 }
 
-template <class T>
-T argument(void** all, int i) {
-  return *static_cast<T*>(all[i]);
-}
-
 template <class Element>
-work masking(shape s, void** given) {
-  const auto* from = argument<const Element*>(given, 0);
-  auto* to = argument<Element*>(given, 1);
-  const auto n = argument<std::size_t>(given, 2);
-  const auto rule = argument<hydra::keyed_mask_rule>(given, 3);
+work masking(const kernel_launch& by) {
+  const auto* from = by.argument<const Element*>(0);
+  auto* to = by.argument<Element*>(1);
+  const auto n = by.argument<std::size_t>(2);
+  const auto rule = by.argument<hydra::keyed_mask_rule>(3);
   const auto run = [=] {
-    on_all_threads(s, [&] { hydra::keyed_mask_kernels::keyed_mask<Element>(bytes_at(from), bytes_at(to), n, rule); });
+    on_all_threads(by, [&] { hydra::keyed_mask_kernels::keyed_mask<Element>(bytes_at(from), bytes_at(to), n, rule); });
   };
   return {"keyed_mask", {range_of(from, n * sizeof(Element), false), range_of(to, n * sizeof(Element), true)}, run};
 }
 
-work updating(shape s, void** given) {
-  const auto constants = argument<hydra::update_constants>(given, 0);
-  const auto at = argument<hydra::update_pointers>(given, 1);
-  const auto n = argument<std::size_t>(given, 2);
+work updating(const kernel_launch& by) {
+  const auto constants = by.argument<hydra::update_constants>(0);
+  const auto at = by.argument<hydra::update_pointers>(1);
+  const auto n = by.argument<std::size_t>(2);
   const hydra::update_pointers here{bytes_at(at.parameters), bytes_at(at.gradients), bytes_at(at.first_moment),
                                     bytes_at(at.second_moment), bytes_at(at.copy)};
-  work w{"update", {range_of(at.parameters, 4 * n, true), range_of(at.gradients, 4 * n, false)}, {}};
+  work w{"update", {range_of(at.parameters, 4 * n, true), range_of(at.gradients, 4 * n, false)}};
   for (auto* moment : {at.first_moment, at.second_moment}) {
     if (moment != nullptr) w.ranges.push_back(range_of(moment, 4 * n, true));
   }
   if (at.copy != nullptr) w.ranges.push_back(range_of(at.copy, 2 * n, true));
-  w.run = [=] { on_all_threads(s, [&] { hydra::update_kernels::update(constants, here, n); }); };
+  w.run = [=] { on_all_threads(by, [&] { hydra::update_kernels::update(constants, here, n); }); };
   return w;
 }
 
-[[maybe_unused]] const bool made = [] {
-  auto& known = kernel_makers();
-  known["keyed_mask<float>"] = masking<float>;
-  known["keyed_mask<unsigned short>"] = masking<std::uint16_t>;
-  known["::update("] = updating;
-  return true;
-}();
+/// By a part of the mangled name.
+constexpr std::pair<const char*, work (*)(const kernel_launch&)> makers[] = {
+    {"10keyed_maskIf", masking<float>}, {"10keyed_maskIt", masking<std::uint16_t>}, {"6updateE", updating}};
+
+/// By the address of the function on the host.
+auto& mangled_names = *new std::map<const void*, std::string>;
+
+thread_local std::tuple<dim3, dim3, std::size_t, cudaStream_t> next_launch;
 
 }  // namespace
+
+extern "C" {
+
+void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+  const lock l{mutex};
+  mangled_names[host] = name;
+}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, cudaStream_t on) {
+  next_launch = {grid, block, shared, on};
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* on) {
+  std::tie(*grid, *block, *shared, *static_cast<cudaStream_t*>(on)) = next_launch;
+  return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(void** kernel, void* f) { return *kernel = f, cudaSuccess; }
+cudaError_t __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t, cudaStream_t on) {
+  return called<cudaError_t>("cudaLaunchKernel", [&](lock&) {
+    const auto& name = mangled_names[kernel];
+    for (const auto& [part, make] : makers) {
+      if (name.find(part) != std::string::npos) return start(on, make({grid, block, arguments}));
+    }
+    return complain("unknown kernel", name), cudaErrorInvalidDeviceFunction;
+  });
+}
+
+}  // extern "C"

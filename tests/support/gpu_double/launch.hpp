@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,8 @@ inline touched range_of(const void* p, std::size_t bytes, bool written) {
 
 struct work {
   std::string name;
-  std::vector<touched> ranges;
-  std::function<void()> run;
+  std::vector<touched> ranges{};
+  std::function<void()> run{};
 };
 
 /// Where the bytes of an address are. Of a device's address they are elsewhere: the address itself faults when code of
@@ -37,13 +36,4 @@ T* bytes_at(T* p) noexcept {
 /// For the stream's own thread. Whether it could be launched is in cudaGetLastError. `on`: a cudaStream_t.
 void launch(void* on, work what);
 
-struct shape {
-  unsigned blocks = 0, threads = 0;
-};
-
-/// The work of a launch of one kernel. Its arguments are valid during the call only.
-using kernel_maker = std::function<work(shape, void** arguments)>;
-
-/// By a part of the kernel's demangled name.
-std::map<std::string, kernel_maker>& kernel_makers();
 }  // namespace gpu_double

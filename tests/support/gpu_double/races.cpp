@@ -9,25 +9,30 @@ namespace gpu_double {
 
 namespace {
 
-bool overlap(const touched& a, const touched& b) { return a.begin < b.end && b.begin < a.end; }
+/// Of bytes, by a task that is not done.
+struct pending_use {
+  const stream& on;
+  const task& by;
+  touched what;
 
-bool happens_before(const task& earlier, const stream& of, const task& later) {
-  const auto known = later.clock.find(of.id);
-  return known != later.clock.end() && known->second >= earlier.number;
-}
+  std::string text() const { return by.what.name + " on stream " + std::to_string(on.id); }
+};
 
-std::string on_stream(const task& t, const stream& s) { return t.what.name + " on stream " + std::to_string(s.id); }
-
-/// With a task of another stream that may run at the same time.
-void compare(const task& t, const stream& on, const task& other, const stream& there) {
-  for (const auto& a : t.what.ranges) {
-    for (const auto& b : other.what.ranges) {
-      if ((a.written || b.written) && overlap(a, b)) {
-        complain("race", on_stream(t, on) + " " + text_of(a) + ", but " + on_stream(other, there) +
-                             ", which may run at the same time, " + text_of(b));
+std::vector<pending_use> uses_of(const touched& r) {
+  std::vector<pending_use> found;
+  for (const auto* s : streams) {
+    for (const auto& t : s->line) {
+      for (const auto& what : t->what.ranges) {
+        if (what.begin < r.end && r.begin < what.end) found.push_back({*s, *t, what});
       }
     }
   }
+  return found;
+}
+
+bool happens_before(const pending_use& earlier, const task& later) {
+  const auto known = later.clock.find(earlier.on.id);
+  return known != later.clock.end() && known->second >= earlier.by.clock.at(earlier.on.id);
 }
 
 }  // namespace
@@ -39,24 +44,18 @@ std::string text_of(const touched& r) {
 }
 
 void look_for_races(const task& t, const stream& on) {
-  if (t.what.ranges.empty()) return;
-  for (const auto* there : all_streams()) {
-    if (there == &on) continue;
-    for (const auto& other : there->line) {
-      if (!happens_before(*other, *there, t)) compare(t, on, *other, *there);
+  for (const auto& r : t.what.ranges) {
+    for (const auto& other : uses_of(r)) {
+      if ((!r.written && !other.what.written) || happens_before(other, t)) continue;
+      complain("race", pending_use{on, t, r}.text() + " " + text_of(r) + ", but " + other.text() +
+                           ", which may run at the same time, " + text_of(other.what));
     }
   }
 }
 
 std::string user_of(const touched& r) {
-  for (const auto* s : all_streams()) {
-    for (const auto& t : s->line) {
-      for (const auto& used : t->what.ranges) {
-        if (overlap(used, r)) return on_stream(*t, *s);
-      }
-    }
-  }
-  return {};
+  const auto all = uses_of(r);
+  return all.empty() ? "" : all.front().text();
 }
 
 }  // namespace gpu_double

@@ -54,7 +54,7 @@ def hydra(command, failure="", more=""):
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder)
         (here / "w.toml").write_text(WORKLOAD.format(more=more))
-        variables = os.environ | {"LD_LIBRARY_PATH": str(DOUBLE), "LD_PRELOAD": str(DOUBLE / "libgpu_double_exit.so"),
+        variables = os.environ | {"LD_LIBRARY_PATH": str(DOUBLE), "LD_PRELOAD": str(DOUBLE / "libcudart.so.13"),
                                   "GPU_DOUBLE_FAIL": failure, "GPU_DOUBLE_REPORT": str(here / "counts"), "OMP_NUM_THREADS": "1"}
         try:
             done = subprocess.run([HYDRA, command, "w.toml"], cwd=here, env=variables, check=False, text=True, errors="replace",
