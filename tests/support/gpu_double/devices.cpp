@@ -1,10 +1,11 @@
-// The runtime's functions for devices, and what the driver and the management library say of them. All GPUs have a context.
+// The runtime's functions for devices, and what the driver and the management library say of them.
 
 #include "tests/support/gpu_double/memory.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include <dlfcn.h>
@@ -14,6 +15,7 @@ using namespace gpu_double;
 namespace {
 
 const auto gpus = static_cast<int>(setting("COUNT", 1));
+auto& contexts = *new std::set<int>;   ///< GPUs that have one
 
 /// LibTorch's operators can be replaced once its libraries are there, which ask for the number of GPUs first.
 void load_operators() {
@@ -34,6 +36,7 @@ CALL(cudaError_t, cudaGetDeviceCount, (int* n), {
 CALL(cudaError_t, cudaSetDevice, (int device), {
   if (device < 0 || device >= gpus) return cudaErrorInvalidDevice;
   current_device = device;
+  contexts.insert(device);   // since CUDA 12
 })
 cudaError_t cudaGetDevice(int* device) { return *device = current_device, cudaSuccess; }
 CALL(cudaError_t, cudaGetDeviceProperties, (cudaDeviceProp* p, int), {
@@ -62,7 +65,10 @@ CUresult cuDeviceGet(CUdevice* device, int index) { return *device = index, CUDA
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute a, CUdevice) {
   return *value = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ? 1 : 0, CUDA_SUCCESS;
 }
-CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) { return *flags = 0, *active = 1, CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  const lock l{mutex};
+  return *flags = 0, *active = contexts.contains(device) ? 1 : 0, CUDA_SUCCESS;
+}
 CUresult cuGetErrorString(CUresult, const char** text) { return *text = "an error of the double", CUDA_SUCCESS; }
 
 // -- the management library ---
