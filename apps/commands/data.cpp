@@ -1,6 +1,7 @@
 #include "apps/commands/data.hpp"
 
 #include "actors/session/session.hpp"
+#include "apps/commands/part_name.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/shown_sample.hpp"
 #include "apps/workload/assemble.hpp"
@@ -90,7 +91,7 @@ std::optional<image> picture_of(const data_source& source, const shown_sample& s
 std::string write_picture(const fs::path& folder, const viewed_data& d, const shown_sample& s) {
   const auto picture = picture_of(*d.source, s);
   if (!picture) return "";
-  const auto file = folder / fmt::format("{}-{}-{}.png", d.name, s.part == split::train ? "train" : "validation", s.index);
+  const auto file = folder / fmt::format("{}-{}-{}.png", d.name, part_name(s.part), s.index);
   write_png(file, *picture);
   return file.string();
 }
@@ -104,9 +105,12 @@ std::vector<shown_sample> samples_of(const viewed_data& d, const data_command_op
 }
 
 void print_text(const viewed_data& d, const data_command_options& o) {
-  fmt::print("{}, as {} see{} it: {} training samples, {} validation samples\n", d.source->describe(),
-             fmt::join(d.models, ", "), d.models.size() == 1 ? "s" : "", d.source->samples(split::train),
-             d.source->samples(split::validation));
+  const auto count = [&](split part) {
+    const std::size_t n = d.source->samples(part);
+    return fmt::format("{} {} sample{}", n, part == split::train ? "training" : "validation", n == 1 ? "" : "s");
+  };
+  fmt::print("{}, as {} see{} it: {}, {}\n", d.source->describe(), fmt::join(d.models, ", "),
+             d.models.size() == 1 ? "s" : "", count(split::train), count(split::validation));
   for (const std::string& note : d.source->notes()) fmt::print("note: {}\n", note);
   for (const shown_sample& s : samples_of(d, o)) {
     fmt::print("{}", to_text(s));

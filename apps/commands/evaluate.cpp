@@ -7,6 +7,7 @@
 #include "apps/commands/blocked_signals.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
+#include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/run_folder/recorded_data.hpp"
@@ -258,6 +259,7 @@ int evaluate(const evaluate_options& o) {
   assemble(s, w);
   const report r = s.run();
   fmt::print("{}", o.json ? to_json(r, states) : states_table(r, states));
+  tell_notes(r.notes);
   for (const model_report& m : r.models)
     if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, m.error.text);
   return status_of(r);

@@ -1,5 +1,6 @@
 #include "apps/commands/generate.hpp"
 
+#include "apps/commands/notes.hpp"
 #include "apps/commands/text_source.hpp"
 #include "models/tokenizers/text_frame.hpp"
 #include "partition/inference/decoder.hpp"
@@ -152,6 +153,8 @@ int generate(const generate_options& o) {
   check(o);
   const byte_count memory = o.memory ? parse_bytes(*o.memory) : unlimited;
   const text_source s = open_text_source(o.from);
+  tell_notes(s.model->notes());
+  if (s.words) tell_notes(s.words->notes());
   const token_list prompt = prompt_of(s, o);
   check_prompt(prompt, s);
   const auto given = std::ssize(prompt);

@@ -6,9 +6,9 @@
 
 namespace hydra::apps {
 
-void tell_notes(const report& r) {
+void tell_notes(const std::vector<std::string>& notes) {
   std::fflush(stdout);  // stdout and stderr may be the same file
-  for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
 }  // namespace hydra::apps

@@ -1,11 +1,12 @@
 #pragma once
-// The notes of a run, in addition to its tables.
+// Notes: what was read past in users' files, and what happened in a run, in addition to its tables.
 
-#include "actors/report/report.hpp"
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
-/// Prints the notes of a report on stderr, a line each, after flushing stdout.
-void tell_notes(const report& r);
+/// Prints them on stderr, a line each, after flushing stdout.
+void tell_notes(const std::vector<std::string>& notes);
 
 }  // namespace hydra::apps

@@ -1,6 +1,7 @@
 #include "apps/commands/plan_inputs.hpp"
 
 #include "actors/report/text_table.hpp"
+#include "apps/commands/part_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,8 +17,6 @@ namespace {
 using nlohmann::ordered_json;
 
 using enum alignment;
-
-std::string to_text(split part) { return part == split::train ? "train" : "validation"; }
 
 void add_part(const std::string& data, const data_source& source, split part, std::vector<filled_samples>& all) {
   const std::size_t samples = source.samples(part);
@@ -74,7 +73,7 @@ std::string to_table(const std::vector<filled_samples>& all) {
                 {"tokens each", right},
                 {"filled", right}}};
   for (const filled_samples& f : all)
-    t.add({f.data, to_text(f.part), std::to_string(f.of.records), std::to_string(f.of.shortened),
+    t.add({f.data, part_name(f.part), std::to_string(f.of.records), std::to_string(f.of.shortened),
            std::to_string(f.samples), std::to_string(f.places), fmt::format("{:.1f} %", filled_share(f) * 100)});
   return t.to_string() + "\n";
 }
@@ -99,7 +98,7 @@ ordered_json json_of(const std::vector<filled_samples>& all) {
   auto list = ordered_json::array();
   for (const filled_samples& f : all)
     list.push_back({{"data", f.data},
-                    {"part", to_text(f.part)},
+                    {"part", part_name(f.part)},
                     {"records", f.of.records},
                     {"shortened", f.of.shortened},
                     {"samples", f.samples},

@@ -68,7 +68,7 @@ int show(const report_options& o) {
     fmt::print(stderr, "written: {}\n", *o.html);
   }
   fmt::print("{}", run.unfinished.empty() ? to_table(run.summary, run.search) : table_so_far(run));
-  tell_notes(run.summary);
+  tell_notes(run.summary.notes);
   return 0;
 }
 

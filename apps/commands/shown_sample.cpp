@@ -1,5 +1,7 @@
 #include "apps/commands/shown_sample.hpp"
 
+#include "apps/commands/part_name.hpp"
+#include "models/data/sample_bytes.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 namespace hydra::apps {
@@ -16,11 +17,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-template <class Value>
-std::vector<Value> values_of(const std::vector<std::byte>& bytes) {
-  std::vector<Value> values(bytes.size() / sizeof(Value));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Value));
-  return values;
+std::vector<float> floats_of(std::span<std::byte> bytes) {
+  const auto all = values_in<float>(bytes, bytes.size() / sizeof(float));
+  return {all.begin(), all.end()};
 }
 
 using id_span = std::span<const std::int64_t>;
@@ -96,8 +95,6 @@ std::string some(const std::vector<float>& numbers) {
   return fmt::format("{:.6g}{}", fmt::join(shown, " "), shown.size() < numbers.size() ? " ..." : "");
 }
 
-std::string part_text(split part) { return part == split::train ? "train" : "validation"; }
-
 }  // namespace
 
 shown_sample show_sample(const data_source& source, sample_form form, const tokenizer* words, split part,
@@ -107,17 +104,17 @@ shown_sample show_sample(const data_source& source, sample_form form, const toke
   source.read(part, index, input, target);
   shown_sample s{.part = part, .index = index, .input = to_string(in)};
   const bool text = in.type == element::i64, classes = out.type == element::i64;
-  const auto ids = values_of<std::int64_t>(target);
+  const id_span ids = classes ? values_in<std::int64_t>(target, target.size() / sizeof(std::int64_t)) : id_span{};
   if (const auto parts = source.sample_parts(); !parts.empty()) s.input = to_string(std::span{parts});
-  if (in.type == element::f32) s.numbers = values_of<float>(input);
-  if (text) show_text(s, source, form, words, values_of<std::int64_t>(input), ids);
+  if (in.type == element::f32) s.numbers = floats_of(input);
+  if (text) show_text(s, source, form, words, values_in<std::int64_t>(input, input.size() / sizeof(std::int64_t)), ids);
   if (classes && ids.size() == 1 && (!text || form == sample_form::labelled)) show_label(s, source, ids[0]);
-  if (!classes) s.targets = values_of<float>(target);
+  if (!classes) s.targets = floats_of(target);
   return s;
 }
 
 std::string to_text(const shown_sample& s) {
-  std::string out = fmt::format("{} {}: {}", part_text(s.part), s.index, s.input);
+  std::string out = fmt::format("{} {}: {}", part_name(s.part), s.index, s.input);
   const auto taught = std::ranges::count(s.tokens, true, &shown_token::taught);
   if (!s.tokens.empty()) out += fmt::format(", {} tokens, {} of them taught, {} padding", s.tokens.size(), taught, s.padding);
   if (s.label) out += fmt::format(", label {}{}", *s.label, s.label_name.empty() ? "" : " " + json_text(nlohmann::json(s.label_name)));
@@ -130,7 +127,7 @@ std::string to_text(const shown_sample& s) {
 }
 
 ordered_json json_of(const shown_sample& s) {
-  ordered_json j{{"part", part_text(s.part)}, {"index", s.index}, {"input", s.input}};
+  ordered_json j{{"part", part_name(s.part)}, {"index", s.index}, {"input", s.input}};
   for (const shown_token& t : s.tokens) {
     ordered_json one{{"id", t.id}, {"text", t.text}, {"taught", t.taught}};
     if (t.begins) one["begins"] = true;

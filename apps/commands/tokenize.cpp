@@ -1,6 +1,7 @@
 #include "apps/commands/tokenize.hpp"
 
 #include "apps/commands/chat_ids.hpp"
+#include "apps/commands/notes.hpp"
 #include "apps/commands/text_input.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/commands/written_file.hpp"
@@ -175,6 +176,7 @@ int run(tokenize_options o) {
         fmt::format("only --train takes several inputs; here are {}: {}", o.inputs.size(), fmt::join(o.inputs, ", ")));
   if (!o.tokenizer) refuse("which tokenizer? Give --tokenizer bytes, a tokenizer.json or a folder, or --train N");
   const auto t = open_tokenizer(named_tokenizer(*o.tokenizer));
+  tell_notes(t->notes());
   if (o.decode) return decode(*t, o);
   if (o.chat) {
     print_chat_ids(t, o.inputs.front(), read_template("--template", *o.chat), o.json);

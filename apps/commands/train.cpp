@@ -119,7 +119,7 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
 
 void tell(report r, const workload& w, const train_options& o) {
   fmt::print("{}", to_table(r, read_ranking(w.options.output, r)));
-  tell_notes(r);
+  tell_notes(r.notes);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
     fmt::print(stderr, "exit status {}: {}\n", static_cast<int>(status), failures_of(r));
   if (r.interrupted) return tell_how_to_go_on("interrupted", w, o);

@@ -40,7 +40,7 @@ table_variant from_folder_variant() {
         .choices = {"classification", "masked-lm"}},
        {.name = "tokens",
         .kind = value_kind::text_list,
-        .help = "special tokens that the tokenizer and the embedding get where they lack them: \"<|im_start|>\"",
+        .help = "special tokens, as of a chat template, that the tokenizer and the embedding get where they lack them",
         .fallback = "none"}}};
 }
 

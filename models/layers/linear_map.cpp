@@ -22,8 +22,8 @@ at::Tensor norms_of_rows(std::span<const at::Tensor> parameters, const low_rank_
   const at::NoGradGuard constant;
   const at::Tensor& weight = parameters[term.weight];
   const at::Tensor added = at::_ops::mm::call(parameters[term.b], parameters[term.a]);
-  const at::Tensor rows = (term.order == linear_weight::out_in ? weight : weight.t()).add(added, term.scale);
-  return at::_ops::linalg_vector_norm::call(rows, 2, std::vector<std::int64_t>{1}, false, {});
+  const at::Tensor merged = (term.order == linear_weight::out_in ? weight : weight.t()).add(added, term.scale);
+  return at::_ops::linalg_vector_norm::call(merged, 2, std::vector<std::int64_t>{1}, false, {});
 }
 
 }  // namespace

@@ -292,6 +292,20 @@ TEST_CASE("a text is written of the tokenizer's tokens, even if the model's voca
   CHECK(text.out == "a\xff\n");
 }
 
+TEST_CASE("generate and tokenize note the keys of a model's files that they do not know") {
+  const temporary_folder folder;
+  learn_tokenizer(folder);
+  nlohmann::json config = test::tiny_gpt2_config(), words = nlohmann::json::parse(folder.read("t.json"));
+  config["unheard_of"] = 1;
+  words["unknown_to_all"] = true;
+  test::write_checkpoint(folder.path() / "m", config, test::tiny_gpt2_tensors());
+  folder.write("m/tokenizer.json", words.dump());
+  const outcome text = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
+  CHECK(text.status == 0);
+  CHECK_THAT(text.err, Contains("note: ") && Contains("\"unheard_of\"") && Contains("\"unknown_to_all\""));
+  CHECK_THAT(run_hydra(folder, "tokenize learn.txt --tokenizer m").err, Contains("note: ") && Contains("\"unknown_to_all\""));
+}
+
 TEST_CASE("a prompt follows a begin-of-text token if the checkpoint's tokenizer adds one, and only then") {
   const temporary_folder folder;
   learn_tokenizer(folder);
