@@ -56,4 +56,17 @@ std::int64_t context_from(const model_config& config, const from_options& option
   return options.context > 0 ? options.context : most;
 }
 
+std::int64_t padding_from(const model_config& config, std::int64_t usual) {
+  constexpr const char* key = "pad_token_id";
+  const std::int64_t vocabulary = config.integer("vocab_size");
+  if (!config.content().contains(key)) return usual < vocabulary ? usual : -1;
+  if (!config.has(key)) return -1;
+  const std::int64_t id = config.integer(key);
+  if (id >= vocabulary || id < -vocabulary)
+    config.refuse(key, fmt::format("{} is not in the vocabulary of {} tokens", id, vocabulary));
+  return id < 0 ? vocabulary + id : id;  // nn.Embedding counts from the end
+}
+
+json token_or_null(std::int64_t id) { return id < 0 ? json{} : json(id); }
+
 }  // namespace hydra

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <initializer_list>
 
 namespace hydra {
@@ -34,5 +35,12 @@ void require_no_dropout(const model_config& config, const from_options& options,
 /// Tokens per sample: what the user requested, else `most`, the value of `key`. Throws fault_error{bad_input} if the
 /// request is larger.
 std::int64_t context_from(const model_config& config, const from_options& options, const char* key, std::int64_t most);
+
+/// The token of pad_token_id, whose vector an embedding of transformers does not train (padding_idx); negative: none.
+/// `usual`: the architecture's where the key is missing. Throws fault_error{bad_input} for one outside of the vocabulary.
+std::int64_t padding_from(const model_config& config, std::int64_t usual);
+
+/// null for a negative one.
+nlohmann::json token_or_null(std::int64_t id);
 
 }  // namespace hydra

@@ -37,12 +37,17 @@ rope_choice rope_from(const model_config& config) {
   config.require("partial_rotary_factor", 1.0);
   const double theta = config.real("rope_theta", 10000);
   const std::int64_t longest = config.integer("max_position_embeddings");
-  if (const auto table = config.table("rope_parameters")) {
-    config.ignore({"rope_scaling"});  // the same, for earlier versions of transformers
-    return rope_in(*table, theta, longest);
-  }
-  if (const auto table = config.table("rope_scaling")) return rope_in(*table, theta, longest);
-  return {theta, {}};
+  const auto now = config.table("rope_parameters"), before = config.table("rope_scaling");
+  if (!now) return before ? rope_in(*before, theta, longest) : rope_choice{theta, {}};
+  const rope_choice chosen = rope_in(*now, theta, longest);
+  if (before) require_same_rope(config, chosen, rope_in(*before, theta, longest));
+  return chosen;
+}
+
+void require_same_rope(const model_config& config, const rope_choice& now, const rope_choice& before) {
+  if (now.scaling != before.scaling)
+    config.refuse("rope_scaling", "says something else than rope_parameters, which newer versions of transformers write in "
+                                  "its place: remove the one that is wrong");
 }
 
 void write_rope(json& config, const rope_choice& rope) {

@@ -28,7 +28,7 @@ tensor_spec token_embedding::output(const tensor_spec& input) const {
 at::Tensor token_embedding::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                     const layer_context&) const {
   const auto [ids, starts] = split_ids(input);
-  const at::Tensor vectors = at::_ops::embedding::call(parameters[0], ids, -1, false, false);
+  const at::Tensor vectors = at::_ops::embedding::call(parameters[0], ids, options_.padding, false, false);
   return join_starts({options_.scale == 1 ? vectors : vectors.mul(options_.scale), starts});
 }
 
@@ -40,8 +40,9 @@ at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const
 }
 
 std::string token_embedding::signature() const {
-  return fmt::format("token embedding vocabulary={} context={} width={} scale={}", options_.vocabulary,
-                     options_.context, options_.width, options_.scale);
+  return fmt::format("token embedding vocabulary={} context={} width={} scale={}{}", options_.vocabulary,
+                     options_.context, options_.width, options_.scale,
+                     options_.padding < 0 ? "" : fmt::format(" padding={}", options_.padding));
 }
 
 }  // namespace hydra

@@ -9,7 +9,8 @@ struct token_embedding_options {
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;  ///< maximum length of a sample
   std::int64_t width = 0;
-  double scale = 1;  ///< of the vectors
+  double scale = 1;           ///< of the vectors
+  std::int64_t padding = -1;  ///< id whose vector is not trained here; negative: none
 };
 
 /// i64[samples, tokens] -> f32[samples, tokens, width]: scale * embed_tokens.weight[id]. Of samples that hold several records:

@@ -82,13 +82,13 @@ def llama(name, **options):
 
 
 def gemma2(name, **options):
-    return decoder(name, transformers.Gemma2ForCausalLM, transformers.Gemma2Config, head_dim=16, pad_token_id=None,
+    return decoder(name, transformers.Gemma2ForCausalLM, transformers.Gemma2Config, head_dim=16,
                    **{"query_pre_attn_scalar": 24, "sliding_window": 5, "attn_logit_softcapping": 3.0,
                       "final_logit_softcapping": 2.0, **options})
 
 
 def gemma3(name, **options):
-    return decoder(name, transformers.Gemma3ForCausalLM, transformers.Gemma3TextConfig, head_dim=16, num_hidden_layers=3, pad_token_id=None,
+    return decoder(name, transformers.Gemma3ForCausalLM, transformers.Gemma3TextConfig, head_dim=16, num_hidden_layers=3,
                    **{"query_pre_attn_scalar": 24, "sliding_window": 5, **options},
                    layer_types=["sliding_attention", "full_attention", "sliding_attention"],
                    rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
@@ -96,7 +96,7 @@ def gemma3(name, **options):
 
 
 def phi3(name, **options):
-    return decoder(name, transformers.Phi3ForCausalLM, transformers.Phi3Config, pad_token_id=None, **options)
+    return decoder(name, transformers.Phi3ForCausalLM, transformers.Phi3Config, pad_token_id=5, **options)
 
 
 def longrope(original):
@@ -185,7 +185,7 @@ CASES = {
     "llama": lambda n: llama(n),
     "llama-tied": lambda n: llama(n, tie_word_embeddings=True, num_key_value_heads=4, rms_norm_eps=1e-5),
     "llama-3": lambda n: llama(n, rope_parameters=LLAMA3_ROPE, head_dim=16),
-    "llama-biases": lambda n: llama(n, attention_bias=True, mlp_bias=True),
+    "llama-biases": lambda n: llama(n, attention_bias=True, mlp_bias=True, pad_token_id=3),
     "llama-linear": lambda n: llama(n, rope_parameters={"rope_type": "linear", "factor": 2.0, "rope_theta": 5000.0}),
     "llama-old-config": lambda n: with_old_rope(llama(n, rope_parameters=LLAMA3_ROPE | {"rope_theta": 5000.0})),
     "gemma2": lambda n: gemma2(n),
@@ -199,7 +199,8 @@ CASES = {
     "qwen2-window": lambda n: decoder(n, transformers.Qwen2ForCausalLM, transformers.Qwen2Config, use_sliding_window=True,
                                       sliding_window=5, max_window_layers=1),
     "mistral": lambda n: decoder(n, transformers.MistralForCausalLM, transformers.MistralConfig, sliding_window=None),
-    "qwen2": lambda n: decoder(n, transformers.Qwen2ForCausalLM, transformers.Qwen2Config, tie_word_embeddings=True),
+    "qwen2": lambda n: decoder(n, transformers.Qwen2ForCausalLM, transformers.Qwen2Config, tie_word_embeddings=True,
+                               pad_token_id=36),
     "qwen3": lambda n: decoder(n, transformers.Qwen3ForCausalLM, transformers.Qwen3Config, head_dim=16),
     "bert-masked-lm": lambda n: bert(n, transformers.BertForMaskedLM),
     "bert-pretraining": lambda n: bert(n, transformers.BertForPreTraining),

@@ -34,12 +34,6 @@ bert_head head_of(const model_config& config, const from_options& options) {
   return bert_head::masked_lm;
 }
 
-/// The id of the padding token: 0 is BERT's own, null means none.
-std::int64_t padding_of(const model_config& config) {
-  const auto found = config.content().find("pad_token_id");
-  return found != config.content().end() && found->is_null() ? -1 : config.integer("pad_token_id", 0);
-}
-
 void read_sizes(const model_config& config, bert_options& b) {
   b.layers = config.integer("num_hidden_layers");
   b.width = config.integer("hidden_size");
@@ -48,7 +42,7 @@ void read_sizes(const model_config& config, bert_options& b) {
   b.positions = config.integer("max_position_embeddings");
   b.vocabulary = config.integer("vocab_size");
   b.types = config.integer("type_vocab_size", 2);
-  b.padding = padding_of(config);
+  b.padding = padding_from(config, 0);
   b.act = activation_key(config, "hidden_act");
   b.eps = config.real("layer_norm_eps", 1e-12);
 }
@@ -97,7 +91,7 @@ std::string bert_config_text(const bert_options& b, const data_source& data) {
              {"type_vocab_size", b.types},
              {"layer_norm_eps", b.eps},
              {"initializer_range", 0.02},
-             {"pad_token_id", b.padding < 0 ? json() : json(b.padding)},
+             {"pad_token_id", token_or_null(b.padding)},
              {"tie_word_embeddings", true},
              {"dtype", "float32"}};
   if (!masked_lm) add_labels(table, data);

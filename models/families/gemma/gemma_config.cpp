@@ -44,6 +44,7 @@ gemma_options common(const model_config& config, std::int64_t pattern) {
                   .hidden = config.integer("intermediate_size"),
                   .context = config.integer(positions),
                   .vocabulary = config.integer("vocab_size"),
+                  .padding = padding_from(config, 0),
                   .query_scale = config.real("query_pre_attn_scalar", 256),
                   .eps = config.real("rms_norm_eps", 1e-6),
                   .tied = config.boolean("tie_word_embeddings", true)};
@@ -74,7 +75,9 @@ void read_gemma3_positions(const model_config& config, gemma_options& o) {
     o.rope_factor = stretch_of(*both, "full_attention", global.scaling);
     o.rope_theta = global.theta;
     o.local_rope_theta = local.theta;
-    config.ignore({"rope_theta", "rope_scaling", "rope_local_base_freq"});  // the same, for earlier versions of transformers
+    if (const auto before = config.table("rope_scaling"))
+      require_same_rope(config, global, rope_in(*before, global.theta, o.context));
+    config.ignore({"rope_theta", "rope_local_base_freq"});  // of earlier versions; these tables are complete
     return;
   }
   const auto scaling = config.table("rope_scaling");
@@ -148,7 +151,7 @@ hub_form gemma_hub_form(const gemma_options& o) {
               {"num_attention_heads", o.heads},
               {"num_hidden_layers", o.layers},
               {"num_key_value_heads", o.kv_heads},
-              {"pad_token_id", nullptr},
+              {"pad_token_id", token_or_null(o.padding)},
               {"query_pre_attn_scalar", static_cast<std::int64_t>(scale)},
               {"rms_norm_eps", o.eps},
               {"sliding_window", o.window > 0 ? o.window : 4096},

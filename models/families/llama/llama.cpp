@@ -27,7 +27,7 @@ chain build_llama(const llama_options& options, const data_source& data) {
   const tensor_spec input = causal_samples_of("llama", data);
   llama_options o = options;
   o.vocabulary = vocabulary_for("llama", options.vocabulary, data);
-  decoder_layers layers{.embedding = {.vocabulary = o.vocabulary, .context = o.context, .width = o.width},
+  decoder_layers layers{.embedding = {.vocabulary = o.vocabulary, .context = o.context, .width = o.width, .padding = o.padding},
                         .head = {.vocabulary = o.vocabulary, .width = o.width, .eps = o.eps},
                         .tied = o.tied};
   for (std::int64_t i = 0; i < o.layers; ++i) layers.blocks.push_back(block_of(o, i));

@@ -18,6 +18,7 @@ struct llama_options {
   std::int64_t hidden = 0;      ///< features between the projections of an MLP
   std::int64_t context = 0;     ///< tokens per sample
   std::int64_t vocabulary = 0;  ///< 0: from the data
+  std::int64_t padding = -1;    ///< id whose vector is trained by the head only; negative: none
   std::int64_t window = 0;      ///< tokens that a token attends to, itself included; 0: to all before it
   std::vector<std::int64_t> full_layers{};  ///< blocks without the window, from 0
   double rope_theta = 10000;

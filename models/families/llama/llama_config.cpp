@@ -34,6 +34,7 @@ llama_options common(const model_config& config) {
           .hidden = config.integer("intermediate_size"),
           .context = config.integer(positions),
           .vocabulary = config.integer("vocab_size"),
+          .padding = padding_from(config, -1),
           .rope_theta = rope.theta,
           .scaling = rope.scaling,
           .eps = config.real("rms_norm_eps", 1e-6),
@@ -140,6 +141,7 @@ hub_form llama_hub_form(const llama_options& o) {
               {"num_attention_heads", o.heads},
               {"num_hidden_layers", o.layers},
               {"num_key_value_heads", o.kv_heads},
+              {"pad_token_id", token_or_null(o.padding)},
               {"rms_norm_eps", o.eps},
               {"tie_word_embeddings", o.tied},
               {"vocab_size", o.vocabulary}};

@@ -26,7 +26,7 @@ chain build_phi3(const phi3_options& options, const data_source& data) {
   phi3_options o = options;
   o.vocabulary = vocabulary_for("phi3", options.vocabulary, data);
   const decoder_layers layers{
-      .embedding = {.vocabulary = o.vocabulary, .context = o.context, .width = o.width},
+      .embedding = {.vocabulary = o.vocabulary, .context = o.context, .width = o.width, .padding = o.padding},
       .blocks = std::vector<llama_block_options>(static_cast<std::size_t>(o.layers), block_of(o)),
       .head = {.vocabulary = o.vocabulary, .width = o.width, .eps = o.eps},
       .tied = o.tied};

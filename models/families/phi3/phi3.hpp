@@ -17,6 +17,7 @@ struct phi3_options {
   std::int64_t hidden = 0;      ///< features between the projections of an MLP
   std::int64_t context = 0;     ///< tokens per sample
   std::int64_t vocabulary = 0;  ///< 0: from the data
+  std::int64_t padding = -1;    ///< id whose vector is trained by the head only; negative: none
   std::int64_t window = 0;      ///< tokens that a token attends to, itself included; 0: to all before it
   std::int64_t rotated = 0;     ///< features of a head that are rotated, even; 0: head_size
   double rope_theta = 10000;

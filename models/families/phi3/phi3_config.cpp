@@ -77,6 +77,7 @@ chain_description phi3_from_config(const model_config& config, const from_option
                  .hidden = config.integer("intermediate_size"),
                  .context = context_from(config, options, positions, config.integer(positions)),
                  .vocabulary = config.integer("vocab_size"),
+                 .padding = padding_from(config, 32000),
                  .window = config.integer("sliding_window", 0),
                  .eps = config.real("rms_norm_eps", 1e-5),
                  .tied = config.boolean("tie_word_embeddings", false)};
@@ -105,7 +106,7 @@ hub_form phi3_hub_form(const phi3_options& o) {
       {"num_hidden_layers", o.layers},
       {"num_key_value_heads", o.kv_heads},
       {"original_max_position_embeddings", o.context},
-      {"pad_token_id", nullptr},
+      {"pad_token_id", token_or_null(o.padding)},
       {"partial_rotary_factor", share},
       {"resid_pdrop", 0.0},
       {"rms_norm_eps", o.eps},

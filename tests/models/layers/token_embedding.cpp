@@ -29,6 +29,22 @@ TEST_CASE("a token embedding refuses real numbers and samples longer than its co
                     Contains("7 tokens") && Contains("context is 6"));
 }
 
+TEST_CASE("the padding's vector is not trained by the embedding") {
+  const auto gradient = [](std::int64_t padding) {
+    const token_embedding e{{.vocabulary = 7, .context = 6, .width = 4, .padding = padding}};
+    const auto p = random_parameters(e, 1);
+    e.forward(p, random_ids({2, 6}, 7, 3), {}).pow(3).sum().backward();
+    return p[0].grad();
+  };
+  const at::Tensor all = gradient(-1);
+  const std::int64_t id = random_ids({2, 6}, 7, 3)[0][0].item<std::int64_t>();
+  CHECK(number(all[id].abs().sum()) > 0);
+  CHECK(number(gradient(id)[id].abs().sum()) == 0);
+  CHECK(number(gradient(id).abs().sum()) < number(all.abs().sum()));
+  CHECK(token_embedding{{.vocabulary = 7, .context = 6, .width = 4, .padding = 2}}.signature() !=
+        token_embedding{{.vocabulary = 7, .context = 6, .width = 4}}.signature());
+}
+
 TEST_CASE("a token embedding multiplies by its scale") {
   const token_embedding plain{{.vocabulary = 7, .context = 6, .width = 4}};
   const token_embedding scaled{{.vocabulary = 7, .context = 6, .width = 4, .scale = 2}};

@@ -54,6 +54,25 @@ TEST_CASE("rotary positions are read from the keys of transformers 5 and of earl
   CHECK_THAT(block_of(old), Contains("theta=500000 scaling=llama3 8 1 4 16"));
 }
 
+TEST_CASE("two keys for rotary positions have to say the same") {
+  const json linear{{"rope_type", "linear"}, {"factor", 4.0}};
+  const json both = with(with(small(), "rope_parameters", linear), "rope_scaling", linear);
+  CHECK(block_of(both) == block_of(with(small(), "rope_scaling", linear)));
+  for (const json& now : {json{{"rope_type", "default"}}, json{{"rope_type", "linear"}, {"factor", 2.0}}})
+    CHECK_THROWS_WITH(llama_from_config(file(with(both, "rope_parameters", now)), {}),
+                      Contains("m/config.json: rope_scaling: says something else than rope_parameters"));
+}
+
+TEST_CASE("the embedding does not train the vector of config.json's padding") {
+  const auto embedding_of = [](const json& id) {
+    return build(llama_from_config(file(with(small(), "pad_token_id", id)), {})).at(0).body->signature();
+  };
+  CHECK_THAT(embedding_of(3), Contains(" padding=3"));
+  CHECK_THAT(embedding_of(-1), Contains(" padding=8"));
+  CHECK_THAT(embedding_of(nullptr), !Contains("padding"));
+  CHECK_THROWS_WITH(embedding_of(9), Contains("m/config.json: pad_token_id: 9 is not in the vocabulary of 9 tokens"));
+}
+
 TEST_CASE("rotary positions that Hydra does not know are refused by name") {
   const json yarn = with(small(), "rope_scaling", {{"rope_type", "yarn"}, {"factor", 2.0}});
   CHECK_THROWS_WITH(llama_from_config(file(yarn), {}),
