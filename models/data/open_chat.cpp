@@ -1,6 +1,7 @@
 #include "models/data/open_jsonl_files.hpp"
 #include "models/data/open_records.hpp"
 #include "models/data/openers.hpp"
+#include "models/data/stored_template.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@ std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_r
   const auto by = open_tokenizer(o.tokenizer);
   const record_fields fields{.chat = true, .bad_rows = o.bad_rows, .test = chat_test(o.format, *by, o.loss)};
   const record_split parts = open_jsonl_files(o, fields, o.seed);
+  const auto other = note_of_stored_template(o.tokenizer.file, o.format);
   return open_records({.name = fmt::format("chat {}, {}", o.train.string(), by->describe()),
                        .train = parts.train,
                        .validation = parts.validation,
@@ -18,7 +20,8 @@ std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_r
                        .packing = o.packing,
                        .seed = o.seed,
                        .chat = o.format,
-                       .loss = o.loss});
+                       .loss = o.loss,
+                       .notes = other ? std::vector{*other} : std::vector<std::string>{}});
 }
 
 }  // namespace hydra

@@ -77,6 +77,7 @@ source open_encoder_samples(const text_records& r) {
 
 std::vector<std::string> all_notes_of(const text_records& r) {
   std::vector<std::string> all = r.by->notes();
+  std::ranges::copy(r.notes, std::back_inserter(all));
   std::ranges::copy(notes_of(r.train, r.validation), std::back_inserter(all));
   return all;
 }

@@ -24,6 +24,7 @@ struct text_records {
   std::uint64_t seed = 0;                 ///< of which records share a window
   std::optional<template_choice> chat{};  ///< records are conversations
   chat_loss loss = chat_loss::assistant;  ///< of conversations
+  std::vector<std::string> notes{};       ///< in addition to those of the tokenizer and the records
 };
 
 /// causal: record_windows. masked: one record per sample, or with packing all texts one after the other, each followed by

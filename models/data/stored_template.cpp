@@ -1,0 +1,61 @@
+#include "models/data/stored_template.hpp"
+
+#include "models/weights/model_config.hpp"
+#include "runtime/base/text_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace hydra {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct stored_template {
+  fs::path file;
+  std::string text;
+};
+
+/// A text, or a list of templates with names.
+std::string text_in(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  std::string all;
+  if (value.is_array())
+    for (const json& one : value)
+      if (one.is_object() && one.contains("template") && one["template"].is_string()) all += one["template"].get<std::string>();
+  return all;
+}
+
+std::optional<stored_template> find_stored(const fs::path& folder) {
+  const fs::path jinja = folder / "chat_template.jinja", file = folder / "tokenizer_config.json";
+  if (fs::is_regular_file(jinja)) return stored_template{jinja, read_text(jinja)};
+  if (!fs::is_regular_file(file)) return std::nullopt;
+  const model_config settings = model_config::read(file);
+  if (!settings.has("chat_template")) return std::nullopt;
+  return stored_template{file, text_in(settings.content().at("chat_template"))};
+}
+
+/// Mistral's marks are no special tokens.
+std::vector<std::string> marks_written_by(const std::string& name) {
+  return name == "mistral" ? std::vector<std::string>{"[INST]", "[/INST]"} : chat_template::tokens_of(name);
+}
+
+bool writes_all(const std::string& text, const std::vector<std::string>& marks) {
+  return std::ranges::all_of(marks, [&](const std::string& mark) { return text.find(mark) != std::string::npos; });
+}
+
+}  // namespace
+
+std::optional<std::string> note_of_stored_template(const fs::path& tokenizer, const template_choice& chosen) {
+  if (tokenizer.empty()) return std::nullopt;
+  const auto stored = find_stored(fs::is_directory(tokenizer) ? tokenizer : tokenizer.parent_path());
+  if (!stored || (!chosen.name.empty() && writes_all(stored->text, marks_written_by(chosen.name)))) return std::nullopt;
+  return fmt::format("{}: its chat template is not used: conversations are written {}, as `hydra data` shows; a model that was "
+                     "trained on conversations knows its own marks best",
+                     stored->file.string(), chosen.name.empty() ? "with the marks of the workload" : "as " + chosen.name);
+}
+
+}  // namespace hydra

@@ -1,0 +1,17 @@
+#pragma once
+// The chat template that a checkpoint's tokenizer brings, which is not run but compared with the one that is chosen.
+
+#include "models/data/chat_template.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace hydra {
+
+/// What to tell a user whose choice writes other marks than the template in the tokenizer's folder (chat_template.jinja, or
+/// chat_template in tokenizer_config.json); none if there is no such template, or it writes all of these marks.
+/// `tokenizer`: its file or folder; empty: it has none. Throws fault_error{bad_input} for a file that cannot be read.
+std::optional<std::string> note_of_stored_template(const std::filesystem::path& tokenizer, const template_choice& chosen);
+
+}  // namespace hydra
