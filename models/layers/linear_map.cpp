@@ -26,6 +26,15 @@ at::Tensor norms_of_rows(std::span<const at::Tensor> parameters, const low_rank_
   return at::_ops::linalg_vector_norm::call(merged, 2, std::vector<std::int64_t>{1}, false, {});
 }
 
+/// What DoRA scales of W x. As in PEFT x is dropped here, too, where it is for the map of low rank.
+at::Tensor scaled_map(const at::Tensor& y, std::span<const at::Tensor> parameters, linear_place place,
+                      const at::Tensor& dropped, const low_rank_term& term, bool drops) {
+  if (!drops) return place.bias ? y.sub(parameters[*place.bias]) : y;
+  const at::Tensor& weight = parameters[term.weight];
+  const bool transposed = term.order == linear_weight::in_out;
+  return at::_ops::linear::call(dropped, transposed ? weight.t() : weight, {}).view(y.sizes());
+}
+
 }  // namespace
 
 at::Tensor add_low_rank(const at::Tensor& y, std::span<const at::Tensor> parameters, linear_place place,
@@ -37,7 +46,7 @@ at::Tensor add_low_rank(const at::Tensor& y, std::span<const at::Tensor> paramet
   const at::Tensor added = at::_ops::linear::call(inner, parameters[term->b], {}).view(y.sizes());
   if (!term->magnitude) return y.add(added, term->scale);
   const at::Tensor factor = parameters[*term->magnitude].div(norms_of_rows(parameters, *term));
-  const at::Tensor map = place.bias ? y.sub(parameters[*place.bias]) : y;
+  const at::Tensor map = scaled_map(y, parameters, place, rows, *term, context.training && term->dropout > 0);
   return y.add(map.mul(factor.sub(1))).add(added.mul(factor), term->scale);
 }
 
