@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -91,7 +92,7 @@ std::optional<image> picture_of(const data_source& source, const shown_sample& s
 std::string write_picture(const fs::path& folder, const viewed_data& d, const shown_sample& s) {
   const auto picture = picture_of(*d.source, s);
   if (!picture) return "";
-  const auto file = folder / fmt::format("{}-{}-{}.png", d.name, part_name(s.part), s.index);
+  const auto file = folder / fmt::format("{}-{}-{}-{}.png", d.name, d.models.front(), part_name(s.part), s.index);
   write_png(file, *picture);
   return file.string();
 }
@@ -154,7 +155,9 @@ int show(const data_command_options& o) {
 command_action declare_data(command_line& line) {
   auto o = std::make_shared<data_command_options>();
   line.add_option("workload", o->file, "workload file (TOML)").required();
-  line.add_option("--show", o->show, "so many samples of each data, the first ones").shows_default();
+  line.add_option("--show", o->show, "so many samples of each data, the first ones")
+      .within(0, std::numeric_limits<int>::max())
+      .shows_default();
   line.add_option("--model", o->model, "only the data of this model");
   line.add_option("--pictures", o->pictures, "folder into which samples that are pictures are written as PNG");
   line.add_flag("--validation", o->validation, "samples of the validation part");

@@ -56,6 +56,7 @@ std::vector<double> numbers_of(const model_config& config, std::string_view key)
 /// transformers computes (value * rescale_factor - mean) / deviation, Hydra (value / 255 - mean) / deviation.
 pixel_scale scale_in(const model_config& config) {
   const double factor = config.real("rescale_factor", 1.0 / 255);
+  if (!(factor > 0)) config.refuse("rescale_factor", fmt::format("{} is not positive", factor));
   const double unit = 255 * (config.boolean("do_rescale", true) ? factor : 1.0);
   pixel_scale scale{numbers_of(config, "image_mean"), numbers_of(config, "image_std")};
   if (!config.boolean("do_normalize", true)) {

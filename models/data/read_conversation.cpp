@@ -108,7 +108,7 @@ std::string usual_role(const std::string& role) {
 }
 
 /// Some writers give an empty list as a text.
-bool says_nothing(const json& value) { return value.empty() || value == "" || value == "[]"; }
+bool says_nothing(const json& value) { return value.empty() || value == "" || value == "[]" || value == false; }
 
 struct refused_key {
   const char* name;

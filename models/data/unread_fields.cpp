@@ -26,7 +26,7 @@ void unread_fields::add(std::string_view name) {
 
 void unread_fields::add(const nlohmann::json& object, const std::vector<std::string>& read, std::string_view of) {
   for (const auto& [name, value] : object.items())
-    if (!value.is_null() && std::ranges::count(read, name) == 0) add(std::string{of} + name);
+    if (!value.empty() && value != "" && std::ranges::count(read, name) == 0) add(std::string{of} + name);
 }
 
 std::vector<std::string> unread_fields::notes(const std::filesystem::path& file, std::string_view what) const {

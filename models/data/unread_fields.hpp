@@ -17,7 +17,7 @@ namespace hydra {
 class unread_fields {
  public:
   void add(std::string_view name);
-  /// The members of an object that are not in `read`, unless they are null. `of` stands before their names.
+  /// The members of an object that are not in `read`, unless they are null or empty. `of` stands before their names.
   void add(const nlohmann::json& object, const std::vector<std::string>& read, std::string_view of = "");
 
   /// For the user; `what` they are called in that kind of file. Empty if there are none.

@@ -73,8 +73,8 @@ TEST_CASE("pictures are written as the model sees them, with their labels' names
   CAPTURE(o.err);
   REQUIRE(o.status == 0);
   CHECK_THAT(o.out, Contains("train 0: f32[3, 8, 8], label 0 \"cat\"") && Contains("label 1 \"dog\"") &&
-                        Contains("seen/pictures-train-1.png"));
-  CHECK(decode_image(folder.path() / "seen" / "pictures-train-0.png", 3).pixels == picture.pixels);
+                        Contains("seen/pictures-m-train-1.png"));
+  CHECK(decode_image(folder.path() / "seen" / "pictures-m-train-0.png", 3).pixels == picture.pixels);
 }
 
 TEST_CASE("data of numbers are shown with their targets, those of a model that is not there are refused") {

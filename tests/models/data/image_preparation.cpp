@@ -83,6 +83,7 @@ TEST_CASE("other factors become means and deviations of values in [0, 1]") {
   const auto doubled = prepared(R"({"rescale_factor": 0.00784313725490196, "image_mean": 1, "image_std": [0.5]})");
   CHECK(doubled.scale.mean[0] == Approx(0.5));
   CHECK(doubled.scale.deviation[0] == Approx(0.25));
+  CHECK_THROWS_WITH(prepared(R"({"rescale_factor": 0})"), Contains("preprocessor_config.json: rescale_factor: 0 is not positive"));
   const auto whole = prepared(R"({"do_rescale": false, "image_mean": [127.5, 0, 255], "image_std": [255, 1, 1]})");
   CHECK(whole.scale.mean == reals{0.5, 0, 1});
   CHECK(whole.scale.deviation[1] == Approx(1 / 255.0));

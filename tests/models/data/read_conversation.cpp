@@ -83,14 +83,14 @@ TEST_CASE("what would change the answers is refused by name, unless it says noth
        {"tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning", "thinking", "train_detail"}) {
     const std::string begin = std::string{R"({"role": "assistant", "content": "a", ")"} + key + "\": ";
     CHECK_THAT(refusal_of(begin + "\"x\"}"), Contains(std::string{"f.jsonl:7: message 2 has \""} + key + "\"; "));
-    for (const char* nothing : {"null", "\"\"", "[]", "{}"}) CHECK(refusal_of(begin + nothing + "}") == "");
+    for (const char* nothing : {"null", "\"\"", "[]", "{}", "false"}) CHECK(refusal_of(begin + nothing + "}") == "");
   }
   for (const char* key : {"tools", "functions", "image", "images", "videos", "audios"}) {
     const std::string begin = std::string{"{\""} + key + "\": ",
                       end = R"(, "messages": [{"role": "user", "content": "q"}]})";
     CHECK_THAT(refusal(begin + "[\"x\"]" + end),
                Contains(std::string{"f.jsonl:7: the conversation has \""} + key + "\"; "));
-    for (const char* nothing : {"null", "\"\"", "[]", "\"[]\""}) CHECK(refusal(begin + nothing + end) == "");
+    for (const char* nothing : {"null", "\"\"", "[]", "\"[]\"", "false"}) CHECK(refusal(begin + nothing + end) == "");
   }
 }
 
@@ -117,6 +117,6 @@ TEST_CASE("fields that nothing reads are named, without those that only say wher
         std::vector<std::string>{"f.jsonl: fields that are not read: \"messages.content.lang\", \"messages.from\", "
                                  "\"messages.name\", \"score\""});
   CHECK(unread(R"({"id": 2, "conversations": [{"from": "gpt", "value": "v"}]})").empty());
-  CHECK(unread(R"({"messages": [{"from": "gpt", "value": "v"}], "conversations": []})") ==
+  CHECK(unread(R"({"messages": [{"from": "gpt", "value": "v"}], "conversations": [1]})") ==
         std::vector<std::string>{"f.jsonl: fields that are not read: \"conversations\""});
 }
