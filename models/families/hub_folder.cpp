@@ -89,6 +89,18 @@ std::vector<std::string> unread_files(const fs::path& folder) {
   return notes;
 }
 
+/// What of the folder is read in a way of its own, and what is not read.
+std::vector<std::string> notes_on(const model_config& config, const hub_tensors& tensors) {
+  std::vector<std::string> notes;
+  if (std::string note = four_bit_note(tensors); !note.empty()) {
+    notes.push_back(std::move(note));
+    config.ignore({"quantization_config"});  // the tensors say it
+  }
+  std::ranges::move(unread_keys(config), std::back_inserter(notes));
+  std::ranges::move(unread_files(tensors.folder()), std::back_inserter(notes));
+  return notes;
+}
+
 /// Tokens of the checkpoint, if there may be new ones; else 0.
 std::int64_t stored_tokens_of(const model_config& config, const from_options& options) {
   if (options.tokens.empty()) return 0;
@@ -159,8 +171,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   const auto tensors = std::make_shared<const hub_tensors>(folder);
   refuse_quantised_weights(config, *tensors);
   require_layers(config, tensors->all().size());
-  std::vector<std::string> notes = unread_keys(config);
-  std::ranges::move(unread_files(folder), std::back_inserter(notes));
+  std::vector<std::string> notes = notes_on(config, *tensors);
   description.checkpoint = folder;
   description.tokens = options.tokens;
   const checkpoint_reader reader{config, options, kind.read, tensors, stored_tokens_of(config, options)};

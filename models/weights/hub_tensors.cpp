@@ -1,5 +1,6 @@
 #include "models/weights/hub_tensors.hpp"
 
+#include "models/weights/four_bit_weights.hpp"
 #include "models/weights/listed_names.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
@@ -42,6 +43,18 @@ void add_samples(std::span<const std::byte> data, sha256& hash) {
   const std::size_t last = data.size() - sampled_bytes;
   for (std::size_t i = 0; i < sampled_places; ++i)
     hash.add(data.subspan(last * i / (sampled_places - 1), sampled_bytes));
+}
+
+/// Weights that are multiples of each other have the same codes.
+void add_scales(const four_bit_values& values, sha256& hash) {
+  add_samples(values.scales, hash);
+  if (!values.nested) return;
+  add_samples(values.nested->scales, hash);
+  hash.add(std::as_bytes(std::span{&values.nested->offset, 1}));
+}
+
+std::string_view type_of(const hub_tensor& t) {
+  return t.four_bits ? to_string(t.four_bits->type) : to_string(t.tensor.type);
 }
 
 /// A part's name comes from an untrusted file: it must stay in the folder.
@@ -130,7 +143,7 @@ hub_tensors::hub_tensors(fs::path folder, std::string_view stem) : folder_(std::
   const fs::path whole = folder_ / fmt::format("{}.safetensors", stem),
                  index = folder_ / fmt::format("{}.safetensors.index.json", stem);
   if (!fs::exists(whole) && !fs::exists(index)) refuse_without_weights(folder_, whole, index);
-  const std::vector<hub_tensor> all = fs::exists(whole) ? tensors_in(whole) : tensors_of_index(index);
+  const std::vector<hub_tensor> all = join_four_bits(fs::exists(whole) ? tensors_in(whole) : tensors_of_index(index));
   const std::size_t wrapper = wrapper_of(all).size();
   for (const hub_tensor& t : all) add(canonical_name(std::string_view{t.name}.substr(wrapper)), t);
 }
@@ -186,9 +199,10 @@ void hub_tensors::verify() const {
 std::string hub_tensors::identity() const {
   sha256 hash;
   for (const auto& [name, t] : tensors_) {
-    const std::string text = fmt::format("{} {} {}\n", name, to_string(t.tensor.type), fmt::join(t.tensor.shape, " "));
+    const std::string text = fmt::format("{} {} {}\n", name, type_of(t), fmt::join(t.tensor.shape, " "));
     hash.add(std::as_bytes(std::span{text}));
     add_samples(t.tensor.data, hash);
+    if (t.four_bits) add_scales(*t.four_bits, hash);
   }
   return hash.finish();
 }

@@ -2,6 +2,7 @@
 // The tensors of a Hugging Face checkpoint: model.safetensors, or model.safetensors.index.json and the parts it names.
 // Those of an adapter of PEFT: adapter_model.safetensors.
 
+#include "models/weights/four_bit_values.hpp"
 #include "models/weights/safetensors_file.hpp"
 
 #include <filesystem>
@@ -19,7 +20,8 @@ namespace hydra {
 struct hub_tensor {
   std::filesystem::path file;
   std::string name;  ///< as stored
-  stored_tensor tensor;
+  stored_tensor tensor;                        ///< in 4 bits: their codes, as U8 in the shape of the values
+  std::optional<four_bit_values> four_bits{};  ///< empty: it is not in 4 bits
 };
 
 /// The name without "base_model.model.", which adapters have, and the adapter's own name "default", which those have that
@@ -28,13 +30,13 @@ struct hub_tensor {
 /// gamma, beta).
 std::string canonical_name(std::string_view stored);
 
-/// Opened once; all headers are checked then, and no data are read. Thread-safe.
+/// Opened once; all headers are checked then, and no data are read but descriptions of weights in 4 bits. Thread-safe.
 class hub_tensors {
  public:
   /// `stem`: of the files' names, instead of "model". What torch.compile, DistributedDataParallel and Lightning put in front of
-  /// all names ("_orig_mod.", "module.", "model.") is left out. Throws fault_error{bad_input} with the file: neither of the two
-  /// files exists, parts are missing or contradict the index, a file is not a safetensors file, or two tensors have the same
-  /// canonical name.
+  /// all names ("_orig_mod.", "module.", "model.") is left out. A weight that bitsandbytes quantised to 4 bits is one tensor.
+  /// Throws fault_error{bad_input} with the file: neither of the two files exists, parts are missing or contradict the index, a
+  /// file is not a safetensors file, two tensors have the same canonical name, or what join_four_bits() refuses.
   explicit hub_tensors(std::filesystem::path folder, std::string_view stem = "model");
 
   /// By any name with the same canonical name.

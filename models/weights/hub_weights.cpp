@@ -53,6 +53,32 @@ std::size_t elements_of(const hub_tensor& t) {
                          [](std::size_t all, std::int64_t n) { return all * static_cast<std::size_t>(n); });
 }
 
+/// transformers quantises the maps of GPT-2, [in, out], as the [out, in] of a Linear.
+bool is_transposed(const parameter_spec& p, const hub_tensor& t) {
+  return t.four_bits && p.linear == linear_weight::in_out;
+}
+
+/// As it is stored.
+std::vector<std::int64_t> stored_shape(const parameter_spec& p, const hub_tensor& t) {
+  if (is_transposed(p, t)) return {p.shape.rbegin(), p.shape.rend()};
+  return p.shape;
+}
+
+/// How many values are not finite.
+std::size_t read_transposed(const hub_tensor& t, std::span<float> values) {
+  std::vector<float> stored(values.size());
+  const std::size_t wrong = widen_mapped(*t.four_bits, stored);
+  const auto rows = static_cast<std::size_t>(t.tensor.shape[0]), columns = static_cast<std::size_t>(t.tensor.shape[1]);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) values[c * rows + r] = stored[r * columns + c];
+  return wrong;
+}
+
+/// How many are not finite.
+std::size_t read_in_order(const hub_tensor& t, std::span<float> values) {
+  return t.four_bits ? widen_mapped(*t.four_bits, values) : widen_mapped(t.tensor, values);
+}
+
 /// Makes the rows of `values` behind `stored`, which are `rows`, their mean: transformers' resize_token_embeddings draws
 /// new rows from a normal distribution around it whose deviation is 3e-5 of theirs.
 void add_mean_rows(std::span<float> values, std::span<const float> stored, std::size_t rows) {
@@ -127,12 +153,13 @@ class matching {
 
   /// False for a head of other classes that a fresh one replaces.
   bool fits(const parameter_spec& p, const hub_tensor& t, const std::string& name) const {
-    if (t.tensor.shape != p.shape && !lacks_rows(t, p.shape)) {
+    const std::vector<std::int64_t> shape = stored_shape(p, t);
+    if (t.tensor.shape != shape && !lacks_rows(t, shape)) {
       if (may_be_fresh(name)) return false;
       refuse_weights(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
-                            fmt::join(p.shape, ", ")));
+                            fmt::join(shape, ", ")));
     }
-    if (!widens_to_f32(t.tensor.type))
+    if (!t.four_bits && !widens_to_f32(t.tensor.type))
       refuse_weights(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
     return true;
   }
@@ -192,10 +219,12 @@ hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain
       matched_(matching{*tensors_, model, head, stored_tokens}.run()),
       identity_(tensors_->identity()) {
   for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (const auto place = matched_.places.find(p.name);
-          place != matched_.places.end() && place->second->tensor.shape != p.shape)
-        grown_.insert(p.name);
+    for (const parameter_spec& p : model.parameters(i)) {
+      const auto place = matched_.places.find(p.name);
+      if (place == matched_.places.end()) continue;
+      if (is_transposed(p, *place->second)) transposed_.insert(p.name);
+      if (place->second->tensor.shape != stored_shape(p, *place->second)) grown_.insert(p.name);
+    }
 }
 
 std::string hub_weights::origin(const std::string& parameter) const {
@@ -209,7 +238,7 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   tensors_->verify();
   const hub_tensor& t = *place->second;
   const auto stored = values.first(elements_of(t));
-  if (const std::size_t wrong = widen_mapped(t.tensor, stored))
+  if (const std::size_t wrong = transposed_.contains(p.name) ? read_transposed(t, stored) : read_in_order(t, stored))
     refuse_weights(t, fmt::format(
                   "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
                   wrong, stored.size()));

@@ -28,9 +28,9 @@ class hub_weights final : public weight_source {
  public:
   /// Parameters are mapped by chain::hub().stored_name; tied ones may be stored once or more often. Throws
   /// fault_error{bad_input} with file and tensor: a parameter that is not stored (except those of a fresh head), a
-  /// tensor of another shape, or of a type that fp32 does not hold exactly, a tensor that no parameter uses (except
-  /// buffers that follow from the configuration, and heads that the chain does not have). Tied parameters that are
-  /// stored with different values have those of the owner; matched().untied names them. `stored_tokens`: rows of the
+  /// tensor of another shape, or neither in 4 bits nor of a type that fp32 holds exactly, a tensor that no parameter uses
+  /// (except buffers that follow from the configuration, and heads that the chain does not have). Tied parameters that
+  /// are stored with different values have those of the owner; matched().untied names them. `stored_tokens`: rows of the
   /// checkpoint's embedding and head, if the model may have more.
   hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head,
               std::int64_t stored_tokens = 0);
@@ -47,7 +47,8 @@ class hub_weights final : public weight_source {
  private:
   std::shared_ptr<const hub_tensors> tensors_;
   matched_tensors matched_;
-  std::set<std::string, std::less<>> grown_;  ///< those that have more rows than are stored
+  std::set<std::string, std::less<>> grown_;       ///< those that have more rows than are stored
+  std::set<std::string, std::less<>> transposed_;  ///< those whose rows are stored as columns
   std::string identity_;
 };
 

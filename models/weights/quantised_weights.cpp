@@ -1,5 +1,6 @@
 #include "models/weights/quantised_weights.hpp"
 
+#include "models/frozen/nf4.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace hydra {
 namespace {
@@ -20,8 +22,13 @@ constexpr std::array quantised_types{stored_type::u8,  stored_type::i8,  stored_
                                      stored_type::u16, stored_type::u32, stored_type::f8_e4m3, stored_type::f8_e5m2};
 
 bool is_quantised(const hub_tensor& t) {
-  return std::ranges::find(quantised_types, t.tensor.type) != quantised_types.end() &&
+  return !t.four_bits && std::ranges::find(quantised_types, t.tensor.type) != quantised_types.end() &&
          std::ranges::any_of(weight_suffixes, [&](std::string_view suffix) { return t.name.ends_with(suffix); });
+}
+
+/// Whether base = "nf4" has the same codes and scales.
+bool is_own_nf4(const four_bit_values& values) {
+  return values.type == four_bit_type::nf4 && values.block == nf4_block;
 }
 
 /// " (quant_method = \"gptq\")"; empty if config.json does not say it.
@@ -33,12 +40,28 @@ std::string method_in(const model_config& config) {
 
 }  // namespace
 
+std::string four_bit_note(const hub_tensors& tensors) {
+  std::set<std::string_view> types;
+  std::size_t weights = 0, kept = 0;
+  for (const auto& [name, t] : tensors.all()) {
+    if (!t.four_bits) continue;
+    types.insert(to_string(t.four_bits->type));
+    ++weights;
+    kept += is_own_nf4(*t.four_bits) ? 1 : 0;
+  }
+  if (weights == 0) return {};
+  return fmt::format("{}: weights in 4 bits ({} of bitsandbytes), which are read as the values that they stand for: {}{}",
+                     tensors.folder().string(), fmt::join(types, ", "), weights,
+                     kept == weights ? "" : "; base = \"nf4\" rounds those that are not nf4 in blocks of 64 again");
+}
+
 void refuse_quantised_weights(const model_config& config, const hub_tensors& tensors) {
   for (const auto& [name, t] : tensors.all())
     if (is_quantised(t))
       refuse(t.file, fmt::format("the checkpoint is quantised already{}: tensor {} is {} [{}]. Weights are read in 16 or 32 "
-                                 "bits: take the checkpoint that this one was made of, and base = \"nf4\" beside an adapter to "
-                                 "store it in 4 bits",
+                                 "bits, and in 4 as transformers saves those of bitsandbytes, with .absmax, .quant_map and "
+                                 ".quant_state: take the checkpoint that this one was made of, and base = \"nf4\" beside an "
+                                 "adapter to store it in 4 bits",
                                  method_in(config), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", ")));
 }
 

@@ -4,11 +4,16 @@
 #include "models/weights/hub_tensors.hpp"
 #include "models/weights/model_config.hpp"
 
+#include <string>
+
 namespace hydra {
 
-/// Throws fault_error{bad_input} with the tensor, its type, the method that config.json names and what to do if one with the
-/// name of a weight is stored as integers or in 8 bits. The key quantization_config alone says nothing: merging weights often
-/// leaves it behind.
+/// Which weights are in 4 bits that Hydra reads (four_bit_weights.hpp), as a sentence; empty: none.
+std::string four_bit_note(const hub_tensors& tensors);
+
+/// Throws fault_error{bad_input} with the tensor, its type, the method that config.json names and what to do if another one
+/// with the name of a weight is stored as integers or in 8 bits. The key quantization_config alone says nothing: merging
+/// weights often leaves it behind.
 void refuse_quantised_weights(const model_config& config, const hub_tensors& tensors);
 
 }  // namespace hydra

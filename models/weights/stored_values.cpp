@@ -52,14 +52,6 @@ void read_part(const stored_tensor& from, std::size_t i, std::span<float> to) {
   mapped_file::release(part);
 }
 
-/// Called while the values are in the caches. Works on their bits: a loop without branches.
-std::size_t not_finite_in(std::span<const float> values) {
-  constexpr std::uint32_t exponent = 0x7F800000u;
-  std::size_t count = 0;
-  for (const float x : values) count += (std::bit_cast<std::uint32_t>(x) & exponent) == exponent;
-  return count;
-}
-
 void check(const stored_tensor& from, std::span<float> to) {
   if (!widens_to_f32(from.type) || from.data.size() != to.size() * width_of(from.type))
     throw fault_error{fault_code::internal, fmt::format("{} bytes of {} are not {} values of fp32", from.data.size(),
@@ -85,6 +77,14 @@ void widen_parts(const stored_tensor& from, std::span<float> to, const Done& don
 
 bool widens_to_f32(stored_type type) noexcept {
   return type == stored_type::f32 || type == stored_type::bf16 || type == stored_type::f16;
+}
+
+/// Is called while the values are in the caches. Works on their bits: a loop without branches.
+std::size_t not_finite_in(std::span<const float> values) {
+  constexpr std::uint32_t exponent = 0x7F800000u;
+  std::size_t count = 0;
+  for (const float x : values) count += (std::bit_cast<std::uint32_t>(x) & exponent) == exponent;
+  return count;
 }
 
 void widen(const stored_tensor& from, std::span<float> to) {

@@ -3,9 +3,11 @@
 #include "models/data/data_catalog.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/tokenizers/tokenizer.hpp"
+#include "models/weights/hub_tensors.hpp"
 #include "models/weights/safetensors_header.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
+#include "tests/support/four_bit_tensors.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -178,6 +180,21 @@ std::vector<json> configs() {
 
 TEST_CASE("no header of a safetensors file breaks its reader") {
   read_changed(header_of_two(), 100'000, [](const std::string& text) { parse_safetensors_header(text, 32); });
+}
+
+TEST_CASE("no description of a weight in 4 bits breaks its reader") {
+  const temporary_folder folder;
+  const std::string state = "a.weight.quant_state.bitsandbytes__nf4";
+  hub_test_tensors tensors;
+  add_four_bits(tensors, "a.weight", {3, 50}, four_bit_scales::nested);
+  read_changed(json::parse(tensors.at(state).bytes), 2000, [&](const std::string& text) {
+    tensors[state] = tensor_of_text(text);
+    write_tensors(folder.path() / "model.safetensors", tensors);
+    const hub_tensors all{folder.path()};
+    const hub_tensor& t = *all.find("a.weight");
+    std::vector<float> values(bytes_of(stored_type::u8, t.tensor.shape).value());
+    widen_mapped(t.four_bits.value(), values);
+  });
 }
 
 TEST_CASE("no tokenizer.json breaks its reader, nor the tokenizer that is read") {

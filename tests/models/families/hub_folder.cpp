@@ -5,6 +5,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/mapped_file.hpp"
+#include "tests/support/four_bit_tensors.hpp"
 #include "tests/support/masked_samples.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -17,6 +18,7 @@
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 
 namespace {
 
@@ -265,6 +267,28 @@ TEST_CASE("a quantised checkpoint is refused as what it is, a stale quantization
   CHECK_THAT(stored_as("weight", stored_type::f8_e4m3), Contains("quantised already"));
   CHECK_THAT(stored_as("qweight", stored_type::i32), Contains("quantised already"));
   CHECK_THAT(stored_as("weight", stored_type::f64), Contains("is [8]; ") && !Contains("quantised"));
+}
+
+TEST_CASE("weights of bitsandbytes in 4 bits are read, those of GPT-2's maps transposed, and a note says it") {
+  const temporary_folder folder;
+  nlohmann::json config = tiny_gpt2_config();
+  config["quantization_config"] = {{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}};
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  const char* const name = "transformer.h.0.mlp.c_fc.weight";
+  add_four_bits(tensors, name, {16, 4});
+  write_checkpoint(folder.path(), config, tensors);
+  const chain model = built(folder.path());
+  const std::vector<float> stored = values_of_four_bits(64), read = parameter(model, "h.0.mlp.c_fc.weight");
+  for (std::size_t i = 0; i < 64; ++i) CHECK(read[i % 4 * 16 + i / 4] == stored[i]);
+  REQUIRE(model.notes().size() == 1);
+  CHECK_THAT(model.notes().front(),
+             EndsWith("weights in 4 bits (nf4 of bitsandbytes), which are read as the values that they stand for: 1"));
+  CHECK_FALSE(nlohmann::json::parse(model.hub().config).contains("quantization_config"));
+  add_four_bits(tensors, name, {4, 16});
+  CHECK_THAT(refusal_of(config, tensors),
+             Contains(name) && Contains("is [4, 16]; the model that config.json describes has [16, 4]"));
+  tensors.erase(std::string{name} + ".absmax");
+  CHECK_THAT(refusal_of(config, tensors), Contains("absmax is missing"));
 }
 
 TEST_CASE("folders that are taken for that of a model are named as what they are, and files that are not read in notes") {
