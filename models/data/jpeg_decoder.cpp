@@ -1,5 +1,6 @@
 #include "models/data/image_decoders.hpp"
 #include "models/data/image_orientation.hpp"
+#include "models/data/printing_colours.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <csetjmp>
@@ -102,13 +103,12 @@ void require_jpeg_end(std::string_view text) {
   require_end(text.ends_with(end) || (last != text.npos && last > text.rfind(scan)));
 }
 
-/// As Pillow converts printing colours; the file has them inverted, as Adobe's programs write them.
+/// The file has printing colours inverted, as Adobe's programs write them.
 image rgb_of(const image& inverted) {
   image result = image::blank(inverted.size, 3);
   for (std::size_t i = 0; i < result.pixels.size(); ++i) {
-    const unsigned black = inverted.pixels[i / 3 * 4 + 3], ink = 255u - inverted.pixels[i / 3 * 4 + i % 3];
-    const unsigned product = ink * black + 128;
-    result.pixels[i] = static_cast<std::uint8_t>(black - ((product + (product >> 8)) >> 8));
+    const std::uint8_t* const p = &inverted.pixels[i / 3 * 4];
+    result.pixels[i] = printed(255u - p[i % 3], 255u - p[3]);
   }
   return result;
 }
