@@ -9,6 +9,7 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # SHA-256; connections of 
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(GIF REQUIRED)
+find_package(TIFF 4.5 REQUIRED)
 find_package(ZLIB REQUIRED)
 
 # libcsv has no CMake package.

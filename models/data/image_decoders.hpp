@@ -28,6 +28,7 @@ image_format png_format();   ///< libpng
 image_format webp_format();  ///< libwebp; the first image of an animation
 image_format gif_format();   ///< giflib; the first image of an animation
 image_format bmp_format();   ///< stb_image
+image_format tiff_format();  ///< libtiff; the first page
 
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

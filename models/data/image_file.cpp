@@ -20,7 +20,7 @@ namespace {
 using bytes_of_file = std::span<const std::byte>;
 
 const auto& image_formats() {
-  static const std::array all{jpeg_format(), png_format(), webp_format(), gif_format(), bmp_format()};
+  static const std::array all{jpeg_format(), png_format(), webp_format(), gif_format(), bmp_format(), tiff_format()};
   return all;
 }
 
@@ -29,7 +29,7 @@ const image_format& format_of(const std::filesystem::path& file, bytes_of_file b
   const auto found = std::ranges::find_if(all, [&](const image_format& f) { return f.begins(as_text(bytes)); });
   if (found == all.end())
     throw fault_error{fault_code::bad_input,
-                      fmt::format("{} is no JPEG, PNG, WebP, GIF or BMP file. Convert it to PNG, or "
+                      fmt::format("{} is no JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it to PNG, or "
                                   "move it out of the folder of its class",
                                   file.string())};
   return *found;

@@ -1,5 +1,5 @@
 #pragma once
-// Files of images: JPEG, PNG, WebP, GIF, BMP.
+// Files of images: JPEG, PNG, WebP, GIF, BMP, TIFF.
 
 #include "models/data/image.hpp"
 
@@ -8,7 +8,7 @@
 namespace hydra {
 
 /// Whether the extension is that of an image, in any case: those that can be read, and those of other formats that users have
-/// (.tif, .heic, ...), which image_size_of() refuses.
+/// (.heic, .jxl, ...), which image_size_of() refuses.
 bool is_image_name(const std::filesystem::path& file);
 
 /// Reads the header, not the pixels, but refuses a file without an end. Throws as mapped_file does, and
@@ -17,9 +17,10 @@ bool is_image_name(const std::filesystem::path& file);
 image_size image_size_of(const std::filesystem::path& file);
 
 /// The whole image with 1 or 3 channels, upright (image_orientation.hpp). Pixels are those of transformers' load_image(), which
-/// is Pillow's convert("RGB"): grey becomes three equal channels, alpha and gamma are not looked at; but 16 bits are rounded
-/// to 8, where Pillow makes grey ones white. For 1 channel, colours become luma (0.299 R + 0.587 G + 0.114 B). A
-/// file that ends early or is damaged is refused, not filled up.
+/// is Pillow's convert("RGB"): grey becomes three equal channels, alpha and gamma are not looked at; but grey of 16 bits, which
+/// Pillow makes white, and colours of 16 bits in PNG are rounded to 8; and YCbCr in TIFF without compression may differ by 1.
+/// For 1 channel, colours become luma (0.299 R + 0.587 G + 0.114 B). A file that ends early or is damaged is refused, not
+/// filled up.
 image decode_image(const std::filesystem::path& file, std::int64_t channels);
 
 }  // namespace hydra

@@ -49,13 +49,6 @@ std::string bytes_of(const std::filesystem::path& file) {
 constexpr image_size small{9, 13};
 using values = std::vector<std::uint8_t>;
 
-std::string from_hex(std::string_view digits) {
-  std::string all;
-  for (std::size_t i = 0; i < digits.size(); i += 2)
-    all += static_cast<char>(std::stoi(std::string{digits.substr(i, 2)}, nullptr, 16));
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("a PNG file has exactly the pixels that were written") {
@@ -105,14 +98,14 @@ TEST_CASE("the format of a file is determined by its bytes") {
   CHECK(decode_image(file, 3).size == small);
   CHECK(is_image_name("x/A.JPEG"));
   CHECK(is_image_name("a.png"));
-  CHECK(is_image_name("a.tif"));  // which is refused by name, not passed over
+  CHECK(is_image_name("a.heic"));  // which is refused by name, not passed over
   CHECK_FALSE(is_image_name("a.txt"));
 }
 
 TEST_CASE("a file that is not an image, or is damaged, is refused by name") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(image_size_of(folder.write("a.png", "hello")),
-                    Contains("a.png is no JPEG, PNG, WebP, GIF or BMP file. Convert it"));
+                    Contains("a.png is no JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it"));
   for (const char* name : {"b.png", "b.jpg"}) {
     const auto file = folder.path() / name;
     const bool png = file.extension() == ".png";
@@ -272,7 +265,16 @@ TEST_CASE(
        "424d4e0000000000000036000000280000000300000002000000010020000000000018000000c40e0000c40e000000"
        "000000000000000d0c0bff100f0e01131211ff03020100060504ff09080780",
        {2, 3},
-       colours}};
+       colours},
+      {"turned (BigTIFF)",
+       "49492b000800000010000000000000000b000000000000000001040001000000000000000300000000000000010104"
+       "0001000000000000000200000000000000020103000300000000000000080008000800000003010300010000000000"
+       "000001000000000000000601030001000000000000000200000000000000110104000100000000000000fc00000000"
+       "0000001201030001000000000000000600000000000000150103000100000000000000030000000000000016010400"
+       "0100000000000000020000000000000017010400010000000000000012000000000000001c01030001000000000000"
+       "00010000000000000000000000000000000102030405060708090b0c0d0e0f10111213",
+       {3, 2},
+       {11, 12, 13, 1, 2, 3, 14, 15, 16, 4, 5, 6, 17, 18, 19, 7, 8, 9}}};
   const temporary_folder folder;
   for (const file_of_pillow& f : files) {
     CAPTURE(f.name);

@@ -79,6 +79,13 @@ void write_jpeg(const std::filesystem::path& file, const image& what, int qualit
   std::fclose(out);
 }
 
+std::string from_hex(std::string_view digits) {
+  std::string all;
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    all += static_cast<char>(std::stoi(std::string{digits.substr(i, 2)}, nullptr, 16));
+  return all;
+}
+
 image ramp(image_size size, std::int64_t channels) {
   image result = image::blank(size, channels);
   std::uint8_t* next = result.pixels.data();

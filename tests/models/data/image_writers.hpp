@@ -4,6 +4,8 @@
 #include "models/data/image.hpp"
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace hydra::test {
 
@@ -12,6 +14,9 @@ void write_png(const std::filesystem::path& file, const image& what, int depth =
 
 /// 1 or 3 channels; 4: CMYK.
 void write_jpeg(const std::filesystem::path& file, const image& what, int quality = 100);
+
+/// Bytes of pairs of hexadecimal digits.
+std::string from_hex(std::string_view digits);
 
 /// An image without fine detail: value 10 + 3 y + 2 x + 20 c.
 image ramp(image_size size, std::int64_t channels);
