@@ -18,7 +18,7 @@ image_size image_size_of(const std::filesystem::path& file);
 
 /// The whole image with 1 or 3 channels, upright (image_orientation.hpp). Pixels are those of transformers' load_image(), which
 /// is Pillow's convert("RGB"): grey becomes three equal channels, alpha and gamma are not looked at; but grey of 16 bits, which
-/// Pillow makes white, and colours of 16 bits in PNG are rounded to 8; and YCbCr in TIFF without compression may differ by 1.
+/// Pillow makes white, is rounded to 8; and YCbCr in TIFF without compression may differ by 1.
 /// For 1 channel, colours become luma (0.299 R + 0.587 G + 0.114 B). A file that ends early or is damaged is refused, not
 /// filled up.
 image decode_image(const std::filesystem::path& file, std::int64_t channels);

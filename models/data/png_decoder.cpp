@@ -36,11 +36,14 @@ class png_codec {
     return {png_get_image_height(codec_, info_), png_get_image_width(codec_, info_)};
   }
 
-  /// Decodes all rows as RGB. Alpha is dropped, 16 bits are rounded to 8.
+  /// Decodes all rows as RGB. Alpha is dropped. Of 16 bits the upper 8 are kept, as Pillow does; grey ones are rounded.
   void decode(std::vector<png_bytep>& rows) {
     if (setjmp(back_)) refuse_png();
     png_set_expand(codec_);
-    png_set_scale_16(codec_);
+    if ((png_get_color_type(codec_, info_) & PNG_COLOR_MASK_COLOR) != 0)
+      png_set_strip_16(codec_);
+    else
+      png_set_scale_16(codec_);
     png_set_gray_to_rgb(codec_);
     png_set_strip_alpha(codec_);
     png_set_interlace_handling(codec_);

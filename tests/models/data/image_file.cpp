@@ -62,7 +62,7 @@ TEST_CASE("a PNG file has exactly the pixels that were written") {
   CHECK(decode_image(file, 1).pixels == ramp(small, 1).pixels);
 }
 
-TEST_CASE("the alpha channel of a PNG file is dropped, and of 16 bits the upper 8 are kept") {
+TEST_CASE("the alpha channel of a PNG file is dropped, and of 16 bits the upper 8 are kept, not rounded") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.png";
   write_png(file, ramp(small, 4));

@@ -34,7 +34,10 @@ void write_16_bit_png(const std::filesystem::path& file, const image& what) {
   const auto stride = static_cast<std::size_t>(what.size.width * what.channels);
   for (std::size_t y = 0; y < static_cast<std::size_t>(what.size.height); ++y) {
     std::vector<std::uint8_t> row;
-    for (std::size_t i = 0; i < stride; ++i) row.insert(row.end(), 2, what.pixels[y * stride + i]);
+    for (std::size_t i = 0; i < stride; ++i) {
+      const std::uint8_t upper = what.pixels[y * stride + i];
+      row.insert(row.end(), {upper, what.channels == 1 ? upper : std::uint8_t{255}});
+    }
     png_write_row(png, row.data());
   }
   png_write_end(png, nullptr);
