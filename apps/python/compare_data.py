@@ -5,15 +5,17 @@
 
 `hydra data` says what Hydra makes of the records; transformers' tokenizer or image processor of the checkpoint reads the same
 files. Prints the first difference of each data, or that there is none, and what cannot be compared. Ends with 1 if something
-differs. Needs transformers; Pillow for pictures.
+differs, with 2 if Hydra refuses the workload. Needs transformers; Pillow for pictures.
 """
 import argparse
 import csv
 import glob
 import gzip
+import itertools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -24,8 +26,10 @@ try:
 except ImportError:
     print("compare_data: this Python has no transformers; install it: python3 -m pip install transformers", file=sys.stderr)
     sys.exit(2)
+transformers.utils.logging.set_verbosity_error()  # it wants torch and torchvision, which are not needed here
 
 NEAR = 0.02  # of a pixel after scaling: decoders and resizing round otherwise
+LETTERS = 50  # of a token, at most: so much of a text is read
 
 
 class Differs(Exception):
@@ -36,29 +40,91 @@ class Unknown(Exception):
     """Why something cannot be compared."""
 
 
+# -- the workload ----------------------------------------------------------------------------------------------------------
+
+
+def refuse(text):
+    print(f"compare_data: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
 def shown_by(options, keys=()):
     """What `hydra data` says, a list with an object for each data."""
     settings = [part for key in [*options.set, *keys] for part in ("--set", key)]
     done = subprocess.run([options.hydra, "data", options.workload, "--json", "--show", str(options.show), *settings],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"hydra data: {done.stderr.strip()}")
+        refuse(f"hydra data: {done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
+def set_key(workload, setting):
+    """As --set: model.KEY is of all models, model.NAME.KEY of one; the value is TOML or a bare word."""
+    path, _, text = setting.partition("=")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    first, *keys = path.split(".")
+    tables = workload.setdefault(first, {})
+    tables = tables if isinstance(tables, list) else [tables]
+    if keys[0] in (t.get("name") for t in tables):
+        tables, keys = [t for t in tables if t["name"] == keys[0]], keys[1:]
+    for table in tables:
+        for key in keys[:-1]:
+            table = table.setdefault(key, {}) if isinstance(table, dict) else {}
+        if isinstance(table, dict):  # else Hydra refuses it
+            table[keys[-1]] = value
+
+
+def model_of(workload, names):
+    """The [[model]] of one of these; names of a grid's members have values in place of {KEY}."""
+    for model in workload["model"]:
+        pattern = re.sub(r"\\\{\w+\\\}", ".+", re.escape(model["name"]))
+        if any(re.fullmatch(pattern, name) for name in names):
+            return model
+    raise Unknown(f"no [[model]] is named as {names[0]}")
+
+
+# -- files -----------------------------------------------------------------------------------------------------------------
+
+
 def opened(path):
-    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8", newline="")
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return open(path, encoding="utf-8-sig", newline="")
 
 
-def records_of(data, folder):
-    """The training records in the order of the files."""
+def record_of(line, leave_out):
+    """None: it is left out."""
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        if leave_out:
+            return None
+        raise
+
+
+def records_of(data):
+    """The training records in the order of the files, without those that cannot be read if these are left out."""
     patterns = data["train"] if isinstance(data["train"], list) else [data["train"]]
-    for file in (f for p in patterns for f in sorted(glob.glob(str(folder / p)))):
+    leave_out = data.get("bad_rows") == "leave-out"
+    texts = [data["prompt"], data["answer"]] if "prompt" in data else [text_field(data)]
+    needed = ["messages"] if data["kind"] == "chat" else texts
+    for file in (f for p in patterns for f in sorted(glob.glob(p))):
         with opened(pathlib.Path(file)) as lines:
             if data["kind"] == "csv":
-                yield from csv.DictReader(lines, delimiter={"tab": "\t"}.get(data.get("separator"), data.get("separator", ",")))
+                records = csv.DictReader(lines, delimiter={"tab": "\t"}.get(data.get("separator"), data.get("separator", ",")))
             else:
-                yield from (json.loads(line) for line in lines if line.strip())
+                records = (record_of(line, leave_out) for line in lines if line.strip())
+            yield from (r for r in records if not leave_out or r and all(r.get(t) for t in needed))
+
+
+def text_field(data):
+    return data.get("text", "text")
+
+
+# -- samples ---------------------------------------------------------------------------------------------------------------
 
 
 def require_same(where, what, found, expected):
@@ -69,69 +135,148 @@ def require_same(where, what, found, expected):
         raise Differs(f"{where}: {len(found)} {what}s, in transformers {len(expected)}")
 
 
-class Texts:
-    """Samples of text. `folder`: of the tokenizer."""
+def compare_label(where, sample, value, config):
+    """A label by its name in the record, or the number of a class. `config`: of a head that is kept, else empty."""
+    name = value if isinstance(value, str) else json.dumps(value)
+    known = {str(k): v for k, v in config.get("label2id", {}).items()}
+    if name in known and known[name] != sample["label"]:
+        raise Differs(f'{where}: "{name}" is class {sample["label"]}, in the checkpoint {known[name]}')
+    if not known and isinstance(value, str) and sample.get("label_name", name) != name:
+        raise Differs(f'{where}: the label is "{sample["label_name"]}", in the record "{name}"')
 
-    def __init__(self, data, model, folder):
+
+# What is taught is between the marks of a generation: then transformers tells which tokens it is.
+TURNS = ("{%- for m in messages -%}{{- m.before -}}{%- if m.taught -%}{%- generation -%}{{- m.said -}}{%- endgeneration -%}"
+         "{%- else -%}{{- m.said -}}{%- endif -%}{{- m.after -}}{%- endfor -%}")
+
+
+def content_of(message):
+    parts = message["content"]
+    return parts if isinstance(parts, str) else "".join(p["text"] for p in parts)
+
+
+def turns_of(messages, template, loss_on):
+    """Messages for TURNS by what a workload's `template` writes around those of each role."""
+    made = []
+    for m in messages:
+        before, end = template[m["role"]] if template != "chatml" else (f"<|im_start|>{m['role']}\n", "<|im_end|>")
+        taught = m["role"] == "assistant" and bool(m.get("weight", 1)) and m.get("train", True)
+        made.append({"role": m["role"], "content": "", "before": before, "said": content_of(m) + end, "taught": taught,
+                     "after": "\n" if template == "chatml" else ""})
+    last = max((i for i, m in enumerate(made) if m["taught"]), default=None)
+    return [{**m, "taught": m["taught"] and (loss_on != "last" or i == last)} for i, m in enumerate(made)]
+
+
+class Texts:
+    """Samples of text. `folder`: of the tokenizer; `config`: of the checkpoint's head, if it is kept."""
+
+    def __init__(self, data, config, folder):
         self.data, self.words = data, transformers.AutoTokenizer.from_pretrained(folder)
-        self.config = json.loads((model / "config.json").read_text()) if model else {}
+        self.config = config
+
+    def conversation(self, record):
+        template, messages = self.data["template"], record.get("messages", record.get("conversations"))
+        if template != "chatml" and not isinstance(template, dict):
+            if not self.words.chat_template:
+                raise Unknown("the tokenizer's folder has no template of conversations")
+            return self.by_own_template(messages)
+        if "system" in record:
+            messages = [{"role": "system", "content": record["system"]}, *messages]
+        turns = turns_of(messages, template, self.data.get("loss_on"))
+        made = self.words.apply_chat_template(turns, chat_template=TURNS, tokenize=True, return_dict=True,
+                                              return_assistant_tokens_mask=True)
+        begin = [i for i in self.words("")["input_ids"][:1] if i == self.words.bos_token_id]
+        return begin + made["input_ids"], [0] * len(begin) + made["assistant_masks"]
+
+    def by_own_template(self, messages):
+        """That of the checkpoint, which may mark what is taught, but does not know which messages are left out of that."""
+        plain = [{**m, "content": content_of(m)} for m in messages]
+        marks = bool(re.search(r"{%-?\s*generation", self.words.chat_template)) and "loss_on" not in self.data
+        marks = marks and not any(key in m for m in messages for key in ("weight", "train"))
+        made = self.words.apply_chat_template(plain, tokenize=True, return_dict=True, return_assistant_tokens_mask=marks)
+        return made["input_ids"], made.get("assistant_masks")
+
+    def answer(self, record):
+        prompt, answer = record[self.data["prompt"]], record[self.data["answer"]]
+        made = self.words(prompt + answer, return_offsets_mapping=True, return_special_tokens_mask=True)
+        return made["input_ids"], [end > len(prompt) and not special for (_, end), special in
+                                   zip(made["offset_mapping"], made["special_tokens_mask"])]
 
     def expected(self, record, room):
         """Ids, and which of them are taught (None: not compared)."""
         if self.data["kind"] == "chat":
-            if not self.words.chat_template:
-                raise Unknown("the tokenizer's folder has no template of conversations")
-            return self.words.apply_chat_template(record["messages"], tokenize=True, return_dict=True)["input_ids"], None
-        if "label" in self.data or "target" in self.data:
-            return self.words(record[self.data.get("text", "text")], truncation=True, max_length=room)["input_ids"], None
-        if "prompt" not in self.data:
-            return self.words(record[self.data.get("text", "text")])["input_ids"], None
-        prompt, answer = record[self.data["prompt"]], record[self.data["answer"]]
-        made = self.words(prompt + answer, return_offsets_mapping=True, return_special_tokens_mask=True)
-        taught = [end > len(prompt) and not special
-                  for (_, end), special in zip(made["offset_mapping"], made["special_tokens_mask"])]
-        return made["input_ids"], taught
+            return self.conversation(record)
+        if "prompt" in self.data:
+            return self.answer(record)
+        cut = {"truncation": True, "max_length": room} if "label" in self.data or "target" in self.data else {}
+        return self.words(record[text_field(self.data)], **cut)["input_ids"], None
 
     def compare(self, where, sample, record):
-        tokens = sample["tokens"]
-        ids, taught = self.expected(record, len(tokens) + sample["padding"])
-        found = [t["id"] for t in tokens]
-        if found and found[-1] == self.words.eos_token_id and ids[-1:] != found[-1:] and "label" not in sample:
-            found.pop()  # what ends a text is taught
+        """Returns whether it could: not if the record is longer than the context, and no text."""
+        tokens, context = sample["tokens"], int(re.findall(r"\d+", sample["input"])[-1])
+        ids, taught = self.expected(record, context)
+        found, chat = [t.get("masked", t["id"]) for t in tokens], self.data["kind"] == "chat"
+        if len(ids) > context and (chat or taught):
+            return False
+        if not chat and found[-1:] == [self.words.eos_token_id] != ids[-1:] and "label" not in sample:
+            ids, taught = ids + found[-1:], taught and taught + [True]  # the end of a text is taught
+        if chat and len(ids) == len(found) + 1 and not (taught and taught[-1]):
+            ids, taught = ids[:-1], taught and taught[:-1]  # what is not taught at the end is no input either
+        if "label" not in sample:
+            ids = ids[:context + 1]
+        self.compare_tokens(where, found, ids)
+        if taught and self.data.get("loss_on") != "all":
+            require_same(where, "loss of token", [t["taught"] for t in tokens], [bool(t) for t in taught])
+        if "label" in sample:
+            compare_label(where, sample, record[self.data.get("label", self.data.get("target"))], self.config)
+        return True
+
+    def compare_tokens(self, where, found, ids):
         names = self.words.convert_ids_to_tokens
         require_same(where, "token", list(zip(found, names(found))), list(zip(ids, names(ids))))
-        if taught:
-            require_same(where, "loss of token", [t["taught"] for t in tokens[:len(ids)]], taught)
-        if "label" in sample:
-            self.compare_label(where, sample, str(record[self.data.get("label", self.data.get("target"))]))
-
-    def compare_label(self, where, sample, name):
-        compare_label(where, sample, name, self.config)
 
 
-def compare_label(where, sample, name, config):
-    known = {str(k): v for k, v in config.get("label2id", {}).items()}
-    if name in known and known[name] != sample["label"]:
-        raise Differs(f'{where}: "{name}" is class {sample["label"]}, in the checkpoint {known[name]}')
+class Windows(Texts):
+    """Samples of one long text: i has the tokens from i times the context on, and the next one as a target."""
+
+    def __init__(self, data, folder, samples):
+        super().__init__(data, {}, folder)
+        self.context = len(samples[0]["tokens"]) - 1 if samples else 0
+        with opened(pathlib.Path(data["train"])) as file:
+            text = file.read(LETTERS * (len(samples) * self.context + 1))
+        self.ids = self.words(text, add_special_tokens=False)["input_ids"]
+
+    def compare(self, where, sample, record):
+        if any("masked" in t for t in sample["tokens"]):
+            raise Unknown("windows of masked tokens have no counterpart in transformers")
+        first = sample["index"] * self.context
+        self.compare_tokens(where, [t["id"] for t in sample["tokens"]], self.ids[first:first + self.context + 1])
+        return True
 
 
 class Pictures:
     """Samples of pictures, in the order of their folders and names."""
 
-    def __init__(self, data, model, folder):
-        if model is None or not (model / "preprocessor_config.json").exists():
-            raise Unknown("there is no preprocessor_config.json")
-        self.processor = transformers.AutoImageProcessor.from_pretrained(model, use_fast=False)
-        self.config = json.loads((model / "config.json").read_text())
-        self.files = sorted(p for p in (folder / data["train"]).glob("*/*") if p.is_file())
+    def __init__(self, data, model, config, samples):
+        self.data, self.config = data, config
+        self.processor = self.processor_of(model, samples)
+        self.files = sorted(p for p in pathlib.Path(data["train"]).glob("*/*") if p.is_file())
+
+    def processor_of(self, model, samples):
+        """The checkpoint's, with the numbers of the data where they have some."""
+        names = {"mean": "image_mean", "deviation": "image_std"}
+        own = {theirs: self.data[key] for key, theirs in names.items() if key in self.data}
+        if "size" in self.data:
+            own["size"] = dict(zip(("height", "width"), self.data["size"]))
+        if model and (model / "preprocessor_config.json").exists():
+            return transformers.AutoImageProcessor.from_pretrained(model, backend="pil", **own)
+        if len(own) < 2 or not samples:
+            raise Unknown("there is no preprocessor_config.json, and the data have no mean and deviation")
+        height, width = map(int, re.findall(r"\d+", samples[0]["input"])[-2:])
+        return transformers.ViTImageProcessor(**{"size": {"height": height, "width": width}, **own})
 
     def compare(self, where, sample, file):
-        from transformers.image_utils import load_image  # pylint: disable=import-outside-toplevel
-        try:
-            picture = load_image(str(file))
-        except OSError as e:
-            raise Unknown(f"{file}: {e}") from None
-        made = self.processor(picture, return_tensors="np")["pixel_values"][0].ravel()
+        made = self.processor(picture_of(file), return_tensors="np")["pixel_values"][0].ravel()
         if len(made) != len(sample["numbers"]):
             raise Differs(f"{where}: {sample['input']}, in transformers {len(made)} numbers")
         worst = max(range(len(made)), key=lambda i: abs(made[i] - sample["numbers"][i]))
@@ -139,37 +284,62 @@ class Pictures:
             raise Differs(f"{where} ({file.name}): number {worst} is {sample['numbers'][worst]:.4f}, in transformers "
                           f"{made[worst]:.4f}")
         compare_label(where, sample, file.parent.name, self.config)
+        return True
+
+
+def picture_of(file):
+    """Of 16 bits the upper ones: Pillow's convert("RGB") takes all values above 255 for white."""
+    from PIL import Image  # pylint: disable=import-outside-toplevel
+    from transformers.image_utils import load_image  # pylint: disable=import-outside-toplevel
+    try:
+        with Image.open(file) as picture:
+            if picture.mode.startswith("I"):
+                return load_image(picture.point(lambda v: v / 257).convert("L"))
+        return load_image(str(file))
+    except OSError as e:
+        raise Unknown(f"{file}: {e}") from None
+
+
+# -- the comparison --------------------------------------------------------------------------------------------------------
 
 
 def folder_of(path):
     return path if path.is_dir() else path.parent
 
 
-def comparison(shown, workload, folder):
-    """What compares a sample with its record, and the records."""
-    data = workload["data"][shown["data"]]
-    model = next(m for m in workload["model"] if any(n == m["name"] or n.startswith(m["name"]) for n in shown["models"]))
-    start = model["chain"].get("from")
-    start = folder / start if start else None
-    if data["kind"] == "images":
-        made = Pictures(data, start, folder)
-        return made, made.files
-    if data["kind"] not in ("jsonl", "chat", "csv") or (data["kind"] == "csv" and "text" not in data):
-        raise Unknown(f'data of kind = "{data["kind"]}" have no counterpart in transformers')
+def tokenizer_folder(data, start):
     named = data.get("tokenizer")
     if named == "bytes" or (named is None and start is None):
         raise Unknown("every byte is a token")
-    words = folder_of(folder / (named["file"] if "file" in named else named["vocab"])) if named else start
-    return Texts(data, start, words), records_of(data, folder)
+    return folder_of(pathlib.Path(named.get("file") or named["vocab"])) if named else start
 
 
-def compare(shown, workload, folder):
-    against, records = comparison(shown, workload, folder)
-    compared = 0
-    for sample, record in zip(shown["samples"], records):
-        against.compare(f"sample {sample['index']}", sample, record)
-        compared += 1
-    return f"{compared} samples are those of transformers"
+def head_of(data, chain, start):
+    """config.json of a checkpoint whose head's classes are those of the data; else empty."""
+    own = start is None or "labels" in data or chain.get("head") == "classification"
+    return {} if own else json.loads((start / "config.json").read_text(encoding="utf-8"))
+
+
+def comparison(shown, workload):
+    """What compares a sample with its record, and the records."""
+    data, chain = workload["data"][shown["data"]], model_of(workload, shown["models"]).get("chain", {})
+    start = pathlib.Path(chain["from"]) if "from" in chain else None
+    if data["kind"] == "images":
+        made = Pictures(data, start, head_of(data, chain, start), shown["samples"])
+        return made, made.files
+    if data["kind"] == "text":
+        return Windows(data, tokenizer_folder(data, start), shown["samples"]), itertools.repeat(None)
+    if data["kind"] not in ("jsonl", "chat", "csv") or (data["kind"] == "csv" and "text" not in data):
+        raise Unknown(f'data of kind = "{data["kind"]}" have no counterpart in transformers')
+    return Texts(data, head_of(data, chain, start), tokenizer_folder(data, start)), records_of(data)
+
+
+def compare(shown, workload):
+    against, records = comparison(shown, workload)
+    compared = [against.compare(f"sample {s['index']}", s, record) for s, record in zip(shown["samples"], records)]
+    longer = compared.count(False)
+    return f"{compared.count(True)} samples are those of transformers" + (
+        f", {longer} longer than the context not compared" if longer else "")
 
 
 def main():
@@ -179,14 +349,15 @@ def main():
     arguments.add_argument("--show", type=int, default=20, metavar="N")
     arguments.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     options = arguments.parse_args()
-    path = pathlib.Path(options.workload)
-    workload = tomllib.loads(path.read_text(encoding="utf-8"))
+    workload = tomllib.loads(pathlib.Path(options.workload).read_text(encoding="utf-8"))
+    for setting in options.set:
+        set_key(workload, setting)
     one_by_one = [f"data.{name}.packing=false" for name, d in workload["data"].items() if d["kind"] in ("jsonl", "chat")]
     one_by_one += [f"data.{name}.validation_share=0" for name, d in workload["data"].items() if "validation_share" in d]
     failed = False
     for shown in shown_by(options, one_by_one):
         try:
-            found = compare(shown, workload, path.parent)
+            found = compare(shown, workload)
         except Differs as e:
             found, failed = f"DIFFERS: {e}", True
         except Unknown as e:
