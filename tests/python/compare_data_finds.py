@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Does apps/python/compare_data.py find what differs?
+
+    compare_data_finds.py HYDRA [CASE ...]
+
+For each kind of data that it compares: nothing is found in what `hydra data` says, and something in what a program says that
+changes one token, mark, label or pixel of that. Exits with 77 where transformers is not installed.
+"""
+import contextlib
+import io
+import pathlib
+import sys
+from unittest import mock
+
+from checks import in_a_folder, program_and_cases, require, run_checks
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / "field_cases"), str(TESTS.parent / "apps/python")]
+try:
+    import inputs
+    import compare_data
+    from PIL import Image
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/python/setup installs what is needed")
+    sys.exit(77)
+
+RUN = '[[device]]\nkind = "cpu"\nmemory = "64MiB"\n'
+LIAR = """#!{python}
+import json, pathlib, subprocess, sys
+kept = pathlib.Path("said.json")
+if not kept.exists():
+    kept.write_bytes(subprocess.run([{hydra!r}, *sys.argv[1:]], stdout=subprocess.PIPE, check=True).stdout)
+shown = json.loads(kept.read_text())
+sample = shown[0]["samples"][1]
+tokens = sample.get("tokens")
+{change}
+print(json.dumps(shown))
+"""
+TURNS = [{"role": "user", "content": "the cat"}, {"role": "assistant", "content": "a dog ran", "weight": 0},
+         {"role": "user", "content": [{"type": "text", "text": "no"}]}, {"role": "assistant", "content": "the red house"}]
+QWEN = ("<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n"
+        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' }}{% if m.role == 'assistant' %}{% generation %}"
+        "{{ m.content + '<|im_end|>' }}{% endgeneration %}{% else %}{{ m.content + '<|im_end|>' }}{% endif %}{{ '\n' }}"
+        "{% endfor %}")
+
+
+# -- inputs: each writes files into the working directory, and returns a workload -------------------------------------------
+
+
+def plain_records():
+    inputs.llama_of_words()
+    inputs.write_texts("data.jsonl", inputs.TEXTS[:2] + ["a dog", "no"])  # the first two are longer than the context
+    return inputs.RECORDS + inputs.MODEL
+
+
+def answers():
+    inputs.llama_of_words()
+    inputs.write_jsonl("data.jsonl", [{"question": "the cat", "answer": a} for a in (" sat", " ran to the sea")])
+    return inputs.RECORDS + 'prompt = "question"\nanswer = "answer"\n' + inputs.MODEL
+
+
+def conversations(template='"chatml"', talks=(TURNS[2:], TURNS), **settings):
+    t = inputs.chat_bpe()
+    inputs.tiny("Llama", "model", vocab_size=t.get_vocab_size(), max_position_embeddings=128)
+    inputs.save_tokenizer(t, "model", eos_token="<|im_end|>", **settings)
+    inputs.write_jsonl("talks.jsonl", [{"messages": talk} for talk in talks])
+    return f'\n[data.d]\nkind = "chat"\ntemplate = {template}\ntrain = "talks.jsonl"\n' + inputs.MODEL.replace("32", "128")
+
+
+def conversations_by_roles():
+    return conversations('{ user = ["<|im_start|>", " "], assistant = ["<|im_end|>", " . "] }')
+
+
+def windows():
+    inputs.llama_of_words()
+    pathlib.Path("text.txt").write_text(" ".join(inputs.TEXTS[:4]))
+    return inputs.BYTES.replace('tokenizer = "bytes"\n', "") + inputs.MODEL
+
+
+def classes_of_a_checkpoint():
+    inputs.bert_of_words(id2label={0: "no", 1: "yes"}, label2id={"no": 0, "yes": 1})
+    inputs.write_jsonl("data.jsonl", [{"text": "the cat", "label": "yes"}, {"text": "a dog", "label": "no"}])
+    return inputs.RECORDS + 'label = "label"\n' + inputs.MODEL
+
+
+def new_classes():
+    inputs.bert_of_words()
+    pathlib.Path("data.csv").write_bytes(b"\xef\xbb\xbftext,label\r\nthe cat,yes\r\na dog,no\r\n")
+    return '\n[data.d]\nkind = "csv"\ntext = "text"\ntarget = "label"\ntrain = "data.csv"\n' + inputs.MODEL.replace(
+        '"model",', '"model", head = "classification",')
+
+
+def pictures():
+    inputs.vit_of_two_classes()
+    for number, name in enumerate("ab"):
+        pathlib.Path("pictures", name).mkdir(parents=True)
+        gradient = Image.linear_gradient("L").resize((40, 24))
+        (gradient if number else Image.merge("RGB", (gradient,) * 3)).save(f"pictures/{name}/0.png")
+    return '\n[data.d]\nkind = "images"\ntrain = "pictures"\n' + inputs.MODEL.replace(", context = 32", "")
+
+
+def pictures_of_a_checkpoint():
+    workload = pictures()
+    inputs.write_json("model/preprocessor_config.json", {
+        "image_processor_type": "ViTImageProcessor", "do_normalize": True, "do_rescale": True, "do_resize": True,
+        "rescale_factor": 1 / 255, "image_mean": [0.5] * 3, "image_std": [0.25] * 3, "resample": 2,
+        "size": {"height": 32, "width": 32}})
+    return workload
+
+
+def pictures_with_own_numbers():
+    return pictures().replace('"pictures"\n', '"pictures"\nmean = [0.1, 0.2, 0.3]\ndeviation = [0.5, 0.5, 0.5]\n', 1)
+
+
+# -- what a program may say instead, and what is found ---------------------------------------------------------------------
+
+TOKENS = {'tokens[2]["id"] += 1': "sample 1: token 2 is ", 'del tokens[2:]': "sample 1: 2 tokens, in transformers "}
+MARKS = {'t = tokens[-1]; t["taught"] = not t["taught"]': "sample 1: loss of token "}
+PIXELS = {'sample["numbers"][77] += 0.03': "sample 1 (0.png): number 77 is ",
+          'del sample["numbers"][-1]': "in transformers 3072 numbers"}
+LABEL = {'sample["label"] = 1 - sample["label"]': "sample 1: "}
+CASES = {
+    "jsonl": (plain_records, TOKENS),
+    "answers": (answers, TOKENS | MARKS),
+    "chatml": (conversations, TOKENS | MARKS),
+    "roles": (conversations_by_roles, TOKENS | MARKS),
+    "checkpoint's template": (lambda: conversations('"qwen"', [TURNS[2:]] * 2, chat_template=QWEN), TOKENS | MARKS),
+    "text": (windows, TOKENS),
+    "head": (classes_of_a_checkpoint, TOKENS | LABEL),
+    "csv": (new_classes, TOKENS | {'sample["label_name"] = "yes"': 'the label is "yes", in the record "no"'}),
+    "pictures": (pictures_of_a_checkpoint, PIXELS | LABEL),
+    "numbers of the data": (pictures_with_own_numbers, PIXELS),
+}
+
+
+def said_by_comparison(program, *options):
+    """Exit status and output of compare_data.py, in this process."""
+    out = io.StringIO()
+    with mock.patch("sys.argv", ["compare_data.py", "w.toml", "--hydra", program, *options]), \
+            contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            compare_data.main()
+        except SystemExit as e:
+            return int(e.code), out.getvalue().strip()
+    return 0, out.getvalue().strip()
+
+
+def liar(hydra, change, folder):
+    """A program that says what Hydra says, which is asked once, after a change."""
+    program = folder / "liar"
+    program.write_text(LIAR.format(python=sys.executable, hydra=hydra, change=change))
+    program.chmod(0o755)
+    return str(program)
+
+
+def check(hydra, name, folder):
+    make, changes = CASES[name]
+    with contextlib.chdir(folder):
+        pathlib.Path("w.toml").write_text(RUN + make())
+        status, said = said_by_comparison(liar(hydra, "pass", folder))
+        require(status == 0 and " samples are those of transformers" in said, f"unchanged: {status}: {said}")
+        for change, expected in changes.items():
+            status, found = said_by_comparison(liar(hydra, change, folder))
+            require(status == 1 and "DIFFERS" in found and expected in found, f"{change}: {status}: {found}")
+    return f"{said}; {len(changes)} changes are found"
+
+
+def check_settings(hydra, folder):
+    """--set changes what is compared, and what Hydra refuses is no agreement."""
+    with contextlib.chdir(folder):
+        pathlib.Path("w.toml").write_text(RUN + plain_records())
+        inputs.write_texts("other.jsonl", ["no", "a dog"])
+        status, said = said_by_comparison(hydra, "--set", "data.d.train=other.jsonl", "--set", "model.context=16")
+        require(status == 2 and "hydra data: " in said, f"a key that there is not: {status}: {said}")
+        status, said = said_by_comparison(hydra, "--set", "data.d.train=other.jsonl", "--set", "model.m.chain.context=16")
+        require(status == 0 and "2 samples are those" in said, f"{status}: {said}")
+        pathlib.Path("w.toml").write_text(RUN + plain_records().replace('"m"', '"m-{learning_rate}"')
+                                          + "\n[model.grid]\nlearning_rate = [1e-1, 1e-2]\n")
+        status, said = said_by_comparison(hydra)
+        require(status == 0 and "4 samples are those" in said, f"grid: {status}: {said}")
+    return said
+
+
+def main():
+    hydra, chosen = program_and_cases(__doc__, "HYDRA")
+    inputs.torch.set_num_threads(1)
+    checks = {name: in_a_folder(check, hydra, name) for name in CASES} | {"settings": in_a_folder(check_settings, hydra)}
+    sys.exit(run_checks({name: checks[name] for name in chosen or checks}))
+
+
+if __name__ == "__main__":
+    main()
