@@ -6,6 +6,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -112,7 +113,7 @@ TEST_CASE("scales belong to the identity of weights, because those that are mult
     const std::string identity = identity_of_four_bits(with_weight(how));
     const auto changed = [&](const char* part, std::size_t byte) {
       hub_test_tensors tensors = with_weight(how);
-      tensors[std::string{weight} + part].bytes[byte] ^= 1;
+      tensors[fmt::format("{}{}", weight, part)].bytes[byte] ^= 1;
       return identity_of_four_bits(tensors);
     };
     CHECK(changed("", 3) != identity);
