@@ -1,5 +1,6 @@
 #include "apps/commands/tokenizer_files.hpp"
 
+#include "models/tokenizers/file_tokenizer.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
@@ -17,6 +18,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -63,22 +65,24 @@ copied_files own_files(const tokenizer_choice& t) {
   return {{"vocab.json", t.vocab}, {"merges.txt", t.merges}};
 }
 
-/// A tokenizer.json with the tokens that the choice adds, as transformers' add_special_tokens writes them.
+/// An entry of a tokenizer.json's added_tokens.
+ordered_json entry_of(const added_token& token) {
+  return {{"id", token.id},          {"content", token.content}, {"single_word", token.single_word},
+          {"lstrip", token.lstrip},  {"rstrip", token.rstrip},   {"normalized", token.normalized},
+          {"special", token.special}};
+}
+
+/// A tokenizer.json with the tokens that the choice adds, and those that the settings beside it had added before: where it is
+/// read again, its own tokens come first, and those of the settings would get other ids.
 std::string with_added_tokens(const fs::path& file, const tokenizer_choice& choice) {
   ordered_json content = parse_ordered_json(read_text(file));
   ordered_json& list = content["added_tokens"];
-  const auto words = open_tokenizer(choice);
-  for (const std::string& token : choice.added) {
-    const bool there = std::ranges::any_of(list, [&](const ordered_json& t) { return t["content"] == token; });
-    if (!there)
-      list.push_back(ordered_json{{"id", *words->id_of(token)},
-                                  {"content", token},
-                                  {"single_word", false},
-                                  {"lstrip", false},
-                                  {"rstrip", false},
-                                  {"normalized", false},
-                                  {"special", true}});
-  }
+  const auto opened = open_tokenizer(choice);
+  std::vector<added_token> tokens = dynamic_cast<const file_tokenizer&>(*opened).added();
+  std::ranges::sort(tokens, {}, &added_token::id);  // which the `tokenizers` package numbers in their order
+  for (const added_token& token : tokens)
+    if (std::ranges::none_of(list, [&](const ordered_json& t) { return t["content"] == token.content; }))
+      list.push_back(entry_of(token));
   return json_text(content, 2) + "\n";
 }
 

@@ -144,7 +144,7 @@ std::vector<std::string> added_anew(const std::vector<std::string>& tokens, toke
     if (std::ranges::find(parts.added, token, &added_token::content) != parts.added.end()) continue;
     const auto known = parts.tokens.find(token);
     parts.added.push_back({.content = token, .id = known.value_or(next_id(parts)), .special = true});
-    made.push_back(fmt::format("{} {}\n", token, parts.added.back().id));
+    made.push_back(fmt::format("{} {}", token, parts.added.back().id));
   }
   return made;
 }

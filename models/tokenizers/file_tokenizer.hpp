@@ -40,6 +40,8 @@ class file_tokenizer : public tokenizer {
   void add_notes(const std::vector<std::string>& more) {
     parts_.notes.insert(parts_.notes.end(), more.begin(), more.end());
   }
+  /// Those of its files and those that a choice adds, in the order in which they were read.
+  const std::vector<added_token>& added() const noexcept { return parts_.added; }
   /// Whether a token may have parts of two lines: by its rules, or an added token with a line break within it, or as
   /// white space before or after it.
   bool joins_lines() const;

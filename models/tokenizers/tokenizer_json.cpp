@@ -122,7 +122,7 @@ std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path
   parts.normalize = read_normalizers(file);
   const tokenizer_settings settings = read_settings(source, path.parent_path());
   add_beside(settings, new_ids::next, parts);
-  for (const std::string& token : added_anew(added, parts)) source.mark(token);
+  for (const std::string& token : added_anew(added, parts)) source.mark(token + "\n");
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
   read_post_processor(file, parts);
   parts.identity = source.identity();

@@ -2,10 +2,12 @@
 
 #include "runtime/storage/durable_folder.hpp"
 #include "tests/apps/temporary_folder.hpp"
+#include "tests/models/tokenizers/made_tokenizers.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <string>
 
 namespace hydra::apps {
 
@@ -44,6 +46,34 @@ TEST_CASE("a tokenizer in one file keeps its kind, and data without one leave no
   CHECK(pieces.read("out/tokenizer.model") == "m");
   copy_named(none, {});
   CHECK(none.read("out/tokenizer.json").empty());
+}
+
+TEST_CASE("a tokenizer.json that gets tokens gets those of the settings before them, so that all keep their ids") {
+  const temporary_folder folder;
+  folder.write("tokenizer.json", test::bpe_file({}).dump());
+  folder.write("tokenizer_config.json", R"({"eos_token": "<|im_end|>", "unk_token": "!",
+    "added_tokens_decoder": {"256": {"content": "<pad>", "special": true, "rstrip": true}}})");
+  const tokenizer_choice choice{.file = folder.path(), .added = {"<x>"}};
+  const auto before = open_tokenizer(choice);
+  copy_named(folder, choice);
+  const auto list = nlohmann::json::parse(folder.read("out/tokenizer.json")).at("added_tokens");
+  REQUIRE(list.size() == 4);
+  CHECK(list[0].at("content") == "!");
+  CHECK(list[0].at("id") == 33);
+  CHECK(list[1].at("content") == "<pad>");
+  CHECK(list[1].at("rstrip") == true);
+  CHECK(list[2].at("content") == "<|im_end|>");
+  CHECK(list[2].at("id") == 257);
+  CHECK(list[2].at("special") == true);
+  CHECK(list[3].at("content") == "<x>");
+  CHECK(list[3].at("id") == 258);
+
+  const auto after = open_tokenizer({.file = folder.path() / "out"});
+  const std::string text = "a<x>b<|im_end|>!<pad> c";
+  CHECK(after->encode(text) == before->encode(text));
+  CHECK(after->special().end_of_text == before->special().end_of_text);
+  std::filesystem::remove(folder.path() / "out/tokenizer_config.json");
+  CHECK(open_tokenizer({.file = folder.path() / "out"})->encode(text) == before->encode(text));
 }
 
 TEST_CASE("all files of a tokenizer in its folder are copied, and a folder without any is refused") {
