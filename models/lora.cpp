@@ -209,6 +209,13 @@ std::vector<std::string> all_linear_modules(const chain& model) {
   return names;
 }
 
+std::vector<std::string> adaptable_modules(const chain& model, const std::vector<std::string>& also_train) {
+  std::vector<std::string> names;
+  for (const module_parameter& p : parameters_of(with_separate_modules(model, also_train)))
+    if (p.spec.linear != linear_weight::none && p.spec.tied_to.empty()) names.push_back(p.module);
+  return names;
+}
+
 std::string lora_name(std::string_view weight, char which) {
   const std::string module = module_of(weight);
   return fmt::format("{}{}lora_{}.weight", module, module.empty() ? "" : ".", which);

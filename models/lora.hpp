@@ -15,6 +15,7 @@ namespace hydra {
 /// whose full name ends so. A module has parameters "MODULE.weight", "MODULE.bias".
 struct lora_options {
   static constexpr const char* all_linear = "all-linear";  ///< all linear maps but the last one of the chain
+  static constexpr std::int64_t largest_rank = 65536;       ///< of what files may ask for
 
   std::int64_t rank = 0;
   double alpha = 0;          ///< 0: 2 * rank
@@ -55,6 +56,9 @@ std::vector<std::string> modules_of(const chain& model);
 
 /// Of those the ones that "all-linear" adapts.
 std::vector<std::string> all_linear_modules(const chain& model);
+
+/// Of those the ones that can be targets: linear maps with a weight of their own, as one that `also_train` parts from another.
+std::vector<std::string> adaptable_modules(const chain& model, const std::vector<std::string>& also_train);
 
 /// Without the names of modules that the chain does not have: PEFT stores some that only other models have.
 lora_options of_modules_in(const chain& model, lora_options options);

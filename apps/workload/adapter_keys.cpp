@@ -4,8 +4,10 @@
 #include "models/weights/adapter_folder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +25,7 @@ table_variant lora_variant() {
         .kind = value_kind::integer,
         .help = "of what is added to a weight",
         .required = true,
-        .range = {.least = 1, .most = 65536}},
+        .range = {.least = 1, .most = lora_options::largest_rank}},
        {.name = "alpha",
         .kind = value_kind::real,
         .help = "what is added is scaled by alpha / rank",
@@ -73,12 +75,27 @@ adaptation read_adaptation(const value_table& table) {
   return [options = read_lora(table)](chain base) { return adapt(std::move(base), options); };
 }
 
+using name_set = std::set<std::string>;
+
+/// The parameters that get rows of new tokens, tied ones by both names.
+name_set grown_in(const chain& base) {
+  name_set grown;
+  for (std::size_t i = 0; i < base.size(); ++i)
+    for (const parameter_spec& p : base.parameters(i))
+      if (base.weights()->differs_from_base(p.tied_to.empty() ? p.name : p.tied_to)) grown.insert(p.name);
+  return grown;
+}
+
 /// What is easily forgotten.
-void note_frozen_tokens(chain& model) {
-  const parameter_spec embedding = model.parameters(0).front();
-  if (embedding.frozen)
-    model.note(fmt::format("the rows of new tokens in {} are not trained: also_train can name their module and the head",
-                           model.stored_name(embedding.name)));
+void note_frozen_tokens(chain& model, const name_set& grown) {
+  std::vector<std::string> frozen;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.frozen && p.tied_to.empty() && grown.contains(p.name)) frozen.push_back(model.stored_name(p.name));
+  if (!frozen.empty())
+    model.note(fmt::format("the rows of new tokens in {} are not trained: also_train can name the modules of the embedding "
+                           "and the head",
+                           fmt::join(frozen, " and ")));
 }
 
 }  // namespace
@@ -103,8 +120,10 @@ chain_description read_adapted(const value_table& model, chain_description base)
       located(adapter->where, adapter_path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
   base.build = [build = std::move(base.build), adapted, where = adapter->where,
                 has_new = !base.tokens.empty()](const data_source& data) {
-    chain made = located(where, adapter_path, [plain = build(data), &adapted]() mutable { return adapted(std::move(plain)); });
-    if (has_new) note_frozen_tokens(made);
+    chain plain = build(data);
+    const name_set grown = has_new ? grown_in(plain) : name_set{};
+    chain made = located(where, adapter_path, [&] { return adapted(std::move(plain)); });
+    note_frozen_tokens(made, grown);
     return made;
   };
   return base;

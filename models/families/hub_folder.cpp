@@ -104,8 +104,9 @@ std::vector<std::string> notes_on(const model_config& config, const hub_tensors&
 /// Tokens of the checkpoint, if there may be new ones; else 0.
 std::int64_t stored_tokens_of(const model_config& config, const from_options& options) {
   if (options.tokens.empty()) return 0;
-  if (std::ranges::find(options.tokens, "") != options.tokens.end() || !config.has(vocabulary_key))
-    config.refuse(vocabulary_key, "\"tokens\" has an empty one, or this model has none: leave that out");
+  if (std::ranges::find(options.tokens, "") != options.tokens.end()) refuse("\"tokens\" has an empty one: leave that out");
+  if (!config.has(vocabulary_key))
+    config.refuse(vocabulary_key, "is missing: this model has no vocabulary to which \"tokens\" could be added");
   return config.integer(vocabulary_key);
 }
 
@@ -122,11 +123,12 @@ struct checkpoint_reader {
                                          stored_tokens);
   }
 
+  static std::int64_t ids_of(const data_source& data) { return data.vocabulary() > 0 ? data.vocabulary() : data.classes(); }
+
   /// config.json's keys, with a vocabulary for all token ids of the data if there may be new ones.
   json keys_for(const data_source& data) const {
     json keys = config.content();
-    const std::int64_t ids = data.vocabulary() > 0 ? data.vocabulary() : data.classes();
-    if (stored_tokens > 0) keys[vocabulary_key] = std::max(stored_tokens, ids);
+    if (stored_tokens > 0) keys[vocabulary_key] = std::max(stored_tokens, ids_of(data));
     return keys;
   }
 
@@ -142,6 +144,14 @@ struct checkpoint_reader {
     throw fault_error{e.what_happened().code, fmt::format("{}: {}", why, e.what_happened().text)};
   }
 
+  /// Many checkpoints have more rows than their tokenizer has tokens, so that devices compute faster.
+  void note_kept_rows(chain& model, const data_source& data) const {
+    if (stored_tokens > 0 && ids_of(data) <= stored_tokens)
+      model.note(fmt::format("{}: no rows are added for \"tokens\": there are {} for the {} token ids of the data, and a new "
+                             "token begins with what its row has",
+                             config.file(), stored_tokens, ids_of(data)));
+  }
+
   chain begun(chain model, const data_source& data) const {
     auto weights = weights_of(model);
     if (!weights->matched().untied.empty()) {
@@ -152,6 +162,7 @@ struct checkpoint_reader {
     if (const auto& unused = weights->matched().unused; !unused.empty())
       model.note(fmt::format("{}: not used, because the model has no such head: {}", tensors->folder().string(),
                              listed_names(unused)));
+    note_kept_rows(model, data);
     return model.begin_with(weights);
   }
 };

@@ -2,8 +2,10 @@
 
 #include "models/adapted_layer.hpp"
 #include "models/untied_head.hpp"
+#include "models/vocabulary_rows.hpp"
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
+#include "models/weights/saved_modules.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
@@ -17,9 +19,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 namespace {
@@ -31,9 +36,6 @@ constexpr const char* config_file = "adapter_config.json";
 constexpr const char* ties_key = "ensure_weight_tying";
 constexpr const char* base_key =
     "hydra_base";  ///< of the metadata: identity of the weights that the adapter was trained on
-
-constexpr const char* way_out =
-    "merge the adapter into its base by peft (merge_and_unload) and start from that, or train another one";
 
 /// Some ways to initialise an adapter ("pissa", "olora", ...) change the weights of the base, too.
 void require_unchanged_base(const model_config& config) {
@@ -50,7 +52,7 @@ void require_unchanged_base(const model_config& config) {
 /// Refuses a key that would change the computation in a way that Hydra does not know.
 void require_absent(const model_config& config, const char* key, const json& plain) {
   if (config.has(key) && config.content().at(key) != plain)
-    config.refuse(key, fmt::format("{} is not supported; {}", json_text(config.content().at(key)), way_out));
+    config.refuse(key, fmt::format("{} is not supported; {}", json_text(config.content().at(key)), merge_by_peft));
 }
 
 /// What is not LoRA as Hydra computes it.
@@ -81,9 +83,12 @@ std::vector<std::string> unread_keys_of(const model_config& config) {
 lora_options common_of(const model_config& config) {
   require_plain(config);
   if (config.real("lora_alpha") <= 0) config.refuse("lora_alpha", "is not positive");
-  lora_options o{.rank = config.integer("r"),
+  const double dropout = config.real("lora_dropout", 0);
+  if (!(dropout >= 0 && dropout < 1))
+    config.refuse("lora_dropout", fmt::format("{} is not at least 0 and below 1", dropout));
+  lora_options o{.rank = read_rank(config, "r"),
                  .alpha = config.real("lora_alpha"),
-                 .dropout = config.real("lora_dropout", 0),
+                 .dropout = dropout,
                  .rank_scaled = config.boolean("use_rslora", false),
                  .magnitudes = config.boolean("use_dora", false)};
   return o;
@@ -99,8 +104,16 @@ model_config config_in(const fs::path& folder) {
 /// Rows of new tokens, in the embedding or the head.
 bool has_more_rows(const hub_tensor& t, const parameter_spec& p) {
   const auto& [stored, own] = std::tie(t.tensor.shape, p.shape);
-  return t.name.find(".lora_") == std::string::npos && !stored.empty() && stored.size() == own.size() &&
-         stored.front() > own.front() && std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
+  return has_row_per_token(p.name) && stored.size() == own.size() && stored.front() > own.front() &&
+         std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
+}
+
+bool has_values_of(const weight_source& base, const parameter_spec& p, const stored_tensor& t) {
+  std::vector<float> values(static_cast<std::size_t>(p.elements()));
+  parameter_spec owner = p;
+  if (!p.tied_to.empty()) owner.name = p.tied_to;
+  return base.read(owner, values) &&
+         equal_mapped({stored_type::f32, p.shape, std::as_bytes(std::span<const float>{values})}, t);
 }
 
 /// The stored values, and those of the base for what is frozen.
@@ -138,17 +151,21 @@ class adapter_weights final : public weight_source {
   }
 
   bool differs_from_base(const std::string& parameter) const override {
-    return places_.contains(parameter) || base_->differs_from_base(parameter);
+    return replaces(parameter) || base_->differs_from_base(parameter);
   }
 
+  /// Whether a parameter, by its full name, has values of the adapter's files.
+  bool replaces(const std::string& parameter) const { return places_.contains(parameter); }
+
  private:
-  /// Its canonical name.
+  /// Its canonical name. What only repeats the base's values stays the base's.
   std::string match(const parameter_spec& p, const std::string& name) {
     const hub_tensor* const t = tensors_->find(name);
     if (!t)
       refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model{}", tensors_->folder().string(),
                          name, example()));
     check_shape_of(*t, p);
+    if (p.frozen && has_values_of(*base_, p, t->tensor)) return canonical_name(name);
     const auto [place, is_new] = places_.emplace(p.tied_to.empty() ? p.name : p.tied_to, t);
     if (!is_new && !std::ranges::equal(place->second->tensor.data, t->tensor.data))
       refuse(fmt::format("{}: tensors {} and {} differ, but are the same parameter of the model (tied)", t->file.string(),
@@ -177,6 +194,27 @@ class adapter_weights final : public weight_source {
   std::string identity_;
   std::map<std::string, const hub_tensor*, std::less<>> places_;
 };
+
+/// Of an adapted chain that begins with these weights.
+std::vector<std::string> frozen_notes(const chain& adapted, const adapter_weights& weights, const hub_tensors& tensors) {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < adapted.size(); ++i)
+    for (const parameter_spec& p : adapted.parameters(i)) {
+      const hub_tensor* const t = tensors.find(adapted.stored_name(p.name));
+      if (t && p.frozen && weights.replaces(p.tied_to.empty() ? p.name : p.tied_to))
+        notes.push_back(fmt::format("{}: tensor {} takes the place of the base's and is not trained: modules_to_save does "
+                                    "not name it",
+                                    t->file.string(), t->name));
+    }
+  return notes;
+}
+
+/// hydra::adapt() for what a file says.
+chain adapted_as_in(const fs::path& file, chain model, const lora_options& options) try {
+  return adapt(std::move(model), options);
+} catch (const fault_error& e) {
+  throw fault_error{e.what_happened().code, fmt::format("{}: {}", file.string(), e.what_happened().text)};
+}
 
 /// Of the weights that adapter_config.json names; empty if they are not there, as on another machine.
 std::string identity_of(const fs::path& base) try {
@@ -222,7 +260,7 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
                     {"init_lora_weights", true},
                     {"lora_alpha", o.full_alpha()},
                     {"lora_dropout", o.dropout},
-                    {"modules_to_save", o.also_train.empty() ? json{} : json(o.also_train)},
+                    {"modules_to_save", o.also_train.empty() ? json{} : json(written_saved_modules(model, o.also_train))},
                     {"peft_type", "LORA"},
                     {"r", o.rank},
                     {"rank_pattern", o.rank_of},
@@ -231,6 +269,13 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
                     {"use_dora", o.magnitudes},
                     {"use_rslora", o.rank_scaled}};
   return json_text(config, 2) + "\n";
+}
+
+/// In PEFT the own parameters of an adapted module are those of its "base_layer".
+std::string peft_name(const std::string& stored, const std::vector<std::string>& adapted) {
+  const std::size_t dot = std::min(stored.rfind('.'), stored.size());
+  const bool is_own = std::ranges::find(adapted, stored.substr(0, dot)) != adapted.end();
+  return fmt::format("base_model.model.{}{}{}", stored.substr(0, dot), is_own ? ".base_layer" : "", stored.substr(dot));
 }
 
 }  // namespace
@@ -254,17 +299,6 @@ void adapter_folder::check_base(const weight_source& weights) const {
                        tensors_->folder().string(), base_.string()));
 }
 
-std::vector<std::string> adapter_folder::notes_on(const chain& adapted) const {
-  std::vector<std::string> notes = notes_;
-  for (std::size_t i = 0; i < adapted.size(); ++i)
-    for (const parameter_spec& p : adapted.parameters(i))
-      if (const hub_tensor* const t = tensors_->find(adapted.stored_name(p.name)); t && p.frozen)
-        notes.push_back(fmt::format("{}: tensor {} takes the place of the base's and is not trained: modules_to_save does "
-                                    "not name it",
-                                    t->file.string(), t->name));
-  return notes;
-}
-
 chain adapter_folder::adapt(chain model) const {
   if (!model.weights())
     refuse(fmt::format(
@@ -277,12 +311,14 @@ chain adapter_folder::adapt(chain model) const {
                        (tensors_->folder() / config_file).string()));
   const lora_options options = targets_.in(model, common_);
   const bool tied = tied_head(model).has_value();
-  chain adapted = hydra::adapt(std::move(model), options);
+  chain adapted = adapted_as_in(tensors_->folder() / config_file, std::move(model), options);
   if (ties_ && tied && !tied_head(adapted))
     refuse(fmt::format("{}: {}: true is not supported for modules_to_save with one weight; {}",
-                       (tensors_->folder() / config_file).string(), ties_key, way_out));
-  adapted.begin_with(std::make_shared<adapter_weights>(tensors_, adapted));
-  for (std::string& note : notes_on(adapted)) adapted.note(std::move(note));
+                       (tensors_->folder() / config_file).string(), ties_key, merge_by_peft));
+  const auto weights = std::make_shared<adapter_weights>(tensors_, adapted);
+  adapted.begin_with(weights);
+  for (const std::string& note : notes_) adapted.note(note);
+  for (std::string& note : frozen_notes(adapted, *weights, *tensors_)) adapted.note(std::move(note));
   return adapted;
 }
 
@@ -299,11 +335,12 @@ void write_adapter_files(durable_folder& into, const chain& model, const stored_
         "the adapter; export the whole model by --merge");
   const std::string text = config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal());
   into.write(config_file, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+  const std::vector<std::string> modules = adapted_modules(model);
   std::vector<named_tensor> tensors;
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
       if (!p.frozen || (p.tied_to.empty() && model.weights()->differs_from_base(p.name)))
-        tensors.push_back({"base_model.model." + model.stored_name(p.name), values(p)});
+        tensors.push_back({peft_name(model.stored_name(p.name), modules), values(p)});
   into.write("adapter_model.safetensors", [&](byte_sink& out) {
     write_safetensors(out, tensors, {{base_key, hub_tensors{base}.identity()}});
   });

@@ -28,7 +28,6 @@ class adapter_folder {
 
  private:
   adapter_folder(const std::filesystem::path& folder, const model_config& config);
-  std::vector<std::string> notes_on(const chain& adapted) const;
   void check_base(const weight_source& weights) const;
 
   lora_options common_;  ///< what does not depend on the model

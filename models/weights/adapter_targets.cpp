@@ -1,6 +1,6 @@
 #include "models/weights/adapter_targets.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "models/weights/saved_modules.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
@@ -18,6 +18,7 @@ using nlohmann::json;
 
 constexpr const char* targets_key = "target_modules";
 constexpr const char* layers_key = "layers_to_transform";
+constexpr const char* saved_key = "modules_to_save";
 
 std::vector<std::string> texts_of(const model_config& config, const char* key) {
   const json& list = config.content().at(key);
@@ -26,16 +27,16 @@ std::vector<std::string> texts_of(const model_config& config, const char* key) {
   return list.get<std::vector<std::string>>();
 }
 
-module_pattern pattern_of(const model_config& config, const char* key, const std::string& pattern) try {
-  return module_pattern{pattern};
-} catch (const fault_error& e) {
-  config.refuse(key, e.what_happened().text);
+std::string place_of(const model_config& config, const char* key) { return fmt::format("{}: {}", config.file(), key); }
+
+std::vector<std::string> texts_if_there(const model_config& config, const char* key) {
+  return config.has(key) ? texts_of(config, key) : std::vector<std::string>{};
 }
 
 module_choice choice_of(const model_config& config, const char* key) {
   if (!config.has(key)) return {};
   if (!config.content().at(key).is_string()) return {.names = texts_of(config, key)};
-  return {.pattern = pattern_of(config, key, config.text(key, ""))};
+  return {.pattern = module_pattern{config.text(key, ""), place_of(config, key)}};
 }
 
 std::optional<std::vector<std::int64_t>> layers_of(const model_config& config) {
@@ -45,21 +46,18 @@ std::optional<std::vector<std::int64_t>> layers_of(const model_config& config) {
   return layers.empty() ? std::nullopt : std::optional{std::move(layers)};  // for PEFT an empty list is none
 }
 
-std::vector<std::string> layer_lists_of(const model_config& config) {
+/// Patterns of names of modules with the number of a layer. An empty text, too, means any list of layers; that is not the
+/// first part of a name.
+std::vector<module_pattern> layer_lists_of(const model_config& config) {
   const char* const key = "layers_pattern";
-  if (!config.has(key)) return {};
-  if (config.content().at(key).is_string()) return {config.text(key, "")};
-  return texts_of(config, key);
-}
-
-std::vector<std::string_view> name_parts(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
-    parts.push_back(name.substr(0, dot));
-    name.remove_prefix(dot + 1);
-  }
-  parts.push_back(name);
-  return parts;
+  const bool is_text = config.has(key) && config.content().at(key).is_string();
+  std::vector<std::string> lists = is_text ? std::vector{config.text(key, "")} : texts_if_there(config, key);
+  if (lists.empty() || (is_text && lists.front().empty()))
+    return {module_pattern{R"(.*?\.[^.]*\.(?P<idx>\d+)\..*)", place_of(config, key)}};
+  std::vector<module_pattern> patterns;
+  for (const std::string& list : lists)
+    patterns.emplace_back(fmt::format(R"((?:(?:^|.*?\.){}\.(?P<idx>\d+)\.).*)", list), place_of(config, key));
+  return patterns;
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
@@ -68,18 +66,10 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{number} : std::nullopt;
 }
 
-/// The number after the name of one of these lists of layers: 3 of "model.layers.3.mlp.up_proj". With no names after any
-/// that is not the first part.
-std::optional<std::int64_t> layer_of(const std::string& module, const std::vector<std::string>& lists) {
-  const std::vector<std::string_view> parts = name_parts(module);
-  std::string before{parts.front()};
-  for (std::size_t i = 1; i + 1 < parts.size(); before.append(".").append(parts[i++])) {
-    const auto number = number_in(parts[i]);
-    const bool named = lists.empty() ? i > 1 : std::ranges::any_of(lists, [&](const auto& list) {
-      return names_module(list, before);
-    });
-    if (number && named) return number;
-  }
+/// 3 of "model.layers.3.mlp.up_proj".
+std::optional<std::int64_t> layer_of(const std::string& module, const std::vector<module_pattern>& lists) {
+  for (const module_pattern& list : lists)
+    if (const auto number = list.group_in(module, "idx")) return number_in(*number);
   return std::nullopt;
 }
 
@@ -88,7 +78,22 @@ std::optional<double> first_of(const std::vector<std::pair<module_pattern, doubl
   return found == numbers.end() ? std::nullopt : std::optional{found->second};
 }
 
+double rank_of(const model_config& table, std::string_view name) { return static_cast<double>(read_rank(table, name)); }
+
+double alpha_of(const model_config& table, std::string_view name) {
+  const double alpha = table.real(name);
+  if (!(alpha > 0)) table.refuse(name, fmt::format("{} is not positive", alpha));
+  return alpha;
+}
+
 }  // namespace
+
+std::int64_t read_rank(const model_config& config, std::string_view key) {
+  const std::int64_t rank = config.integer(key);
+  if (rank < 1 || rank > lora_options::largest_rank)
+    config.refuse(key, fmt::format("{} is no rank from 1 to {}", rank, lora_options::largest_rank));
+  return rank;
+}
 
 bool module_choice::holds(const std::string& module) const {
   if (pattern) return pattern->matches(module);
@@ -99,27 +104,24 @@ adapter_targets::adapter_targets(const model_config& config)
     : file_(config.file()),
       targets_(choice_of(config, targets_key)),
       excluded_(choice_of(config, "exclude_modules")),
+      also_train_(texts_if_there(config, saved_key)),
       layer_lists_(layer_lists_of(config)),
       layers_(layers_of(config)),
-      ranks_(numbers_of(config, "rank_pattern")),
-      alphas_(numbers_of(config, "alpha_pattern")) {
+      ranks_(numbers_of(config, "rank_pattern", &rank_of)),
+      alphas_(numbers_of(config, "alpha_pattern", &alpha_of)) {
   if (!config.has(targets_key)) config.refuse(targets_key, "is missing");
   all_linear_ = config.content().at(targets_key) == lora_options::all_linear;
   if (layers_ && targets_.pattern) config.refuse(layers_key, "is not used by PEFT with a pattern of target_modules");
-  if (config.has("modules_to_save")) also_train_ = texts_of(config, "modules_to_save");
 }
 
-adapter_targets::number_list adapter_targets::numbers_of(const model_config& config, const char* key) {
+adapter_targets::number_list adapter_targets::numbers_of(const model_config& config, const char* key,
+                                                         double (*read)(const model_config&, std::string_view)) {
   number_list numbers;
-  if (!config.has(key)) return numbers;
-  const auto table = parse_ordered_json(read_text(config.file()))[key];  // `config` has lost the order
-  if (!table.is_object()) config.refuse(key, "is no table of modules and numbers");
-  for (const auto& [name, value] : table.items()) {
-    const bool whole = value.is_number_integer();
-    if (!value.is_number() || (!whole && std::string_view{key} == "rank_pattern") || !(value.get<double>() > 0))
-      config.refuse(key, fmt::format("{}: {} is no positive number", name, json_text(value)));
-    numbers.emplace_back(pattern_of(config, key, fmt::format("(?:.*\\.)?(?:{})", name)), value.get<double>());
-  }
+  const auto table = config.table(key);
+  if (!table) return numbers;
+  const auto ordered = parse_ordered_json(read_text(config.file()));  // `config` has lost the order
+  for (const auto& [name, value] : ordered.at(key).items())
+    numbers.emplace_back(module_pattern{fmt::format("(?:.*\\.)?(?:{})", name), place_of(config, key)}, read(*table, name));
   return numbers;
 }
 
@@ -147,18 +149,36 @@ std::vector<std::string> adapter_targets::chosen_in(const chain& model) const {
   return modules;
 }
 
+void adapter_targets::refuse_key(const char* key, const std::string& why) const {
+  refuse(fmt::format("{}: {}: {}", file_, key, why));
+}
+
+/// `saved`: of modules_to_save.
+void adapter_targets::require_adaptable(const chain& model, const std::vector<std::string>& chosen,
+                                        const std::vector<std::string>& saved) const {
+  const std::vector<std::string> known = adaptable_modules(model, saved);
+  if (chosen.empty())
+    refuse_key(targets_key, fmt::format("names no module of the model, which has modules such as {}",
+                                        known.empty() ? modules_of(model).front() : known.front()));
+  for (const std::string& module : chosen) {
+    if (std::ranges::find(known, module) == known.end())
+      refuse_key(targets_key, fmt::format("names {}, which is no linear map with a weight of its own, as an embedding, a "
+                                          "convolution and a tied head are none; {}",
+                                          module, merge_by_peft));
+    if (std::ranges::any_of(saved, [&](const std::string& name) { return names_module_around(name, module); }))
+      refuse_key(saved_key, fmt::format("names {}, which {} adapts; one of them is enough", module, targets_key));
+  }
+}
+
 lora_options adapter_targets::in(const chain& model, lora_options common) const {
   std::vector<std::string> chosen = chosen_in(model);
   const bool some = std::erase_if(chosen, [this](const std::string& module) { return is_left_out(module); }) > 0;
-  const std::vector<std::string> linear = all_linear_modules(model);
-  if (chosen.empty() && !linear.empty())
-    refuse(fmt::format("{}: {}: names no module of the model, which has modules such as {}", file_, targets_key,
-                       linear.front()));
+  common.also_train = read_saved_modules(model, also_train_);
+  require_adaptable(model, chosen, common.also_train);
   for (const std::string& module : chosen) {
     if (const auto rank = first_of(ranks_, module)) common.rank_of[module] = static_cast<std::int64_t>(*rank);
     if (const auto alpha = first_of(alphas_, module)) common.alpha_of[module] = *alpha;
   }
-  common.also_train = also_train_;
   if (all_linear_ && !some)
     common.targets = {lora_options::all_linear};
   else

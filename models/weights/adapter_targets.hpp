@@ -8,10 +8,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace hydra {
+
+/// For what Hydra cannot do with an adapter.
+inline constexpr const char* merge_by_peft =
+    "merge the adapter into its base by peft (merge_and_unload) and start from that, or train another one";
 
 /// Modules by name, or by a regular expression.
 struct module_choice {
@@ -21,31 +26,39 @@ struct module_choice {
   bool holds(const std::string& module) const;
 };
 
+/// A rank from 1 to lora_options::largest_rank. Throws fault_error{bad_input} with file and key for others.
+std::int64_t read_rank(const model_config& config, std::string_view key);
+
 class adapter_targets {
  public:
   /// Reads target_modules, exclude_modules, modules_to_save, layers_to_transform, layers_pattern, rank_pattern and
   /// alpha_pattern. Throws fault_error{bad_input} with file and key.
   explicit adapter_targets(const model_config& config);
 
-  /// `common` with targets, also_train, rank_of and alpha_of. Targets are names as they are in the file where these alone
-  /// decide, else full names. Throws fault_error{bad_input} if no module of the model is one, or a pattern cannot be
-  /// searched.
+  /// `common` with targets, also_train, rank_of and alpha_of. Names are as they are in the file where these alone decide
+  /// as Hydra reads them, else full ones. Throws fault_error{bad_input} with file and key if no module of the model is a
+  /// target, or one is that Hydra cannot adapt, or a pattern cannot be searched.
   lora_options in(const chain& model, lora_options common) const;
 
  private:
   /// In the file's order: the first that matches counts.
   using number_list = std::vector<std::pair<module_pattern, double>>;
 
-  static number_list numbers_of(const model_config& config, const char* key);
+  static number_list numbers_of(const model_config& config, const char* key,
+                                double (*read)(const model_config& table, std::string_view name));
   bool is_left_out(const std::string& module) const;
   bool is_in_layers(const std::string& module) const;
   bool adapts(const std::string& module) const;
   std::vector<std::string> chosen_in(const chain& model) const;
+  void require_adaptable(const chain& model, const std::vector<std::string>& chosen,
+                         const std::vector<std::string>& saved) const;
+  [[noreturn]] void refuse_key(const char* key, const std::string& why) const;
 
   std::string file_;
   module_choice targets_, excluded_;
   bool all_linear_ = false;
-  std::vector<std::string> also_train_, layer_lists_;
+  std::vector<std::string> also_train_;
+  std::vector<module_pattern> layer_lists_;  ///< the first that matches finds the number
   std::optional<std::vector<std::int64_t>> layers_;
   number_list ranks_, alphas_;
 };

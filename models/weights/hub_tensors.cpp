@@ -30,11 +30,12 @@ constexpr std::string_view peft_prefix = "base_model.model.";
 constexpr std::array<std::string_view, 3> wrappers{"_orig_mod.", "module.", "model."};
 constexpr std::array<std::string_view, 8> weight_files{".safetensors", ".bin",  ".pt", ".pth",
                                                        ".ckpt",        ".gguf", ".h5", ".msgpack"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> named_parts{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> named_parts{
     {{".lora_A.default.", ".lora_A."},
      {".lora_B.default.", ".lora_B."},
      {".lora_magnitude_vector.default.weight", ".lora_magnitude_vector"},
-     {".modules_to_save.default.", "."}}};
+     {".modules_to_save.default.", "."},
+     {".base_layer.", "."}}};  // a head or embedding that is adapted: PEFT stores what it adds to, too
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
 
 /// All of a small tensor.

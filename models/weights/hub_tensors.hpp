@@ -25,7 +25,7 @@ struct hub_tensor {
 };
 
 /// The name without "base_model.model.", which adapters have, and the adapter's own name "default", which those have that
-/// were saved as a state_dict(); without the prefix of a base model ("transformer.", "model.", "bert.", "vit.",
+/// were saved as a state_dict(), or "base_layer", which is in the way to what an adapter adds to; without the prefix of a base model ("transformer.", "model.", "bert.", "vit.",
 /// "resnet."), which only some checkpoints have; and with the names that norms have had since 2019 (weight, bias; before:
 /// gamma, beta).
 std::string canonical_name(std::string_view stored);

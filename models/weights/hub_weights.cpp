@@ -1,5 +1,6 @@
 #include "models/weights/hub_weights.hpp"
 
+#include "models/vocabulary_rows.hpp"
 #include "models/weights/listed_names.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
@@ -79,8 +80,8 @@ std::size_t read_in_order(const hub_tensor& t, std::span<float> values) {
   return t.four_bits ? widen_mapped(*t.four_bits, values) : widen_mapped(t.tensor, values);
 }
 
-/// Makes the rows of `values` behind `stored`, which are `rows`, their mean: transformers' resize_token_embeddings draws
-/// new rows from a normal distribution around it whose deviation is 3e-5 of theirs.
+/// Makes the rows of `values` behind `stored`, which are `rows`, their mean: transformers' resize_token_embeddings draws new
+/// rows from a normal distribution around it whose covariance is 1e-9 of theirs, if that is positive definite.
 void add_mean_rows(std::span<float> values, std::span<const float> stored, std::size_t rows) {
   const std::size_t columns = stored.size() / rows;
   for (std::size_t c = 0; c < columns; ++c) {
@@ -154,7 +155,7 @@ class matching {
   /// False for a head of other classes that a fresh one replaces.
   bool fits(const parameter_spec& p, const hub_tensor& t, const std::string& name) const {
     const std::vector<std::int64_t> shape = stored_shape(p, t);
-    if (t.tensor.shape != shape && !lacks_rows(t, shape)) {
+    if (t.tensor.shape != shape && !lacks_rows(t, p)) {
       if (may_be_fresh(name)) return false;
       refuse_weights(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
                             fmt::join(shape, ", ")));
@@ -165,8 +166,9 @@ class matching {
   }
 
   /// Of new tokens.
-  bool lacks_rows(const hub_tensor& t, std::vector<std::int64_t> shape) const {
-    if (stored_tokens_ == 0 || shape.empty() || shape.front() < stored_tokens_) return false;
+  bool lacks_rows(const hub_tensor& t, const parameter_spec& p) const {
+    if (stored_tokens_ == 0 || !has_row_per_token(p.name) || p.shape.front() < stored_tokens_) return false;
+    std::vector<std::int64_t> shape = p.shape;
     shape.front() = stored_tokens_;
     return t.tensor.shape == shape;
   }
@@ -242,7 +244,11 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
     refuse_weights(t, fmt::format(
                   "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
                   wrong, stored.size()));
-  if (stored.size() < values.size()) add_mean_rows(values, stored, static_cast<std::size_t>(t.tensor.shape.front()));
+  if (stored.size() == values.size()) return true;
+  if (p.shape.size() == 1)  // transformers appends zeros to BERT's bias (_adjust_bias), whose head is tied
+    std::ranges::fill(values.subspan(stored.size()), 0.0f);
+  else
+    add_mean_rows(values, stored, static_cast<std::size_t>(t.tensor.shape.front()));
   return true;
 }
 

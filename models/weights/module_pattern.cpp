@@ -8,6 +8,8 @@
 #include <pcre2.h>
 
 #include <array>
+#include <cstddef>
+#include <utility>
 
 namespace hydra {
 namespace {
@@ -16,37 +18,52 @@ constexpr std::uint32_t full_match = PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHO
 
 PCRE2_SPTR units_of(std::string_view text) noexcept { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
 
-[[noreturn]] void refuse_pattern_of(const std::string& pattern, int error) {
-  std::array<PCRE2_UCHAR, 256> why{};
-  pcre2_get_error_message(error, why.data(), why.size());
-  refuse(fmt::format("the pattern \"{}\": {}", pattern, reinterpret_cast<const char*>(why.data())));
-}
-
 }  // namespace
 
 struct module_pattern::compiled {
-  explicit compiled(const std::string& pattern) : source{pattern} {
+  using match_data = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
+
+  compiled(const std::string& pattern, std::string from) : source{pattern}, place{std::move(from)} {
     int error = 0;
     std::size_t at = 0;
     code = pcre2_compile(units_of(source), source.size(), full_match, &error, &at, nullptr);
-    if (!code) refuse_pattern_of(source, error);
+    if (!code) refuse_for(error);
   }
   ~compiled() { pcre2_code_free(code); }
   compiled(const compiled&) = delete;
   compiled& operator=(const compiled&) = delete;
 
-  std::string source;
+  [[noreturn]] void refuse_for(int error) const {
+    std::array<PCRE2_UCHAR, 256> why{};
+    pcre2_get_error_message(error, why.data(), why.size());
+    refuse(fmt::format("{}: the pattern \"{}\": {}", place, source, reinterpret_cast<const char*>(why.data())));
+  }
+
+  /// Null if the name does not match.
+  match_data match(std::string_view name) const {
+    match_data found{pcre2_match_data_create_from_pattern(code, nullptr), &pcre2_match_data_free};
+    const int result = pcre2_match(code, units_of(name), name.size(), 0, 0, found.get(), nullptr);
+    if (result < 0 && result != PCRE2_ERROR_NOMATCH) refuse_for(result);
+    if (result < 0) found.reset();
+    return found;
+  }
+
+  std::string source, place;
   pcre2_code* code = nullptr;
 };
 
-module_pattern::module_pattern(const std::string& pattern) : compiled_{std::make_shared<const compiled>(pattern)} {}
+module_pattern::module_pattern(const std::string& pattern, std::string place)
+    : compiled_{std::make_shared<const compiled>(pattern, std::move(place))} {}
 
-bool module_pattern::matches(std::string_view name) const {
-  const std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)> found{
-      pcre2_match_data_create_from_pattern(compiled_->code, nullptr), &pcre2_match_data_free};
-  const int result = pcre2_match(compiled_->code, units_of(name), name.size(), 0, 0, found.get(), nullptr);
-  if (result < 0 && result != PCRE2_ERROR_NOMATCH) refuse_pattern_of(compiled_->source, result);
-  return result >= 0;
+bool module_pattern::matches(std::string_view name) const { return compiled_->match(name) != nullptr; }
+
+std::optional<std::string> module_pattern::group_in(std::string_view name, const char* group) const {
+  const auto found = compiled_->match(name);
+  if (!found) return std::nullopt;
+  const int number = pcre2_substring_number_from_name(compiled_->code, reinterpret_cast<PCRE2_SPTR>(group));
+  if (number < 0) compiled_->refuse_for(number);
+  const PCRE2_SIZE* const place = pcre2_get_ovector_pointer(found.get()) + std::ptrdiff_t{2} * number;
+  return place[0] == PCRE2_UNSET ? std::string{} : std::string{name.substr(place[0], place[1] - place[0])};
 }
 
 }  // namespace hydra

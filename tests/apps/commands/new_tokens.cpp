@@ -95,6 +95,10 @@ TEST_CASE("rows that are there for new tokens are kept, and none are added") {
   train_and_export(folder, "run", "out");
   CHECK(stored_shape(folder, "out", "wte.weight") == tensor_shape{300, 4});
   CHECK(exported_tokens(folder, "out").size() == 3);
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
+             Contains("no rows are added for \"tokens\": there are 300 for the 259 token ids of the data"));
+  write_talks(folder, grown_base, "adapter = { rank = 2 }\n");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, !Contains("rows of new tokens"));
 }
 
 TEST_CASE("an adapter of a grown model has the rows of the embedding and the head, and continues") {
@@ -122,6 +126,10 @@ TEST_CASE("an adapter that does not train the rows of new tokens says so, and ha
              Contains("the rows of new tokens in transformer.wte.weight are not trained"));
   train_and_export(folder, "run", "lora");
   CHECK(stored_shape(folder, "lora", "wte.weight") == tensor_shape{259, 4});
+  write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\"] }\n");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains("the rows of new tokens in lm_head.weight are not trained"));
+  write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\", \"lm_head\"] }\n");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, !Contains("rows of new tokens"));
 }
 
 TEST_CASE("a tokenizer with more tokens than the embedding is refused with what to do, which helps") {

@@ -304,3 +304,15 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
   CHECK_THAT(notes[0], Contains("index.json: the parts that it names are not read"));
   CHECK_THAT(notes[1], Contains("adapter_config.json: the adapter is not used"));
 }
+
+TEST_CASE("tokens are refused by what is wrong: an empty one, or a model without a vocabulary") {
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  CHECK_THROWS_WITH(describe_from(folder.path(), {.tokens = {"<x>", ""}}), Contains("\"tokens\" has an empty one"));
+  const nlohmann::json images{{"architectures", {"ViTForImageClassification"}}, {"hidden_size", 4}, {"image_size", 4},
+                              {"patch_size", 2}, {"num_hidden_layers", 1}, {"num_attention_heads", 2},
+                              {"intermediate_size", 8}};
+  write_checkpoint(folder.path(), images, tiny_gpt2_tensors());
+  CHECK_THROWS_WITH(describe_from(folder.path(), {.tokens = {"<x>"}}),
+                    Contains("config.json: vocab_size: is missing: this model has no vocabulary"));
+}

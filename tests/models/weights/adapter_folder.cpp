@@ -71,6 +71,33 @@ struct stored_adapter {
     write_tensors(adapter() / "adapter_model.safetensors", tensors);
   }
 
+  /// The adapter of a chain, written into a folder.
+  fs::path written(const chain& adapted) const {
+    const hub_tensors stored{adapter(), "adapter_model"};
+    const fs::path copy = folder.path() / "copy";
+    durable_folder into{posix_file_system(), copy};
+    write_adapter_files(
+        into, adapted, [&](const parameter_spec& p) { return stored.find(p.name)->tensor; }, base());
+    into.commit();
+    return copy;
+  }
+
+  /// A base with a head of its own, and an adapter that adds to it, too: PEFT stores the head's weight beside that.
+  void adapt_own_head(float first) const {
+    json base_config = tiny_gpt2_config(), own = config();
+    base_config["tie_word_embeddings"] = false;
+    auto base_tensors = tiny_gpt2_tensors();
+    base_tensors["lm_head.weight"] = ramp({8, 4}, 30);
+    write_checkpoint(base(), base_config, base_tensors);
+    own["target_modules"] = {"c_attn", "lm_head"};
+    own["base_model_name_or_path"] = nullptr;
+    auto more = tensors();
+    more["base_model.model.lm_head.lora_A.weight"] = ramp({2, 4}, 40);
+    more["base_model.model.lm_head.lora_B.weight"] = ramp({8, 2}, 41);
+    more["base_model.model.lm_head.base_layer.weight"] = ramp({8, 4}, first);
+    write(own, more);
+  }
+
   chain read() const { return adapter_folder{adapter()}.adapt(describe_from(base(), {}).build(text())); }
 
   std::string refusal() const {
@@ -322,4 +349,46 @@ TEST_CASE("a frozen parameter that the checkpoint lacks is refused") {
   c.begin_with(std::make_shared<partial_weights>());
   CHECK_THROWS_WITH(c.validate(),
                     Contains("\"transformer.ln_f.weight\" is frozen, but the checkpoint does not have it"));
+}
+
+TEST_CASE("the weight of a head that is adapted may be stored beside the adapter, and is the base's or takes its place") {
+  const stored_adapter stored;
+  const std::string name = "base_model.model.lm_head.base_layer.weight";
+  stored.adapt_own_head(30);
+  const chain same = stored.read();
+  same.validate();
+  CHECK(same.notes().empty());
+  CHECK(adapted_modules(same) == std::vector<std::string>{"transformer.h.0.attn.c_attn", "lm_head"});
+  CHECK(values_of(same, "lm_head.weight").front() == 30);
+  const fs::path copy = stored.written(same);
+  CHECK_FALSE(hub_tensors{copy, "adapter_model"}.find(name));
+
+  fs::remove_all(copy);
+  stored.adapt_own_head(31);
+  const chain other = stored.read();
+  REQUIRE(other.notes().size() == 1);
+  CHECK_THAT(other.notes()[0], Contains(name + " takes the place of the base's and is not trained"));
+  CHECK(values_of(other, "lm_head.weight").front() == 31);
+  const hub_tensors again{stored.written(other), "adapter_model"};
+  REQUIRE(again.find(name));
+  CHECK(again.find(name)->name == name);
+}
+
+TEST_CASE("targets and numbers that no adapter of Hydra can have are refused with file and key") {
+  const stored_adapter stored;
+  for (const std::string module : {"lm_head", "wte"})
+    CHECK_THAT(stored.refusal_with("target_modules", {"c_attn", module}),
+               Contains("adapter_config.json: target_modules: names ") && Contains(module) &&
+                   Contains("no linear map with a weight of its own"));
+  CHECK_THAT(stored.refusal_with("r", 0), Contains("adapter_config.json: r: 0 is no rank from 1 to 65536"));
+  CHECK_THAT(stored.refusal_with("r", 1e15), Contains("adapter_config.json: r: "));
+  CHECK_THAT(stored.refusal_with("lora_dropout", 1), Contains("adapter_config.json: lora_dropout: 1 is not"));
+}
+
+TEST_CASE("only an embedding or a head with more rows has those of new tokens") {
+  const stored_adapter stored;
+  auto tensors = stored_adapter::tensors();
+  tensors["base_model.model.transformer.ln_f.weight"] = ramp({6}, 22);
+  stored.write(stored.config(), tensors);
+  CHECK_THAT(stored.refusal(), Contains("ln_f.weight: is F32 [6]") && !Contains("tokens"));
 }

@@ -55,6 +55,7 @@ TEST_CASE("names with and without the base model's prefix, and old names of norm
   CHECK(canonical_name("bert.embeddings.LayerNorm.gamma") == "embeddings.LayerNorm.weight");
   CHECK(canonical_name("bert.embeddings.LayerNorm.beta") == "embeddings.LayerNorm.bias");
   CHECK(canonical_name("classifier.1.weight") == "classifier.1.weight");
+  CHECK(canonical_name("base_model.model.lm_head.base_layer.weight") == "lm_head.weight");
 }
 
 TEST_CASE("a checkpoint in parts equals the one in a single file") {

@@ -1,8 +1,10 @@
 #include "models/weights/hub_weights.hpp"
 
 #include "models/data/data_catalog.hpp"
+#include "models/families/bert/bert.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "tests/support/hub_checkpoint.hpp"
+#include "tests/support/masked_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -114,4 +116,38 @@ TEST_CASE("the rows of new tokens are the mean of those that are stored") {
   CHECK_FALSE(weights.differs_from_base("wpe.weight"));
   CHECK_THROWS_WITH((hub_weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 7}),
                     Contains("is [8, 4]"));
+}
+
+TEST_CASE("a bias has 0 for new tokens, as BERT's has in transformers") {
+  const masked_samples data{{}};
+  bert_options options{.layers = 1, .width = 8, .heads = 2, .context = 6};
+  const chain stored = bert(options).build(data);
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    for (const parameter_spec& p : stored.parameters(i))
+      if (p.tied_to.empty()) tensors[p.name] = ramp(p.shape, 1);
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", tensors);
+  options.vocabulary = 13;
+  const hub_weights weights{std::make_shared<const hub_tensors>(folder.path()), bert(options).build(data), hub_head::stored, 11};
+  std::vector<float> values(13, 7);
+  REQUIRE(weights.read({.name = "cls.predictions.bias", .shape = {13}, .initial = {}, .tied_to = {}}, values));
+  for (std::size_t i = 0; i < 13; ++i) CHECK(values[i] == (i < 11 ? 1 + static_cast<float>(i) / 1024 : 0));
+}
+
+TEST_CASE("only what has a row for each token gets rows with new tokens") {
+  const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  const chain model = gpt2({.layers = 1, .width = 10, .heads = 2, .context = 6, .vocabulary = 10}).build(*data);
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.tied_to.empty()) tensors[p.name] = ramp(p.shape, 1);
+  tensors["wte.weight"] = ramp({8, 10}, 1);
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", tensors);
+  const auto open = [&] { return hub_weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 8}; };
+  CHECK(open().differs_from_base("wte.weight"));
+  tensors["ln_f.weight"] = ramp({8}, 1);
+  write_tensors(folder.path() / "model.safetensors", tensors);
+  CHECK_THROWS_WITH(open(), Contains("tensor ln_f.weight: is [8]"));
 }
