@@ -34,6 +34,10 @@ ADAPTED = {  # "of": the architecture, where a name is none
     "gpt2-tied": dict(of="gpt2", target_modules=["c_attn", "c_fc"], layers_to_transform=[1], modules_to_save=["lm_head"]),
     "llama-dora": dict(of="llama", target_modules="all-linear", use_dora=True),
     "gpt2-dora": dict(of="gpt2", target_modules=["c_attn", "c_proj", "c_fc"], use_dora=True, use_rslora=True),
+    "llama-head": dict(of="llama", target_modules=["q_proj", "lm_head"]),  # peft also stores the head's weight
+    "llama-suffix": dict(of="llama", target_modules=["q_proj", "up_proj"], modules_to_save=["norm"]),  # of all norms
+    "llama-excluded": dict(of="llama", target_modules=["q_proj", "v_proj", "down_proj"], exclude_modules=["1.mlp.down_proj"],
+                           layers_to_transform=[1], layers_pattern=["h", "lay[a-z]+"]),
     "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
     "gemma3": dict(target_modules="all-linear"),
     "phi3": dict(target_modules=["qkv_proj", "gate_up_proj"]),
@@ -55,8 +59,9 @@ def adapted(model, rank, **options):
 
 
 def adapter_in(folder):
+    """Without the weight of an adapted head: peft always stores it, Hydra only where it is not the base's."""
     config = json.loads((folder / "adapter_config.json").read_text())
-    return config, read_checkpoint(folder)
+    return config, {name: t for name, t in read_checkpoint(folder).items() if ".base_layer." not in name}
 
 
 def compare(probe, name, rank):
