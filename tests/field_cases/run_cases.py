@@ -28,7 +28,7 @@ from outputs import Hydra  # noqa: E402
 
 warnings.filterwarnings("ignore", module="peft|transformers")
 NAMES = sorted(p.stem for p in (HERE / "cases").glob("*.py"))
-SHARE = 3  # of so many cases in a row, `core` runs one
+SHARE = 4  # of so many cases in a row, `core` runs one
 RUN = "[run]\nseed = 1\n"
 DEVICE = '\n[[device]]\nkind = "cpu"\nmemory = "64MiB"\n'
 
