@@ -18,9 +18,9 @@ tokenizer_choice named_tokenizer(const std::string& name);
 using copied_files = std::map<std::string, std::filesystem::path>;
 
 /// Adds copies of the tokenizer's files under the names that Hugging Face's libraries look for, and of its settings if
-/// they are next to them; a tokenizer.json gets the tokens that the choice adds, and
-/// those of the settings, which have ids before these. Adds nothing for bytes. Throws
-/// fault_error{io} if one cannot be read, {bad_input} if one is missing.
+/// they are next to them; a tokenizer.json gets the tokens that the choice adds, and those of the settings, which
+/// have ids before these. Adds nothing for bytes. Throws fault_error{io} if one cannot be read, {bad_input} if one is
+/// missing.
 copied_files copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer);
 
 /// Adds a copy of a file of the checkpoint that the model started from, if it is there. Throws fault_error{io} if it
