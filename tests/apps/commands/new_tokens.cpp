@@ -35,11 +35,26 @@ void write_small_base(const temporary_folder& folder, std::int64_t rows = 257) {
                "\n");
 }
 
+void write_workload(const temporary_folder& folder, const std::string& data, const std::string& model) {
+  folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"8MiB\"\n[data.d]\n" + data +
+                             "\n[[model]]\nname = \"m\"\ndata = \"d\"\nbatch_size = 1\nsteps = 2\n"
+                             "optimizer = { learning_rate = 1e-2 }\n" +
+                             model);
+}
+
 void write_talks(const temporary_folder& folder, const std::string& chain, const std::string& more = "") {
-  folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"8MiB\"\n[data.talks]\nkind = \"chat\"\n"
-                         "template = \"chatml\"\ntrain = \"talks.jsonl\"\nvalidation = \"talks.jsonl\"\n[[model]]\n"
-                         "name = \"m\"\nchain = { " +
-                             chain + " }\ndata = \"talks\"\nbatch_size = 1\nsteps = 2\n" + more);
+  write_workload(folder,
+                 "kind = \"chat\"\ntemplate = \"chatml\"\ntrain = \"talks.jsonl\"\nvalidation = \"talks.jsonl\"",
+                 "chain = { " + chain + " }\n" + more);
+}
+
+/// For a tokenizer without the tokens of a template.
+void write_text(const temporary_folder& folder, const std::string& chain, const std::string& more = "") {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "abcd ";
+  folder.write("text.txt", text);
+  write_workload(folder, "kind = \"text\"\ntrain = \"text.txt\"\nvalidation = \"text.txt\"",
+                 "chain = { " + chain + " }\n" + more);
 }
 
 const std::string grown_base = R"(from = "base", tokens = ["<|im_start|>", "<|im_end|>"])";
@@ -112,7 +127,7 @@ TEST_CASE("an adapter of a grown model has the rows of the embedding and the hea
   const double trained = evaluated_loss(folder, "run");
   write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
   CHECK(evaluated_loss(folder, "w.toml") == trained);
-  write_talks(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n");
+  write_text(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n");
   const outcome o = run_hydra(folder, "evaluate w.toml");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("is [259, 4]; the model has [257, 4]") && Contains("tokens = ["));
@@ -135,11 +150,11 @@ TEST_CASE("an adapter that does not train the rows of new tokens says so, and ha
 TEST_CASE("a tokenizer with more tokens than the embedding is refused with what to do, which helps") {
   const temporary_folder folder;
   write_small_base(folder, 256);
-  write_talks(folder, "from = \"base\"");
+  write_text(folder, "from = \"base\"");
   const outcome o = run_hydra(folder, "evaluate w.toml");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256") && Contains("tokens = ["));
-  write_talks(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]");
+  write_text(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]");
   CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
 }
 
