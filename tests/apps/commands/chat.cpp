@@ -53,7 +53,7 @@ void train(const temporary_folder& folder, const std::string& data, const std::s
                              "optimizer = { learning_rate = 1e-9 }\n" +
                              more);
   const outcome trained = run_hydra(folder, "train w.toml --quiet --output run");
-  REQUIRE(trained.err == "");
+  CAPTURE(trained.err);
   REQUIRE(trained.status == 0);
 }
 
@@ -87,6 +87,7 @@ TEST_CASE("what the checkpoint says about its texts is kept, and the end of a tu
   folder.write("base/tokenizer_config.json", R"({"eos_token": "<|endoftext|>"})");
   folder.write("base/chat_template.jinja", "the base's own");
   train(folder, chat);
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains("base/chat_template.jinja: its chat template is not used"));
   REQUIRE(run_hydra(folder, "export run m out").status == 0);
   CHECK(object_in(folder, "out/generation_config.json") == json({{"top_k", 5}, {"eos_token_id", {0, 7, 2}}}));
   CHECK(folder.read("out/tokenizer_config.json") == folder.read("base/tokenizer_config.json"));

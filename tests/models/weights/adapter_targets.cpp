@@ -97,14 +97,16 @@ TEST_CASE("layers_to_transform chooses layers by number, in the lists that layer
         in_layer(1, {"self_attn.q_proj"}));
   const std::string second = R"("layers_to_transform": [1], "layers_pattern": )";
   CHECK(read_targets(q + second + R"(["nothing|model\\.layers"])").targets.size() == 1);
-  CHECK_THAT(refusal_of_targets(q + second + R"(["model|nothing", "layers"])"), Contains("names no module"));  // the first decides
+  const std::string first_decides = R"(["model|nothing", "layers"])";
+  CHECK_THAT(refusal_of_targets(q + second + first_decides), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"-("layers_to_transform": [1], "layers_pattern": "(")-"),
              Contains("adapter_config.json: layers_pattern: the pattern"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "ayers")"), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "h")"), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [12])"), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": "1")"), Contains("layers_to_transform: is no list of integers"));
-  const name_list named = read_targets(R"("target_modules": ["model.layers.3.mlp.up_proj", "k_proj"], "layers_to_transform": [2])").targets;
+  const name_list named =
+      read_targets(R"("target_modules": ["model.layers.3.mlp.up_proj", "k_proj"], "layers_to_transform": [2])").targets;
   CHECK(named == name_list{"model.layers.2.self_attn.k_proj", "model.layers.3.mlp.up_proj"});
 }
 
