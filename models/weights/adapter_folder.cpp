@@ -271,10 +271,10 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
   return json_text(config, 2) + "\n";
 }
 
-/// In PEFT the own parameters of an adapted module are those of its "base_layer".
+/// In PEFT the own parameters of an adapted module, unlike its magnitudes, are those of its "base_layer".
 std::string peft_name(const std::string& stored, const std::vector<std::string>& adapted) {
   const std::size_t dot = std::min(stored.rfind('.'), stored.size());
-  const bool is_own = std::ranges::find(adapted, stored.substr(0, dot)) != adapted.end();
+  const bool is_own = stored != magnitude_name(stored) && std::ranges::find(adapted, stored.substr(0, dot)) != adapted.end();
   return fmt::format("base_model.model.{}{}{}", stored.substr(0, dot), is_own ? ".base_layer" : "", stored.substr(dot));
 }
 

@@ -15,6 +15,8 @@
 
 #include <array>
 #include <fstream>
+#include <span>
+#include <string>
 #include <vector>
 
 using namespace hydra;
@@ -267,6 +269,26 @@ TEST_CASE("keys without a known meaning are named, those that are switched off o
   const auto notes = stored.read().notes();
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes.front(), Contains("adapter_config.json: Hydra does not use use_newer = true"));
+}
+
+TEST_CASE("the magnitudes of an adapter have the names that PEFT gives them") {
+  const stored_adapter stored;
+  const chain c = adapt(describe_from(stored.base(), {}).build(text()), {.rank = 1, .magnitudes = true, .targets = {"c_attn"}});
+  const std::vector<float> zeros(64);
+  const fs::path written = stored.folder.path() / "written";
+  durable_folder into{posix_file_system(), written};
+  write_adapter_files(
+      into, c,
+      [&](const parameter_spec& p) {
+        const auto count = static_cast<std::size_t>(p.elements());
+        return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span{zeros}.first(count))};
+      },
+      stored.base());
+  into.commit();
+  std::vector<std::string> names;
+  const hub_tensors files{written, "adapter_model"};
+  for (const auto& [canonical, t] : files.all()) names.push_back(t.name);
+  CHECK_THAT(names, Catch::VectorContains(std::string{"base_model.model.transformer.h.0.attn.c_attn.lora_magnitude_vector"}));
 }
 
 TEST_CASE("values that an adapter stores beside what it trains take the place of the base's, and are stored again") {

@@ -129,8 +129,8 @@ TEST_CASE("a bias has 0 for new tokens, as BERT's has in transformers") {
   const temporary_folder folder;
   write_tensors(folder.path() / "model.safetensors", tensors);
   options.vocabulary = 13;
-  const auto stored = std::make_shared<const hub_tensors>(folder.path());
-  const hub_weights weights{stored, bert(options).build(data), hub_head::stored, 11};
+  const auto files = std::make_shared<const hub_tensors>(folder.path());
+  const hub_weights weights{files, bert(options).build(data), hub_head::stored, 11};
   std::vector<float> values(13, 7);
   REQUIRE(weights.read({.name = "cls.predictions.bias", .shape = {13}, .initial = {}, .tied_to = {}}, values));
   for (std::size_t i = 0; i < 13; ++i) CHECK(values[i] == (i < 11 ? 1 + static_cast<float>(i) / 1024 : 0));
