@@ -57,6 +57,7 @@ std::string first_difference(const std::vector<reference_evaluation>& a, const s
 struct progress {
   std::atomic<std::size_t> backward = 0;   ///< computations of the devices together
   std::atomic<std::size_t> before_step;    ///< models of after_step_of that have not completed a step
+  std::atomic<bool> interrupted = false;   ///< a second interruption would leave what is under way
 };
 
 using shared_progress = std::shared_ptr<progress>;
@@ -78,7 +79,7 @@ before_operation mishap_of(session& s, const run_options& o, std::size_t i, cons
   }
   if (o.interrupt_at) {
     return [&s, &planned, at = *o.interrupt_at, far](const operation& op) {
-      if (planned && is_backward(op) && far->backward++ >= at && far->before_step == 0) {
+      if (planned && is_backward(op) && far->backward++ >= at && far->before_step == 0 && !far->interrupted.exchange(true)) {
         s.interrupt();
       }
     };
