@@ -33,9 +33,11 @@ model_description small(std::uint32_t epochs) {
 /// Computing takes far longer than copies and updates, and gradients are most of what replicas need.
 void add_slow_devices(session& s) { s.add_devices(2, cpu_device{.memory = 8_MiB, .link = 10_GiB_per_s, .speed = 0.02}); }
 
+/// Cut in one way: the host memory that it needs does not depend on what the pilot has measured.
 model_description divided(parallel_options parallel) {
   auto m = small(0);
   m.chain = mlp({.layers = 4, .width = 256});
+  m.cuts = cut_points{0, 2};
   m.batch_size = 32;
   m.micro_batches = 2;
   m.validate = validation_options{.batches = 1};
