@@ -154,7 +154,7 @@ DEFECTS = [
     Defect("of equal pairs the last one is merged first", "models/tokenizers/merge_table.cpp", "models python-tokenizers",
            "std::tie(a.rank, a.at) > std::tie(b.rank, b.at)", instead("std::tie(a.rank, b.at) > std::tie(b.rank, a.at)")),
     Defect("adapters are merged without their scale", "models/weights/merged_values.cpp", "models python-adapters",
-           "m.scale", instead("1.0"), "added.t(), m.scale)"),
+           "m.scale", instead("1.0"), "added.t() : added, m.scale)"),
     Defect("values of a graph lose their strides at a boundary", "models/exported/boundary.cpp", "models",
            "x.strides() == c10::IntArrayRef{strides}", instead("true")),
     # -- runtime -------------------------------------------------------------------------------------------------------------

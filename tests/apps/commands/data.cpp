@@ -52,7 +52,7 @@ TEST_CASE("samples of text are shown as the model sees them, with what is taught
   const outcome o = show(folder, text, "--show 1");
   CAPTURE(o.err);
   REQUIRE(o.status == 0);
-  CHECK_THAT(o.out, Contains("as gpt sees it: 1 training samples") && Contains("train 0: i64[2, 6]") &&
+  CHECK_THAT(o.out, Contains("as gpt sees it: 1 training sample, 0 validation samples") && Contains("train 0: i64[2, 6]") &&
                         Contains("\"a\" *\"b\"") && Contains("| \"c\" *\"\\n\""));
   const auto j = json::parse(show(folder, text, "--json").out);
   const auto tokens = j.at(0).at("samples").at(0).at("tokens");

@@ -132,7 +132,8 @@ TEST_CASE("what of the data is not read or left out is noted by a plan, and in t
   const auto notes = nlohmann::json::parse(folder.read("runs/w/report.json"))["notes"];
   REQUIRE(notes.size() == 2);
   CHECK_THAT(notes[0].get<std::string>(), Contains("1 of 3 records"));
-  CHECK_THAT(run_hydra(folder, "evaluate w.toml").err, Contains("note: ") && Contains("1 of 3 records"));
+  CHECK_THAT(run_hydra(folder, "evaluate w.toml --set data.language.validation=texts.jsonl").err,
+             Contains("note: ") && Contains("1 of 3 records"));
   CHECK_THAT(plan(folder, example).out, !Contains("notes:"));
 }
 
