@@ -122,6 +122,8 @@ tiff_layout layout_of(const tiff_file& file) {
   l.planar = file.number<std::uint16_t>(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && l.samples > 1;
   l.premultiplied = multiplied_by_alpha(file, l.colours);
   l.used = samples_of(l.colours) + (l.premultiplied ? 1 : 0);
+  if (l.used > l.samples)
+    refuse(fmt::format("it has {} samples per pixel, its colours and their alpha have {}", l.samples, l.used));
   return l;
 }
 

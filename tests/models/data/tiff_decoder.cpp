@@ -277,6 +277,10 @@ TEST_CASE("kinds of TIFF files that are not read are refused by name, with what 
   refused(fields_of(PHOTOMETRIC_MINISBLACK, 1, 8, {{TIFFTAG_COMPRESSION, {777}}}),
           "its compression is 777 (unknown); ");
   refused(fields_of(PHOTOMETRIC_RGB, 2, 8), "it has 2 samples per pixel, its colours have 3");
+  refused(fields_of(PHOTOMETRIC_RGB, 3, 8, {{TIFFTAG_EXTRASAMPLES, {EXTRASAMPLE_ASSOCALPHA}}}),
+          "it has 3 samples per pixel, its colours and their alpha have 4");
+  refused(fields_of(PHOTOMETRIC_MINISBLACK, 1, 8, {{TIFFTAG_EXTRASAMPLES, {EXTRASAMPLE_ASSOCALPHA}}}),
+          "it has 1 samples per pixel, its colours and their alpha have 2");
 }
 
 TEST_CASE("a small TIFF file that claims a huge image, strip or tile is refused") {
