@@ -125,10 +125,14 @@ struct checkpoint_reader {
 
   static std::int64_t ids_of(const data_source& data) { return data.vocabulary() > 0 ? data.vocabulary() : data.classes(); }
 
-  /// config.json's keys, with a vocabulary for all token ids of the data if there may be new ones.
+  /// config.json's keys, with a vocabulary for all token ids of the data if there may be new ones. Padding that is counted
+  /// from the end of the vocabulary stays the token that it was.
   json keys_for(const data_source& data) const {
     json keys = config.content();
-    if (stored_tokens > 0) keys[vocabulary_key] = std::max(stored_tokens, ids_of(data));
+    if (stored_tokens == 0) return keys;
+    keys[vocabulary_key] = std::max(stored_tokens, ids_of(data));
+    if (const auto padding = keys.find("pad_token_id"); padding != keys.end() && padding->is_number_integer() && *padding < 0)
+      *padding = padding->get<std::int64_t>() + stored_tokens;
     return keys;
   }
 

@@ -1,6 +1,7 @@
 #include "models/families/hub_folder.hpp"
 
 #include "models/data/data_catalog.hpp"
+#include "models/families/llama/llama.hpp"
 #include "models/parameter_layout.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/durable_folder.hpp"
@@ -11,6 +12,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -303,6 +305,25 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
   REQUIRE(notes.size() == 2);
   CHECK_THAT(notes[0], Contains("index.json: the parts that it names are not read"));
   CHECK_THAT(notes[1], Contains("adapter_config.json: the adapter is not used"));
+}
+
+TEST_CASE("padding that is counted from the end of the vocabulary stays the token that it was when tokens are added") {
+  const auto of = [](std::int64_t symbols) {
+    return open_data({synthetic_language{.symbols = symbols, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  };
+  const chain stored = llama({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 6}).build(*of(8));
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    for (const parameter_spec& p : stored.parameters(i)) tensors[p.name] = ramp(p.shape, 1);
+  nlohmann::json config = nlohmann::json::parse(stored.hub().config);
+  config["pad_token_id"] = -1;
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), config, tensors);
+  const auto embedding_of = [&](const from_options& options, std::int64_t symbols) {
+    return describe_from(folder.path(), options).build(*of(symbols)).at(0).body->signature();
+  };
+  CHECK_THAT(embedding_of({}, 8), Contains(" padding=7"));
+  CHECK_THAT(embedding_of({.tokens = {"<x>", "<y>"}}, 10), Contains("vocabulary=10 ") && Contains(" padding=7"));
 }
 
 TEST_CASE("tokens are refused by what is wrong: an empty one, or a model without a vocabulary") {
