@@ -24,10 +24,10 @@ struct hub_tensor {
   std::optional<four_bit_values> four_bits{};  ///< empty: it is not in 4 bits
 };
 
-/// The name without "base_model.model.", which adapters have, and the adapter's own name "default", which those have that
-/// were saved as a state_dict(), or "base_layer", which is in the way to what an adapter adds to; without the prefix of a base model ("transformer.", "model.", "bert.", "vit.",
-/// "resnet."), which only some checkpoints have; and with the names that norms have had since 2019 (weight, bias; before:
-/// gamma, beta).
+/// The name without "base_model.model.", which adapters have; the adapter's own name "default", which those have that were
+/// saved as a state_dict(); "base_layer", which the parameters have to which an adapter adds; and the prefix of a base model
+/// ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some checkpoints have. With the names that norms have
+/// had since 2019 (weight, bias; before: gamma, beta).
 std::string canonical_name(std::string_view stored);
 
 /// Opened once; all headers are checked then, and no data are read but descriptions of weights in 4 bits. Thread-safe.
