@@ -29,7 +29,11 @@ except ImportError:
 transformers.utils.logging.set_verbosity_error()  # it wants torch and torchvision, which are not needed here
 
 NEAR = 0.02  # of a pixel after scaling: decoders and resizing round otherwise
+PICTURES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib", ".tif", ".tiff"}
 LETTERS = 50  # of a token, at most: so much of a text is read
+
+
+END = object()
 
 
 class Differs(Exception):
@@ -66,6 +70,8 @@ def set_key(workload, setting):
     except tomllib.TOMLDecodeError:
         value = text
     first, *keys = path.split(".")
+    if not keys:
+        refuse(f"--set {setting}: KEY is TABLE.KEY")
     tables = workload.setdefault(first, {})
     tables = tables if isinstance(tables, list) else [tables]
     if keys[0] in (t.get("name") for t in tables):
@@ -110,14 +116,18 @@ def records_of(data):
     patterns = data["train"] if isinstance(data["train"], list) else [data["train"]]
     leave_out = data.get("bad_rows") == "leave-out"
     texts = [data["prompt"], data["answer"]] if "prompt" in data else [text_field(data)]
-    needed = ["messages"] if data["kind"] == "chat" else texts
     for file in (f for p in patterns for f in sorted(glob.glob(p))):
         with opened(pathlib.Path(file)) as lines:
             if data["kind"] == "csv":
                 records = csv.DictReader(lines, delimiter={"tab": "\t"}.get(data.get("separator"), data.get("separator", ",")))
             else:
                 records = (record_of(line, leave_out) for line in lines if line.strip())
-            yield from (r for r in records if not leave_out or r and all(r.get(t) for t in needed))
+            yield from (r for r in records if not leave_out or r and (
+                messages_of(r) if data["kind"] == "chat" else all(r.get(t) for t in texts)))
+
+
+def messages_of(record):
+    return record.get("messages", record.get("conversations"))
 
 
 def text_field(data):
@@ -168,14 +178,16 @@ def turns_of(messages, template, loss_on):
 
 
 class Texts:
-    """Samples of text. `folder`: of the tokenizer; `config`: of the checkpoint's head, if it is kept."""
+    """Samples of text. `folder`: of the tokenizer, to which `tokens` are added; `config`: of the checkpoint's head, if it is
+    kept."""
 
-    def __init__(self, data, config, folder):
+    def __init__(self, data, config, folder, tokens=()):
         self.data, self.words = data, transformers.AutoTokenizer.from_pretrained(folder)
+        self.words.add_tokens(list(tokens), special_tokens=True)
         self.config = config
 
     def conversation(self, record):
-        template, messages = self.data["template"], record.get("messages", record.get("conversations"))
+        template, messages = self.data["template"], messages_of(record)
         if template != "chatml" and not isinstance(template, dict):
             if not self.words.chat_template:
                 raise Unknown("the tokenizer's folder has no template of conversations")
@@ -239,8 +251,8 @@ class Texts:
 class Windows(Texts):
     """Samples of one long text: i has the tokens from i times the context on, and the next one as a target."""
 
-    def __init__(self, data, folder, samples):
-        super().__init__(data, {}, folder)
+    def __init__(self, data, folder, samples, tokens=()):
+        super().__init__(data, {}, folder, tokens)
         self.context = len(samples[0]["tokens"]) - 1 if samples else 0
         with opened(pathlib.Path(data["train"])) as file:
             text = file.read(LETTERS * (len(samples) * self.context + 1))
@@ -260,7 +272,8 @@ class Pictures:
     def __init__(self, data, model, config, samples):
         self.data, self.config = data, config
         self.processor = self.processor_of(model, samples)
-        self.files = sorted(p for p in pathlib.Path(data["train"]).glob("*/*") if p.is_file())
+        self.files = sorted(p for p in pathlib.Path(data["train"]).glob("*/*")
+                            if p.suffix.lower() in PICTURES and not p.name.startswith("."))
 
     def processor_of(self, model, samples):
         """The checkpoint's, with the numbers of the data where they have some."""
@@ -323,20 +336,25 @@ def head_of(data, chain, start):
 def comparison(shown, workload):
     """What compares a sample with its record, and the records."""
     data, chain = workload["data"][shown["data"]], model_of(workload, shown["models"]).get("chain", {})
-    start = pathlib.Path(chain["from"]) if "from" in chain else None
+    start, tokens = pathlib.Path(chain["from"]) if "from" in chain else None, chain.get("tokens", ())
     if data["kind"] == "images":
         made = Pictures(data, start, head_of(data, chain, start), shown["samples"])
         return made, made.files
     if data["kind"] == "text":
-        return Windows(data, tokenizer_folder(data, start), shown["samples"]), itertools.repeat(None)
+        return Windows(data, tokenizer_folder(data, start), shown["samples"], tokens), itertools.repeat(None)
     if data["kind"] not in ("jsonl", "chat", "csv") or (data["kind"] == "csv" and "text" not in data):
         raise Unknown(f'data of kind = "{data["kind"]}" have no counterpart in transformers')
-    return Texts(data, head_of(data, chain, start), tokenizer_folder(data, start)), records_of(data)
+    return Texts(data, head_of(data, chain, start), tokenizer_folder(data, start), tokens), records_of(data)
 
 
 def compare(shown, workload):
     against, records = comparison(shown, workload)
-    compared = [against.compare(f"sample {s['index']}", s, record) for s, record in zip(shown["samples"], records)]
+    compared, records = [], iter(records)
+    for s in shown["samples"]:
+        record = next(records, END)
+        if record is END:
+            raise Differs(f"sample {s['index']}: the files have no record for it")
+        compared.append(against.compare(f"sample {s['index']}", s, record))
     longer = compared.count(False)
     return f"{compared.count(True)} samples are those of transformers" + (
         f", {longer} longer than the context not compared" if longer else "")

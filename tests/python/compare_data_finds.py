@@ -59,6 +59,12 @@ def answers():
     return inputs.RECORDS + 'prompt = "question"\nanswer = "answer"\n' + inputs.MODEL
 
 
+def new_tokens():
+    workload = answers().replace('"model",', '"model", tokens = ["<x>"],')
+    inputs.write_jsonl("data.jsonl", [{"question": "the <x> cat", "answer": a} for a in (" <x> sat", " ran <x>")])
+    return workload
+
+
 def conversations(template='"chatml"', talks=(TURNS[2:], TURNS), **settings):
     t = inputs.chat_bpe()
     inputs.tiny("Llama", "model", vocab_size=t.get_vocab_size(), max_position_embeddings=128)
@@ -95,6 +101,7 @@ def pictures():
     for number, name in enumerate("ab"):
         pathlib.Path("pictures", name).mkdir(parents=True)
         gradient = Image.linear_gradient("L").resize((40, 24))
+        pathlib.Path("pictures", name, "notes.txt").write_text("no picture")
         (gradient if number else Image.merge("RGB", (gradient,) * 3)).save(f"pictures/{name}/0.png")
     return '\n[data.d]\nkind = "images"\ntrain = "pictures"\n' + inputs.MODEL.replace(", context = 32", "")
 
@@ -120,8 +127,9 @@ PIXELS = {'sample["numbers"][77] += 0.03': "sample 1 (0.png): number 77 is ",
           'del sample["numbers"][-1]': "in transformers 3072 numbers"}
 LABEL = {'sample["label"] = 1 - sample["label"]': "sample 1: "}
 CASES = {
-    "jsonl": (plain_records, TOKENS),
+    "jsonl": (plain_records, TOKENS | {'shown[0]["samples"].append(sample)': "sample 1: the files have no record for it"}),
     "answers": (answers, TOKENS | MARKS),
+    "new tokens": (new_tokens, TOKENS | MARKS),
     "chatml": (conversations, TOKENS | MARKS),
     "roles": (conversations_by_roles, TOKENS | MARKS),
     "checkpoint's template": (lambda: conversations('"qwen"', [TURNS[2:]] * 2, chat_template=QWEN), TOKENS | MARKS),
