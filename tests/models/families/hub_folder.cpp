@@ -293,6 +293,21 @@ TEST_CASE("weights of bitsandbytes in 4 bits are read, those of GPT-2's maps tra
   CHECK_THAT(refusal_of(config, tensors), Contains("absmax is missing"));
 }
 
+TEST_CASE("a note says which weights in 4 bits base = \"nf4\" would round again: those in blocks of another size") {
+  const temporary_folder folder;
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  const std::string name = "transformer.h.0.mlp.c_fc.weight", blocks = "\"blocksize\": 64";
+  add_four_bits(tensors, name, {16, 4});
+  hub_test_tensor& state = tensors.at(name + ".quant_state.bitsandbytes__nf4");
+  std::string text = state.bytes;
+  REQUIRE(text.find(blocks) != std::string::npos);
+  state = tensor_of_text(text.replace(text.find(blocks), blocks.size(), "\"blocksize\": 128"));
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
+  const std::vector<std::string> notes = built(folder.path()).notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], EndsWith(": 1; base = \"nf4\" rounds those that are not nf4 in blocks of 64 again"));
+}
+
 TEST_CASE("folders that are taken for that of a model are named as what they are, and files that are not read in notes") {
   const temporary_folder folder;
   fs::create_directory(folder.path() / "snapshots");

@@ -342,6 +342,16 @@ TEST_CASE("an embedding that is trained alone leaves the tied head what it was")
   CHECK(values_of(c, "lm_head.weight") == values_of(base, "wte.weight"));
 }
 
+TEST_CASE("a head that was tied to an embedding with rows of new tokens has these rows, too, not the base's") {
+  const stored_adapter stored;
+  const auto ten = open_data({synthetic_language{.symbols = 10, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  const chain grown = describe_from(stored.base(), {.tokens = {"<x>", "<y>"}}).build(*ten);
+  const chain c = adapt(grown, {.rank = 1, .targets = {"c_attn"}, .also_train = {"wte"}});
+  CHECK(c.weights()->differs_from_base("lm_head.weight"));
+  CHECK(c.weights()->differs_from_base("wte.weight"));
+  CHECK_FALSE(c.weights()->differs_from_base("wpe.weight"));
+}
+
 TEST_CASE("an adapter that was trained with more tokens than the model has is refused with what to do") {
   const stored_adapter stored;
   auto tensors = stored_adapter::tensors();

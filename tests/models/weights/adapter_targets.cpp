@@ -66,6 +66,7 @@ TEST_CASE("a text is a regular expression that the whole name of a module matche
   CHECK(read_targets(R"("target_modules": "(?P<where>model\\.layers\\.\\d)\\.mlp\\.(?=up)\\w+")").targets.size() == 10);
   CHECK_THAT(refusal_of_targets(R"("target_modules": "q_proj")"),
              Contains("target_modules: names no module of the model, which has modules such as model.layers.0."));
+  CHECK_THAT(refusal_of_targets(R"("target_modules": "model\\.layers\\.1")"), Contains("names no module of the model"));
   CHECK_THAT(refusal_of_targets(R"("target_modules": "(q_proj")"),
              Contains("adapter_config.json: target_modules: the pattern \"(q_proj\": missing closing parenthesis"));
   CHECK_THAT(refusal_of_targets(R"("target_modules": "([a-z._0-9]|[a-z._0-9]{2})+#?[A-Z]")"),
@@ -145,6 +146,7 @@ TEST_CASE("the first pattern that matches gives a module its rank and alpha") {
   CHECK(o.alpha_of.size() == 2);
   CHECK(o.scale_in("model.layers.1.self_attn.v_proj") == 16.5 / 2);
   CHECK(o.scale_in("model.layers.11.self_attn.v_proj") == 8.0 / 2);
+  CHECK(read_targets(R"("target_modules": ["q_proj", "v_proj"], "rank_pattern": {"q_proj|v_proj": 3})").rank_of.size() == 24);
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "rank_pattern": {"q_proj": 1.5})"),
              Contains("rank_pattern.q_proj: 1.5 is no integer"));
   for (const char* const rank : {"0", "65537", "9000000000000000000"})

@@ -56,6 +56,7 @@ TEST_CASE("names with and without the base model's prefix, and old names of norm
   CHECK(canonical_name("bert.embeddings.LayerNorm.beta") == "embeddings.LayerNorm.bias");
   CHECK(canonical_name("classifier.1.weight") == "classifier.1.weight");
   CHECK(canonical_name("base_model.model.lm_head.base_layer.weight") == "lm_head.weight");
+  CHECK(canonical_name("base_model.model.up_proj.lora_magnitude_vector.default.weight") == "up_proj.lora_magnitude_vector");
 }
 
 TEST_CASE("a checkpoint in parts equals the one in a single file") {

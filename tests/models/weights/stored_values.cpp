@@ -54,6 +54,23 @@ TEST_CASE("tensors are equal if their values are, whatever their types, and thei
   CHECK_FALSE(equal_mapped(a, tensor_of(stored_type::i16, {2}, f16)));
 }
 
+TEST_CASE("tensors are compared to their end, across the bounds of the parts that are read at a time") {
+  const std::size_t n = (std::size_t{1} << 18) + 7;
+  const auto equal = [n](std::size_t changed) {  // made anew, because pages that were read are released
+    std::vector<float> a(n), b;
+    for (std::size_t i = 0; i < n; ++i) a[i] = static_cast<float>(i);
+    b = a;
+    if (changed < n) b[changed] = -1;
+    const auto tensor = [n](const std::vector<float>& values) {
+      return tensor_of(stored_type::f32, {static_cast<std::int64_t>(n)},
+                       {reinterpret_cast<const char*>(values.data()), n * sizeof(float)});
+    };
+    return equal_mapped(tensor(a), tensor(b));
+  };
+  CHECK(equal(n));
+  CHECK_FALSE(equal(n - 1));
+}
+
 TEST_CASE("each of the 65536 values of bf16 and f16 is widened exactly, at any alignment") {
   CHECK(wrong<c10::BFloat16>(stored_type::bf16) == 0);
   CHECK(wrong<c10::Half>(stored_type::f16) == 0);
