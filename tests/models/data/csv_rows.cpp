@@ -138,7 +138,7 @@ TEST_CASE("a column of texts or an empty cell is refused with what to do") {
 
 TEST_CASE("rows that cannot be read are counted, and left out if they may be") {
   const row_files files;
-  const std::string_view text = "kind,x,y\na,1,2\nb,nan,2\nb,3,4\na,5\n";
+  const std::string_view text = "kind,x,y\na,1,2\nc,nan,2\nb,3,4\na,5\n";
   CHECK_THAT(refusal(files.options(text)),
              Contains("train.csv:3: \"nan\" in column \"x\"") &&
                  Contains("(2 of 4 records cannot be read: line 5: 2 fields, but there are 3 columns; "
@@ -146,6 +146,7 @@ TEST_CASE("rows that cannot be read are counted, and left out if they may be") {
   const csv_rows data{
       files.options(text, {.target = "kind", .standardise = false, .bad_rows = bad_row_rule::leave_out})};
   REQUIRE(data.samples(split::train) == 2);
+  CHECK(data.classes() == 2);
   CHECK(read_sample<float>(data, 1).input == std::vector<float>{3, 4});
   CHECK(read_sample<float>(data, 1).target[0] == 1);
   REQUIRE(data.notes().size() == 1);

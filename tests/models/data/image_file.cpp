@@ -179,13 +179,16 @@ TEST_CASE("the orientation in a JPEG file is applied to its size and its pixels"
   const auto file = folder.path() / "a.jpg";
   write_jpeg(file, ramp({16, 24}, 3));
   const image stored = decode_image(file, 3);
-  std::string turned = bytes_of(file);
-  turned.insert(2,
-                "\xFF\xE1\0\x22"
-                "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"s);
-  folder.write("a.jpg", turned);
-  CHECK(image_size_of(file) == image_size{24, 16});
-  CHECK(decode_image(file, 3).pixels == upright(stored, 6).pixels);
+  const std::string whole = bytes_of(file);
+  const auto exif = "\xFF\xE1\0\x22"
+                    "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"s;
+  const auto xmp = "\xFF\xE1\0\x38http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation=\"6\"/>"s;
+  for (const std::string& segment : {exif, xmp}) {
+    std::string turned = whole;
+    folder.write("a.jpg", turned.insert(2, segment));
+    CHECK(image_size_of(file) == image_size{24, 16});
+    CHECK(decode_image(file, 3).pixels == upright(stored, 6).pixels);
+  }
 }
 
 // The files are Pillow's; so are the pixels, exif_transpose(...).convert("RGB") as in transformers.image_utils.load_image.
@@ -221,6 +224,18 @@ TEST_CASE(
        "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d0000001a655849664d4d002a0000"
        "0008000101120003000000010006000000000000d6674b690000001349444154789c636464628600162e2e2e080b00"
        "02dc004e5846eb720000000049454e44ae426082",
+       {3, 2},
+       {11, 12, 13, 1, 2, 3, 14, 15, 16, 4, 5, 6, 17, 18, 19, 7, 8, 9}},
+      {"turned by XMP (PNG)",
+       "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d0000002f69545874584d4c3a636f"
+       "6d2e61646f62652e786d7000000000003c7820746966663a4f7269656e746174696f6e3d2236222f3e9fe360290000"
+       "001349444154789c636464628600162e2e2e080b0002dc004e5846eb720000000049454e44ae426082",
+       {3, 2},
+       {11, 12, 13, 1, 2, 3, 14, 15, 16, 4, 5, 6, 17, 18, 19, 7, 8, 9}},
+      {"turned by XMP (WebP)",
+       "524946466600000057454250565038580a000000040000000200000100005650384c250000002f024000002f202049"
+       "316402921413f60182f98f12e003809ab60dd850e75f4e8de87f4c2f00584d5020190000003c7820746966663a4f72"
+       "69656e746174696f6e3d2236222f3e00",
        {3, 2},
        {11, 12, 13, 1, 2, 3, 14, 15, 16, 4, 5, 6, 17, 18, 19, 7, 8, 9}},
       {"alpha, turned (WebP)",

@@ -21,6 +21,8 @@ TEST_CASE("a tokenizer's own template is noted where it writes other marks than 
   CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "mistral"}));
   CHECK_THAT(note_of_stored_template(folder.path() / "tokenizer.json", {.name = "gemma"}).value_or(""),
              Contains("tokenizer_config.json: its chat template is not used: conversations are written as gemma"));
+  folder.write("tokenizer_config.json", R"({"chat_template": "[INST] {{ x }}"})");
+  CHECK(note_of_stored_template(folder.path(), {.name = "mistral"}));
   folder.write("chat_template.jinja", chatml);
   CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "qwen"}));
   CHECK_THAT(note_of_stored_template(folder.path(), {.name = "mistral"}).value_or(""), Contains("chat_template.jinja: its chat"));

@@ -93,6 +93,14 @@ TEST_CASE("special_tokens_map.json decides, unless tokenizer_config.json has add
   CHECK_THAT(by_config->notes()[1], Contains("Hydra does not use eos_token = "));
 }
 
+TEST_CASE("a key of special_tokens_map.json that is not known is noted") {
+  const byte_folder folder;
+  folder.write("special_tokens_map.json", R"({"eos_token": "ab", "colour": "red"})");
+  const auto notes = folder.notes(json::object());
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Contains("special_tokens_map.json: Hydra does not use colour = \"red\""));
+}
+
 TEST_CASE("a padding token that the tokenizer does not have is noted and gets no id") {
   const byte_folder folder;
   const auto t = folder.with({{"pad_token", "[PAD]"}, {"eos_token", "<|endoftext|>"}});
