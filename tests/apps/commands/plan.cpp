@@ -137,6 +137,17 @@ TEST_CASE("what of the data is not read or left out is noted by a plan, and in t
   CHECK_THAT(plan(folder, example).out, !Contains("notes:"));
 }
 
+TEST_CASE("with epochs a plan says how many samples are in no batch") {
+  const temporary_folder folder;
+  std::string text = bent("kind = \"synthetic-language\"", "kind = \"jsonl\"\ntrain = \"texts.jsonl\"");
+  text.replace(text.find("batch_size = 4\nsteps = 3"), 24, "batch_size = 2\nepochs = 1");
+  const std::string two = "{\"text\": \"ab\"}\n{\"text\": \"cd\"}\n";
+  folder.write("texts.jsonl", two + "{\"text\": \"ef\"}\n");
+  CHECK_THAT(plan(folder, text).out, Contains("3 training samples in batches of 2: 1 of them is in no batch"));
+  folder.write("texts.jsonl", two);
+  CHECK_THAT(plan(folder, text).out, !Contains("in no batch"));
+}
+
 TEST_CASE("a saved plan cuts the model of the same name again, and its profile is not measured again") {
   const temporary_folder folder;
   REQUIRE(plan(folder, bent("steps = 3", "steps = 3\ncuts = [0, 1, 3]"), "--save plan.json").status == 0);
