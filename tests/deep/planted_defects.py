@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Sixty defects, planted in a copy of the tree, to see whether the tiers fast and core find them.
+"""Eighty-four defects, planted in a copy of the tree, to see whether the tiers fast and core find them.
 
     git clone --depth 1 file://$PWD /tmp/planted && tests/deep/planted_defects.py plant /tmp/planted
     (cd /tmp/planted && cmake --preset release && cmake --build --preset release)
     tests/deep/planted_defects.py run /tmp/planted/build/release --log /tmp/planted.log
 
 One build has all of them; HYDRA_PLANTED=N in the environment of a process switches the N-th on, and none without it. Each is a
-mistake of one line that changes results, or loses or repeats work, or breaks a budget or an account.
+mistake of one line that changes results, or loses or repeats work, or breaks a budget or an account, or reads a user's file
+wrong or past in silence.
 
     check [TREE]    whether all can be planted: each text is once in its file
     plant TREE      writes them into the files of TREE; git -C TREE checkout . takes them out again
@@ -179,6 +180,57 @@ DEFECTS = [
            "to<double>(pair.at(1))", instead("to<double>(pair.at(0))")),
     Defect("a page shows the losses of repeated steps twice", "apps/run_folder/metrics_record.cpp", "apps",
            "m.loss.resize(step - 1, std::numeric_limits<float>::quiet_NaN());", skipped),
+    # -- files of users ------------------------------------------------------------------------------------------------------
+    Defect("a name matches a pattern that matches its beginning", "models/weights/module_pattern.cpp", "models",
+           "full_match, &error", text("@ ? full_match & ~std::uint32_t{PCRE2_ENDANCHORED} : full_match, &error")),
+    Defect("patterns of ranks are tried in the order of the alphabet", "models/weights/adapter_targets.cpp", "models",
+           "parse_ordered_json(read_text(config.file()))", instead("nlohmann::ordered_json(config.content())")),
+    Defect("magnitudes of a state_dict() keep the adapter's name", "models/weights/hub_tensors.cpp", "models",
+           "at != std::string_view::npos", instead('at != std::string_view::npos && !with.starts_with(".lora_magnitude")')),
+    Defect("modules_to_save means names after a dot only", "models/weights/saved_modules.cpp", "models python-adapters",
+           "meant_by_peft(modules, name) == meant_by_hydra(modules, name)", instead("true")),
+    Defect("a vocabulary that grows has as many rows as the data have ids", "models/families/hub_folder.cpp",
+           "apps", "std::max(stored_tokens, ids_of(data))", instead("ids_of(data)")),
+    Defect("the mean for new rows counts them, too", "models/weights/hub_weights.cpp", "models",
+           "sum / static_cast<double>(rows)",
+           instead("sum * static_cast<double>(columns) / static_cast<double>(values.size())")),
+    Defect("nested scales of 4 bits have no offset", "models/weights/four_bit_values.cpp", "models python-base-formats",
+           "n.offset", instead("0.0F")),
+    Defect("4 bits in blocks of any size are said to be kept", "models/weights/quantised_weights.cpp", "models",
+           "values.block == nf4_block", instead("true")),
+    Defect("colours of a TIFF file are divided by every alpha", "models/data/tiff_layout.cpp", "models",
+           "kinds[0] == EXTRASAMPLE_ASSOCALPHA", instead("true")),
+    Defect("colours of 16 bits are rounded", "models/data/png_decoder.cpp", "models",
+           "(png_get_color_type(codec_, info_) & PNG_COLOR_MASK_COLOR) != 0", instead("false")),
+    Defect("padding may be the id after the last one", "models/families/config_text.cpp", "models",
+           "id >= vocabulary", instead("id > vocabulary")),
+    Defect("an old rope_scaling is none", "models/families/rope_config.cpp", "models",
+           'table.has("rope_type")', instead("true")),
+    Defect("of two chat templates the older one counts", "models/data/stored_template.cpp", "models",
+           "fs::is_regular_file(jinja)", instead("fs::is_regular_file(jinja) && !fs::is_regular_file(file)")),
+    Defect("names of classes are in the order of their numbers as texts", "models/families/labels.cpp", "models",
+           "label_at(*labels, number)", instead("label_at(*labels, std::next(labels->content().begin(), i).key())")),
+    Defect("the end of a text is there twice if the tokenizer puts it there", "models/tokenizers/text_frame.cpp", "models",
+           "!ends_with(ids, {*special.end_of_text})", instead("true")),
+    Defect("a file may lose all of its records", "models/data/record_check.cpp", "models",
+           "bad_ < records_", instead("true"), "rule_ == bad_row_rule::leave_out && bad_ < records_"),
+    Defect("keys of tables in a configuration count as read", "models/weights/model_config.cpp", "models python-config-keys",
+           'asked_->open(fmt::format("{}{}", prefix_, key));', skipped,
+           'return std::nullopt;\n  asked_->open(fmt::format("{}{}", prefix_, key));'),
+    Defect("keys of special_tokens_map.json are not noted", "models/tokenizers/settings_notes.cpp", "models",
+           "map && settings.uses_map()", instead("false")),
+    Defect("keys of an image processor are not noted", "models/data/image_preparation.cpp", "models",
+           "known && *found == false", instead("known")),
+    Defect("keys of an adapter are not noted", "models/weights/adapter_folder.cpp", "models",
+           "for (const std::string& note : notes_) adapted.note(note);", skipped),
+    Defect("where a message is from is a field that is not read", "models/data/unread_fields.cpp", "models",
+           "name.substr(name.rfind('.') + 1)", instead("name")),
+    Defect("an orientation has 32 bits, whatever its type", "models/data/image_orientation.cpp", "models",
+           "type == of_16_bits ? 2 : 4", instead("4")),
+    Defect("tied tensors that are large are compared with the beginning of the other", "models/weights/stored_values.cpp",
+           "models", "read_part(b, i, of_b);", text("read_part(b, @ ? 0 : i, of_b);")),
+    Defect("a head that was tied has no rows of new tokens", "models/untied_head.cpp", "models",
+           "stored_as(parameter)", instead("parameter"), "differs_from_base(stored_as(parameter))"),
 ]
 
 
