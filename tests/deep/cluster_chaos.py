@@ -139,7 +139,14 @@ class Network:
         self.tag = f"hy{os.getpid() % 10000}"
         self.names = {}
         self.addresses = {}
-        self.real = run_quietly("ip", "link", "add", self.tag, "type", "bridge") and run_quietly("ip", "link", "set", self.tag, "up")
+        # entering a namespace mounts: in a chroot whose root is no mount point, making one succeeds and entering it does not
+        trial = f"{self.tag}t"
+        self.real = all(run_quietly("ip", *command)
+                        for command in (["link", "add", self.tag, "type", "bridge"], ["link", "set", self.tag, "up"],
+                                        ["netns", "add", trial], ["netns", "exec", trial, "ip", "link", "set", "lo", "up"]))
+        run_quietly("ip", "netns", "del", trial)
+        if not self.real:
+            run_quietly("ip", "link", "del", self.tag)
 
     def host(self, name):
         self.addresses[name] = "127.0.0.1"
@@ -147,6 +154,7 @@ class Network:
             return "127.0.0.1"
         number = len(self.names) + 1
         space, inner, outer = f"{self.tag}{name}", f"{self.tag}i{number}", f"{self.tag}o{number}"
+        self.names[name] = (space, inner, outer)
         for command in (["netns", "add", space], ["link", "add", outer, "type", "veth", "peer", "name", inner],
                         ["link", "set", inner, "netns", space], ["link", "set", outer, "master", self.tag],
                         ["link", "set", outer, "up"]):
@@ -154,7 +162,6 @@ class Network:
         for command in (["addr", "add", f"10.77.0.{number}/24", "dev", inner], ["link", "set", inner, "up"],
                         ["link", "set", "lo", "up"]):
             subprocess.run(["ip", "-n", space, *command], check=True)
-        self.names[name] = (space, inner, outer)
         self.addresses[name] = f"10.77.0.{number}"
         return self.addresses[name]
 
