@@ -76,11 +76,15 @@ void write_tokenizer_settings(durable_folder& into, const copied_files& copied, 
 void exported_texts::write_tokenizer(durable_folder& into) {
   const auto choice = tokenizer_for(data_, trained_.wants());
   const copied_files copied = copy_tokenizer_files(into, choice.value_or(tokenizer_choice{}));
-  if (copied.empty()) return;
-  words_ = open_tokenizer(*choice);
-  if (!copied.contains(settings_file)) write_tokenizer_settings(into, copied, *words_);
-  if (const template_choice* const chat = chat_format_of(data_))
-    add_text(into, template_file, chat_jinja(*chat, marks_of(*words_)));
+  if (!copied.empty()) words_ = open_tokenizer(*choice);
+  if (words_ && !copied.contains(settings_file)) write_tokenizer_settings(into, copied, *words_);
+  write_template(into);
+}
+
+void exported_texts::write_template(durable_folder& into) const {
+  const template_choice* const chat = words_ ? chat_format_of(data_) : nullptr;
+  if (!chat) return copy_if_there(into, trained_.checkpoint, template_file);
+  add_text(into, template_file, chat_jinja(*chat, marks_of(*words_)));
 }
 
 std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& stored) const {
@@ -98,8 +102,6 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
 chain exported_texts::write_settings(durable_folder& into, chain model) const {
   if (model.hub().config.empty()) return model;
   const fs::path& checkpoint = trained_.checkpoint;
-  const bool chats = words_ && chat_format_of(data_);
-  if (!chats) copy_if_there(into, checkpoint, template_file);
   const std::vector<std::int64_t> stored = stored_ends(model.hub().config, checkpoint), now = ends(stored);
   if (now == stored) {
     copy_if_there(into, checkpoint, ends_file);

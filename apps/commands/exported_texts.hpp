@@ -16,8 +16,8 @@ class exported_texts {
   exported_texts(const data_description& data, const chain_description& trained) : data_(data), trained_(trained) {}
 
   /// Adds the tokenizer's files (copy_tokenizer_files), what transformers needs beside them if there are no settings, and
-  /// of data of conversations chat_template.jinja. Prints a note if transformers may read the tokenizer otherwise. Throws
-  /// what copy_tokenizer_files and open_tokenizer throw.
+  /// chat_template.jinja: that of data of conversations, else the checkpoint's. Prints a note if transformers may read the
+  /// tokenizer otherwise. Throws what copy_tokenizer_files and open_tokenizer throw.
   void write_tokenizer(durable_folder& into);
 
   /// Adds generation_config.json and chat_template.jinja of the checkpoint that a whole model started from. Call it after

@@ -93,6 +93,16 @@ TEST_CASE("an adapter is trained, exported, merged and continued") {
   CHECK(run_hydra(folder, "export run gpt lora").status == 2);  // exists
 }
 
+TEST_CASE("an adapter is exported with the chat template of its base, as the merged model is") {
+  const temporary_folder folder;
+  train(folder, "{ rank = 2 }", "run");
+  folder.write("tiny/chat_template.jinja", "template");
+  REQUIRE(run_hydra(folder, "export run gpt lora").status == 0);
+  CHECK(folder.read("lora/chat_template.jinja") == "template");
+  REQUIRE(run_hydra(folder, "export run gpt merged --merge").status == 0);
+  CHECK(folder.read("merged/chat_template.jinja") == "template");
+}
+
 TEST_CASE("a tied head that is trained with an adapter is a head of its own in what is exported") {
   const temporary_folder folder;
   train(folder, "{ rank = 2, also_train = [\"lm_head\"] }", "run");
