@@ -2,6 +2,7 @@
 
 #include "models/families/config_keys.hpp"
 #include "models/families/exported_folder.hpp"
+#include "models/families/phi3/phi3_config.hpp"
 #include "models/weights/hub_weights.hpp"
 #include "models/weights/listed_names.hpp"
 #include "models/weights/quantised_weights.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -25,6 +27,7 @@ using nlohmann::json;
 
 constexpr const char* architectures_key = "architectures";
 constexpr const char* vocabulary_key = "vocab_size";
+constexpr const char* padding_key = "pad_token_id";
 
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
@@ -125,14 +128,28 @@ struct checkpoint_reader {
 
   static std::int64_t ids_of(const data_source& data) { return data.vocabulary() > 0 ? data.vocabulary() : data.classes(); }
 
-  /// config.json's keys, with a vocabulary for all token ids of the data if there may be new ones. Padding that is counted
-  /// from the end of the vocabulary stays the token that it was.
+  /// Rows for the token ids of the data, but no more new ones than tokens are named: of a tokenizer with others, that of another
+  /// model perhaps, the chain is refused.
+  std::int64_t rows_for(const data_source& data) const {
+    const std::set<std::string> named(options.tokens.begin(), options.tokens.end());
+    return std::clamp(ids_of(data), stored_tokens, stored_tokens + std::ssize(named));
+  }
+
+  /// Padding is no new token: that which is counted from the end of the vocabulary stays the token that it was, and a
+  /// vocabulary without the usual padding still has none.
+  void keep_padding(json& keys) const {
+    const auto padding = keys.find(padding_key);
+    if (padding != keys.end() && padding->is_number_integer() && *padding < 0)
+      *padding = padding->get<std::int64_t>() + stored_tokens;
+    if (padding == keys.end() && read == phi3_from_config && stored_tokens <= phi3_padding) keys[padding_key] = nullptr;
+  }
+
+  /// config.json's keys, with a vocabulary for new tokens if there may be any.
   json keys_for(const data_source& data) const {
     json keys = config.content();
     if (stored_tokens == 0) return keys;
-    keys[vocabulary_key] = std::max(stored_tokens, ids_of(data));
-    if (const auto padding = keys.find("pad_token_id"); padding != keys.end() && padding->is_number_integer() && *padding < 0)
-      *padding = padding->get<std::int64_t>() + stored_tokens;
+    keys[vocabulary_key] = rows_for(data);
+    keep_padding(keys);
     return keys;
   }
 

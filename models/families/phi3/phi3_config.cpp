@@ -77,7 +77,7 @@ chain_description phi3_from_config(const model_config& config, const from_option
                  .hidden = config.integer("intermediate_size"),
                  .context = context_from(config, options, positions, config.integer(positions)),
                  .vocabulary = config.integer("vocab_size"),
-                 .padding = padding_from(config, 32000),
+                 .padding = padding_from(config, phi3_padding),
                  .window = config.integer("sliding_window", 0),
                  .eps = config.real("rms_norm_eps", 1e-5),
                  .tied = config.boolean("tie_word_embeddings", false)};

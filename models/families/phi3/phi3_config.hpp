@@ -4,7 +4,12 @@
 #include "models/families/architecture.hpp"
 #include "models/families/phi3/phi3.hpp"
 
+#include <cstdint>
+
 namespace hydra {
+
+/// The padding of a config.json that names none, if the vocabulary has it.
+constexpr std::int64_t phi3_padding = 32000;
 
 /// Phi3ForCausalLM. Of longrope's two lists of factors the context decides which one is used: long_factor for more tokens
 /// than original_max_position_embeddings. transformers decides it for each text by its length. Throws

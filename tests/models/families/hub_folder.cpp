@@ -2,6 +2,7 @@
 
 #include "models/data/data_catalog.hpp"
 #include "models/families/llama/llama.hpp"
+#include "models/families/phi3/phi3.hpp"
 #include "models/parameter_layout.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/durable_folder.hpp"
@@ -71,6 +72,30 @@ std::vector<float> parameter(const chain& model, const std::string& name) {
               values.begin() + static_cast<std::ptrdiff_t>(p.offset + p.elements)};
   FAIL(name);
   return {};
+}
+
+/// Ids below a number: windows of 6.
+class few_ids final : public data_source {
+ public:
+  explicit few_ids(std::int64_t classes) : classes_{classes} {}
+  std::size_t samples(split) const override { return 0; }
+  tensor_spec sample_input() const override { return {{6}, element::i64}; }
+  tensor_spec sample_target() const override { return sample_input(); }
+  std::int64_t classes() const override { return classes_; }
+  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { return 0; }
+  std::string describe() const override { return "few ids"; }
+
+ private:
+  std::int64_t classes_;
+};
+
+/// Every parameter that is not tied.
+hub_test_tensors tensors_of(const chain& model) {
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.tied_to.empty()) tensors[model.stored_name(p.name)] = ramp(p.shape, 1);
+  return tensors;
 }
 
 hub_test_tensors without_prefix(const hub_test_tensors& tensors) {
@@ -231,10 +256,7 @@ TEST_CASE("a decoder or a bias of its own, which Hydra's BERT does not have, is 
                               {"num_attention_heads", 2}, {"intermediate_size", 8}, {"max_position_embeddings", 6},
                               {"vocab_size", 11}};
   const chain plain = architectures().front().read(model_config{"config.json", config}, {}).build(data);
-  hub_test_tensors tensors;
-  for (std::size_t i = 0; i < plain.size(); ++i)
-    for (const parameter_spec& p : plain.parameters(i))
-      if (p.tied_to.empty()) tensors[plain.stored_name(p.name)] = ramp(p.shape, 1);
+  const hub_test_tensors tensors = tensors_of(plain);
   const auto read_with = [&](const char* name, const hub_test_tensor& t, const from_options& options = {}) {
     hub_test_tensors more = tensors;
     more[name] = t;
@@ -323,22 +345,41 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
 }
 
 TEST_CASE("padding that is counted from the end of the vocabulary stays the token that it was when tokens are added") {
-  const auto of = [](std::int64_t symbols) {
-    return open_data({synthetic_language{.symbols = symbols, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
-  };
-  const chain stored = llama({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 6}).build(*of(8));
-  hub_test_tensors tensors;
-  for (std::size_t i = 0; i < stored.size(); ++i)
-    for (const parameter_spec& p : stored.parameters(i)) tensors[p.name] = ramp(p.shape, 1);
+  const chain stored = llama({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 6}).build(few_ids{8});
   nlohmann::json config = nlohmann::json::parse(stored.hub().config);
   config["pad_token_id"] = -1;
   const temporary_folder folder;
-  write_checkpoint(folder.path(), config, tensors);
-  const auto embedding_of = [&](const from_options& options, std::int64_t symbols) {
-    return describe_from(folder.path(), options).build(*of(symbols)).at(0).body->signature();
+  write_checkpoint(folder.path(), config, tensors_of(stored));
+  const auto embedding_of = [&](const from_options& options, std::int64_t ids) {
+    return describe_from(folder.path(), options).build(few_ids{ids}).at(0).body->signature();
   };
   CHECK_THAT(embedding_of({}, 8), Contains(" padding=7"));
   CHECK_THAT(embedding_of({.tokens = {"<x>", "<y>"}}, 10), Contains("vocabulary=10 ") && Contains(" padding=7"));
+}
+
+TEST_CASE("a new token is not the padding that Phi-3 has where config.json names none") {
+  const chain stored =
+      phi3({.layers = 1, .width = 2, .heads = 1, .hidden = 2, .context = 6}).build(few_ids{32000});
+  nlohmann::json config = nlohmann::json::parse(stored.hub().config);
+  config.erase("pad_token_id");
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), config, tensors_of(stored));
+  const chain grown = describe_from(folder.path(), {.tokens = {"<x>"}}).build(few_ids{32001});
+  CHECK_THAT(grown.at(0).body->signature(), Contains("vocabulary=32001 ") && !Contains("padding"));
+  CHECK(nlohmann::json::parse(grown.hub().config).at("pad_token_id").is_null());
+}
+
+TEST_CASE("a vocabulary gets rows for the tokens that are named, and not for others of a tokenizer") {
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  const auto rows_for = [&](std::vector<std::string> tokens, std::int64_t ids) {
+    return describe_from(folder.path(), {.tokens = std::move(tokens)}).build(few_ids{ids}).outputs(1).back().shape.back();
+  };
+  CHECK(rows_for({"<x>", "<y>"}, 8) == 8);
+  CHECK(rows_for({"<x>", "<y>"}, 9) == 9);
+  CHECK(rows_for({"<x>", "<y>"}, 10) == 10);
+  CHECK_THROWS_WITH(rows_for({"<x>", "<y>"}, 11), Contains("few ids has token ids up to 10") && Contains("tokens = ["));
+  CHECK_THROWS_WITH(rows_for({"<x>", "<x>"}, 10), Contains("vocabulary is 9"));
 }
 
 TEST_CASE("tokens are refused by what is wrong: an empty one, or a model without a vocabulary") {
