@@ -140,18 +140,25 @@ std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
   return id ? by.decode(std::span{&*id, 1}) : std::string{};
 }
 
+/// `instead`: what could be done, beside the choice of another template.
+[[noreturn]] void refuse_lacking(const named_template& t, std::string_view lacking, const tokenizer& by,
+                                 std::string_view instead = "") {
+  refuse(fmt::format("the template {} writes {}, which {} does not have as one token; {}choose the template that the model was "
+                     "made for, or write one as a table of what is written around each role's messages",
+                     t.name, lacking, by.describe(), instead));
+}
+
 /// Written as other tokens, the marks of a template would be learnt as text.
 void require_tokens(const named_template& t, const chat_marks& marks, const tokenizer& by) {
-  const auto require = [&](bool there, const std::string& token) {
-    if (!there)
-      refuse(
-          fmt::format("the template {} writes {}, which {} does not have as one token; choose the template that the "
-                      "model was made for, or write one as a table of what is written around each role's messages",
-                      t.name, token, by.describe()));
-  };
-  require(!t.begins || !marks.begin_of_text.empty(), "a begin-of-text token");
-  require(!t.ends || !marks.end_of_text.empty(), "an end-of-text token");
-  for (const std::string& token : t.tokens) require(by.id_of(token).has_value(), fmt::format("\"{}\"", token));
+  if (t.begins && marks.begin_of_text.empty()) refuse_lacking(t, "a begin-of-text token", by);
+  if (t.ends && marks.end_of_text.empty()) refuse_lacking(t, "an end-of-text token", by);
+  std::vector<std::string> lacking;
+  for (const std::string& token : t.tokens)
+    if (!by.id_of(token)) lacking.push_back(fmt::format("\"{}\"", token));
+  if (lacking.empty()) return;
+  refuse_lacking(t, fmt::format("{}", fmt::join(lacking, " and ")), by,
+                 fmt::format("add {} to those of the checkpoint, chain = {{ from = \"...\", tokens = [{}] }}, ",
+                             lacking.size() == 1 ? "it" : "them", fmt::join(lacking, ", ")));
 }
 
 }  // namespace

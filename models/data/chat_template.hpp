@@ -50,8 +50,8 @@ chat_marks marks_of(const tokenizer& by);
 /// is written where there is none).
 class chat_template {
  public:
-  /// Throws fault_error{bad_input} for a name that is not known, and if the tokenizer lacks a token that the template of
-  /// this name writes.
+  /// Throws fault_error{bad_input} for a name that is not known, and if the tokenizer lacks tokens that the template of
+  /// this name writes, with all of them.
   chat_template(template_choice choice, const tokenizer& by);
 
   /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not alternate

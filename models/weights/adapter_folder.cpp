@@ -295,8 +295,11 @@ void adapter_folder::check_base(const weight_source& weights) const {
   std::string trained_on = tensors_->metadata(base_key);
   if (trained_on.empty()) trained_on = identity_of(base_);
   if (!trained_on.empty() && trained_on != weights.identity())
-    refuse(fmt::format("{} is an adapter of another base, {}: its weights differ from those that the model starts from",
-                       tensors_->folder().string(), base_.string()));
+    refuse(fmt::format(
+        "{} is an adapter of another base, {}: its weights differ from those that the model starts from, as those of a copy in "
+        "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; for another base, "
+        "the adapter has to be trained anew",
+        tensors_->folder().string(), base_.string(), base_.string()));
 }
 
 chain adapter_folder::adapt(chain model) const {

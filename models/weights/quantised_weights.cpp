@@ -1,6 +1,7 @@
 #include "models/weights/quantised_weights.hpp"
 
 #include "models/frozen/nf4.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -50,9 +51,10 @@ std::string four_bit_note(const hub_tensors& tensors) {
     kept += is_own_nf4(*t.four_bits) ? 1 : 0;
   }
   if (weights == 0) return {};
-  return fmt::format("{}: weights in 4 bits ({} of bitsandbytes), which are read as the values that they stand for: {}{}",
-                     tensors.folder().string(), fmt::join(types, ", "), weights,
-                     kept == weights ? "" : "; base = \"nf4\" rounds those that are not nf4 in blocks of 64 again");
+  return fmt::format("{}: {} in 4 bits ({} of bitsandbytes), read as the values that the codes stand for; base = \"nf4\" "
+                     "stores what is frozen in 4 bits again{}",
+                     tensors.folder().string(), counted(weights, "weight"), fmt::join(types, ", "),
+                     kept == weights ? "" : ", and rounds what was not nf4 in blocks of 64");
 }
 
 void refuse_quantised_weights(const model_config& config, const hub_tensors& tensors) {

@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// Which weights are in 4 bits that Hydra reads (four_bit_weights.hpp), as a sentence; empty: none.
+/// How many weights are in 4 bits that Hydra reads (four_bit_weights.hpp), and of which types, as a sentence; empty: none.
 std::string four_bit_note(const hub_tensors& tensors);
 
 /// Throws fault_error{bad_input} with the tensor, its type, the method that config.json names and what to do if another one

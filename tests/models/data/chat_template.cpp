@@ -91,5 +91,6 @@ TEST_CASE("unknown templates, and tokenizers without a template's tokens are ref
                     Contains("a begin-of-text token, which tokenizer of letters does not have"));
   CHECK_THROWS_WITH(chat_template({"mistral"}, marking_tokenizer(true, false)), Contains("an end-of-text token"));
   CHECK_THROWS_WITH(chat_template({"qwen"}, marking_tokenizer(true, true, false)),
-                    Contains("\"<|im_start|>\", which tokenizer of letters does not have"));
+                    Contains("\"<|im_start|>\" and \"<|im_end|>\", which tokenizer of letters does not have") &&
+                        Contains("chain = { from = \"...\", tokens = [\"<|im_start|>\", \"<|im_end|>\"] }"));
 }

@@ -306,7 +306,8 @@ TEST_CASE("weights of bitsandbytes in 4 bits are read, those of GPT-2's maps tra
   for (std::size_t i = 0; i < 64; ++i) CHECK(read[i % 4 * 16 + i / 4] == stored[i]);
   REQUIRE(model.notes().size() == 1);
   CHECK_THAT(model.notes().front(),
-             EndsWith("weights in 4 bits (nf4 of bitsandbytes), which are read as the values that they stand for: 1"));
+             Contains(": 1 weight in 4 bits (nf4 of bitsandbytes), read as the values that the codes stand for") &&
+                 EndsWith("; base = \"nf4\" stores what is frozen in 4 bits again"));
   CHECK_FALSE(nlohmann::json::parse(model.hub().config).contains("quantization_config"));
   add_four_bits(tensors, name, {4, 16});
   CHECK_THAT(refusal_of(config, tensors),
