@@ -1,6 +1,7 @@
 #include "apps/workload/adapter_keys.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "models/untied_head.hpp"
 #include "models/weights/adapter_folder.hpp"
 
 #include <fmt/format.h>
@@ -86,16 +87,43 @@ name_set grown_in(const chain& base) {
   return grown;
 }
 
+/// A name for also_train: "wte".
+std::string module_of(const chain& model, const parameter_spec& p) {
+  const std::string stored = model.stored_name(p.name), module = stored.substr(0, stored.rfind('.'));
+  return module.substr(module.rfind('.') + 1);
+}
+
+/// An adapted chain's also_train, with all modules of such parameters; empty if they cannot be trained beside an adapter, as
+/// BERT's, whose head stays tied to the embedding.
+std::vector<std::string> also_training(const chain& model, const name_set& grown) {
+  std::vector<std::string> names = adapter_of(model)->also_train;
+  const auto head = tied_head(model);
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i)) {
+      if (!grown.contains(p.name)) continue;
+      if (!p.tied_to.empty() && !(head && head->name == p.name)) return {};
+      if (p.frozen || !p.tied_to.empty()) names.push_back(module_of(model, p));
+    }
+  return names;
+}
+
+/// `adapter`: the keys by which the chain was adapted.
+std::string way_to_train(const chain& model, const name_set& grown, const value_table& adapter) {
+  if (adapter.find("from")) return "modules_to_save of the adapter does not name their modules";
+  const std::vector<std::string> names = also_training(model, grown);
+  if (names.empty()) return "the embedding and the head have one weight (tied), which an adapter does not train";
+  return fmt::format("also_train = [\"{}\"] trains them", fmt::join(names, "\", \""));
+}
+
 /// What is easily forgotten.
-void note_frozen_tokens(chain& model, const name_set& grown) {
+void note_frozen_tokens(chain& model, const name_set& grown, const value_table& adapter) {
   std::vector<std::string> frozen;
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
       if (p.frozen && p.tied_to.empty() && grown.contains(p.name)) frozen.push_back(model.stored_name(p.name));
   if (!frozen.empty())
-    model.note(fmt::format("the rows of new tokens in {} are not trained: also_train can name the modules of the embedding "
-                           "and the head",
-                           fmt::join(frozen, " and ")));
+    model.note(fmt::format("the rows of new tokens in {} are not trained: {}", fmt::join(frozen, " and "),
+                           way_to_train(model, grown, adapter)));
 }
 
 }  // namespace
@@ -116,14 +144,14 @@ chain_description read_adapted(const value_table& model, chain_description base)
     refuse(adapter->where, adapter_path,
            "all parameters but the adapter's own are frozen; leave out \"freeze\", or name what else is "
            "trained in also_train");
-  const adaptation adapted =
-      located(adapter->where, adapter_path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
-  base.build = [build = std::move(base.build), adapted, where = adapter->where,
+  const auto& table = std::get<value_table>(adapter->content);
+  const adaptation adapted = located(adapter->where, adapter_path, [&] { return read_adaptation(table); });
+  base.build = [build = std::move(base.build), adapted, table, where = adapter->where,
                 has_new = !base.tokens.empty()](const data_source& data) {
     chain plain = build(data);
     const name_set grown = has_new ? grown_in(plain) : name_set{};
     chain made = located(where, adapter_path, [&] { return adapted(std::move(plain)); });
-    note_frozen_tokens(made, grown);
+    note_frozen_tokens(made, grown, table);
     return made;
   };
   return base;

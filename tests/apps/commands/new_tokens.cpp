@@ -138,13 +138,18 @@ TEST_CASE("an adapter that does not train the rows of new tokens says so, and ha
   write_small_base(folder);
   write_talks(folder, grown_base, "adapter = { rank = 2 }\n");
   CHECK_THAT(run_hydra(folder, "plan w.toml").out,
-             Contains("the rows of new tokens in transformer.wte.weight are not trained"));
+             Contains("the rows of new tokens in transformer.wte.weight are not trained: also_train = [\"wte\", \"lm_head\"] "
+                      "trains them"));
   train_and_export(folder, "run", "lora");
   CHECK(stored_shape(folder, "lora", "wte.weight") == tensor_shape{259, 4});
   write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\"] }\n");
-  CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains("the rows of new tokens in lm_head.weight are not trained"));
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
+             Contains("the rows of new tokens in lm_head.weight are not trained: also_train = [\"wte\", \"lm_head\"] trains"));
   write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\", \"lm_head\"] }\n");
   CHECK_THAT(run_hydra(folder, "plan w.toml").out, !Contains("rows of new tokens"));
+  write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
+             Contains("in transformer.wte.weight are not trained: modules_to_save of the adapter does not name"));
 }
 
 TEST_CASE("a tokenizer with more tokens than the embedding is refused with what to do, which helps") {
@@ -155,6 +160,17 @@ TEST_CASE("a tokenizer with more tokens than the embedding is refused with what 
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256") && Contains("tokens = ["));
   write_text(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]");
+  CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
+}
+
+TEST_CASE("a chat template whose tokens are missing is refused with the keys that add them, which help") {
+  const temporary_folder folder;
+  write_small_base(folder);
+  write_talks(folder, "from = \"base\"");
+  const outcome o = run_hydra(folder, "evaluate w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("tokens = [\"<|im_start|>\", \"<|im_end|>\"]"));
+  write_talks(folder, grown_base);
   CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
 }
 
