@@ -28,6 +28,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -117,8 +118,10 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
     fmt::print(stderr, "{}; to continue: {}\n", why, command_that_resumes(o, w));
 }
 
-void tell(report r, const workload& w, const train_options& o) {
+/// `logged`: notes that the log has shown already.
+void tell(report r, const workload& w, const train_options& o, const std::vector<std::string>& logged = {}) {
   fmt::print("{}", to_table(r, read_ranking(w.options.output, r)));
+  std::erase_if(r.notes, [&](const std::string& note) { return std::ranges::count(logged, note) > 0; });
   tell_notes(r.notes);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
     fmt::print(stderr, "exit status {}: {}\n", static_cast<int>(status), failures_of(r));
@@ -196,7 +199,7 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
   const report r = run_in_folder(s, w, opened, o, copies, is_new);
-  tell(r, w, o);
+  tell(r, w, o, o.quiet ? std::vector<std::string>{} : s.notes());
   return status_of(r);
 }
 

@@ -58,6 +58,23 @@ TEST_CASE("a model that could not be saved says so, quiet or not, in its report,
   CHECK_THAT(run_hydra(folder, "report runs/w").out, !Contains("not saved"));
 }
 
+TEST_CASE("a note about files that two models read is printed once, quiet or not") {
+  const temporary_folder folder;
+  folder.write("texts.jsonl", "{\"text\": \"abcd\", \"lang\": \"en\"}\n");
+  std::string text = bent("kind = \"synthetic-language\"", "kind = \"jsonl\"\ntrain = \"texts.jsonl\"");
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 1");
+  text.replace(text.find("\"gpt\""), 5, "\"gpt{learning_rate}\"");
+  text += "[model.grid]\nlearning_rate = [1e-3, 1e-4]\n";
+  const std::string note = "texts.jsonl: fields that are not read: \"lang\"";
+  for (const std::string options : {"--output a", "--output b --quiet"}) {
+    const outcome o = train(folder, text, options);
+    CAPTURE(o.err);
+    REQUIRE(o.status == 0);
+    CHECK(o.err.find(note) != o.err.npos);
+    CHECK(o.err.find(note) == o.err.rfind(note));
+  }
+}
+
 TEST_CASE("a run that cannot write its first files leaves no folder: the same command may be given again") {
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
