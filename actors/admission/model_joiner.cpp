@@ -21,10 +21,11 @@ namespace hydra {
 
 namespace {
 
-/// True for faults of device memory. A measurement also needs host memory, whose faults have another text.
+/// True for faults of device memory. A measurement also needs host memory, whose faults have another text, after what was
+/// being done where.
 bool is_of_device(const fault& f) {
   const auto of_host = to_fault(std::make_exception_ptr(std::bad_alloc{}));
-  return f.code == fault_code::out_of_memory && f.text != of_host.text;
+  return f.code == fault_code::out_of_memory && !f.text.ends_with(of_host.text);
 }
 
 /// The plan of a model without the bases that others have brought.

@@ -1,54 +1,27 @@
 #pragma once
-// Errors of the CUDA runtime as faults.
+// Errors of CUDA, and of LibTorch's CUDA libraries, as faults: what was being done, what CUDA says, what to do.
 
 #include "runtime/base/fault.hpp"
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
+
+#include <exception>
 
 namespace hydra {
 
 /// After these errors every further call on the device fails.
-inline bool is_final(cudaError_t e) noexcept {
-  switch (e) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchFailure:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
-    case cudaErrorAssert:
-    case cudaErrorTensorMemoryLeak:
-    case cudaErrorExternalDevice:
-    case cudaErrorContextIsDestroyed:
-    case cudaErrorDevicesUnavailable:
-    case cudaErrorMpsConnectionFailed:
-    case cudaErrorMpsRpcFailure:
-    case cudaErrorMpsServerNotReady:
-    case cudaErrorMpsClientTerminated:
-    case cudaErrorUnknown:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_final(cudaError_t e) noexcept;
 
-/// Throws a fault whose text includes `what`. Clears the runtime's last error, so that the next call does not report it
-/// again.
-inline void cuda_check(cudaError_t e, const char* what) {
-  if (e == cudaSuccess) {
-    return;
-  }
-  cudaGetLastError();
-  const auto code = is_final(e)                          ? fault_code::device_lost
-                    : e == cudaErrorMemoryAllocation     ? fault_code::out_of_memory
-                                                         : fault_code::internal;
-  throw fault_error(code, fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(e), cudaGetErrorName(e)));
-}
+/// For a call whose failure changes nothing. The runtime keeps an error for its thread until somebody takes it: the next
+/// operator that LibTorch launches there would be taken for the one that has failed.
+void cuda_ignore(cudaError_t e) noexcept;
+
+/// Throws a fault that says `what` cannot be done: device_lost for a final error, out_of_memory, or internal. `advice`: what
+/// to do; null: what usually helps. Takes the runtime's last error, as cuda_ignore.
+void cuda_check(cudaError_t e, const char* what, const char* advice = nullptr);
+
+/// As to_fault. An error of CUDA that LibTorch has thrown becomes what cuda_check would have thrown, without LibTorch's
+/// advice to programmers.
+fault cuda_fault(const std::exception_ptr& e) noexcept;
 
 }  // namespace hydra

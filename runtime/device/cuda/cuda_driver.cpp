@@ -10,9 +10,9 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
+#include <exception>
 #include <map>
 #include <mutex>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,12 +32,19 @@ class cuda_event final : public stream_event {
     cuda_check(cudaEventRecord(made, stream), "an event cannot be recorded");
   }
 
-  void hold_up(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, event_.get(), 0), "a stream cannot wait"); }
+  /// If the stream cannot wait for it, the caller does, who launches on the stream.
+  void hold_up(cudaStream_t stream) const {
+    const auto e = cudaStreamWaitEvent(stream, event_.get(), 0);
+    if (e != cudaSuccess) {
+      cuda_ignore(e);
+      wait();
+    }
+  }
   void wait() const { cuda_check(cudaEventSynchronize(event_.get()), "work that was launched has failed"); }
 
  private:
   struct destroyer {
-    void operator()(cudaEvent_t e) const noexcept { cudaEventDestroy(e); }
+    void operator()(cudaEvent_t e) const noexcept { cuda_ignore(cudaEventDestroy(e)); }
   };
   std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroyer> event_;
 };
@@ -47,7 +54,7 @@ class owned_stream {
   owned_stream() {
     cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream cannot be made");
   }
-  ~owned_stream() { cudaStreamDestroy(stream_); }
+  ~owned_stream() { cuda_ignore(cudaStreamDestroy(stream_)); }
   owned_stream(const owned_stream&) = delete;
   owned_stream& operator=(const owned_stream&) = delete;
 
@@ -106,6 +113,12 @@ struct launch_scope {
   c10::cuda::CUDAStreamGuard on;
 };
 
+bool has_failed(cudaStream_t stream) noexcept {
+  const auto e = cudaStreamQuery(stream);
+  cuda_ignore(e);
+  return e != cudaSuccess && e != cudaErrorNotReady;
+}
+
 /// Called by the driver; CUDA calls are forbidden here.
 void run_notice(void* given) {
   const std::unique_ptr<std::function<void()>> then{static_cast<std::function<void()>*>(given)};
@@ -118,10 +131,9 @@ class cuda_driver final : public stream_driver {
   ~cuda_driver() override {
     for (const auto& streams : {&streams_->work, &streams_->notices}) {
       for (const auto& s : *streams) {
-        cudaStreamSynchronize(s.get());  // a stream that fails calls no host function any more
+        cuda_ignore(cudaStreamSynchronize(s.get()));  // a stream that fails calls no host function any more
       }
     }
-    cudaGetLastError();
   }
   cuda_driver(const cuda_driver&) = delete;
   cuda_driver& operator=(const cuda_driver&) = delete;
@@ -132,6 +144,7 @@ class cuda_driver final : public stream_driver {
   }
 
   void prepare() override { warm_up(gpu_); }
+  fault explain(const std::exception_ptr& e) const noexcept override { return cuda_fault(e); }
 
   void wait(queue_kind queue, const stream_event& event) override {
     static_cast<const cuda_event&>(event).hold_up(work(queue));
@@ -146,11 +159,12 @@ class cuda_driver final : public stream_driver {
     const auto& end = static_cast<const cuda_event&>(event);
     end.hold_up(notices);
     auto call = std::make_unique<std::function<void()>>(std::move(then));
-    if (cudaLaunchHostFunc(notices, run_notice, call.get()) == cudaSuccess) {
+    const auto e = cudaLaunchHostFunc(notices, run_notice, call.get());
+    if (e == cudaSuccess) {
       static_cast<void>(call.release());
       return;
     }
-    cudaGetLastError();
+    cuda_ignore(e);
     end.wait();
     (*call)();
   }
@@ -161,10 +175,8 @@ class cuda_driver final : public stream_driver {
 
   fault look() noexcept override {
     for (const auto& s : streams_->work) {
-      const auto e = cudaStreamQuery(s.get());
-      cudaGetLastError();
-      if (e != cudaSuccess && e != cudaErrorNotReady) {
-        return {fault_code::device_lost, std::string{"CUDA: the device has failed: "} + cudaGetErrorString(e)};
+      if (has_failed(s.get()) && has_failed(s.get())) {  // else only the question has failed
+        return {fault_code::device_lost, "CUDA: the GPU does not run this process's work any more"};
       }
     }
     return {};

@@ -4,6 +4,7 @@
 #include "runtime/device/cuda/cuda_check.hpp"
 
 #include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
 
 namespace hydra {
 
@@ -11,17 +12,16 @@ void cuda_locker::lock(std::span<std::byte> pages) {
   const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu_));  // else the thread's GPU may get a context for it
   const auto error = cudaHostRegister(pages.data(), pages.size(), cudaHostRegisterPortable);
   if (error == cudaSuccess || error == cudaErrorHostMemoryAlreadyRegistered) {
-    cudaGetLastError();
+    cuda_ignore(error);
     return;
   }
-  const auto text = fmt::format("{} of host memory cannot be locked for the GPU's copies (host.memory in the workload, and the "
-                                "system's limit of locked memory, ulimit -l, decide)", to_string(byte_count{pages.size()}));
-  cuda_check(error, text.c_str());
+  const auto text = fmt::format("{} of host memory cannot be locked for the GPU's copies", to_string(byte_count{pages.size()}));
+  cuda_check(error, text.c_str(),
+             "lower memory in [host] of the workload, or raise the system's limit of locked memory (ulimit -l)");
 }
 
 void cuda_locker::unlock(std::span<std::byte> pages) noexcept {
-  cudaHostUnregister(pages.data());
-  cudaGetLastError();
+  cuda_ignore(cudaHostUnregister(pages.data()));
 }
 
 }  // namespace hydra

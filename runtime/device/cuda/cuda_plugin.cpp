@@ -1,5 +1,6 @@
 // The plug-in table of libhydra_cuda.so.
 
+#include "runtime/device/cuda/cuda_check.hpp"
 #include "runtime/device/cuda/cuda_device.hpp"
 #include "runtime/device/cuda/cuda_numerics.hpp"
 #include "runtime/device/cuda/gpu.hpp"
@@ -8,15 +9,21 @@
 
 #include <ATen/detail/CUDAHooksInterface.h>
 
+#include <exception>
+
 namespace {
 
-void* make(const void* request) {
+void* make(const void* request) try {
   return hydra::make_cuda_device(hydra::read_cuda_options(*static_cast<const hydra::device_request*>(request))).release();
+} catch (...) {
+  throw hydra::fault_error(hydra::cuda_fault(std::current_exception()));
 }
 
-std::vector<std::string> find() {
+std::vector<std::string> find() try {
   hydra::require_cuda_library();
   return hydra::describe_gpus();
+} catch (...) {
+  throw hydra::fault_error(hydra::cuda_fault(std::current_exception()));
 }
 
 }  // namespace

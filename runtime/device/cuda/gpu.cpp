@@ -4,6 +4,7 @@
 #include "runtime/device/cuda/management_library.hpp"
 
 #include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <map>
@@ -68,7 +69,7 @@ byte_count make_context(int index) {
 int count_gpus() {
   int n = 0;
   const auto e = cudaGetDeviceCount(&n);
-  cudaGetLastError();
+  cuda_ignore(e);
   if (e == cudaErrorInsufficientDriver) {
     refuse(e, "there is no NVIDIA driver, or it is older than CUDA 13: install or update it");
   }

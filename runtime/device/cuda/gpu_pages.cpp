@@ -29,6 +29,7 @@ void find(Function& f, const char* name) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
   const auto e = cudaGetDriverEntryPointByVersion(name, &entry, CUDART_VERSION, cudaEnableDefault, &found);
+  cuda_ignore(e);
   if (e != cudaSuccess || found != cudaDriverEntryPointSuccess) {
     throw fault_error(fault_code::bad_input, fmt::format("the NVIDIA driver has no {}; update it, or use pool = \"expandable\"", name));
   }
@@ -115,7 +116,8 @@ void gpu_pages::take(std::size_t pages) {
   range_size_ = page_ * pages * times;
   check(driver_.reserve(&range_, range_size_, 0, 0, 0), fault_code::out_of_memory, "addresses cannot be reserved");
   mapped_.resize(pages * times);
-  const auto text = fmt::format("{} of GPU memory are not available", to_string(byte_count{page_ * pages}));
+  const auto text = fmt::format("{} of GPU memory are not available: lower memory of the device, or end what else uses the GPU "
+                                "(nvidia-smi shows it)", to_string(byte_count{page_ * pages}));
   for (std::size_t i = 0; i < pages; ++i) {
     CUmemGenericAllocationHandle handle{};
     check(driver_.create(&handle, page_, &properties_, 0), fault_code::out_of_memory, text.c_str());

@@ -9,6 +9,7 @@
 #include <array>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -59,7 +60,8 @@ class stream_device final : public device {
   };
   void launch(const flight_ptr& f);
   launched_work run(flight& f);
-  void drain_quietly(queue_kind queue) noexcept;
+  fault ended_without_event(queue_kind queue, const fault& why);
+  fault failure_of(const flight& f, const std::exception_ptr& thrown) const;
   void notify_at_end(const flight_ptr& f, const stream_event_ptr& end);
 
   // -- on a thread of the driver ---
@@ -104,6 +106,7 @@ stream_device::stream_device(device_info info, std::unique_ptr<stream_driver> dr
 fault stream_device::prepare() {
   operation op;
   op.work = [this] { driver_->prepare(); };
+  op.label.name = "the first work";
   std::unique_lock lock{mutex_};
   const auto f = enqueue(queue_kind::compute, std::move(op), {});
   f->reported = false;
@@ -247,24 +250,34 @@ stream_device::launched_work stream_device::run(flight& f) {
       }
     }
   } catch (...) {
-    work.error = to_fault(std::current_exception());
+    work.error = failure_of(f, std::current_exception());
   }
   f.waits.clear();
   try {
     work.end = driver_->record(f.queue);
   } catch (...) {
-    const auto why = to_fault(std::current_exception());
-    work.error = {why.code, work.error ? work.error.text : why.text};  // the first error says most
-    drain_quietly(f.queue);  // without an event there is no notification when the bytes are free
+    if (const auto why = ended_without_event(f.queue, failure_of(f, std::current_exception()))) {
+      work.error = {why.code, work.error ? work.error.text : why.text};  // the first error says most
+    }
   }
   return work;
 }
 
-void stream_device::drain_quietly(queue_kind queue) noexcept {
+fault stream_device::failure_of(const flight& f, const std::exception_ptr& thrown) const {
+  auto why = driver_->explain(thrown);
+  why.text = fmt::format("{} on {}: {}", name_of(f.what.label), info_.name, why.text);
+  return why;
+}
+
+/// Without an event nobody is notified when bytes are free, and no other queue waits: the work must end here. Then nothing
+/// was lost by `why`, unless the driver says that nothing can run any more. A device that cannot be waited for is assumed to
+/// use no bytes any more.
+fault stream_device::ended_without_event(queue_kind queue, const fault& why) {
   try {
     driver_->drain(queue);
-  } catch (const fault_error&) {
-    // a device that cannot be waited for is assumed to use no bytes any more
+    return why.code == fault_code::device_lost ? why : fault{};
+  } catch (...) {
+    return {fault_code::device_lost, why.text};
   }
 }
 
@@ -275,7 +288,7 @@ void stream_device::notify_at_end(const flight_ptr& f, const stream_event_ptr& e
       return;
     }
   } catch (...) {
-    const auto why = to_fault(std::current_exception());
+    const auto why = failure_of(*f, std::current_exception());
     const std::lock_guard lock{mutex_};
     lose_all(why);  // fails all flights, including this one, unless another thread has done so before
   }
@@ -285,10 +298,10 @@ void stream_device::notify_at_end(const flight_ptr& f, const stream_event_ptr& e
 /// A driver that has failed for good calls back no more; operations that are not launched yet are not tried. Flights
 /// that are done are left alone: the thread that retires reads them without the lock.
 void stream_device::lose_all(const fault& why) {
-  lost_ = why;
+  lost_ = {fault_code::device_lost, why.text};
   for (const auto& [id, f] : flights_) {
     if (f->launched && !f->done) {
-      f->error = f->error ? f->error : why;
+      f->error = f->error ? f->error : lost_;
       f->end = steady_clock::now();
       f->done = true;
     }
