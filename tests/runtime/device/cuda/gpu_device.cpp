@@ -224,24 +224,25 @@ TEST_CASE("where a GPU's memory is tight, pages move and all bytes come back", "
 TEST_CASE("what LibTorch says of a GPU's failure names device, operation and what to do", "[.][gpu]") {
   require_gpu();
   bench b(64_MiB);
-  const auto said_of = [&b](const std::function<void()>& work) { return b.log.wait_for(b.submit(queue_kind::compute, work)).error; };
-  const auto invalid = said_of([] {
-    throw c10::AcceleratorError({"f", "f.cu", 1}, 1, "CUDA error: invalid argument\nCUDA kernel errors might be reported later");
-  });
+  const auto said_of = [&b](const std::function<void()>& work) {
+    return b.log.wait_for(b.submit(queue_kind::compute, work)).error;
+  };
+  const auto error = [](int code, const char* text) { throw c10::AcceleratorError({"f", "f.cu", 1}, code, text); };
+  const auto invalid = said_of([=] { error(1, "CUDA error: invalid argument\nCUDA kernel errors might be reported later"); });
   CHECK(invalid.code == fault_code::internal);
-  CHECK_THAT(invalid.text, Catch::StartsWith("test on cuda:0: CUDA: an operator of LibTorch has failed: ") && Catch::Contains("dmesg") &&
-                               !Catch::Contains("kernel errors"));
-  CHECK(said_of([] { throw c10::AcceleratorError({"f", "f.cu", 1}, 2, "CUDA error: out of memory"); }).code ==
-        fault_code::out_of_memory);
-  const auto of_library = said_of([] { TORCH_CHECK(false, "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `f`\nmore"); });
+  CHECK_THAT(invalid.text, Catch::StartsWith("test on cuda:0: CUDA: an operator of LibTorch has failed: ") &&
+                               Catch::Contains("dmesg") && !Catch::Contains("kernel errors"));
+  CHECK(said_of([=] { error(2, "CUDA error: out of memory"); }).code == fault_code::out_of_memory);
+  const auto of_library =
+      said_of([] { TORCH_CHECK(false, "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `f`\nmore"); });
   CHECK_THAT(of_library.text, Catch::Contains("CUBLAS_STATUS_EXECUTION_FAILED when calling `f`; nvidia-smi"));
   const auto full = said_of([] {
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB. If reserved but unallocated memory is");
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB. If reserved but unallocated");
   });
   CHECK(full.code == fault_code::out_of_memory);
   CHECK_THAT(full.text, Catch::Contains("Tried to allocate 2.00 GiB.; ") && !Catch::Contains("unallocated"));
   CHECK(said_of([] { TORCH_CHECK(false, "shapes do not match"); }).text == "test on cuda:0: shapes do not match");
-  const auto lost = said_of([] { throw c10::AcceleratorError({"f", "f.cu", 1}, 700, "CUDA error: an illegal memory access"); });
+  const auto lost = said_of([=] { error(700, "CUDA error: an illegal memory access"); });
   CHECK(lost.code == fault_code::device_lost);
   CHECK_THAT(lost.text, Catch::Contains("cannot use the GPU any more"));
 }
