@@ -35,7 +35,8 @@ DEFECTS = [
     Defect("all queues launch on the compute stream", "runtime/device/cuda/cuda_driver.cpp",
            [("getStreamFromExternal(work(queue),", "getStreamFromExternal((static_cast<void>(queue), work(queue_kind::compute)),")]),
     Defect("pages are mapped without access", "runtime/device/cuda/gpu_pages.cpp",
-           [('check(driver_.set_access(address(place), page_, &access_, 1), fault_code::device_lost, "a page cannot be used");', "")]),
+           [('check(driver_.set_access(address(places[i].first), (past - i) * page_, &access_, 1), fault_code::device_lost,\n'
+             '          "pages cannot be used");', "")]),
     Defect("a host function calls CUDA", "runtime/device/cuda/cuda_driver.cpp",
            [("  (*then)();\n", "  cudaStreamQuery(nullptr);\n  (*then)();\n")]),
     Defect("a queue retires what others have freed", "runtime/device/streams/page_arena.cpp",

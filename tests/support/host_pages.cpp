@@ -37,9 +37,11 @@ class host_pages final : public page_source {
   std::size_t pages() const noexcept override { return pages_; }
   std::size_t spread() const noexcept override { return spread_; }
 
-  void map(std::size_t place, std::size_t page) override {
-    require(mmap(base_ + place * page_, page_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
-                 static_cast<off_t>(page * page_)) != MAP_FAILED, "a page cannot be mapped");
+  void map(std::span<const std::pair<std::size_t, std::size_t>> places) override {
+    for (const auto& [place, page] : places) {
+      require(mmap(base_ + place * page_, page_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
+                   static_cast<off_t>(page * page_)) != MAP_FAILED, "a page cannot be mapped");
+    }
   }
   void unmap(std::size_t place) override {
     require(mmap(base_ + place * page_, page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=

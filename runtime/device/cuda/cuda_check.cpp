@@ -47,7 +47,7 @@ std::string first_line(const c10::Error& e) {
 fault of_allocator(const c10::OutOfMemoryError& e) {
   const auto line = first_line(e);
   const auto own = line.starts_with("CUDA out of memory");
-  const auto text = line.substr(0, line.find(" If reserved"));
+  const auto text = line.substr(0, line.find(". If reserved"));
   return {fault_code::out_of_memory, own ? fmt::format("CUDA: LibTorch's allocator: {}; {}", text, gpu_is_full) : line};
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -79,7 +81,7 @@ class gpu_pages final : public page_source {
   byte_count page() const noexcept override { return byte_count{page_}; }
   std::size_t pages() const noexcept override { return handles_.size(); }
   std::size_t spread() const noexcept override { return times; }
-  void map(std::size_t place, std::size_t page) override;
+  void map(std::span<const std::pair<std::size_t, std::size_t>> places) override;
   void unmap(std::size_t place) override;
 
  private:
@@ -139,10 +141,17 @@ void gpu_pages::give_back() noexcept {
   }
 }
 
-void gpu_pages::map(std::size_t place, std::size_t page) {
-  check(driver_.map(address(place), page_, 0, handles_[page], 0), fault_code::device_lost, "a page cannot be mapped");
-  mapped_[place] = true;
-  check(driver_.set_access(address(place), page_, &access_, 1), fault_code::device_lost, "a page cannot be used");
+/// Access is what takes long: it is given to neighbours at once.
+void gpu_pages::map(std::span<const std::pair<std::size_t, std::size_t>> places) {
+  for (const auto& [place, page] : places) {
+    check(driver_.map(address(place), page_, 0, handles_[page], 0), fault_code::device_lost, "a page cannot be mapped");
+    mapped_[place] = true;
+  }
+  for (std::size_t i = 0, past = 0; i < places.size(); i = past) {
+    for (past = i + 1; past < places.size() && places[past].first == places[past - 1].first + 1;) ++past;
+    check(driver_.set_access(address(places[i].first), (past - i) * page_, &access_, 1), fault_code::device_lost,
+          "pages cannot be used");
+  }
 }
 
 void gpu_pages::unmap(std::size_t place) {

@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 namespace hydra {
@@ -90,7 +91,8 @@ std::uint64_t arena_memory::moves() const noexcept {
   return arena_.moves();
 }
 
-void* arena_memory::take(byte_count n, queue_kind queue) {
+void* arena_memory::take(byte_count n, queue_kind queue, std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [this] { return !moving_; });
   if (failed_) {
     throw fault_error(failed_);
   }
@@ -98,18 +100,31 @@ void* arena_memory::take(byte_count n, queue_kind queue) {
   if (!got) {
     return nullptr;
   }
-  try {
-    for (const auto place : got->unmapped) {
-      pages_->unmap(place);
-    }
-    for (const auto& [place, page] : got->mapped) {
-      pages_->map(place, page);
-    }
-  } catch (const fault_error& e) {
-    failed_ = e.what_happened();
-    throw;
+  if (!got->mapped.empty()) {
+    move_pages(*got, lock);
   }
   return pages_->base() + got->offset;
+}
+
+void arena_memory::move_pages(const page_arena::taking& t, std::unique_lock<std::mutex>& lock) {
+  moving_ = true;
+  lock.unlock();
+  fault failed;
+  try {
+    for (const auto place : t.unmapped) {
+      pages_->unmap(place);
+    }
+    pages_->map(t.mapped);
+  } catch (...) {
+    failed = to_fault(std::current_exception());
+  }
+  lock.lock();
+  moving_ = false;
+  changed_.notify_all();
+  if (failed) {
+    failed_ = std::move(failed);
+    throw fault_error(failed_);
+  }
 }
 
 /// Launched work retires without this thread; a thread that launches will finish launching, unless it waits here as
@@ -128,7 +143,7 @@ void* arena_memory::allocate(std::size_t n) {
   bool drained = false;
   std::unique_lock lock{mutex_};
   for (;;) {
-    if (void* const p = take(byte_count{n}, operation.queue)) {
+    if (void* const p = take(byte_count{n}, operation.queue, lock)) {
       return p;
     }
     if (!given_up_ && others_will_free()) {
@@ -151,9 +166,9 @@ void arena_memory::refuse(byte_count n) const {
 }
 
 void* arena_memory::try_allocate(std::size_t n) noexcept {
-  const std::lock_guard lock{mutex_};
+  std::unique_lock lock{mutex_};
   try {
-    return take(byte_count{n}, here.operation.queue);
+    return take(byte_count{n}, here.operation.queue, lock);
   } catch (const fault_error&) {
     return nullptr;
   }

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <random>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -68,23 +69,48 @@ struct writers {
   std::atomic<std::int64_t> wrong = 0;
 };
 
-/// Pages of which the first cannot be mapped.
-class stubborn_pages final : public page_source {
+/// Pages of the host; tests override a part.
+class altered_pages : public page_source {
  public:
   c10::DeviceType device_type() const noexcept override { return pages_->device_type(); }
   std::byte* base() const noexcept override { return pages_->base(); }
   byte_count page() const noexcept override { return pages_->page(); }
   std::size_t pages() const noexcept override { return pages_->pages(); }
   std::size_t spread() const noexcept override { return pages_->spread(); }
-  void map(std::size_t place, std::size_t page) override {
-    if (std::exchange(first_, false)) throw fault_error(fault_code::device_lost, "a page cannot be mapped");
-    pages_->map(place, page);
-  }
+  void map(std::span<const std::pair<std::size_t, std::size_t>> places) override { pages_->map(places); }
   void unmap(std::size_t place) override { pages_->unmap(place); }
 
  private:
   const std::unique_ptr<page_source> pages_ = make_host_pages(4_KiB, 16);
+};
+
+/// The first cannot be mapped.
+class stubborn_pages final : public altered_pages {
+ public:
+  void map(std::span<const std::pair<std::size_t, std::size_t>> places) override {
+    if (std::exchange(first_, false)) throw fault_error(fault_code::device_lost, "a page cannot be mapped");
+    altered_pages::map(places);
+  }
+
+ private:
   bool first_ = true;
+};
+
+/// Mapped when a gate is open.
+class slow_pages final : public altered_pages {
+ public:
+  slow_pages(gate& begun, gate& go, std::atomic<bool>& in_time) : begun_(begun), go_(go), in_time_(in_time) {}
+
+  void map(std::span<const std::pair<std::size_t, std::size_t>> places) override {
+    begun_.open();
+    in_time_ = go_.wait();
+    altered_pages::map(places);
+  }
+
+ private:
+  gate& begun_;
+  gate& go_;
+  std::atomic<bool>& in_time_;
 };
 
 }  // namespace
@@ -95,6 +121,31 @@ TEST_CASE("once a page could not be mapped, an arena gives out nothing any more"
   REQUIRE(memory->try_allocate(1000) == nullptr);
   REQUIRE(memory->try_allocate(1000) == nullptr);
   REQUIRE_THROWS_WITH(memory->allocate(1000), "a page cannot be mapped");
+}
+
+TEST_CASE("bytes of an arena are released while a driver moves pages, and taken when it has") {
+  gate begun, go;
+  std::atomic<bool> in_time = false, taken = false;
+  const auto memory = std::make_shared<arena_memory>(std::make_unique<slow_pages>(begun, go, in_time));
+  std::thread first{[&] {
+    const auto scope = memory->launch(computation(1), done);
+    memory->release(memory->allocate(1000));
+  }};
+  REQUIRE(begun.wait());
+  std::thread second{[&] {  // for bytes in the page that is not mapped yet
+    const auto scope = memory->launch({queue_kind::h2d, ticket{2}}, done);
+    *static_cast<char*>(memory->allocate(1000)) = 1;
+    taken = true;
+  }};
+  memory->launch({queue_kind::d2h, ticket{3}}, done);
+  memory->retire({queue_kind::d2h, ticket{3}});
+  const bool early = taken;
+  go.open();
+  first.join();
+  second.join();
+  REQUIRE(in_time);  // nothing above has waited for the driver
+  REQUIRE_FALSE(early);
+  REQUIRE(taken);
 }
 
 TEST_CASE("a thread allocates from an arena while it launches for it") {
