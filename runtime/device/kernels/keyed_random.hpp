@@ -7,12 +7,23 @@
 
 namespace hydra {
 
-/// The `index`-th 64 random bits of `key` (counter-based: SplitMix64 of key + index * golden ratio).
-HYDRA_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t key, std::uint64_t index) noexcept {
-  std::uint64_t z = key + (index + 1) * 0x9E3779B97F4A7C15ull;
+inline constexpr std::uint64_t counter_step = 0x9E3779B97F4A7C15ull;
+
+/// What the `index`-th bits of `key` are made of; of the n-th after it, it is n * counter_step more.
+HYDRA_HOST_DEVICE constexpr std::uint64_t random_counter(std::uint64_t key, std::uint64_t index) noexcept {
+  return key + (index + 1) * counter_step;
+}
+
+/// The 64 random bits of a counter (SplitMix64).
+HYDRA_HOST_DEVICE constexpr std::uint64_t mixed_bits(std::uint64_t z) noexcept {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
   return z ^ (z >> 31);
+}
+
+/// The `index`-th 64 random bits of `key`.
+HYDRA_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t key, std::uint64_t index) noexcept {
+  return mixed_bits(random_counter(key, index));
 }
 
 /// ceil(p * 2^53) for p in [0, 1): a uniform number of 53 bits is less than p if its bits are below this value.
@@ -29,7 +40,9 @@ struct keyed_mask_rule {
   std::uint64_t below;  ///< dropped_below(p)
   float scale;          ///< 1 / (1 - p)
 
-  HYDRA_HOST_DEVICE constexpr bool drops(std::uint64_t i) const noexcept { return random_bits(key, i) >> 11 < below; }
+  HYDRA_HOST_DEVICE constexpr bool drops(std::uint64_t i) const noexcept { return drops_at(random_counter(key, i)); }
+  /// The same of the element with this counter.
+  HYDRA_HOST_DEVICE constexpr bool drops_at(std::uint64_t counter) const noexcept { return mixed_bits(counter) >> 11 < below; }
 };
 
 /// The mask that drops elements with probability `p` in [0, 1).
