@@ -8,6 +8,7 @@
 #include "models/layers/linear_map.hpp"
 #include "runtime/base/refuse.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -81,6 +82,16 @@ IValue list_of(const std::vector<IValue>& all, const c10::Type& element) {
     default:
       refuse("a list of " + element.str() + " is no argument of a graph");
   }
+}
+
+/// Of all that LibTorch can compute in an order that varies, it says nothing of this gradient.
+void check_order(const graph_call& call, const at::Tensor& x) {
+  if (!call.op.starts_with("aten::max_pool2d") || !at::globalContext().deterministicAlgorithms()) return;
+  if (x.is_cpu() || !at::GradMode::is_enabled() || x.suggest_memory_format() != at::MemoryFormat::ChannelsLast) return;
+  refuse(fmt::format("{}: its input's channels come last in memory; on {} the gradient is then added in an order that "
+                     "varies. Take memory_format=torch.channels_last out of the module, or call .contiguous() before the "
+                     "pool, and export it again",
+                     call.op, x.device().str()));
 }
 
 template <class... Actions>
@@ -271,6 +282,7 @@ void layer_program::prepared_calls::run(const prepared_call& call, frame& on) co
   stack.reserve(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) stack.push_back(on(call.arguments[i], wanted[i].real_type().get()));
   for (const std::size_t i : call.written) on.check_written(call.of->op, stack.at(i));
+  if (!stack.empty() && stack[0].isTensor()) check_order(*call.of, stack[0].toTensor());
   const bool adapted = call.linear && !on.context.low_rank.empty();
   const at::Tensor x = adapted ? stack.at(call.linear->factor).toTensor() : at::Tensor{};
   call.op->callBoxed(stack);

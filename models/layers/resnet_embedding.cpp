@@ -14,9 +14,10 @@ namespace {
 
 constexpr convolution_shape pool{.kernel = 3, .stride = 2};  // sizes follow the same rule
 
+/// Contiguous: where channels come last, CUDA adds the gradients of windows that overlap in an order that varies.
 at::Tensor max_pool(const at::Tensor& x) {
   constexpr std::array<std::int64_t, 2> kernel{3, 3}, stride{2, 2}, padding{1, 1}, dilation{1, 1};
-  return at::_ops::max_pool2d::call(x, kernel, stride, padding, dilation, false);
+  return at::_ops::max_pool2d::call(x.contiguous(), kernel, stride, padding, dilation, false);
 }
 
 }  // namespace

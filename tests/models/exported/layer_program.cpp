@@ -5,6 +5,7 @@
 #include "runtime/base/fault.hpp"
 #include "tests/models/exported/small_graph.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/Functions.h>
 
 #include <catch2/catch.hpp>
@@ -44,6 +45,28 @@ tensors body(const tensors& parameters, const layer_context& context) {
 tensors head(const tensors& parameters, const tensors& values, const layer_context& context) {
   return layer_program{graph.layers[1]}.run({parameters, {}, values}, samples, context);
 }
+
+/// Two by two, of "x".
+graph_layer pool() {
+  const auto both = [](std::int64_t n) { return graph_argument{argument_list{{n}, {n}}}; };
+  graph_layer made;
+  made.name = "stem";
+  made.inputs = {{.name = "x", .shape = {}, .strides = {}, .gradient = {}}};
+  graph_call call;
+  call.op = "aten::max_pool2d";
+  call.arguments = {{value_reference{"x"}}, both(2), both(2), both(0), both(1), {false}};
+  call.results = {"y"};
+  made.calls = {call};
+  return made;
+}
+
+/// LibTorch's setting of the process, as the CUDA plug-in has it.
+struct deterministic {
+  deterministic() { at::globalContext().setDeterministicAlgorithms(true, false); }
+  ~deterministic() { at::globalContext().setDeterministicAlgorithms(false, false); }
+  deterministic(const deterministic&) = delete;
+  deterministic& operator=(const deterministic&) = delete;
+};
 
 graph_parts crossing() { return std::make_shared<const std::vector<graph_part>>(graph.layers[1].inputs); }
 
@@ -121,6 +144,19 @@ TEST_CASE("a boundary in the middle of a graph does not change gradients", "[exp
   const tensors direct = gradients(false), crossed = gradients(true);
   CHECK(at::equal(direct[0], crossed[0]));
   CHECK(at::equal(direct[1], crossed[1]));
+}
+
+TEST_CASE("a max pool whose gradient would vary is refused where nothing may vary", "[exported]") {
+  const layer_program program{pool()};
+  const auto run = [&](at::Device where, at::MemoryFormat order) {
+    const at::Tensor x = at::zeros({samples, 3, 4, 4}, where).contiguous(order).set_requires_grad(true);
+    program.run({{}, {}, tensors{x}}, samples, {});
+  };
+  const deterministic here;
+  CHECK_NOTHROW(run(at::kCPU, at::MemoryFormat::ChannelsLast));
+  CHECK_NOTHROW(run(at::kMeta, at::MemoryFormat::Contiguous));
+  CHECK_THROWS_WITH(run(at::kMeta, at::MemoryFormat::ChannelsLast),
+                    Contains("aten::max_pool2d") && Contains("on meta") && Contains("torch.channels_last"));
 }
 
 TEST_CASE("an output of another shape than the graph says is refused", "[exported]") {

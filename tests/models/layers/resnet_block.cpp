@@ -53,6 +53,13 @@ TEST_CASE("ResNet layers compute their output shapes, for even and odd images") 
   check_output(resnet_block{{.in = 4, .out = 4, .bottleneck = false}}, {2, 4, 5, 6});
 }
 
+TEST_CASE("the pool of a ResNet sees its channels first, whatever the images' order") {
+  const resnet_embedding embedding{{.in = 3, .out = 4}};
+  const auto parameters = random_parameters(embedding, 1);
+  const at::Tensor images = random_tensor({2, 3, 13, 8}, 3).contiguous(at::MemoryFormat::ChannelsLast);
+  CHECK(embedding.forward(parameters, images, {}).is_contiguous());
+}
+
 TEST_CASE("a ResNet layer has a shortcut only if shapes differ") {
   CHECK(resnet_block{{.in = 4, .out = 4}}.parameters().size() == 15);
   CHECK(resnet_block{{.in = 4, .out = 4, .stride = 2}}.parameters().size() == 20);
