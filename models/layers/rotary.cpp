@@ -1,6 +1,7 @@
 #include "models/layers/rotary.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/small_constant.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -96,7 +97,7 @@ rotary_turns rotary::turns_at(const at::Tensor& positions, const at::Tensor& lik
   const auto pairs = static_cast<std::int64_t>(frequencies_.size());
   const at::Tensor each = at::from_blob(const_cast<float*>(frequencies_.data()), {pairs}, at::kFloat);
   const at::Tensor tokens = (positions.dim() == 2 ? positions.unsqueeze(1) : positions).unsqueeze(-1).to(at::kFloat);
-  const at::Tensor angles = tokens.mul(each.to(like.device(), /*non_blocking=*/true));
+  const at::Tensor angles = tokens.mul(small_constant(each, like));
   return {angles.cos().mul(magnitude_).to(like.scalar_type()), angles.sin().mul(magnitude_).to(like.scalar_type())};
 }
 

@@ -33,7 +33,7 @@ class rotary {
   explicit rotary(const rotary_options& options);
 
   /// `positions` of the tokens: [tokens] or [samples, tokens]. Of the type of `like` and on its device: only the
-  /// frequencies come from the host, a few hundred bytes, without a synchronization.
+  /// frequencies come from the host (small_constant.hpp), a few hundred bytes.
   rotary_turns turns_at(const at::Tensor& positions, const at::Tensor& like) const;
 
   /// Radians per token of each pair.

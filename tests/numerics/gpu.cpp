@@ -1,9 +1,11 @@
 // Run by name on a machine with a GPU, gpu_tests "[gpu]", and by ctest on the GPU double. Spilled, shared and repeated runs
 // against resident ones: bit for bit. The other tags are for apps/bench/gpu/device_parts.py, which gives each part a time limit.
 
+#include "models/families/llama/llama.hpp"
 #include "models/keyed_mask.hpp"
 #include "models/optimizer/tensor_update.hpp"
 #include "models/optimizer/update_rule.hpp"
+#include "models/small_constant.hpp"
 #include "tests/support/cuda_plugin.hpp"
 #include "tests/support/depth.hpp"
 #include "tests/support/spilled_run.hpp"
@@ -147,6 +149,21 @@ TEST_CASE("a GPU drops what the CPU drops", "[.][gpu][kernels]") {
   }
 }
 
+TEST_CASE("a layer's constants are on a GPU what they are on the CPU, without a copy", "[.][gpu][kernels]") {
+  require_gpu();
+  const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
+  const auto random = [](std::int64_t n) { return at::_ops::randn::call(c10::fromIntArrayRefSlow({n}), at::kFloat, {}, {}, {}); };
+  const at::Tensor there = random(1).to(at::Device(gpu->info().torch_device));
+  const auto copies = counted_by_double("pageable copies");
+  std::vector<std::pair<at::Tensor, at::Tensor>> made;
+  for (const std::int64_t n : {1, 32, 512, 513, 1100}) {
+    const at::Tensor home = random(n);
+    made.emplace_back(home, small_constant(home, there));
+  }
+  REQUIRE(counted_by_double("pageable copies") == copies);
+  for (const auto& [home, far] : made) REQUIRE(at::_ops::equal::call(home, far.to(at::kCPU)));
+}
+
 TEST_CASE("updates have the same bits on a GPU and on the CPU", "[.][gpu][kernels]") {
   require_gpu();
   const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
@@ -218,6 +235,19 @@ TEST_CASE("where memory is tight on a GPU, results stay", "[.][gpu][tight]") {
     m.cuts = {0, 1, 2, 3, 4, 5};
   }
   require_same(train_on_gpu(models, {.memory = "66MiB"}), train_on_gpu(models, {}));
+}
+
+TEST_CASE("in the steps of a Llama on a GPU nothing is copied from memory that is not locked", "[.][gpu]") {
+  require_gpu();
+  auto c = gpt_in({0, 1, 2, 3});
+  c.chain = llama({.layers = 2, .width = 32, .heads = 4, .kv_heads = 2, .hidden = 48, .context = 6});
+  session s({.log = verbosity::quiet});
+  add_gpus(s, {});
+  const auto copies = counts_at_steps(s, {"pageable copies"});
+  const auto on_gpu = train_in(s, {c});
+  REQUIRE(on_gpu.summary.models[0].error.text == "");
+  REQUIRE(copies->size() == c.steps);
+  REQUIRE(copies->back() == copies->front());
 }
 
 TEST_CASE("a thousand steps on a GPU stay in its budget, and the host waits for none of them", "[.][gpu][steps][large]") {

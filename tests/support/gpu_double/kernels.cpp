@@ -20,6 +20,7 @@ float __fmul_rn(float a, float b) { return a * b; }
 using std::isnan;
 
 #include "keyed_mask_as_host.inc"
+#include "small_constant_as_host.inc"
 #include "update_as_host.inc"
 
 namespace {
@@ -55,6 +56,16 @@ work masking(const kernel_launch& by) {
   return {"keyed_mask", {range_of(from, n * sizeof(Element), false), range_of(to, n * sizeof(Element), true)}, run};
 }
 
+work writing_numbers(const kernel_launch& by) {
+  const auto from = by.argument<hydra::small_constant_kernels::numbers>(0);
+  auto* to = by.argument<float*>(1);
+  const auto n = by.argument<unsigned>(2);
+  const auto run = [=] {
+    on_all_threads(by, [&] { hydra::small_constant_kernels::write_numbers(from, bytes_at(to), n); });
+  };
+  return {"write_numbers", {range_of(to, n * sizeof(float), true)}, run};
+}
+
 work updating(const kernel_launch& by) {
   const auto constants = by.argument<hydra::update_constants>(0);
   const auto at = by.argument<hydra::update_pointers>(1);
@@ -72,7 +83,10 @@ work updating(const kernel_launch& by) {
 
 /// By a part of the mangled name.
 constexpr std::pair<const char*, work (*)(const kernel_launch&)> makers[] = {
-    {"10keyed_maskIf", masking<float>}, {"10keyed_maskIt", masking<std::uint16_t>}, {"6updateE", updating}};
+    {"10keyed_maskIf", masking<float>},
+    {"10keyed_maskIt", masking<std::uint16_t>},
+    {"13write_numbersE", writing_numbers},
+    {"6updateE", updating}};
 
 /// By the address of the function on the host.
 auto& mangled_names = *new std::map<const void*, std::string>;
