@@ -15,9 +15,8 @@ void cuda_locker::lock(std::span<std::byte> pages) {
     cuda_ignore(error);
     return;
   }
-  const auto text = fmt::format("{} of host memory cannot be locked for the GPU's copies", to_string(byte_count{pages.size()}));
-  cuda_check(error, text.c_str(),
-             "lower memory in [host] of the workload, or raise the system's limit of locked memory (ulimit -l)");
+  const auto text = fmt::format("{} for the GPU's copies", to_string(byte_count{pages.size()}));
+  cuda_check(error, text.c_str(), "lower memory in [host] of the workload");  // the caller says what else helps
 }
 
 void cuda_locker::unlock(std::span<std::byte> pages) noexcept {
