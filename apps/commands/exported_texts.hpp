@@ -26,6 +26,7 @@ class exported_texts {
   chain write_settings(durable_folder& into, chain model) const;
 
  private:
+  void write_template(durable_folder& into) const;
   std::vector<std::int64_t> ends(const std::vector<std::int64_t>& stored) const;
 
   const data_description& data_;
