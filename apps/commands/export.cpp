@@ -137,6 +137,7 @@ int export_model(const export_options& o) {
   exported_values values{saved, model};
   const stored_values stored = [&values](const parameter_spec& p) { return values.of(p); };
   if (adapter_of(model) && !o.merge) {
+    texts.write_ends(into, model);
     write_adapter_files(into, model, stored, d.checkpoint);
   } else {
     const chain whole = texts.write_settings(into, o.merge ? without_adapter(model) : model);

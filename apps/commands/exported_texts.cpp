@@ -99,19 +99,25 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
   return all;
 }
 
-chain exported_texts::write_settings(durable_folder& into, chain model) const {
-  if (model.hub().config.empty()) return model;
+std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const chain& model) const {
+  if (model.hub().config.empty()) return {};
   const fs::path& checkpoint = trained_.checkpoint;
   const std::vector<std::int64_t> stored = stored_ends(model.hub().config, checkpoint), now = ends(stored);
   if (now == stored) {
     copy_if_there(into, checkpoint, ends_file);
-    return model;
+    return {};
   }
   const fs::path file = checkpoint / ends_file;
   const bool there = !checkpoint.empty() && fs::is_regular_file(file);
   add_text(into, ends_file, with_ends(there ? read_text(file) : "{}", now));
+  return now;
+}
+
+chain exported_texts::write_settings(durable_folder& into, chain model) const {
+  const std::vector<std::int64_t> others = write_ends(into, model);
+  if (others.empty()) return model;
   hub_form form = model.hub();
-  form.config = with_ends(form.config, now);
+  form.config = with_ends(form.config, others);
   return model.publish_as(std::move(form));
 }
 

@@ -191,7 +191,8 @@ void declare_sampling(command_line& line, sampling_options& o) {
 
 command_action declare_generate(command_line& line) {
   auto o = std::make_shared<generate_options>();
-  line.add_option("source", o->from.source, "folder of a Hugging Face checkpoint, or run folder (the newest checkpoint)")
+  line.add_option("source", o->from.source,
+                  "folder of a Hugging Face checkpoint, of an adapter (of PEFT), or of a run (the newest checkpoint)")
       .required();
   line.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
   line.add_flag("--best", o->from.best,

@@ -8,14 +8,17 @@
 #include "models/data/chat_jinja.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
+#include "models/weights/adapter_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -26,16 +29,17 @@ namespace fs = std::filesystem;
 /// Data without samples, for a model that only generates.
 class any_text final : public data_source {
  public:
-  explicit any_text(std::int64_t context) : context_(context) {}
+  /// `ids`: how many token ids it may have.
+  explicit any_text(std::int64_t context, std::int64_t ids = 1) : context_(context), ids_(ids) {}
   std::size_t samples(split) const override { return 0; }
   tensor_spec sample_input() const override { return {{context_}, element::i64}; }
   tensor_spec sample_target() const override { return sample_input(); }
-  std::int64_t classes() const override { return 1; }
+  std::int64_t classes() const override { return ids_; }
   std::string describe() const override { return "text to be generated"; }
   std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { return 0; }
 
  private:
-  std::int64_t context_;
+  std::int64_t context_, ids_;
 };
 
 void require_writer(const chain_description& d, const std::string& who) {
@@ -59,15 +63,51 @@ std::shared_ptr<const tokenizer> words_by(const text_source_options& o, const st
   return choice ? open_tokenizer(*choice) : nullptr;
 }
 
+std::optional<tokenizer_choice> tokenizer_in(const fs::path& folder) {
+  return has_tokenizer(folder) ? std::optional{tokenizer_choice{.file = folder}} : std::nullopt;
+}
+
 text_source from_hub(const text_source_options& o) {
   const fs::path folder{o.source};
-  if (o.model || o.best)
-    refuse(fmt::format("{}: \"{}\" is no run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
   const chain_description d = describe_from(folder, {});
   require_writer(d, o.source);
   text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
   add_stored_ends(folder, s);
-  s.words = words_by(o, has_tokenizer(folder) ? std::optional{tokenizer_choice{.file = folder}} : std::nullopt);
+  s.words = words_by(o, tokenizer_in(folder));
+  if (s.words) s.special = s.words->special();
+  return s;
+}
+
+void require_base(const adapter_folder& adapter, const std::string& who) {
+  if (fs::is_directory(adapter.base())) return;
+  refuse(fmt::format("{}: base_model_name_or_path of adapter_config.json is \"{}\", which is no folder: write there that of "
+                     "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
+                     who, adapter.base().string()));
+}
+
+/// The base of an adapter, with rows for the tokens for which the adapter has them.
+chain base_for(const adapter_folder& adapter, const chain_description& d, const tokenizer* words) {
+  chain plain = d.build(any_text{d.context});
+  const std::int64_t ids = adapter.rows_beyond(plain);
+  if (ids == 0 || !words || words->vocabulary() < ids) return plain;
+  std::vector<std::string> added;
+  for (std::int64_t id = plain.outputs(1).back().shape.back(); id < ids; ++id)
+    added.push_back(words->decode(std::array{static_cast<std::uint32_t>(id)}));
+  return describe_from(d.checkpoint, {.tokens = added}).build(any_text{d.context, ids});
+}
+
+text_source from_adapter(const text_source_options& o) {
+  const fs::path folder{o.source};
+  const adapter_folder adapter{folder};
+  require_base(adapter, o.source);
+  const chain_description d = describe_from(adapter.base(), {});
+  require_writer(d, o.source);
+  const auto own = tokenizer_in(folder);
+  const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
+  chain model = adapter.adapt(base_for(adapter, d, words.get()));
+  text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
+  add_stored_ends(d.checkpoint, s);
+  add_stored_ends(folder, s);
   if (s.words) s.special = s.words->special();
   return s;
 }
@@ -107,10 +147,15 @@ text_source from_run(const text_source_options& o) {
 text_source open_text_source(const text_source_options& o) {
   const fs::path folder{o.source};
   if (kind_of(folder) != fs::file_type::directory) refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
-  const bool run = kind_of(folder / workload_file) == fs::file_type::regular;
-  if (!run && kind_of(folder / "config.json") != fs::file_type::regular)
-    refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
-  text_source s = run ? from_run(o) : from_hub(o);
+  const auto has = [&](const char* file) { return kind_of(folder / file) == fs::file_type::regular; };
+  const bool run = has(workload_file), whole = has("config.json");
+  if (!run && !whole && !has("adapter_config.json"))
+    refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint, nor adapter_config.json of an "
+                       "adapter",
+                       o.source, workload_file));
+  if (!run && (o.model || o.best))
+    refuse(fmt::format("{}: \"{}\" is no run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
+  text_source s = run ? from_run(o) : whole ? from_hub(o) : from_adapter(o);
   if (s.special.end_of_text) s.ends.insert(*s.special.end_of_text);
   return s;
 }

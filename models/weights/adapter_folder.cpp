@@ -325,6 +325,14 @@ chain adapter_folder::adapt(chain model) const {
   return adapted;
 }
 
+std::int64_t adapter_folder::rows_beyond(const chain& model) const {
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (const hub_tensor* const t = tensors_->find(model.stored_name(p.name)); t && has_more_rows(*t, p))
+        return t->tensor.shape.front();
+  return 0;
+}
+
 void write_adapter_files(durable_folder& into, const chain& model, const stored_values& values, const fs::path& base) {
   if (base.empty())
     refuse(

@@ -6,6 +6,7 @@
 #include "models/weights/hub_export.hpp"
 #include "models/weights/hub_tensors.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -26,6 +27,12 @@ class adapter_folder {
   /// has no weights; adapter_config.json names none of its modules; what adapt() throws.
   chain adapt(chain model) const;
 
+  /// The folder of its base, as adapter_config.json names it; may be that of another machine, or empty.
+  const std::filesystem::path& base() const noexcept { return base_; }
+
+  /// Rows of the embedding or the head that it stores, if it was trained with tokens for which the model has none; else 0.
+  std::int64_t rows_beyond(const chain& model) const;
+
  private:
   adapter_folder(const std::filesystem::path& folder, const model_config& config);
   void check_base(const weight_source& weights) const;
@@ -34,7 +41,7 @@ class adapter_folder {
   adapter_targets targets_;
   std::vector<std::string> notes_;
   std::shared_ptr<const hub_tensors> tensors_;
-  std::filesystem::path base_;  ///< as adapter_config.json names it; may be that of another machine, or none
+  std::filesystem::path base_;
   bool ties_ = false;           ///< ensure_weight_tying
 };
 

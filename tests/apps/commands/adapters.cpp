@@ -86,11 +86,22 @@ TEST_CASE("an adapter is trained, exported, merged and continued") {
   const outcome ids = run_hydra(folder, "generate run --model gpt --prompt-ids '1 2' --tokens 3 --temperature 0");
   CHECK(ids.status == 0);
   CHECK(ids.out == run_hydra(folder, "generate merged --prompt-ids '1 2' --tokens 3 --temperature 0").out);
+  CHECK(ids.out == run_hydra(folder, "generate lora --prompt-ids '1 2' --tokens 3 --temperature 0").out);
   train(folder, "{ from = \"lora\" }", "again");
   CHECK(run_hydra(folder, "export again gpt lora2").status == 0);
   const hub_tensors first{folder.path() / "lora", "adapter_model"}, second{folder.path() / "lora2", "adapter_model"};
   CHECK(first.identity() != second.identity());
   CHECK(run_hydra(folder, "export run gpt lora").status == 2);  // exists
+}
+
+TEST_CASE("an adapter whose base is not there does not generate, and says what does") {
+  const temporary_folder folder;
+  train(folder, "{ rank = 2 }", "run");
+  REQUIRE(run_hydra(folder, "export run gpt lora").status == 0);
+  fs::rename(folder.path() / "tiny", folder.path() / "moved");
+  const outcome o = run_hydra(folder, "generate lora --prompt-ids 1");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("lora: base_model_name_or_path of adapter_config.json is") && Contains("--merge"));
 }
 
 TEST_CASE("an adapter is exported with the chat template of its base, as the merged model is") {

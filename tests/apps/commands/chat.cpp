@@ -107,15 +107,16 @@ TEST_CASE("a run ends a text where the checkpoint does that it started from") {
   CHECK_FALSE(object_in(folder, "out/config.json").contains("eos_token_id"));
 }
 
-TEST_CASE("an adapter of conversations is exported with its tokenizer and template alone, merged like a whole model") {
+TEST_CASE("an adapter of conversations is exported with its tokenizer and its texts' ends, merged like a whole model") {
   const temporary_folder folder;
   write_base(folder);
   train(folder, chat, "adapter = { rank = 2 }\n");
   REQUIRE(run_hydra(folder, "export run m lora").status == 0);
   CHECK_THAT(folder.read("lora/chat_template.jinja"), Contains("<|im_start|>"));
   CHECK(fs::exists(folder.path() / "lora/tokenizer_config.json"));
-  CHECK_FALSE(fs::exists(folder.path() / "lora/generation_config.json"));
+  CHECK(object_in(folder, "lora/generation_config.json")["eos_token_id"] == json::array({0, 2}));
   CHECK_FALSE(fs::exists(folder.path() / "lora/config.json"));
+  CHECK(run_hydra(folder, "generate lora" + how).out == "a\n");
   REQUIRE(run_hydra(folder, "export run m merged --merge").status == 0);
   CHECK(object_in(folder, "merged/config.json")["eos_token_id"] == json::array({0, 2}));
   CHECK(fs::exists(folder.path() / "merged/chat_template.jinja"));

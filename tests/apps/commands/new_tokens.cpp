@@ -124,6 +124,9 @@ TEST_CASE("an adapter of a grown model has the rows of the embedding and the hea
   CHECK(stored_shape(folder, "lora", "wte.weight") == tensor_shape{259, 4});
   CHECK(stored_shape(folder, "lora", "lm_head.weight") == tensor_shape{259, 4});
   CHECK(exported_tokens(folder, "lora").size() == 3);
+  const outcome written = run_hydra(folder, "generate lora --prompt '<|im_start|>a' --tokens 9 --temperature 0");
+  CHECK(written.status == 0);
+  CHECK(written.out == run_hydra(folder, "generate run --prompt '<|im_start|>a' --tokens 9 --temperature 0").out);
   const double trained = evaluated_loss(folder, "run");
   write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
   CHECK(evaluated_loss(folder, "w.toml") == trained);
