@@ -1,17 +1,13 @@
 #include "actors/policy/level.hpp"
 
+#include "actors/policy/speed.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <ranges>
 
 namespace hydra {
-
-namespace {
-
-double ns(duration d) { return static_cast<double>(d.count()); }
-
-}  // namespace
 
 std::size_t faster_devices(const device_state& device, const policy_view& view) {
   return static_cast<std::size_t>(
@@ -61,7 +57,8 @@ bool level::feasible(const candidate& c, const device_state& device, const polic
   if (device.speed >= left.fastest()) {
     return true;
   }
-  const auto end = left.until_free(device, view) + ns(c.cost) / device.speed + ns(c.remaining - c.cost) / left.fastest();
+  const auto rest = nanoseconds(c.remaining - c.cost) / left.fastest();
+  const auto end = left.until_free(device, view) + nanoseconds(c.cost) / device.speed + rest;
   return end <= left.end();
 }
 
@@ -83,9 +80,11 @@ std::size_t level::second_best(const device_state& device, std::span<const candi
 }
 
 bool level::sooner_elsewhere(const candidate& c, const device_state& device, const policy_view& view) const {
-  const auto ends = [&](const device_state& d) { return ns(view.until_free(d)) + ns(c.cost) / d.speed; };
+  const auto ends = [&](const device_state& d) {
+    return nanoseconds(view.until_free(d)) + nanoseconds(c.cost) / d.speed;
+  };
   return std::ranges::any_of(view.devices, [&](const device_state& g) {
-    return g.speed > device.speed && c.avoided != g.device && ends(g) + ns(g.staged) < ends(device);
+    return g.speed > device.speed && c.avoided != g.device && ends(g) + nanoseconds(g.staged) < ends(device);
   });
 }
 

@@ -1,5 +1,7 @@
 #include "actors/policy/rollout.hpp"
 
+#include "actors/policy/speed.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -8,8 +10,6 @@ namespace hydra {
 namespace {
 
 constexpr double most_pieces = 32;   // of a model
-
-double nanoseconds(duration d) { return static_cast<double>(d.count()); }
 
 /// splitmix64.
 std::uint64_t draw(std::uint64_t& state) {

@@ -7,9 +7,12 @@
 
 namespace hydra {
 
+/// For arithmetic with speeds.
+constexpr double nanoseconds(duration d) noexcept { return static_cast<double>(d.count()); }
+
 /// Time on a device of this speed of what takes `cost` at speed 1, rounded to nanoseconds.
 inline duration time_on(double speed, duration cost) {
-  return speed == 1 ? cost : duration{std::llround(static_cast<double>(cost.count()) / speed)};
+  return speed == 1 ? cost : duration{std::llround(nanoseconds(cost) / speed)};
 }
 
 }  // namespace hydra

@@ -120,12 +120,6 @@ class nodes {
   std::vector<std::unique_ptr<node_exchange>> exchanges_;
 };
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = steady_clock::now();
-  work();
-  return seconds(steady_clock::now() - start);
-}
-
 /// A parameter server is on the last node.
 std::vector<std::uint32_t> places(const collective& c) {
   std::vector<std::uint32_t> all;

@@ -1,5 +1,7 @@
 #include "apps/bench/measurement.hpp"
 
+#include "runtime/base/bytes.hpp"
+
 #include <fmt/format.h>
 #include <sched.h>
 #include <nlohmann/json.hpp>
@@ -38,6 +40,16 @@ std::string to_string(const measurement& m) {
 
 nlohmann::ordered_json json_of(const measurement& m) {
   return {{"median", m.median()}, {"least", m.least()}, {"most", m.most()}, {"values", m.values}};
+}
+
+double seconds_of(const std::function<void()>& work, double at_least) {
+  const auto start = steady_clock::now();
+  int times = 0;
+  do {
+    work();
+    ++times;
+  } while (seconds(steady_clock::now() - start) < at_least);
+  return seconds(steady_clock::now() - start) / times;
 }
 
 machine_description this_machine() {

@@ -155,12 +155,6 @@ std::vector<double> ping(caf::actor_system& system, const owner_actor& to, const
   return all;
 }
 
-double time_of(const std::function<void()>& work) {
-  const auto start = steady_clock::now();
-  work();
-  return seconds(steady_clock::now() - start);
-}
-
 void write_parameters(const fs::path& place, std::uint64_t bytes) {
   durable_folder folder{posix_file_system(), place};
   std::vector<std::byte> data(1 << 20);
@@ -185,20 +179,20 @@ void move_folder(cluster_network& network, const owner_actor& from, const fs::pa
 void repeat(moves_result& r, const owner_process& other, cluster_network& network, const owner_actor& actor,
             const fs::path& folder, const cluster_keys& keys, std::uint64_t bytes) {
   other.send_by_socket();
-  const double plain = time_of([&] { receive_over_tls(keys, other.at().socket, bytes); });
+  const double plain = seconds_of([&] { receive_over_tls(keys, other.at().socket, bytes); });
   std::atomic<bool> over = false;
   auto pings = std::async(std::launch::async, [&] { return ping(network.system(), actor, over); });
   memory_watch memory{other.id()};
-  const double moved = time_of([&] { move_folder(network, actor, folder / "model", folder / "there"); });
+  const double moved = seconds_of([&] { move_folder(network, actor, folder / "model", folder / "there"); });
   const auto grown = memory.end();
   over = true;
   const auto times = pings.get();
   const double size = static_cast<double>(bytes) / mebibyte;
-  const double written = time_of([&] { write_parameters(folder / "again", bytes); });
+  const double written = seconds_of([&] { write_parameters(folder / "again", bytes); });
   fs::remove_all(folder / "again");
   const scratch_folder memory_disk{fs::path{"/dev/shm"} / fmt::format("hydra-bench-moves-{}", ::getpid())};
   const double to_memory =
-      time_of([&] { move_folder(network, actor, folder / "model", memory_disk.path() / "there"); });
+      seconds_of([&] { move_folder(network, actor, folder / "model", memory_disk.path() / "there"); });
   r.written.values.push_back(size / written);
   r.to_memory.values.push_back(plain / to_memory);
   r.socket.values.push_back(size / plain);

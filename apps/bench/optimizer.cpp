@@ -27,8 +27,6 @@ namespace hydra::apps {
 
 namespace {
 
-using timed_step = std::function<void()>;
-
 /// Four buffers whose first bytes do not lie at equal distances in the cache, as in the host's arena.
 class buffers {
  public:
@@ -71,18 +69,6 @@ class computing_thread {
   std::thread thread_;
 };
 
-/// Seconds of one timed_step.
-double time_of(const timed_step& once, double at_least) {
-  once();
-  const auto begin = steady_clock::now();
-  int steps = 0;
-  do {
-    once();
-    ++steps;
-  } while (seconds(steady_clock::now() - begin) < at_least);
-  return seconds(steady_clock::now() - begin) / steps;
-}
-
 /// As the host's optimizer divides a shard among its threads.
 template <class Use>
 void in_ranges(oneapi::tbb::task_arena& arena, std::size_t n, const Use& use) {
@@ -114,8 +100,12 @@ void measure(optimizer_cell& cell, double each) {
                                       .second_moment = {b.second + i, n}});
     });
   };
-  const double of_loop = time_of(loop, each), of_own = time_of(own, each), of_fused = time_of(fused_adamw(b), each),
-               of_torch = time_of(torch_adamw(b), each);
+  const auto warm = [&](const std::function<void()>& step) {
+    step();
+    return seconds_of(step, each);
+  };
+  const double of_loop = warm(loop), of_own = warm(own), of_fused = warm(fused_adamw(b)),
+               of_torch = warm(torch_adamw(b));
   constexpr double bytes_of_value = 28;
   cell.gigabytes.values.push_back(bytes_of_value * static_cast<double>(b.n) / of_loop / 1e9);
   cell.over_loop.values.push_back(of_loop / of_own);

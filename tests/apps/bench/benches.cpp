@@ -39,6 +39,17 @@ TEST_CASE("a measurement has its median, least and largest value") {
   CHECK(json_of(measurement{{3, 1, 2}})["values"].size() == 3);
 }
 
+TEST_CASE("work is timed once, or as often as it takes to reach a time; then the mean is given") {
+  int times = 0;
+  const auto work = [&] { ++times; };
+  CHECK(seconds_of(work) >= 0);
+  CHECK(times == 1);
+  const auto begin = steady_clock::now();
+  const double sum = seconds_of(work, 1e-3) * (times - 1);
+  CHECK(sum >= 0.999e-3);
+  CHECK(sum <= 1.001 * seconds(steady_clock::now() - begin));
+}
+
 TEST_CASE("a machine is named by its first processor") {
   const auto named = [](const std::string& cpuinfo) {
     std::istringstream text{cpuinfo};
