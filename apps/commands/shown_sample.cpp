@@ -35,13 +35,12 @@ std::vector<shown_token> causal_tokens(id_span ids, id_span starts, id_span targ
   std::vector<shown_token> all;
   const auto begins = [&](std::size_t i) { return i > 0 && i < starts.size() && starts[i] != 0; };
   const auto counts = [&](std::size_t i) { return targets[i] != uncounted_target; };
-  const auto add = [&](std::int64_t id, bool taught, bool first) {
-    all.push_back({.id = id, .text = text_of(words, id), .taught = taught, .begins = first});
-  };
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    add(ids[i], i > 0 && !begins(i) && counts(i - 1), begins(i));
+    const bool taught = i > 0 && !begins(i) && counts(i - 1);
+    all.push_back({.id = ids[i], .text = text_of(words, ids[i]), .taught = taught, .begins = begins(i)});
     const bool last = i + 1 == ids.size() || begins(i + 1);
-    if (last && counts(i)) add(targets[i], true, false);
+    if (last && counts(i))
+      all.push_back({.id = targets[i], .text = text_of(words, targets[i]), .taught = true, .only_target = true});
   }
   return all;
 }
@@ -89,6 +88,14 @@ std::string token_text(const shown_token& t) {
   return before + quoted(t.text, t.id) + (t.masked ? " for " + quoted(t.masked_text, *t.masked) : "");
 }
 
+/// Inputs add up to the sample's length; targets are those with a loss, of which a sample with a label has none.
+std::string counts_text(const shown_sample& s) {
+  const auto inputs = std::ranges::count(s.tokens, false, &shown_token::only_target);
+  const auto taught = std::ranges::count(s.tokens, true, &shown_token::taught);
+  const std::string targets = s.label ? "" : fmt::format("; {} targets with a loss", taught);
+  return fmt::format("inputs: {} tokens and {} of padding{}", inputs, s.padding, targets);
+}
+
 std::string some(const std::vector<float>& numbers) {
   constexpr std::size_t most = 8;
   const auto shown = std::span{numbers}.first(std::min(most, numbers.size()));
@@ -115,8 +122,7 @@ shown_sample show_sample(const data_source& source, sample_form form, const toke
 
 std::string to_text(const shown_sample& s) {
   std::string out = fmt::format("{} {}: {}", part_name(s.part), s.index, s.input);
-  const auto taught = std::ranges::count(s.tokens, true, &shown_token::taught);
-  if (!s.tokens.empty()) out += fmt::format(", {} tokens, {} of them taught, {} padding", s.tokens.size(), taught, s.padding);
+  if (!s.tokens.empty()) out += ", " + counts_text(s);
   if (s.label) out += fmt::format(", label {}{}", *s.label, s.label_name.empty() ? "" : " " + json_text(nlohmann::json(s.label_name)));
   if (!s.targets.empty()) out += fmt::format(", target {}", some(s.targets));
   if (!s.numbers.empty()) out += fmt::format("\n  {}", some(s.numbers));
@@ -126,11 +132,26 @@ std::string to_text(const shown_sample& s) {
   return out + "\n";
 }
 
+std::string legend(std::span<const shown_sample> samples) {
+  const auto any = [&](auto has) {
+    return std::ranges::any_of(samples, [&](const shown_sample& s) {
+      return std::ranges::any_of(s.tokens, [&](const shown_token& t) { return static_cast<bool>(t.*has); });
+    });
+  };
+  if (!any(&shown_token::taught)) return "";
+  std::string text = "*: a target with a loss";
+  if (any(&shown_token::only_target)) text += "; the last one of a record is no input";
+  if (any(&shown_token::masked)) text += "; A for B: the model sees A and has to say B";
+  if (any(&shown_token::begins)) text += "; |: another record begins";
+  return text + "\n";
+}
+
 ordered_json json_of(const shown_sample& s) {
   ordered_json j{{"part", part_name(s.part)}, {"index", s.index}, {"input", s.input}};
   for (const shown_token& t : s.tokens) {
     ordered_json one{{"id", t.id}, {"text", t.text}, {"taught", t.taught}};
     if (t.begins) one["begins"] = true;
+    if (t.only_target) one["only_target"] = true;
     if (t.masked) one["masked"] = *t.masked;
     j["tokens"].push_back(std::move(one));
   }
