@@ -58,6 +58,8 @@ def judge(name, hydra, folder):
 
 
 def in_kept_folder(name, hydra, folder):
+    """What another run has left there would be found by this one: it says so instead of removing what may be wanted."""
+    require(not folder.exists(), f"KEEP: {folder} is there already; remove it, or name another folder")
     folder.mkdir(parents=True)
     return judge(name, hydra, folder)
 
