@@ -2,6 +2,7 @@
 
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
+#include "apps/commands/layer_kinds.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/base/counted.hpp"
 
@@ -61,12 +62,12 @@ std::string layer_table(const chain_profile& p) {
                       {"backward", right}},
                      2,
                      p.layers};
+  const std::vector<std::string> kinds = short_kinds(p.layers);
   for (std::size_t first = 0, past = 0; first < p.layers.size(); first = past) {
     const layer_profile& l = p.layers[first];
     for (past = first + 1; past < p.layers.size() && p.layers[past] == l;) ++past;
-    t.add({range(first, past), l.kind, to_string(l.parameters), to_string(l.saved), to_string(l.output),
-           to_string(std::max(l.forward_transient, l.backward_transient)), to_string(l.forward),
-           to_string(l.backward)},
+    t.add({range(first, past), kinds[first], to_string(l.parameters), to_string(l.saved), to_string(l.output),
+           to_string(std::max(l.forward_transient, l.backward_transient)), to_string(l.forward), to_string(l.backward)},
           l.base);
   }
   return t.to_string_indented();

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace hydra::apps {
 
 using Catch::Contains;
@@ -28,6 +30,16 @@ TEST_CASE("a plan is printed with layers, shards, budgets and what the run would
   CHECK_THAT(o.out, Contains("gpt-1e-3, gpt-3e-4") && Contains("layers") && Contains("shard") &&
                         Contains("smallest sufficient memory") && Contains("predicted makespan"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
+TEST_CASE("tables of a plan are at most 120 columns wide, also where layers have many options") {
+  const temporary_folder folder;
+  const outcome o =
+      plan(folder, bent("family = \"gpt2\"", "family = \"llama\", hidden = 16") + "adapter = { rank = 2 }\n");
+  CAPTURE(o.err, o.out);
+  CHECK_THAT(o.out, Contains("1-2  llama block   "));
+  std::istringstream lines{o.out};
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 120);
 }
 
 TEST_CASE("a plan says what steps in parallel would bring, unless there is nothing to divide or no second device") {

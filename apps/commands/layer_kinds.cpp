@@ -1,0 +1,59 @@
+#include "apps/commands/layer_kinds.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace hydra::apps {
+
+namespace {
+
+/// A signature: words, from the first that has a = on options.
+struct layer_kind {
+  std::string name;
+  std::vector<std::string> options;
+};
+
+layer_kind parse_kind(const std::string& signature) {
+  layer_kind k;
+  std::istringstream words{signature};
+  for (std::string word; words >> word;) {
+    if (k.options.empty() && word.find('=') == std::string::npos)
+      k.name += (k.name.empty() ? "" : " ") + word;
+    else
+      k.options.push_back(word);
+  }
+  return k;
+}
+
+using option_set = std::set<std::string>;
+
+/// By name: the options that all layers of this name have.
+std::map<std::string, option_set> shared_options(std::span<const layer_kind> kinds) {
+  std::map<std::string, option_set> shared;
+  for (const layer_kind& k : kinds) {
+    const option_set own{k.options.begin(), k.options.end()};
+    const auto [known, first] = shared.emplace(k.name, own);
+    if (!first) std::erase_if(known->second, [&](const std::string& option) { return !own.contains(option); });
+  }
+  return shared;
+}
+
+}  // namespace
+
+std::vector<std::string> short_kinds(std::span<const layer_profile> layers) {
+  std::vector<layer_kind> kinds;
+  std::ranges::transform(layers, std::back_inserter(kinds), [](const layer_profile& l) { return parse_kind(l.kind); });
+  const auto shared = shared_options(kinds);
+  std::vector<std::string> texts;
+  for (const layer_kind& k : kinds) {
+    texts.push_back(k.name);
+    for (const std::string& option : k.options)
+      if (!shared.at(k.name).contains(option)) texts.back() += " " + option;
+  }
+  return texts;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,33 @@
+#include "apps/commands/layer_kinds.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+texts of(const texts& signatures) {
+  std::vector<layer_profile> layers;
+  for (const std::string& s : signatures) layers.emplace_back().kind = s;
+  return short_kinds(layers);
+}
+
+}  // namespace
+
+TEST_CASE("kinds of layers have those options that tell layers of a name apart, and no others") {
+  CHECK(of({"token embedding width=8", "llama block width=8 window=0", "llama block width=8 window=0",
+            "head width=8"}) == texts{"token embedding", "llama block", "llama block", "head"});
+  CHECK(of({"llama block width=8 window=4 act=silu", "llama block width=8 window=0 act=silu"}) ==
+        texts{"llama block window=4", "llama block window=0"});
+  CHECK(of({"block width=8 scaling=none 1 4", "block width=8 scaling=linear 8 4"}) ==
+        texts{"block scaling=none 1", "block scaling=linear 8"});
+  CHECK(of({"block width=8 frozen nf4", "block width=8 lora rank=2 frozen nf4", "exported 12ab"}) ==
+        texts{"block", "block lora rank=2", "exported 12ab"});
+}
+
+}  // namespace hydra::apps
