@@ -5,7 +5,8 @@
 
 `hydra data` says what Hydra makes of the records; transformers' tokenizer or image processor of the checkpoint reads the same
 files. Prints the first difference of each data, or that there is none, and what cannot be compared. Ends with 1 if something
-differs, with 2 if Hydra refuses the workload. Needs transformers; Pillow for pictures.
+differs, with 2 if nothing is compared: Hydra refuses the workload, or something is missing. Needs transformers; Pillow for
+pictures, jinja2 for conversations.
 """
 import argparse
 import csv
@@ -20,13 +21,27 @@ import subprocess
 import sys
 import tomllib
 
+
+
+def refuse(text):
+    print(f"compare_data: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def refuse_without(error):
+    """What is missing says the first of the errors, in its first sentence."""
+    while error.__cause__:
+        error = error.__cause__
+    what = " ".join(str(error).split()).split(". ")[0]
+    refuse(f"this Python lacks a package ({what}); install what is needed: python3 -m pip install transformers pillow jinja2")
+
+
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it wants torch and torchvision, which are not needed here
 try:
     import transformers
-except ImportError:
-    print("compare_data: this Python has no transformers; install it: python3 -m pip install transformers", file=sys.stderr)
-    sys.exit(2)
-transformers.utils.logging.set_verbosity_error()  # it wants torch and torchvision, which are not needed here
+except ImportError as e:
+    refuse_without(e)
 
 NEAR = 0.02  # of a pixel after scaling: decoders and resizing round otherwise
 PICTURES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib", ".tif", ".tiff"}
@@ -47,16 +62,21 @@ class Unknown(Exception):
 # -- the workload ----------------------------------------------------------------------------------------------------------
 
 
-def refuse(text):
-    print(f"compare_data: {text}", file=sys.stderr)
-    sys.exit(2)
+def workload_in(file):
+    try:
+        return tomllib.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        return refuse(f"{file}: {e}")
 
 
 def shown_by(options, keys=()):
     """What `hydra data` says, a list with an object for each data."""
     settings = [part for key in [*options.set, *keys] for part in ("--set", key)]
-    done = subprocess.run([options.hydra, "data", options.workload, "--json", "--show", str(options.show), *settings],
-                          capture_output=True, text=True, check=False)
+    command = [options.hydra, "data", options.workload, "--json", "--show", str(options.show), *settings]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as e:
+        refuse(f"{options.hydra} cannot be run ({e.strerror}); build it and name it: --hydra build/release/bin/hydra")
     if done.returncode != 0:
         refuse(f"hydra data: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -356,6 +376,8 @@ def compare(shown, workload):
             raise Differs(f"sample {s['index']}: the files have no record for it")
         compared.append(against.compare(f"sample {s['index']}", s, record))
     longer = compared.count(False)
+    if longer == len(compared):
+        raise Unknown(f"{longer} samples are longer than the context" if longer else "there are no samples")
     return f"{compared.count(True)} samples are those of transformers" + (
         f", {longer} longer than the context not compared" if longer else "")
 
@@ -367,21 +389,26 @@ def main():
     arguments.add_argument("--show", type=int, default=20, metavar="N")
     arguments.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     options = arguments.parse_args()
-    workload = tomllib.loads(pathlib.Path(options.workload).read_text(encoding="utf-8"))
+    workload = workload_in(options.workload)
     for setting in options.set:
         set_key(workload, setting)
-    one_by_one = [f"data.{name}.packing=false" for name, d in workload["data"].items() if d["kind"] in ("jsonl", "chat")]
-    one_by_one += [f"data.{name}.validation_share=0" for name, d in workload["data"].items() if "validation_share" in d]
-    failed = False
+    data = workload.get("data", {}).items()
+    one_by_one = [f"data.{name}.packing=false" for name, d in data if d.get("kind") in ("jsonl", "chat")]
+    one_by_one += [f"data.{name}.validation_share=0" for name, d in data if "validation_share" in d]
+    compared, differs = False, False
     for shown in shown_by(options, one_by_one):
         try:
-            found = compare(shown, workload)
+            found, compared = compare(shown, workload), True
         except Differs as e:
-            found, failed = f"DIFFERS: {e}", True
+            found, differs = f"DIFFERS: {e}", True
         except Unknown as e:
             found = f"not compared: {e}"
+        except ImportError as e:
+            refuse_without(e)
         print(f"{shown['data']} ({', '.join(shown['models'])}): {found}")
-    sys.exit(failed)
+    if not compared and not differs:
+        refuse("nothing could be compared")
+    sys.exit(differs)
 
 
 if __name__ == "__main__":

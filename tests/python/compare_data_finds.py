@@ -9,6 +9,7 @@ changes one token, mark, label or pixel of that. Exits with 77 where transformer
 import contextlib
 import io
 import pathlib
+import subprocess
 import sys
 from unittest import mock
 
@@ -141,10 +142,10 @@ CASES = {
 }
 
 
-def said_by_comparison(program, *options):
+def said_by_comparison(program, *options, workload="w.toml"):
     """Exit status and output of compare_data.py, in this process."""
     out = io.StringIO()
-    with mock.patch("sys.argv", ["compare_data.py", "w.toml", "--hydra", program, *options]), \
+    with mock.patch("sys.argv", ["compare_data.py", workload, "--hydra", program, *options]), \
             contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         try:
             compare_data.main()
@@ -189,10 +190,31 @@ def check_settings(hydra, folder):
     return said
 
 
+def check_missing(hydra, folder):
+    """What is missing is said in a sentence, and is no agreement."""
+    with contextlib.chdir(folder):
+        pathlib.Path("w.toml").write_text(RUN + plain_records())
+        command = [sys.executable, "-S", compare_data.__file__, "w.toml"]  # without packages
+        bare = subprocess.run(command, capture_output=True, text=True, check=False)
+        lacks_tokenizers = mock.Mock(side_effect=ModuleNotFoundError("No module named 'tokenizers'"))
+        with mock.patch("compare_data.transformers.AutoTokenizer.from_pretrained", lacks_tokenizers):
+            lacking = said_by_comparison(hydra)
+        outcomes = {"pip install transformers": (bare.returncode, bare.stderr.strip()),
+                    "named 'tokenizers'); install ": lacking,
+                    "none/hydra cannot be run (": said_by_comparison("none/hydra")}
+        pathlib.Path("bytes.toml").write_text(RUN + plain_records().replace("[data.d]", '[data.d]\ntokenizer = "bytes"'))
+        outcomes["nothing could be compared"] = said_by_comparison(hydra, workload="bytes.toml")
+        outcomes["none.toml: "] = said_by_comparison(hydra, workload="none.toml")
+    for expected, (status, said) in outcomes.items():
+        require(status == 2 and expected in said and "Traceback" not in said, f"{expected}: {status}: {said}")
+    return f"{len(outcomes)} are said"
+
+
 def main():
     hydra, chosen = program_and_cases(__doc__, "HYDRA")
     inputs.torch.set_num_threads(1)
-    checks = {name: in_a_folder(check, hydra, name) for name in CASES} | {"settings": in_a_folder(check_settings, hydra)}
+    checks = {name: in_a_folder(check, hydra, name) for name in CASES}
+    checks |= {"settings": in_a_folder(check_settings, hydra), "missing": in_a_folder(check_missing, hydra)}
     sys.exit(run_checks({name: checks[name] for name in chosen or checks}))
 
 
