@@ -39,6 +39,14 @@ class gif_codec {
     while (block != nullptr) require(DGifGetCodeNext(codec_.get(), &block));
   }
 
+  /// Whether another image follows, behind the pixels. Nothing is refused there: it is not read.
+  bool goes_on() {
+    GifRecordType type = UNDEFINED_RECORD_TYPE;
+    while (DGifGetRecordType(codec_.get(), &type) == GIF_OK && type == EXTENSION_RECORD_TYPE)
+      if (!skip_extension()) return false;
+    return type == IMAGE_DESC_RECORD_TYPE;
+  }
+
   /// The image on a screen of the transparent colour, whose red, green and blue count: as Pillow converts it.
   image decode() {
     const image_size screen = size();
@@ -86,6 +94,14 @@ class gif_codec {
     require(DGifGetImageDesc(codec_.get()));
   }
 
+  bool skip_extension() {
+    int kind = 0;
+    GifByteType* block = nullptr;
+    bool good = DGifGetExtension(codec_.get(), &kind, &block) == GIF_OK;
+    while (good && block != nullptr) good = DGifGetExtensionNext(codec_.get(), &block) == GIF_OK;
+    return good;
+  }
+
   void read_extension() {
     int kind = 0;
     GifByteType* block = nullptr;
@@ -127,7 +143,7 @@ class gif_codec {
 image_header gif_header(std::span<const std::byte> bytes) {
   gif_codec codec{bytes};
   codec.skip_pixels();
-  return {codec.size()};
+  return {.size = codec.size(), .several = codec.goes_on()};
 }
 
 image decode_gif(std::span<const std::byte> bytes) { return gif_codec{bytes}.decode(); }

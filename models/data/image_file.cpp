@@ -83,10 +83,10 @@ bool is_image_name(const std::filesystem::path& file) {
   return std::ranges::find(endings, ending) != endings.end();
 }
 
-image_size image_size_of(const std::filesystem::path& file) {
+image_outline outline_of(const std::filesystem::path& file) {
   return of_image(file, [](const image_format& format, bytes_of_file bytes) {
     const image_header header = checked(format.header(bytes));
-    return upright(header.size, header.orientation);
+    return image_outline{upright(header.size, header.orientation), header.several};
   });
 }
 

@@ -95,6 +95,12 @@ bool crops(const model_config& config, const processor_class& type, image_size s
   return config.has("size") && config.content()["size"].contains("shortest_edge");
 }
 
+/// Whether images lose their borders that have the size of samples, too: they are made larger before.
+bool cuts_off_all(const model_config& config, const processor_class& type, image_size cropped) {
+  if (type.name == "ConvNext") return true;
+  return config.boolean("do_center_crop", type.centre_crop) && cropped == image_size{};
+}
+
 void read_size(const model_config& config, const processor_class& type, image_preparation& to) {
   constexpr std::array filters{"nearest", "Lanczos", "bilinear", "bicubic", "box", "Hamming"};
   const std::int64_t resample = config.integer("resample", type.resample);
@@ -106,9 +112,11 @@ void read_size(const model_config& config, const processor_class& type, image_pr
   if (resample != bilinear)
     to.resizing.push_back(fmt::format("{}: resample = {} ({}), but Hydra resizes images bilinearly", config.file(),
                                       resample, filters[static_cast<std::size_t>(resample)]));
-  if (crop)
-    to.resizing.push_back(fmt::format("{}: images keep their shape or lose their borders, but Hydra stretches whole ones",
-                                      config.file()));
+  if (!crop) return;
+  const bool all = to.size != size || cuts_off_all(config, type, cropped);
+  (all ? to.notes : to.resizing)
+      .push_back(fmt::format("{}: images keep their shape or lose their borders, but Hydra stretches whole ones",
+                             config.file()));
 }
 
 /// Of a key that is false nothing is done.

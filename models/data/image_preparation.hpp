@@ -15,8 +15,8 @@ struct image_preparation {
   std::filesystem::path file{};
   pixel_scale scale{};                  ///< one number: of each channel; empty: there is no file
   image_size size{};                    ///< 0 x 0: it says none
-  std::vector<std::string> notes{};     ///< for the user: what of it is not used
-  std::vector<std::string> resizing{};  ///< and what of it Hydra does otherwise when it resizes images
+  std::vector<std::string> notes{};     ///< for the user: what of it is not used, or done otherwise with all images
+  std::vector<std::string> resizing{};  ///< and what of it Hydra does otherwise with images that are not of this size
 
   /// The data's own numbers, else these; a note where they differ. Throws fault_error{bad_input} if these are taken and are not
   /// as many as the channels.

@@ -1,6 +1,5 @@
 #include "models/data/image_samples.hpp"
 
-#include "models/data/image_file.hpp"
 #include "models/data/image_resize.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "runtime/storage/mapped_file.hpp"
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -41,6 +41,13 @@ std::string fingerprint_of(const image_samples_options& o) {
                      fmt::join(o.scale.mean, " "), fmt::join(o.scale.deviation, " "), o.flip, o.seed);
 }
 
+/// The note on files with several images.
+std::string several_images(const std::string& data, const std::vector<std::string>& files) {
+  return fmt::format("{}: {} more than one image (pages, or frames of an animation), of which the first is read: {}{}",
+                     data, files.size() == 1 ? "1 file has" : fmt::format("{} files have", files.size()), files.front(),
+                     files.size() == 1 ? "" : ", ...");
+}
+
 }  // namespace
 
 image_samples::image_samples(image_samples_options options) : options_(std::move(options)) {
@@ -49,16 +56,27 @@ image_samples::image_samples(image_samples_options options) : options_(std::move
                       fmt::format("{}: images have 1 or 3 channels, not {}", options_.name, options_.channels)};
   options_.scale = with_defaults(options_.scale, options_.channels);
   values_ = {options_.scale, options_.channels, options_.name};
-  const bool sized = options_.size != image_size{};
-  for (const split part : {split::train, split::validation})
-    for (const labelled_image& i : list(part)) check(i, sized);
+  look_at_files();
   fingerprint_ = fingerprint_of(options_);
 }
 
-void image_samples::check(const labelled_image& i, bool sized) {
-  const image_size size = image_size_of(i.file);
-  if (sized) return;
-  if (options_.size == image_size{}) options_.size = size;
+void image_samples::look_at_files() {
+  const bool sized = options_.size != image_size{};
+  bool resizes = false;
+  std::vector<std::string> several;
+  for (const split part : {split::train, split::validation})
+    for (const labelled_image& i : list(part)) {
+      const image_outline found = outline_of(i.file);
+      if (options_.size == image_size{}) options_.size = found.size;
+      if (!sized) require_equal_size(i, found.size);
+      resizes = resizes || found.size != options_.size;
+      if (found.several) several.push_back(i.file.string());
+    }
+  if (resizes) std::ranges::copy(options_.resizing, std::back_inserter(options_.notes));
+  if (!several.empty()) options_.notes.push_back(several_images(options_.name, several));
+}
+
+void image_samples::require_equal_size(const labelled_image& i, image_size size) const {
   if (options_.size != size)
     throw fault_error{
         fault_code::bad_input,

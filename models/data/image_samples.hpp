@@ -1,6 +1,7 @@
 #pragma once
 // Image files as samples.
 
+#include "models/data/image_file.hpp"
 #include "models/data/image_list.hpp"
 #include "models/data/pixel_values.hpp"
 #include "models/data_source.hpp"
@@ -16,6 +17,7 @@ struct image_samples_options {
   std::int64_t classes = 0;
   std::vector<std::string> names{};  ///< of the classes
   std::vector<std::string> notes{};
+  std::vector<std::string> resizing{};  ///< notes for the user if an image has to be resized
   image_size size{};  ///< 0 x 0: that of the files, which must all have the same size
   std::int64_t channels = 3;
   pixel_scale scale{};
@@ -26,7 +28,7 @@ struct image_samples_options {
 /// f32[channels, height, width]; the target is the class. An image is decoded when it is read.
 class image_samples final : public data_source {
  public:
-  /// Reads the header and the end of every file. Throws as image_size_of and pixel_values do, and
+  /// Reads the header and the end of every file. Throws as outline_of and pixel_values do, and
   /// fault_error{bad_input} if the images have different sizes and none was given, or channels is neither 1 nor 3.
   explicit image_samples(image_samples_options options);
 
@@ -49,7 +51,9 @@ class image_samples final : public data_source {
   const std::vector<labelled_image>& list(split part) const noexcept {
     return part == split::train ? options_.train : options_.validation;
   }
-  void check(const labelled_image& i, bool sized);
+  /// Takes its size if there is none yet, and adds to the notes; throws as the constructor does.
+  void look_at_files();
+  void require_equal_size(const labelled_image& i, image_size size) const;
 
   image_samples_options options_;
   pixel_values values_;

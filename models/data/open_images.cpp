@@ -77,7 +77,7 @@ void prepare_as_stored(const image_folders& o, const sample_request& wants, imag
   samples.size = size_for(o, wants, stored.size);
   if (samples.size != image_size{}) stored.compare_size(samples.size);
   std::ranges::copy(stored.notes, std::back_inserter(samples.notes));
-  std::ranges::copy(stored.resizing, std::back_inserter(samples.notes));
+  samples.resizing = stored.resizing;
 }
 
 }  // namespace

@@ -74,16 +74,25 @@ class png_codec {
   png_infop info_ = nullptr;
 };
 
-/// Those of the chunks eXIf and iTXt, wherever they are.
-orientation_tags png_tags(std::string_view text) {
+struct png_chunks {
+  orientation_tags tags{};  ///< of eXIf and iTXt, wherever they are
+  bool animated = false;    ///< acTL has several frames
+};
+
+std::uint32_t number_at(std::string_view text, std::size_t at) {
+  return png_get_uint_32(reinterpret_cast<png_const_bytep>(&text[at]));
+}
+
+png_chunks chunks_of(std::string_view text) {
   constexpr std::size_t signature = 8, frame = 12;  // length, name, checksum
   constexpr auto xmp = "XML:com.adobe.xmp\0\0"sv;   // the second zero: not compressed
-  orientation_tags found;
+  png_chunks found;
   for (std::size_t at = signature; at + frame <= text.size();) {
-    const std::size_t length = png_get_uint_32(reinterpret_cast<png_const_bytep>(&text[at]));
+    const std::size_t length = number_at(text, at);
     const std::string_view name = text.substr(at + 4, 4), content = text.substr(at + 8, length);
-    if (name == "eXIf") found.exif = content;
-    if (name == "iTXt" && content.starts_with(xmp)) found.xmp = content.substr(xmp.size());
+    if (name == "eXIf") found.tags.exif = content;
+    if (name == "iTXt" && content.starts_with(xmp)) found.tags.xmp = content.substr(xmp.size());
+    if (name == "acTL" && content.size() >= 4) found.animated = number_at(content, 0) > 1;
     at += length + frame;
   }
   return found;
@@ -93,7 +102,8 @@ image_header png_header(std::span<const std::byte> bytes) {
   png_codec codec;
   const image_size size = codec.start(bytes);
   require_end(as_text(bytes).rfind("\0\0\0\0IEND\xAE\x42\x60\x82"sv) != std::string_view::npos);
-  return {size, orientation_of(png_tags(as_text(bytes)))};
+  const png_chunks chunks = chunks_of(as_text(bytes));
+  return {size, orientation_of(chunks.tags), chunks.animated};
 }
 
 image decode_png(std::span<const std::byte> bytes) {

@@ -74,7 +74,7 @@ image_header tiff_header(std::span<const std::byte> bytes) {
   const tiff_file file{bytes};
   const tiff_layout layout = layout_of(file);
   require_blocks(file, bytes.size());
-  return {layout.size, orientation_of_tiff(file)};
+  return {layout.size, orientation_of_tiff(file), TIFFLastDirectory(file.get()) == 0};
 }
 
 image decode_tiff(std::span<const std::byte> bytes) {

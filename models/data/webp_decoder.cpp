@@ -30,7 +30,8 @@ image_header webp_header(std::span<const std::byte> bytes) {
   const demuxer parts{WebPDemux(&data), WebPDemuxDelete};
   if (!parts) refuse("it is damaged, or its end is missing");
   return {{WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_HEIGHT), WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_WIDTH)},
-          orientation_of({chunk_of(parts, "EXIF"), chunk_of(parts, "XMP ")})};
+          orientation_of({chunk_of(parts, "EXIF"), chunk_of(parts, "XMP ")}),
+          WebPDemuxGetI(parts.get(), WEBP_FF_FRAME_COUNT) > 1};
 }
 
 image decode_webp(std::span<const std::byte> bytes) {

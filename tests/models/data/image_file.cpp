@@ -55,7 +55,7 @@ TEST_CASE("a PNG file has exactly the pixels that were written") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.png";
   write_png(file, ramp(small, 3));
-  CHECK(image_size_of(file) == small);
+  CHECK(outline_of(file).size == small);
   CHECK(decode_image(file, 3).pixels == ramp(small, 3).pixels);
   write_png(file, ramp(small, 1));
   CHECK(decode_image(file, 3).pixels == three(ramp(small, 1)).pixels);
@@ -84,7 +84,7 @@ TEST_CASE("a JPEG file has nearly the pixels that were written") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.jpg";
   write_jpeg(file, ramp({16, 24}, 3));
-  CHECK(image_size_of(file) == image_size{16, 24});
+  CHECK(outline_of(file).size == image_size{16, 24});
   CHECK(largest_difference(decode_image(file, 3), ramp({16, 24}, 3)) <= 4);
   write_jpeg(file, ramp({16, 24}, 1));
   CHECK(largest_difference(decode_image(file, 1), ramp({16, 24}, 1)) <= 2);
@@ -104,18 +104,18 @@ TEST_CASE("the format of a file is determined by its bytes") {
 
 TEST_CASE("a file that is not an image, or is damaged, is refused by name") {
   const temporary_folder folder;
-  CHECK_THROWS_WITH(image_size_of(folder.write("a.png", "hello")),
+  CHECK_THROWS_WITH(outline_of(folder.write("a.png", "hello")),
                     Contains("a.png is no JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it"));
   for (const char* name : {"b.png", "b.jpg"}) {
     const auto file = folder.path() / name;
     const bool png = file.extension() == ".png";
     png ? write_png(file, ramp({64, 64}, 3)) : write_jpeg(file, ramp({64, 64}, 3));
     cut(file, 0.7);
-    CHECK_THROWS_WITH(image_size_of(file),
+    CHECK_THROWS_WITH(outline_of(file),
                       Contains(std::string{name} + " cannot be read as an image: its end is missing"));
     CHECK_THROWS_WITH(decode_image(file, 3), Contains(std::string{name} + " cannot be read as an image: "));
     std::filesystem::resize_file(file, 12);
-    CHECK_THROWS_WITH(image_size_of(file), Contains(std::string{name} + " cannot be read as an image: "));
+    CHECK_THROWS_WITH(outline_of(file), Contains(std::string{name} + " cannot be read as an image: "));
   }
 }
 
@@ -126,15 +126,15 @@ TEST_CASE("the end marker is searched after the pixels, whatever comes before an
     const bool png = file.extension() == ".png";
     png ? write_png(file, ramp({64, 64}, 3)) : write_jpeg(file, ramp({64, 64}, 3));
     const std::string whole = bytes_of(file);
-    CHECK(image_size_of(folder.write(name, whole + "more")) == image_size{64, 64});
-    CHECK_THROWS_WITH(image_size_of(folder.write(name, whole.substr(0, whole.size() - 1))),
+    CHECK(outline_of(folder.write(name, whole + "more")).size == image_size{64, 64});
+    CHECK_THROWS_WITH(outline_of(folder.write(name, whole.substr(0, whole.size() - 1))),
                       Contains("its end is missing"));
   }
   write_jpeg(folder.path() / "c.jpg", ramp({64, 64}, 3));
   std::string thumbnail = bytes_of(folder.path() / "c.jpg");
   thumbnail.insert(2, std::string{"\xFF\xE1\0\x04\xFF\xD9", 6});
-  CHECK(image_size_of(folder.write("c.jpg", thumbnail)) == image_size{64, 64});
-  CHECK_THROWS_WITH(image_size_of(folder.write("c.jpg", thumbnail.substr(0, thumbnail.size() - 2))),
+  CHECK(outline_of(folder.write("c.jpg", thumbnail)).size == image_size{64, 64});
+  CHECK_THROWS_WITH(outline_of(folder.write("c.jpg", thumbnail.substr(0, thumbnail.size() - 2))),
                     Contains("its end is missing"));
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("a JPEG file whose pixels cannot be decoded is refused, not filled up"
   const std::size_t scan = bytes.find("\xFF\xDA") + 14;  // marker and header of three colours
   for (std::size_t at = scan; at < scan + 64; at += 2) bytes[at] = '\xFF', bytes[at + 1] = '\0';  // no code is all ones
   folder.write("a.jpg", bytes);
-  CHECK(image_size_of(file) == image_size{64, 64});
+  CHECK(outline_of(file).size == image_size{64, 64});
   CHECK_THROWS_WITH(decode_image(file, 3), Contains("a.jpg cannot be read as an image: ") && Contains("Huffman code"));
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("a small file that claims to be a huge image is refused with its size"
   bytes.replace(bytes.find("\xFF\xC0") + 5, 4, "\x7F\xFF\x7F\xFF");
   folder.write("a.jpg", bytes);
   const auto refused = Contains("a.jpg cannot be read as an image: it is 32767 x 32767 pixels");
-  CHECK_THROWS_WITH(image_size_of(file), refused);
+  CHECK_THROWS_WITH(outline_of(file), refused);
   CHECK_THROWS_WITH(decode_image(file, 3), refused);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("the orientation in a JPEG file is applied to its size and its pixels"
   for (const std::string& segment : {exif, xmp}) {
     std::string turned = whole;
     folder.write("a.jpg", turned.insert(2, segment));
-    CHECK(image_size_of(file) == image_size{24, 16});
+    CHECK(outline_of(file).size == image_size{24, 16});
     CHECK(decode_image(file, 3).pixels == upright(stored, 6).pixels);
   }
 }
@@ -295,9 +295,54 @@ TEST_CASE(
     CAPTURE(f.name);
     const std::string whole = from_hex(f.hex);
     const auto file = folder.write("a.img", whole);
-    CHECK(image_size_of(file) == f.size);
+    CHECK(outline_of(file).size == f.size);
+    CHECK_FALSE(outline_of(file).several);
     CHECK(decode_image(file, 3).pixels == f.pixels);
-    CHECK_THROWS_WITH(image_size_of(folder.write("a.img", whole.substr(0, whole.size() - 2))),
-                      Contains("end is missing"));
+    CHECK_THROWS_WITH(outline_of(folder.write("a.img", whole.substr(0, whole.size() - 2))), Contains("end is missing"));
   }
+}
+
+// Pillow's save_all = True, of an image of one colour and another.
+TEST_CASE("of several images in a file the first is read, and that there are more is known from its header") {
+  struct file_of_two {
+    const char* name;
+    const char* hex;
+  };
+  const std::vector<file_of_two> files{
+      {"a GIF animation",
+       "47494638396103000200810000010203c8643200000000000021ff0b4e45545343415045322e3003010000002c0000"
+       "0000030002000008060001081c18100021f90401000001002c000000000300020081c8643200000000000000000008"
+       "060001081c1810003b"},
+      {"a PNG animation",
+       "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d000000086163544c000000020000"
+       "0000f38d93700000001a6663544c00000000000000030000000200000000000000000000000100000e839a09000000"
+       "1549444154789c63646462666060606060606280010000a6000a01de682f0000001a6663544c000000010000000300"
+       "000002000000000000000000000001000095f070dd000000196664415400000002789c633c9162c4c0c0c0c0c0c0c4"
+       "000300196e0162eaadaed80000000049454e44ae426082"},
+      {"a WebP animation",
+       "524946468a00000057454250565038580a00000002000000020000010000414e494d06000000000000000000414e4d"
+       "462c000000000000000000020000010000000000025650384c140000002f02400000075081540820000a9afec78888"
+       "fe07414e4d462a000000000000000000020000010000000000005650384c110000002f024000000750b22257a6ff81"
+       "88e87f0000"},
+      {"two TIFF pages",
+       "49492a00080000000a0000010400010000000300000001010400010000000200000002010300030000008600000003"
+       "010300010000000100000006010300010000000200000011010400010000008c000000150103000100000003000000"
+       "1601040001000000020000001701040001000000120000001c0103000100000001000000a800000008000800080001"
+       "0203010203010203010203010203010203000049492a00080000000a00000104000100000003000000010104000100"
+       "0000020000000201030003000000260100000301030001000000010000000601030001000000020000001101040001"
+       "0000002c0100001501030001000000030000001601040001000000020000001701040001000000120000001c010300"
+       "010000000100000000000000080008000800c86432c86432c86432c86432c86432c864320000"}};
+  values first;
+  for (int pixel = 0; pixel < 6; ++pixel) first.insert(first.end(), {1, 2, 3});
+  const temporary_folder folder;
+  for (const file_of_two& f : files) {
+    CAPTURE(f.name);
+    const auto file = folder.write("a.img", from_hex(f.hex));
+    CHECK(outline_of(file).size == image_size{2, 3});
+    CHECK(outline_of(file).several);
+    CHECK(decode_image(file, 3).pixels == first);
+  }
+  const std::string gif = from_hex(files[0].hex);
+  const std::string_view second{"!\xF9\x04\x01", 4};  // what stands before its image
+  CHECK_FALSE(outline_of(folder.write("a.gif", gif.substr(0, gif.rfind(second) + 6))).several);
 }

@@ -56,15 +56,22 @@ TEST_CASE("the numbers and the size of a checkpoint's images are read as transfo
                                    "image_std": [0.229, 0.224, 0.225], "resample": 3, "size": 224})");
   CHECK(resnet.scale.deviation == reals{0.229, 0.224, 0.225});
   CHECK(resnet.size == image_size{224, 224});
-  CHECK(resnet.notes.empty());
+  CHECK(resnet.resizing.size() == 1);
   CHECK(has_note(resnet.resizing, "resample = 3 (bicubic)"));
-  CHECK(has_note(resnet.resizing, "lose their borders"));
+  CHECK(resnet.notes.size() == 1);
+  CHECK(has_note(resnet.notes, "lose their borders"));  // also those of 224 x 224: they are made larger before
 
   const auto deit =
       prepared(R"({"image_processor_type": "DeiTImageProcessor", "crop_size": {"height": 224, "width": 224},
                                  "do_center_crop": true, "size": {"height": 256, "width": 256}, "resample": 2})");
   CHECK(deit.size == image_size{224, 224});
-  CHECK(deit.resizing.size() == 1);
+  CHECK(deit.resizing.empty());
+  CHECK(has_note(deit.notes, "lose their borders"));
+
+  const auto shortest = prepared(R"({"size": {"shortest_edge": 224}})");
+  CHECK(shortest.notes.empty());
+  CHECK(has_note(shortest.resizing, "images keep their shape"));
+  CHECK(prepared(R"({"do_center_crop": true, "size": 224, "crop_size": 224})").resizing.size() == 1);
 }
 
 TEST_CASE("what a file leaves out is as the image processor that it names has it") {
@@ -72,7 +79,8 @@ TEST_CASE("what a file leaves out is as the image processor that it names has it
   CHECK(prepared(R"({"image_processor_type": "ViTImageProcessor"})").resizing.empty());
   CHECK(prepared(R"({"image_processor_type": "ConvNextImageProcessorFast", "size": {"shortest_edge": 384}})")
             .resizing.size() == 1);
-  CHECK(prepared(R"({"image_processor_type": "DeiTImageProcessor"})").resizing.size() == 2);
+  CHECK(prepared(R"({"image_processor_type": "DeiTImageProcessor"})").resizing.size() == 1);
+  CHECK(prepared(R"({"image_processor_type": "DeiTImageProcessor"})").notes.size() == 1);
   CHECK(has_note(prepared(R"({"image_processor_type": "BitImageProcessor"})").notes, "\"BitImageProcessor\""));
   CHECK(read_preparation({}).scale.mean.empty());
   CHECK(read_preparation(temporary_folder{}.path()).scale.mean.empty());
@@ -140,6 +148,21 @@ TEST_CASE("images are scaled as the checkpoint of the model says it, unless the 
   o.channels = 1;
   CHECK_THROWS_WITH(open_data(images(o), wants),
                     Contains("preprocessor_config.json: image_mean has 3 numbers, but images have 1"));
+}
+
+TEST_CASE("how the checkpoint's images are resized is noted where one of the data has another size") {
+  const temporary_folder folder;
+  write_pets(folder);
+  image_folders o{.train = folder.path() / "pets"};
+  const auto notes = [&](int size) {
+    folder.write("vit/preprocessor_config.json",
+                 R"({"image_mean": 0.5, "image_std": 0.5, "resample": 3, "size": )" + std::to_string(size) + "}");
+    return open_data(images(o), {.checkpoint = folder.path() / "vit"})->notes();
+  };
+  CHECK(notes(8).empty());
+  CHECK(has_note(notes(4), "resample = 3 (bicubic), but Hydra resizes images bilinearly"));
+  write_png(folder.path() / "pets" / "dog" / "2.png", ramp({8, 9}, 3));
+  CHECK(has_note(notes(8), "resample = 3 (bicubic)"));
 }
 
 TEST_CASE("CIFAR's images are scaled as the checkpoint of the model says it, too") {

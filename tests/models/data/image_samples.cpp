@@ -10,6 +10,8 @@
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using namespace std::string_literals;
 
 namespace {
 
@@ -43,6 +45,21 @@ TEST_CASE("an image is [channels, height, width], scaled by ImageNet's numbers")
   CHECK(s.input[5 + 3] == Approx((19 / 255.0 - 0.485) / 0.229));
   CHECK(s.input[20] == Approx((30 / 255.0 - 0.456) / 0.224));
   CHECK(s.input[59] == Approx((10 + 9 + 8 + 40) / 255.0 / 0.225 - 0.406 / 0.225));
+}
+
+TEST_CASE("files that have several images are counted") {
+  const temporary_folder folder;
+  auto o = options(folder, 1, {2, 3});
+  CHECK(image_samples{o}.notes().empty());
+  const std::string image = ",\0\0\0\0\3\0\2\0\0\x08\x06\0\1\x08\x1C\x18\x10\0"s;
+  const std::string screen = "GIF89a\3\0\2\0\x80\0\0\1\2\3\xC8\x64\x32"s;
+  o.train.push_back({folder.write("a.gif", screen + image + image + ";"), 0});
+  CHECK_THAT(image_samples{o}.notes().at(0),
+             Contains("pictures: 1 file has more than one image") &&
+                 EndsWith("of which the first is read: " + o.train.back().file.string()));
+  o.validation = {o.train.back(), {folder.write("b.gif", screen + image + ";"), 0}};
+  CHECK_THAT(image_samples{o}.notes().at(0), Contains("pictures: 2 files have") && EndsWith("a.gif, ..."));
+  CHECK(image_samples{o}.notes().size() == 1);
 }
 
 TEST_CASE("scale, channels and size are those of the options") {

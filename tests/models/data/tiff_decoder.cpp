@@ -243,7 +243,7 @@ TEST_CASE("the orientation of a TIFF file is applied; XMP counts where no tag sa
     const auto file = with(
         {{TIFFTAG_ORIENTATION, {static_cast<std::uint32_t>(orientation)}}, {TIFFTAG_XMLPACKET, xmp_values(turned)}});
     CHECK(decode_image(file, 1).pixels == upright(stored, orientation).pixels);
-    CHECK(image_size_of(file) == upright(stored.size, orientation));
+    CHECK(outline_of(file).size == upright(stored.size, orientation));
   }
   CHECK(decode_image(with({{TIFFTAG_XMLPACKET, xmp_values(turned)}}), 1).pixels == upright(stored, 6).pixels);
 }
@@ -253,7 +253,9 @@ TEST_CASE("of several pages of a TIFF file the first is read") {
   std::string first = tiff_page(fields_of(PHOTOMETRIC_MINISBLACK, 1, 8), {from_hex("00285078a0ff")});
   const std::size_t next = 8 + 2 + 12 * 9;
   first.replace(next, 4, std::string{"\x08\0\0\0", 4});  // the directory again: a ring
-  CHECK(decode_image(folder.write("a.tif", first), 1).pixels == std::vector<std::uint8_t>{0, 40, 80, 120, 160, 255});
+  const auto file = folder.write("a.tif", first);
+  CHECK(decode_image(file, 1).pixels == std::vector<std::uint8_t>{0, 40, 80, 120, 160, 255});
+  CHECK(outline_of(file).several);
 }
 
 TEST_CASE("kinds of TIFF files that are not read are refused by name, with what to do") {
@@ -261,7 +263,7 @@ TEST_CASE("kinds of TIFF files that are not read are refused by name, with what 
   const std::string strip(96, '\1');
   const auto refused = [&](tiff_fields fields, const std::string& why) {
     const auto file = folder.write("a.tif", tiff_page(std::move(fields), {strip}));
-    CHECK_THROWS_WITH(image_size_of(file), Contains("a.tif cannot be read as an image: " + why));
+    CHECK_THROWS_WITH(outline_of(file), Contains("a.tif cannot be read as an image: " + why));
     CHECK_THROWS_WITH(decode_image(file, 3), Contains(why));
   };
   refused(fields_of(PHOTOMETRIC_MINISBLACK, 1, 32, {{TIFFTAG_SAMPLEFORMAT, {SAMPLEFORMAT_IEEEFP}}}),
@@ -290,9 +292,9 @@ TEST_CASE("a small TIFF file that claims a huge image, strip or tile is refused"
     return folder.write("a.tif", tiff_page(fields_of(PHOTOMETRIC_RGB, 3, 8, std::move(more)), {std::string(18, '\1')}));
   };
   const auto wide = file_of({{TIFFTAG_IMAGEWIDTH, huge}, {TIFFTAG_COMPRESSION, {COMPRESSION_PACKBITS}}});
-  CHECK_THROWS_WITH(image_size_of(wide), Contains("it is 2 x 1073741824 pixels; 1 to 268435456 are supported"));
+  CHECK_THROWS_WITH(outline_of(wide), Contains("it is 2 x 1073741824 pixels; 1 to 268435456 are supported"));
   CHECK_THROWS_WITH(decode_image(wide, 3), Contains("it is 2 x 1073741824 pixels"));
-  CHECK_THROWS_WITH(image_size_of(file_of({{TIFFTAG_IMAGELENGTH, huge}, {TIFFTAG_ROWSPERSTRIP, {1}}})),
+  CHECK_THROWS_WITH(outline_of(file_of({{TIFFTAG_IMAGELENGTH, huge}, {TIFFTAG_ROWSPERSTRIP, {1}}})),
                     Contains("it is damaged, or its end is missing"));
   CHECK_THROWS_WITH(decode_image(file_of({{TIFFTAG_TILEWIDTH, much}, {TIFFTAG_TILELENGTH, much}}), 3),
                     Contains("it has strips or tiles of 3298534883328 bytes; at most 1073741824 are supported"));
