@@ -17,9 +17,10 @@ class weights_of_both final : public weight_source {
       : tied_(std::move(tied)), head_(std::move(head)) {}
 
   bool read(const parameter_spec& p, std::span<float> values) const override {
-    parameter_spec stored = p;
-    stored.name = stored_as(p.name);
-    return tied_->read(stored, values);
+    return tied_->read(as_stored(p), values);
+  }
+  bool has_values(const parameter_spec& p, const stored_tensor& values) const override {
+    return tied_->has_values(as_stored(p), values);
   }
   std::string identity() const override { return tied_->identity(); }
   std::string origin(const std::string& parameter) const override { return tied_->origin(stored_as(parameter)); }
@@ -28,6 +29,10 @@ class weights_of_both final : public weight_source {
   }
 
  private:
+  parameter_spec as_stored(parameter_spec p) const {
+    p.name = stored_as(p.name);
+    return p;
+  }
   const std::string& stored_as(const std::string& parameter) const {
     return parameter == head_.name ? head_.tied_to : parameter;
   }

@@ -1,6 +1,7 @@
 #pragma once
 // Initial parameters of a chain that are not random: a checkpoint.
 
+#include "models/fwd.hpp"
 #include "models/layer.hpp"
 
 #include <span>
@@ -28,6 +29,10 @@ class weight_source {
   /// Whether a parameter, by its full name, begins with other values than the folder of the checkpoint has: with rows of
   /// new tokens, or what a stored adapter has for it. An adapter is stored with these, though it does not train them.
   virtual bool differs_from_base(const std::string& /*parameter*/) const { return false; }
+
+  /// Whether parameter `p` begins with the values of a tensor in a file, which are compared in pieces. False, too, where that
+  /// is not known without holding all of them.
+  virtual bool has_values(const parameter_spec& /*p*/, const stored_tensor& /*values*/) const { return false; }
 };
 
 }  // namespace hydra

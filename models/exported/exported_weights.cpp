@@ -18,6 +18,11 @@ bool exported_weights::read(const parameter_spec& p, std::span<float> values) co
   return true;
 }
 
+bool exported_weights::has_values(const parameter_spec& p, const stored_tensor& values) const {
+  const auto stored = model_->tensors().find(p.name);
+  return stored && equal_mapped(*stored, values);
+}
+
 std::string exported_weights::origin(const std::string& parameter) const {
   return model_->tensors().find(parameter) ? fmt::format("exported {} {}", model_->digest(), parameter) : "";
 }

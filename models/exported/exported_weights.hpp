@@ -16,6 +16,7 @@ class exported_weights final : public weight_source {
 
   /// Throws fault_error{bad_input} with file and tensor for values that are not finite.
   bool read(const parameter_spec& p, std::span<float> values) const override;
+  bool has_values(const parameter_spec& p, const stored_tensor& values) const override;
   std::string identity() const override { return "exported " + model_->digest(); }
   std::string origin(const std::string& parameter) const override;
 

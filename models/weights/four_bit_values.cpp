@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <vector>
 
 namespace hydra {
 namespace {
@@ -64,6 +65,21 @@ void check_sizes(const four_bit_values& from, std::size_t values) {
                                                         from.codes.size(), from.scales.size())};
 }
 
+/// Calls `decode(begin, count)`, which returns how many values are not finite, for each part, and adds these up.
+template <class Decode>
+std::size_t decode_parts(const four_bit_values& from, std::size_t values, const Decode& decode) {
+  check_sizes(from, values);
+  std::atomic<std::size_t> wrong{0};
+  const std::size_t parts = (values + decoded_at_once - 1) / decoded_at_once;
+  tbb::parallel_for(std::size_t{0}, parts, [&](std::size_t k) {
+    const std::size_t begin = k * decoded_at_once, count = std::min(decoded_at_once, values - begin);
+    wrong += decode(begin, count);
+    mapped_file::release(from.codes.subspan(begin / 2, (count + 1) / 2));
+  });
+  mapped_file::release(from.scales);
+  return wrong;
+}
+
 }  // namespace
 
 std::string_view to_string(four_bit_type type) noexcept { return type == four_bit_type::nf4 ? "nf4" : "fp4"; }
@@ -73,18 +89,20 @@ const std::array<float, 16>& table_of(four_bit_type type) noexcept {
 }
 
 std::size_t widen_mapped(const four_bit_values& from, std::span<float> to) {
-  check_sizes(from, to.size());
-  std::atomic<std::size_t> wrong{0};
-  const std::size_t parts = (to.size() + decoded_at_once - 1) / decoded_at_once;
-  tbb::parallel_for(std::size_t{0}, parts, [&](std::size_t k) {
-    const std::size_t begin = k * decoded_at_once;
-    const auto part = to.subspan(begin, std::min(decoded_at_once, to.size() - begin));
+  return decode_parts(from, to.size(), [&](std::size_t begin, std::size_t count) {
+    const auto part = to.subspan(begin, count);
     decode_part(from, begin, part);
-    wrong += not_finite_in(part);
-    mapped_file::release(from.codes.subspan(begin / 2, (part.size() + 1) / 2));
+    return not_finite_in(part);
   });
-  mapped_file::release(from.scales);
-  return wrong;
+}
+
+std::size_t widen_parts(const four_bit_values& from, std::size_t values, const take_part& take) {
+  return decode_parts(from, values, [&](std::size_t begin, std::size_t count) {
+    std::vector<float> part(count);
+    decode_part(from, begin, part);
+    take(begin, part);
+    return not_finite_in(part);
+  });
 }
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -42,5 +43,11 @@ struct four_bit_values {
 /// rounds them to the type that the weight had before it was quantised). Otherwise as widen_mapped() of stored_values.hpp:
 /// uses all cores, releases what was read, returns how many values are not finite.
 std::size_t widen_mapped(const four_bit_values& from, std::span<float> to);
+
+/// Gets some of the values, of which the first is the `begin`-th.
+using take_part = std::function<void(std::size_t begin, std::span<const float> part)>;
+
+/// The same for all `values` of them, part by part: `take` is called by many threads at once.
+std::size_t widen_parts(const four_bit_values& from, std::size_t values, const take_part& take);
 
 }  // namespace hydra

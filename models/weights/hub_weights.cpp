@@ -2,6 +2,7 @@
 
 #include "models/vocabulary_rows.hpp"
 #include "models/weights/listed_names.hpp"
+#include "models/weights/new_token_rows.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -67,29 +68,15 @@ std::vector<std::int64_t> stored_shape(const parameter_spec& p, const hub_tensor
 
 /// How many values are not finite.
 std::size_t read_transposed(const hub_tensor& t, std::span<float> values) {
-  std::vector<float> stored(values.size());
-  const std::size_t wrong = widen_mapped(*t.four_bits, stored);
   const auto rows = static_cast<std::size_t>(t.tensor.shape[0]), columns = static_cast<std::size_t>(t.tensor.shape[1]);
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) values[c * rows + r] = stored[r * columns + c];
-  return wrong;
+  return widen_parts(*t.four_bits, values.size(), [&](std::size_t begin, std::span<const float> part) {
+    for (std::size_t i = 0; i < part.size(); ++i) values[(begin + i) % columns * rows + (begin + i) / columns] = part[i];
+  });
 }
 
 /// How many are not finite.
 std::size_t read_in_order(const hub_tensor& t, std::span<float> values) {
   return t.four_bits ? widen_mapped(*t.four_bits, values) : widen_mapped(t.tensor, values);
-}
-
-/// Makes the rows of `values` behind `stored`, which are `rows`, their mean: transformers' resize_token_embeddings draws new
-/// rows from a normal distribution around it whose covariance is 1e-9 of theirs, if that is positive definite.
-void add_mean_rows(std::span<float> values, std::span<const float> stored, std::size_t rows) {
-  const std::size_t columns = stored.size() / rows;
-  for (std::size_t c = 0; c < columns; ++c) {
-    double sum = 0;
-    for (std::size_t r = 0; r < rows; ++r) sum += static_cast<double>(stored[r * columns + c]);
-    const auto mean = static_cast<float>(sum / static_cast<double>(rows));
-    for (std::size_t i = stored.size() + c; i < values.size(); i += columns) values[i] = mean;
-  }
 }
 
 /// Determines which tensor each parameter of a chain is.
@@ -245,11 +232,19 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
                   "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
                   wrong, stored.size()));
   if (stored.size() == values.size()) return true;
-  if (p.shape.size() == 1)  // transformers appends zeros to BERT's bias (_adjust_bias), whose head is tied
-    std::ranges::fill(values.subspan(stored.size()), 0.0f);
-  else
-    add_mean_rows(values, stored, static_cast<std::size_t>(t.tensor.shape.front()));
+  row_sums sums{t.tensor.shape};
+  sums.add(stored);
+  const std::vector<float> row = sums.new_row();
+  for (std::size_t i = stored.size(); i < values.size(); ++i) values[i] = row[(i - stored.size()) % row.size()];
   return true;
+}
+
+bool hub_weights::has_values(const parameter_spec& p, const stored_tensor& values) const {
+  const auto place = matched_.places.find(p.name);
+  if (place == matched_.places.end() || place->second->four_bits) return false;
+  const stored_tensor& own = place->second->tensor;
+  if (!grown_.contains(p.name)) return equal_mapped(own, values);
+  return values.shape == p.shape && widens_to_f32(values.type) && grows_from(values, own);
 }
 
 }  // namespace hydra

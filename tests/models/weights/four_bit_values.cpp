@@ -61,6 +61,22 @@ TEST_CASE("a scale that is quantised itself is its code's multiple of a second s
   CHECK(values[64 * 32] == 10.25F);
 }
 
+TEST_CASE("values in 4 bits are the same in parts, each of which comes once") {
+  const std::size_t n = 600'007;
+  std::vector<std::uint8_t> codes((n + 1) / 2);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint8_t>(i * 37 + i / 3);
+  std::vector<float> scales((n + 63) / 64);
+  for (std::size_t b = 0; b < scales.size(); ++b) scales[b] = 0.02F + 1e-6F * static_cast<float>(b % 977);
+  const auto codes_again = codes;  // copies: as of a mapping, pages that were read are released
+  const auto scales_again = scales;
+  std::vector<float> values(n);
+  CHECK(widen_parts({four_bit_type::nf4, 64, bytes(codes_again), bytes(scales_again)}, n,
+                    [&](std::size_t begin, std::span<const float> part) {
+                      for (std::size_t i = 0; i < part.size(); ++i) values[begin + i] += part[i];
+                    }) == 0);
+  CHECK(values == decoded({four_bit_type::nf4, 64, bytes(codes), bytes(scales)}, n));
+}
+
 TEST_CASE("values that were nf4 in blocks of 64 have the same codes and scales when they are stored as nf4 again") {
   const std::size_t n = 300'007;  // parts of several threads
   std::vector<std::uint8_t> codes(nf4_code_bytes(n));

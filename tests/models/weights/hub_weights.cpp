@@ -3,11 +3,14 @@
 #include "models/data/data_catalog.hpp"
 #include "models/families/bert/bert.hpp"
 #include "models/families/gpt2/gpt2.hpp"
+#include "models/weights/safetensors_file.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/masked_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <cstring>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -116,6 +119,33 @@ TEST_CASE("the rows of new tokens are the mean of those that are stored") {
   CHECK_FALSE(weights.differs_from_base("wpe.weight"));
   CHECK_THROWS_WITH((hub_weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 7}),
                     Contains("is [8, 4]"));
+}
+
+TEST_CASE("the values of a tensor are compared with those that a parameter begins with, also in the rows of new tokens") {
+  hub_test_tensors tensors = tiny_gpt2_tensors(), others;
+  tensors["lm_head.weight"] = ramp({8, 4}, 3);
+  hub_test_tensor grown = ramp({10, 4}, 3);
+  for (std::size_t i = 32; i < 40; ++i) {
+    const float mean = 3 + static_cast<float>(14 + i % 4) / 1024;
+    std::memcpy(grown.bytes.data() + i * sizeof mean, &mean, sizeof mean);
+  }
+  others["equal"] = others["other row"] = others["other new row"] = grown;
+  others["other row"].bytes[0] ^= 1;
+  others["other new row"].bytes[39 * sizeof(float)] ^= 1;
+  others["stored"] = ramp({8, 4}, 3);
+  others["wpe"] = tensors.at("transformer.wpe.weight");
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", tensors);
+  write_tensors(folder.path() / "others.safetensors", others);
+  const hub_weights weights{std::make_shared<const hub_tensors>(folder.path()), untied_gpt2(10), hub_head::stored, 8};
+  const safetensors_file file{folder.path() / "others.safetensors"};
+  const parameter_spec head{.name = "lm_head.weight", .shape = {10, 4}, .initial = {}, .tied_to = {}};
+  CHECK(weights.has_values(head, *file.find("equal")));
+  for (const char* const other : {"other row", "other new row", "stored"})
+    CHECK_FALSE(weights.has_values(head, *file.find(other)));
+  const parameter_spec positions{.name = "wpe.weight", .shape = {6, 4}, .initial = {}, .tied_to = {}};
+  CHECK(weights.has_values(positions, *file.find("wpe")));
+  CHECK_FALSE(weights.has_values(positions, *file.find("stored")));
 }
 
 TEST_CASE("a bias has 0 for new tokens, as BERT's has in transformers") {
