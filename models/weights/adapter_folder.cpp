@@ -1,28 +1,22 @@
 #include "models/weights/adapter_folder.hpp"
 
-#include "models/adapted_layer.hpp"
 #include "models/untied_head.hpp"
-#include "models/vocabulary_rows.hpp"
+#include "models/weights/adapter_weights.hpp"
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "models/weights/saved_modules.hpp"
-#include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,6 +27,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* config_file = "adapter_config.json";
+constexpr const char* base_name_key = "base_model_name_or_path";
 constexpr const char* ties_key = "ensure_weight_tying";
 constexpr const char* base_key =
     "hydra_base";  ///< of the metadata: identity of the weights that the adapter was trained on
@@ -99,114 +94,6 @@ model_config config_in(const fs::path& folder) {
     refuse(fmt::format("{} is no folder; the folder of an adapter is needed, with {} and adapter_model.safetensors",
                        folder.string(), config_file));
   return model_config::read(folder / config_file);
-}
-
-/// Rows of new tokens, in the embedding or the head.
-bool has_more_rows(const hub_tensor& t, const parameter_spec& p) {
-  const auto& [stored, own] = std::tie(t.tensor.shape, p.shape);
-  return has_row_per_token(p.name) && stored.size() == own.size() && stored.front() > own.front() &&
-         std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
-}
-
-bool has_values_of(const weight_source& base, const parameter_spec& p, const stored_tensor& t) {
-  std::vector<float> values(static_cast<std::size_t>(p.elements()));
-  parameter_spec owner = p;
-  if (!p.tied_to.empty()) owner.name = p.tied_to;
-  return base.read(owner, values) &&
-         equal_mapped({stored_type::f32, p.shape, std::as_bytes(std::span<const float>{values})}, t);
-}
-
-/// The stored values, and those of the base for what is frozen.
-class adapter_weights final : public weight_source {
- public:
-  adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model)
-      : tensors_(std::move(tensors)), base_(model.weights()), identity_(tensors_->identity()) {
-    std::set<std::string> used;
-    for (std::size_t i = 0; i < model.size(); ++i)
-      for (const parameter_spec& p : model.parameters(i)) {
-        const std::string name = model.stored_name(p.name);
-        if (!p.frozen || tensors_->find(name)) used.insert(match(p, name));
-      }
-    for (const auto& [name, t] : tensors_->all())
-      if (!used.contains(name))
-        refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(),
-                           t.name));
-  }
-
-  bool read(const parameter_spec& p, std::span<float> values) const override {
-    const auto place = places_.find(p.name);
-    if (place == places_.end()) return base_->read(p, values);
-    tensors_->verify();
-    if (const std::size_t wrong = widen_mapped(place->second->tensor, values))
-      refuse(fmt::format("{}: tensor {}: {} of {} values are not finite", place->second->file.string(),
-                         place->second->name, wrong, values.size()));
-    return true;
-  }
-
-  std::string identity() const override { return fmt::format("{}, adapter {}", base_->identity(), identity_); }
-
-  std::string origin(const std::string& parameter) const override {
-    return places_.contains(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), identity_)
-                                       : base_->origin(parameter);
-  }
-
-  bool differs_from_base(const std::string& parameter) const override {
-    return replaces(parameter) || base_->differs_from_base(parameter);
-  }
-
-  /// Whether a parameter, by its full name, has values of the adapter's files.
-  bool replaces(const std::string& parameter) const { return places_.contains(parameter); }
-
- private:
-  /// Its canonical name. What only repeats the base's values stays the base's.
-  std::string match(const parameter_spec& p, const std::string& name) {
-    const hub_tensor* const t = tensors_->find(name);
-    if (!t)
-      refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model{}", tensors_->folder().string(),
-                         name, example()));
-    check_shape_of(*t, p);
-    if (p.frozen && has_values_of(*base_, p, t->tensor)) return canonical_name(name);
-    const auto [place, is_new] = places_.emplace(p.tied_to.empty() ? p.name : p.tied_to, t);
-    if (!is_new && !std::ranges::equal(place->second->tensor.data, t->tensor.data))
-      refuse(fmt::format("{}: tensors {} and {} differ, but are the same parameter of the model (tied)", t->file.string(),
-                         place->second->name, t->name));
-    return canonical_name(name);
-  }
-
-  std::string example() const {
-    return tensors_->all().empty() ? "" : ", with tensors such as " + tensors_->all().begin()->second.name;
-  }
-
-  static void check_shape_of(const hub_tensor& t, const parameter_spec& p) {
-    if (has_more_rows(t, p))
-      refuse(fmt::format("{}: tensor {}: is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name "
-                         "them, chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
-                         t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", "),
-                         t.tensor.shape.front() - p.shape.front()));
-    if (t.tensor.shape != p.shape || !widens_to_f32(t.tensor.type))
-      refuse(fmt::format(
-          "{}: tensor {}: is {} [{}]; the model has F32, BF16 or F16 [{}]: the adapter is that of another one",
-          t.file.string(), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", ")));
-  }
-
-  std::shared_ptr<const hub_tensors> tensors_;
-  std::shared_ptr<const weight_source> base_;
-  std::string identity_;
-  std::map<std::string, const hub_tensor*, std::less<>> places_;
-};
-
-/// Of an adapted chain that begins with these weights.
-std::vector<std::string> frozen_notes(const chain& adapted, const adapter_weights& weights, const hub_tensors& tensors) {
-  std::vector<std::string> notes;
-  for (std::size_t i = 0; i < adapted.size(); ++i)
-    for (const parameter_spec& p : adapted.parameters(i)) {
-      const hub_tensor* const t = tensors.find(adapted.stored_name(p.name));
-      if (t && p.frozen && weights.replaces(p.tied_to.empty() ? p.name : p.tied_to))
-        notes.push_back(fmt::format("{}: tensor {} takes the place of the base's and is not trained: modules_to_save does "
-                                    "not name it",
-                                    t->file.string(), t->name));
-    }
-  return notes;
 }
 
 /// hydra::adapt() for what a file says.
@@ -286,12 +173,13 @@ adapter_folder::adapter_folder(const fs::path& folder, const model_config& confi
     : common_(common_of(config)),
       targets_(config),
       tensors_(std::make_shared<const hub_tensors>(folder, "adapter_model")),
-      base_(config.text("base_model_name_or_path", "")),
+      base_(config.text(base_name_key, "")),
       ties_(config.boolean(ties_key, false)) {
   notes_ = unread_keys_of(config);
 }
 
-void adapter_folder::check_base(const weight_source& weights) const {
+/// True if it is known to be the adapter's.
+bool adapter_folder::check_base(const weight_source& weights) const {
   std::string trained_on = tensors_->metadata(base_key);
   if (trained_on.empty()) trained_on = identity_of(base_);
   if (!trained_on.empty() && trained_on != weights.identity())
@@ -300,6 +188,7 @@ void adapter_folder::check_base(const weight_source& weights) const {
         "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; for another base, "
         "the adapter has to be trained anew",
         tensors_->folder().string(), base_.string(), base_.string()));
+  return !trained_on.empty();
 }
 
 chain adapter_folder::adapt(chain model) const {
@@ -308,7 +197,7 @@ chain adapter_folder::adapt(chain model) const {
         "{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
         "\"{}\" }}",
         tensors_->folder().string(), base_.string()));
-  check_base(*model.weights());
+  const bool is_known = check_base(*model.weights());
   if (common_.magnitudes && model.hub().config.empty())
     refuse(fmt::format("{}: use_dora: true is not supported for models of hydra_export",
                        (tensors_->folder() / config_file).string()));
@@ -320,8 +209,13 @@ chain adapter_folder::adapt(chain model) const {
                        (tensors_->folder() / config_file).string(), ties_key, merge_by_peft));
   const auto weights = std::make_shared<adapter_weights>(tensors_, adapted);
   adapted.begin_with(weights);
+  if (!is_known && !base_.empty())
+    adapted.note(fmt::format("{}: {}: \"{}\" is no checkpoint on this machine: whether the adapter was trained on the weights "
+                             "that the model starts from is not known",
+                             (tensors_->folder() / config_file).string(), base_name_key, base_.string()));
   for (const std::string& note : notes_) adapted.note(note);
-  for (std::string& note : frozen_notes(adapted, *weights, *tensors_)) adapted.note(std::move(note));
+  for (std::string& note : targets_.unused_patterns(adapted_modules(adapted))) adapted.note(std::move(note));
+  for (const std::string& note : weights->notes()) adapted.note(note);
   return adapted;
 }
 

@@ -35,7 +35,7 @@ class adapter_folder {
 
  private:
   adapter_folder(const std::filesystem::path& folder, const model_config& config);
-  void check_base(const weight_source& weights) const;
+  bool check_base(const weight_source& weights) const;
 
   lora_options common_;  ///< what does not depend on the model
   adapter_targets targets_;

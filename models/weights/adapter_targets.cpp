@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace hydra {
 namespace {
@@ -19,6 +20,8 @@ using nlohmann::json;
 constexpr const char* targets_key = "target_modules";
 constexpr const char* layers_key = "layers_to_transform";
 constexpr const char* saved_key = "modules_to_save";
+constexpr const char* ranks_key = "rank_pattern";
+constexpr const char* alphas_key = "alpha_pattern";
 
 std::vector<std::string> texts_of(const model_config& config, const char* key) {
   const json& list = config.content().at(key);
@@ -73,11 +76,6 @@ std::optional<std::int64_t> layer_of(const std::string& module, const std::vecto
   return std::nullopt;
 }
 
-std::optional<double> first_of(const std::vector<std::pair<module_pattern, double>>& numbers, const std::string& module) {
-  const auto found = std::ranges::find_if(numbers, [&](const auto& entry) { return entry.first.matches(module); });
-  return found == numbers.end() ? std::nullopt : std::optional{found->second};
-}
-
 double rank_of(const model_config& table, std::string_view name) { return static_cast<double>(read_rank(table, name)); }
 
 double alpha_of(const model_config& table, std::string_view name) {
@@ -107,8 +105,8 @@ adapter_targets::adapter_targets(const model_config& config)
       also_train_(texts_if_there(config, saved_key)),
       layer_lists_(layer_lists_of(config)),
       layers_(layers_of(config)),
-      ranks_(numbers_of(config, "rank_pattern", &rank_of)),
-      alphas_(numbers_of(config, "alpha_pattern", &alpha_of)) {
+      ranks_(numbers_of(config, ranks_key, &rank_of)),
+      alphas_(numbers_of(config, alphas_key, &alpha_of)) {
   if (!config.has(targets_key)) config.refuse(targets_key, "is missing");
   all_linear_ = config.content().at(targets_key) == lora_options::all_linear;
   if (layers_ && targets_.pattern) config.refuse(layers_key, "is not used by PEFT with a pattern of target_modules");
@@ -121,15 +119,20 @@ adapter_targets::number_list adapter_targets::numbers_of(const model_config& con
   if (!table) return numbers;
   const auto ordered = parse_ordered_json(read_text(config.file()));  // `config` has lost the order
   for (const auto& [name, value] : ordered.at(key).items())
-    numbers.emplace_back(module_pattern{fmt::format("(?:.*\\.)?(?:{})", name), place_of(config, key)}, read(*table, name));
+    numbers.push_back(
+        {name, module_pattern{fmt::format("(?:.*\\.)?(?:{})", name), place_of(config, key)}, read(*table, name)});
   return numbers;
+}
+
+std::optional<double> adapter_targets::first_of(const number_list& numbers, const std::string& module) {
+  const auto found = std::ranges::find_if(numbers, [&](const module_number& n) { return n.pattern.matches(module); });
+  return found == numbers.end() ? std::nullopt : std::optional{found->number};
 }
 
 /// PEFT adapts none that it trains as a whole.
 bool adapter_targets::is_left_out(const std::string& module) const {
-  return excluded_.holds(module) || std::ranges::any_of(also_train_, [&](const std::string& name) {
-           return names_module_around(name, module);
-         });
+  return excluded_.holds(module) ||
+         std::ranges::any_of(also_train_, [&](const std::string& name) { return names_module_around(name, module); });
 }
 
 /// A full name is adapted in any layer.
@@ -162,12 +165,23 @@ void adapter_targets::require_adaptable(const chain& model, const std::vector<st
                                         known.empty() ? modules_of(model).front() : known.front()));
   for (const std::string& module : chosen) {
     if (std::ranges::find(known, module) == known.end())
-      refuse_key(targets_key, fmt::format("names {}, which is no linear map with a weight of its own, as an embedding, a "
-                                          "convolution and a tied head are none; {}",
-                                          module, merge_by_peft));
+      refuse_key(targets_key,
+                 fmt::format("names {}, which is no linear map with a weight of its own, as an embedding, a "
+                             "convolution and a tied head are none; {}",
+                             module, merge_by_peft));
     if (std::ranges::any_of(saved, [&](const std::string& name) { return names_module_around(name, module); }))
       refuse_key(saved_key, fmt::format("names {}, which {} adapts; one of them is enough", module, targets_key));
   }
+}
+
+std::vector<std::string> adapter_targets::unused_patterns(const std::vector<std::string>& adapted) const {
+  std::vector<std::string> notes;
+  for (const auto& [key, list] : {std::pair{ranks_key, &ranks_}, {alphas_key, &alphas_}})
+    for (const module_number& n : *list)
+      if (std::ranges::none_of(adapted, [&](const std::string& module) { return n.pattern.matches(module); }))
+        notes.push_back(fmt::format("{}: {}: \"{}\" matches no adapted module, so that its {:g} is not used", file_,
+                                    key, n.name, n.number));
+  return notes;
 }
 
 lora_options adapter_targets::in(const chain& model, lora_options common) const {

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -40,12 +39,21 @@ class adapter_targets {
   /// target, or one is that Hydra cannot adapt, or a pattern cannot be searched.
   lora_options in(const chain& model, lora_options common) const;
 
+  /// Sentences about entries of rank_pattern and alpha_pattern that match none of the adapted modules, by full name.
+  std::vector<std::string> unused_patterns(const std::vector<std::string>& adapted) const;
+
  private:
+  struct module_number {
+    std::string name;  ///< as in the file
+    module_pattern pattern;
+    double number = 0;
+  };
   /// In the file's order: the first that matches counts.
-  using number_list = std::vector<std::pair<module_pattern, double>>;
+  using number_list = std::vector<module_number>;
 
   static number_list numbers_of(const model_config& config, const char* key,
                                 double (*read)(const model_config& table, std::string_view name));
+  static std::optional<double> first_of(const number_list& numbers, const std::string& module);
   bool is_left_out(const std::string& module) const;
   bool is_in_layers(const std::string& module) const;
   bool adapts(const std::string& module) const;

@@ -223,11 +223,14 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   CHECK_THAT(stored.refusal_with("alora_invocation_tokens", {1}), Contains("alora_invocation_tokens"));
   CHECK_THAT(stored.refusal_with("lora_alpha", 0), Contains("lora_alpha"));
   CHECK(stored.refusal_with("modules_to_save", {"ln_f", "classifier", "score"}) == "accepted");
-  CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}), Contains("lora_A.weight") && Contains("[8, 4]"));
+  CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}),
+             Contains("lora_A.weight: is F32 [2, 4]") && Contains("[8, 4] (rank_pattern of adapter_config.json gives") &&
+                 Contains("rank 8"));
   CHECK_THAT(stored.refusal_with("layers_to_transform", {1}), Contains("target_modules: names no module"));
   CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is no list"));
   CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}), Contains("trainable_token_indices: [1] is not supported"));
-  CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") && Contains("[3, 4]"));
+  CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") &&
+                                               Contains("[3, 4] (r, as no entry of rank_pattern matches it, of"));
   CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}),
              Contains("lacks tensor transformer.h.0.mlp.c_fc.lora_A.weight") &&
                  Contains("with tensors such as base_model.model.transformer.h.0.attn.c_attn.lora_A.weight"));
@@ -270,6 +273,37 @@ TEST_CASE("keys without a known meaning are named, those that are switched off o
   const auto notes = stored.read().notes();
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes.front(), Contains("adapter_config.json: Hydra does not use use_newer = true"));
+}
+
+TEST_CASE("a base that cannot be compared with the one in use is noted, and so are patterns that match no module") {
+  const stored_adapter stored;
+  json config = stored.config();
+  config.update({{"base_model_name_or_path", "gpt2"}, {"rank_pattern", {{"h.1.attn.c_attn", 8}, {"c_attn", 2}}},
+                 {"alpha_pattern", {{"c_fc", 1.5}}}});
+  stored.write(config, stored_adapter::tensors());
+  const auto notes = stored.read().notes();
+  REQUIRE(notes.size() == 3);
+  CHECK_THAT(notes[0], Contains("adapter_config.json: base_model_name_or_path: \"gpt2\" is no checkpoint on this machine"));
+  CHECK_THAT(notes[1], Contains("rank_pattern: \"h.1.attn.c_attn\" matches no adapted module, so that its 8 is not used"));
+  CHECK_THAT(notes[2], Contains("alpha_pattern: \"c_fc\" matches no adapted module, so that its 1.5 is not used"));
+}
+
+TEST_CASE("a tied weight that is stored twice may be of two types, if the values are equal") {
+  const stored_adapter stored;
+  auto tensors = stored_adapter::tensors();
+  hub_test_tensor wide{stored_type::f32, {8, 4}, {}}, narrow{stored_type::bf16, {8, 4}, {}};
+  for (std::size_t i = 0; i < 32; ++i) {
+    const std::string upper{'\0', static_cast<char>(i % 2 == 0 ? 0x40 : 0x41)};  // 2 and 8
+    narrow.bytes += upper;
+    wide.bytes += std::string{'\0', '\0'} + upper;
+  }
+  tensors["base_model.model.transformer.wte.weight"] = wide;
+  tensors["base_model.model.lm_head.weight"] = narrow;
+  stored.write(stored.config(), tensors);
+  CHECK(values_of(stored.read(), "wte.weight")[1] == 8);
+  tensors["base_model.model.lm_head.weight"].bytes.back() = 0x40;
+  stored.write(stored.config(), tensors);
+  CHECK_THAT(stored.refusal(), Contains("differ, but are the same parameter of the model (tied)"));
 }
 
 TEST_CASE("the magnitudes of an adapter have the names that PEFT gives them") {

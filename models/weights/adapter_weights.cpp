@@ -1,0 +1,126 @@
+#include "models/weights/adapter_weights.hpp"
+
+#include "models/lora.hpp"
+#include "models/vocabulary_rows.hpp"
+#include "models/weights/stored_values.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+const std::string& owner_of(const parameter_spec& p) { return p.tied_to.empty() ? p.name : p.tied_to; }
+
+bool has_values_of(const weight_source& base, parameter_spec p, const stored_tensor& t) {
+  p.name = owner_of(p);
+  return base.has_values(p, t);
+}
+
+[[noreturn]] void refuse_tensor(const hub_tensor& t, const std::string& why) {
+  refuse(fmt::format("{}: tensor {}: {}", t.file.string(), t.name, why));
+}
+
+/// The module of "MODULE.lora_A.weight"; empty for what is none of an adapter's maps.
+std::string adapted_module(const std::string& name) {
+  for (const std::string_view end : {".lora_A.weight", ".lora_B.weight"})
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return {};
+}
+
+/// What else than the adapter's file decides its shape; empty for other parameters.
+std::string origin_of_rank(const chain& adapted, const std::string& name) {
+  const std::string module = adapted_module(name);
+  if (module.empty()) return {};
+  const lora_options& o = *adapter_of(adapted);
+  return fmt::format(" ({} of adapter_config.json gives its module rank {})",
+                     o.rank_of.contains(module) ? "rank_pattern" : "r, as no entry of rank_pattern matches it,",
+                     o.rank_in(module));
+}
+
+void check_shape_of(const hub_tensor& t, const parameter_spec& p, const chain& adapted) {
+  if (has_more_rows(t, p))
+    refuse_tensor(
+        t, fmt::format("is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name them, chain = "
+                       "{{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
+                       fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", "),
+                       t.tensor.shape.front() - p.shape.front()));
+  if (t.tensor.shape != p.shape || !widens_to_f32(t.tensor.type))
+    refuse_tensor(t,
+                  fmt::format("is {} [{}]; the model has F32, BF16 or F16 [{}]{}: the adapter is that of another one",
+                              to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", "),
+                              origin_of_rank(adapted, adapted.stored_name(p.name))));
+}
+
+}  // namespace
+
+bool has_more_rows(const hub_tensor& t, const parameter_spec& p) {
+  const auto& [stored, own] = std::tie(t.tensor.shape, p.shape);
+  return has_row_per_token(p.name) && stored.size() == own.size() && stored.front() > own.front() &&
+         std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
+}
+
+adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& adapted)
+    : tensors_(std::move(tensors)), base_(adapted.weights()), identity_(tensors_->identity()) {
+  std::set<std::string> used;
+  for (std::size_t i = 0; i < adapted.size(); ++i)
+    for (const parameter_spec& p : adapted.parameters(i))
+      if (!p.frozen || tensors_->find(adapted.stored_name(p.name))) used.insert(match(adapted, p));
+  for (const auto& [name, t] : tensors_->all())
+    if (!used.contains(name))
+      refuse(
+          fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
+}
+
+/// Its canonical name. What only repeats the base's values stays the base's.
+std::string adapter_weights::match(const chain& adapted, const parameter_spec& p) {
+  const std::string name = adapted.stored_name(p.name);
+  const hub_tensor* const t = tensors_->find(name);
+  if (!t)
+    refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model{}", tensors_->folder().string(),
+                       name, example()));
+  check_shape_of(*t, p, adapted);
+  if (p.frozen && has_values_of(*base_, p, t->tensor)) return canonical_name(name);
+  const auto [place, is_new] = places_.emplace(owner_of(p), t);
+  if (!is_new && !equal_mapped(place->second->tensor, t->tensor))
+    refuse(fmt::format("{}: tensors {} and {} differ, but are the same parameter of the model (tied)", t->file.string(),
+                       place->second->name, t->name));
+  if (p.frozen)
+    notes_.push_back(
+        fmt::format("{}: tensor {} takes the place of the base's and is not trained: modules_to_save does not name "
+                    "it",
+                    t->file.string(), t->name));
+  return canonical_name(name);
+}
+
+std::string adapter_weights::example() const {
+  return tensors_->all().empty() ? "" : ", with tensors such as " + tensors_->all().begin()->second.name;
+}
+
+bool adapter_weights::read(const parameter_spec& p, std::span<float> values) const {
+  const auto place = places_.find(p.name);
+  if (place == places_.end()) return base_->read(p, values);
+  tensors_->verify();
+  if (const std::size_t wrong = widen_mapped(place->second->tensor, values))
+    refuse_tensor(*place->second, fmt::format("{} of {} values are not finite", wrong, values.size()));
+  return true;
+}
+
+std::string adapter_weights::identity() const { return fmt::format("{}, adapter {}", base_->identity(), identity_); }
+
+std::string adapter_weights::origin(const std::string& parameter) const {
+  return places_.contains(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), identity_)
+                                     : base_->origin(parameter);
+}
+
+bool adapter_weights::differs_from_base(const std::string& parameter) const {
+  return places_.contains(parameter) || base_->differs_from_base(parameter);
+}
+
+}  // namespace hydra
