@@ -1,6 +1,7 @@
 #include "models/weights/adapter_folder.hpp"
 
 #include "models/untied_head.hpp"
+#include "models/vocabulary_rows.hpp"
 #include "models/weights/adapter_weights.hpp"
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
@@ -53,10 +54,11 @@ void require_absent(const model_config& config, const char* key, const json& pla
 /// What is not LoRA as Hydra computes it.
 void require_plain(const model_config& config) {
   config.require("peft_type", "LORA");
-  require_absent(config, "bias", "none");
+  if (const std::string trained = config.text("bias", "none"); trained != "all" && trained != "lora_only")
+    config.require("bias", "none");  // those that were trained are stored
   for (const char* const key : {"use_qalora", "use_bdlora", "lora_bias"}) require_absent(config, key, false);
   for (const char* const key :
-       {"layer_replication", "trainable_token_indices", "target_parameters", "alora_invocation_tokens", "kasa_config",
+       {"layer_replication", "target_parameters", "alora_invocation_tokens", "kasa_config",
         "monteclora_config", "velora_config", "arrow_config"})
     require_absent(config, key, nullptr);
   require_unchanged_base(config);
@@ -165,6 +167,30 @@ std::string peft_name(const std::string& stored, const std::vector<std::string>&
   return fmt::format("base_model.model.{}{}{}", stored.substr(0, dot), is_own ? ".base_layer" : "", stored.substr(dot));
 }
 
+std::string module_of(const chain& model, const parameter_spec& p) {
+  const std::string stored = model.stored_name(p.name);
+  return stored.substr(0, stored.rfind('.'));
+}
+
+/// The modules to whose weights maps of low rank are added.
+std::vector<std::string> adapted_embeddings(const chain& model, const embedding_changes& changes) {
+  std::vector<std::string> modules;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (const auto c = changes.find(p.name); c != changes.end() && std::holds_alternative<added_rows>(c->second))
+        modules.push_back(module_of(model, p));
+  return modules;
+}
+
+void require_untied(const chain& model, const std::string& weight, const std::string& module) {
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.tied_to == weight)
+        refuse(fmt::format("target_modules names {}, whose weight is that of {}, too (tied): PEFT adds to the first only, which "
+                           "is not supported; save the base with a head of its own (tie_word_embeddings = false)",
+                           module, module_of(model, p)));
+}
+
 }  // namespace
 
 adapter_folder::adapter_folder(const fs::path& folder) : adapter_folder(folder, config_in(folder)) {}
@@ -172,6 +198,7 @@ adapter_folder::adapter_folder(const fs::path& folder) : adapter_folder(folder, 
 adapter_folder::adapter_folder(const fs::path& folder, const model_config& config)
     : common_(common_of(config)),
       targets_(config),
+      tokens_(config),
       tensors_(std::make_shared<const hub_tensors>(folder, "adapter_model")),
       base_(config.text(base_name_key, "")),
       ties_(config.boolean(ties_key, false)) {
@@ -191,6 +218,28 @@ bool adapter_folder::check_base(const weight_source& weights) const {
   return !trained_on.empty();
 }
 
+/// What is stored for embeddings and heads over tokens. A head that is tied has the embedding's rows, as in PEFT, but not what
+/// LoRA adds to it.
+embedding_changes adapter_folder::changes_in(const chain& model) const {
+  embedding_changes changes;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i)) {
+      if (!has_row_per_token(p.name) || p.shape.size() != 2 || !p.tied_to.empty()) continue;
+      const std::string module = module_of(model, p);
+      if (auto rows = tokens_.rows_in(*tensors_, module, p)) changes.emplace(p.name, std::move(*rows));
+      if (!targets_.names(module) || !adds_to_embedding(*tensors_, module)) continue;
+      require_untied(model, p.name, module);
+      const lora_options of_it = targets_.of_module(module, common_);
+      changes.emplace(p.name, added_to(*tensors_, module, p, of_it.rank_in(module), of_it.scale_in(module)));
+    }
+  const auto replaced = std::ranges::count_if(
+      changes, [](const auto& change) { return std::holds_alternative<replaced_rows>(change.second); });
+  if (static_cast<std::size_t>(replaced) < tokens_.modules())
+    refuse(fmt::format("{}: trainable_token_indices: the adapter lacks rows of its tokens, MODULE.token_adapter.trainable_tokens_delta",
+                       (tensors_->folder() / config_file).string()));
+  return changes;
+}
+
 chain adapter_folder::adapt(chain model) const {
   if (!model.weights())
     refuse(fmt::format(
@@ -201,20 +250,24 @@ chain adapter_folder::adapt(chain model) const {
   if (common_.magnitudes && model.hub().config.empty())
     refuse(fmt::format("{}: use_dora: true is not supported for models of hydra_export",
                        (tensors_->folder() / config_file).string()));
-  const lora_options options = targets_.in(model, common_);
+  embedding_changes changes = changes_in(model);
+  const std::vector<std::string> embeddings = adapted_embeddings(model, changes);
+  const lora_options options = targets_.in(model, common_, embeddings);
   const bool tied = tied_head(model).has_value();
   chain adapted = adapted_as_in(tensors_->folder() / config_file, std::move(model), options);
   if (ties_ && tied && !tied_head(adapted))
     refuse(fmt::format("{}: {}: true is not supported for modules_to_save with one weight; {}",
                        (tensors_->folder() / config_file).string(), ties_key, merge_by_peft));
-  const auto weights = std::make_shared<adapter_weights>(tensors_, adapted);
+  const auto weights = std::make_shared<adapter_weights>(tensors_, adapted, std::move(changes));
   adapted.begin_with(weights);
   if (!is_known && !base_.empty())
     adapted.note(fmt::format("{}: {}: \"{}\" is no checkpoint on this machine: whether the adapter was trained on the weights "
                              "that the model starts from is not known",
                              (tensors_->folder() / config_file).string(), base_name_key, base_.string()));
   for (const std::string& note : notes_) adapted.note(note);
-  for (std::string& note : targets_.unused_patterns(adapted_modules(adapted))) adapted.note(std::move(note));
+  std::vector<std::string> modules = adapted_modules(adapted);
+  modules.insert(modules.end(), embeddings.begin(), embeddings.end());
+  for (std::string& note : targets_.unused_patterns(modules)) adapted.note(std::move(note));
   for (const std::string& note : weights->notes()) adapted.note(note);
   return adapted;
 }

@@ -3,6 +3,8 @@
 
 #include "models/lora.hpp"
 #include "models/weights/adapter_targets.hpp"
+#include "models/weights/adapter_weights.hpp"
+#include "models/weights/embedding_change.hpp"
 #include "models/weights/hub_export.hpp"
 #include "models/weights/hub_tensors.hpp"
 
@@ -21,7 +23,7 @@ class adapter_folder {
   /// Hydra's LoRA.
   explicit adapter_folder(const std::filesystem::path& folder);
 
-  /// adapt() with the stored values, also those of what it does not train, such as the rows of new tokens. Throws
+  /// adapt() with the stored values, also those of what it does not train: biases, embeddings, the rows of new tokens. Throws
   /// fault_error{bad_input} with file and tensor: one that is missing, is of another shape, or belongs to nothing in the
   /// adapted chain; the adapter is that of another base than the chain's weights, as far as its files say so; the chain
   /// has no weights; adapter_config.json names none of its modules; what adapt() throws.
@@ -36,9 +38,11 @@ class adapter_folder {
  private:
   adapter_folder(const std::filesystem::path& folder, const model_config& config);
   bool check_base(const weight_source& weights) const;
+  embedding_changes changes_in(const chain& model) const;
 
   lora_options common_;  ///< what does not depend on the model
   adapter_targets targets_;
+  trained_tokens tokens_;
   std::vector<std::string> notes_;
   std::shared_ptr<const hub_tensors> tensors_;
   std::filesystem::path base_;

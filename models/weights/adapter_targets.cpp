@@ -184,15 +184,25 @@ std::vector<std::string> adapter_targets::unused_patterns(const std::vector<std:
   return notes;
 }
 
-lora_options adapter_targets::in(const chain& model, lora_options common) const {
+bool adapter_targets::names(const std::string& module) const {
+  return !all_linear_ && adapts(module) && !is_left_out(module);
+}
+
+lora_options adapter_targets::of_module(const std::string& module, lora_options common) const {
+  if (const auto rank = first_of(ranks_, module)) common.rank_of[module] = static_cast<std::int64_t>(*rank);
+  if (const auto alpha = first_of(alphas_, module)) common.alpha_of[module] = *alpha;
+  return common;
+}
+
+lora_options adapter_targets::in(const chain& model, lora_options common, const std::vector<std::string>& embeddings) const {
   std::vector<std::string> chosen = chosen_in(model);
-  const bool some = std::erase_if(chosen, [this](const std::string& module) { return is_left_out(module); }) > 0;
+  const auto is_other = [&](const std::string& module) {
+    return is_left_out(module) || std::ranges::find(embeddings, module) != embeddings.end();
+  };
+  const bool some = std::erase_if(chosen, is_other) > 0;
   common.also_train = read_saved_modules(model, also_train_);
   require_adaptable(model, chosen, common.also_train);
-  for (const std::string& module : chosen) {
-    if (const auto rank = first_of(ranks_, module)) common.rank_of[module] = static_cast<std::int64_t>(*rank);
-    if (const auto alpha = first_of(alphas_, module)) common.alpha_of[module] = *alpha;
-  }
+  for (const std::string& module : chosen) common = of_module(module, std::move(common));
   if (all_linear_ && !some)
     common.targets = {lora_options::all_linear};
   else

@@ -2,6 +2,7 @@
 
 #include "models/lora.hpp"
 #include "models/vocabulary_rows.hpp"
+#include "models/weights/listed_names.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -66,16 +67,21 @@ bool has_more_rows(const hub_tensor& t, const parameter_spec& p) {
          std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
 }
 
-adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& adapted)
-    : tensors_(std::move(tensors)), base_(adapted.weights()), identity_(tensors_->identity()) {
+adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& adapted, embedding_changes changes)
+    : tensors_(std::move(tensors)),
+      base_(adapted.weights()),
+      identity_(tensors_->identity()),
+      changes_(std::move(changes)) {
   std::set<std::string> used;
+  for (const auto& [parameter, change] : changes_)
+    for (const hub_tensor* const t : tensors_of(change)) used.insert(canonical_name(t->name));
   for (std::size_t i = 0; i < adapted.size(); ++i)
     for (const parameter_spec& p : adapted.parameters(i))
       if (!p.frozen || tensors_->find(adapted.stored_name(p.name))) used.insert(match(adapted, p));
   for (const auto& [name, t] : tensors_->all())
     if (!used.contains(name))
-      refuse(
-          fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
+      refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
+  note_frozen(adapted);
 }
 
 /// Its canonical name. What only repeats the base's values stays the base's.
@@ -91,12 +97,26 @@ std::string adapter_weights::match(const chain& adapted, const parameter_spec& p
   if (!is_new && !equal_mapped(place->second->tensor, t->tensor))
     refuse(fmt::format("{}: tensors {} and {} differ, but are the same parameter of the model (tied)", t->file.string(),
                        place->second->name, t->name));
-  if (p.frozen)
-    notes_.push_back(
-        fmt::format("{}: tensor {} takes the place of the base's and is not trained: modules_to_save does not name "
-                    "it",
-                    t->file.string(), t->name));
   return canonical_name(name);
+}
+
+/// What PEFT may have trained, and is not trained further.
+void adapter_weights::note_frozen(const chain& adapted) {
+  std::vector<std::string> names;
+  const auto add = [&](const hub_tensor* t) {
+    if (std::ranges::find(names, t->name) == names.end()) names.push_back(t->name);
+  };
+  for (std::size_t i = 0; i < adapted.size(); ++i)
+    for (const parameter_spec& p : adapted.parameters(i)) {
+      if (!p.frozen) continue;
+      if (const auto place = places_.find(owner_of(p)); place != places_.end()) add(place->second);
+      if (const auto change = changes_.find(owner_of(p)); change != changes_.end())
+        std::ranges::for_each(tensors_of(change->second), add);
+    }
+  if (!names.empty())
+    notes_.push_back(fmt::format("{}: what the adapter has in the place of the base's values is not trained, as "
+                                 "modules_to_save does not name it: {}",
+                                 tensors_->folder().string(), listed_names(names)));
 }
 
 std::string adapter_weights::example() const {
@@ -104,6 +124,13 @@ std::string adapter_weights::example() const {
 }
 
 bool adapter_weights::read(const parameter_spec& p, std::span<float> values) const {
+  const bool is_read = read_unchanged(p, values);
+  const auto change = changes_.find(p.name);
+  if (change != changes_.end()) change_rows(change->second, static_cast<std::size_t>(p.shape.back()), values);
+  return is_read;
+}
+
+bool adapter_weights::read_unchanged(const parameter_spec& p, std::span<float> values) const {
   const auto place = places_.find(p.name);
   if (place == places_.end()) return base_->read(p, values);
   tensors_->verify();
@@ -112,15 +139,18 @@ bool adapter_weights::read(const parameter_spec& p, std::span<float> values) con
   return true;
 }
 
+bool adapter_weights::replaces(const std::string& parameter) const {
+  return places_.contains(parameter) || changes_.contains(parameter);
+}
+
 std::string adapter_weights::identity() const { return fmt::format("{}, adapter {}", base_->identity(), identity_); }
 
 std::string adapter_weights::origin(const std::string& parameter) const {
-  return places_.contains(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), identity_)
-                                     : base_->origin(parameter);
+  return replaces(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), identity_) : base_->origin(parameter);
 }
 
 bool adapter_weights::differs_from_base(const std::string& parameter) const {
-  return places_.contains(parameter) || base_->differs_from_base(parameter);
+  return replaces(parameter) || base_->differs_from_base(parameter);
 }
 
 }  // namespace hydra

@@ -26,7 +26,7 @@ except ImportError as missing:
     sys.exit(77)
 
 LOGITS, LOSSES, ADAPTERS = 1e-5, 2e-6, 2e-5  # relative
-ADAPTED = {  # "of": the architecture, where a name is none
+ADAPTED = {  # "of": the architecture, where a name is none; "frozen": what Hydra reads and does not train
     "gpt2": dict(target_modules=["c_attn", "c_proj", "c_fc"]),
     "llama": dict(target_modules="all-linear"),
     "llama-patterns": dict(of="llama", target_modules=r".*\.(q_proj|up_proj)", rank_pattern={"up_proj": 3},
@@ -38,6 +38,9 @@ ADAPTED = {  # "of": the architecture, where a name is none
     "llama-suffix": dict(of="llama", target_modules=["q_proj", "up_proj"], modules_to_save=["norm"]),  # of all norms
     "llama-excluded": dict(of="llama", target_modules=["q_proj", "v_proj", "down_proj"], exclude_modules=["1.mlp.down_proj"],
                            layers_to_transform=[1], layers_pattern=["h", "lay[a-z]+"]),
+    "gpt2-bias": dict(of="gpt2", target_modules=["c_attn"], bias="all", frozen=".bias"),
+    "gpt2-tokens": dict(of="gpt2", target_modules=["c_attn"], trainable_token_indices=[5, 1], frozen="trainable_tokens_delta"),
+    "llama-embedding": dict(of="llama", target_modules=["q_proj", "embed_tokens"], frozen="lora_embedding_"),
     "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
     "gemma3": dict(target_modules="all-linear"),
     "phi3": dict(target_modules=["qkv_proj", "gate_up_proj"]),
@@ -47,30 +50,33 @@ ADAPTED = {  # "of": the architecture, where a name is none
 RANKS = (4, 16)
 
 
-def adapted(model, rank, **options):
+def adapted(model, rank, frozen, **options):
     """With an adapter whose B is not zero, or its logits would be those of the base."""
     model = peft.get_peft_model(copy.deepcopy(model), peft.LoraConfig(r=rank, lora_alpha=12, lora_dropout=0.0, **options))
     generator = torch.Generator().manual_seed(rank + 1)
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if "lora_B" in name or "lora_magnitude" in name:
+            if "lora_B" in name or "lora_magnitude" in name or (p.requires_grad and frozen and frozen in name):
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
+            p.requires_grad_(p.requires_grad and not (frozen and frozen in name))
     return model
 
 
-def adapter_in(folder):
-    """Without the weight of an adapted head: peft always stores it, Hydra only where it is not the base's."""
-    config = json.loads((folder / "adapter_config.json").read_text())
-    return config, {name: t for name, t in read_checkpoint(folder).items() if ".base_layer." not in name}
+def adapter_in(folder, frozen):
+    """Without the weight of an adapted head: peft always stores it, Hydra only where it is not the base's. Without what is not
+    trained, of which Hydra stores the whole parameter."""
+    config, tensors = json.loads((folder / "adapter_config.json").read_text()), read_checkpoint(folder)
+    is_compared = lambda name: (".lora_A." in name or ".lora_B." in name) if frozen else ".base_layer." not in name
+    return config, {name: t for name, t in tensors.items() if is_compared(name)}
 
 
 def compare(probe, name, rank):
     torch.manual_seed(SEED)
     options = dict(ADAPTED[name])
-    architecture = options.pop("of", name)
+    architecture, frozen = options.pop("of", name), options.pop("frozen", None)
     case = CASES[architecture](architecture)
     base = case.model
-    case.model = adapted(base, rank, **options)
+    case.model = adapted(base, rank, frozen, **options)
     with tempfile.TemporaryDirectory() as path:
         folder = Folder(probe, case, pathlib.Path(path))
         checkpoint = folder.save("checkpoint", base)
@@ -81,7 +87,8 @@ def compare(probe, name, rank):
         losses, trained = train(case, 0, 1)
         loss = require_near("losses", results["losses"].double() / losses, torch.ones_like(losses), LOSSES, 1.0)
         trained.save_pretrained(folder.path / "trained")
-        (config, found), (expected_config, expected) = adapter_in(folder.path / "exported"), adapter_in(folder.path / "trained")
+        config, found = adapter_in(folder.path / "exported", frozen)
+        expected_config, expected = adapter_in(folder.path / "trained", frozen)
         require(found.keys() == expected.keys(), f"the adapters differ in {sorted(found.keys() ^ expected.keys())}")
         worst = max(require_near(key, found[key], expected[key], ADAPTERS) for key in found)
         for key in ("r", "use_rslora", "peft_type", "fan_in_fan_out"):

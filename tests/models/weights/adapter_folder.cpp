@@ -215,8 +215,7 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
              Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
   CHECK_THAT(stored.refusal_with("use_dora", true), Contains("lacks tensor") && Contains("c_attn.lora_magnitude_vector"));
   CHECK_THAT(stored.refusal_with("lora_bias", true), Contains("lora_bias: true is not supported"));
-  CHECK_THAT(stored.refusal_with("bias", "lora_only"),
-             Contains("bias: \"lora_only\" is not supported; merge the adapter into its base by peft (merge_and_unload)"));
+  CHECK_THAT(stored.refusal_with("bias", "some"), Contains("bias: \"some\" is not supported"));
   CHECK_THAT(stored.refusal_with("init_lora_weights", "pissa"),
              Contains("init_lora_weights") && Contains("changed base"));
   CHECK(stored.refusal_with("init_lora_weights", true) == "accepted");
@@ -228,7 +227,7 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
                  Contains("rank 8"));
   CHECK_THAT(stored.refusal_with("layers_to_transform", {1}), Contains("target_modules: names no module"));
   CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is no list"));
-  CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}), Contains("trainable_token_indices: [1] is not supported"));
+  CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}), Contains("trainable_token_indices: the adapter lacks rows"));
   CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") &&
                                                Contains("[3, 4] (r, as no entry of rank_pattern matches it, of"));
   CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}),
@@ -326,6 +325,93 @@ TEST_CASE("the magnitudes of an adapter have the names that PEFT gives them") {
   CHECK_THAT(names, Catch::VectorContains(std::string{"base_model.model.transformer.h.0.attn.c_attn.lora_magnitude_vector"}));
 }
 
+TEST_CASE("biases that PEFT has trained take the place of the base's and are not trained further") {
+  const stored_adapter stored;
+  const std::string start = "base_model.model.transformer.h.0.";
+  auto tensors = stored_adapter::tensors();
+  tensors[start + "attn.c_attn.base_layer.bias"] = ramp({12}, 70);
+  tensors[start + "mlp.c_fc.bias"] = ramp({16}, 71);
+  for (const char* const which : {"lora_only", "all"}) {
+    json config = stored.config();
+    config["bias"] = which;
+    stored.write(config, tensors);
+    const chain c = stored.read();
+    CHECK(values_of(c, "h.0.attn.c_attn.bias").front() == 70);
+    CHECK(values_of(c, "h.0.mlp.c_fc.bias").front() == 71);
+    REQUIRE(c.notes().size() == 1);
+    CHECK_THAT(c.notes()[0], Contains("c_attn.base_layer.bias") && Contains("c_fc.bias"));
+    CHECK(c.weights()->differs_from_base("h.0.attn.c_attn.bias"));
+  }
+}
+
+TEST_CASE("rows of tokens that PEFT has trained take the place of the embedding's") {
+  const stored_adapter stored;
+  auto tensors = stored_adapter::tensors();
+  const std::string rows = "base_model.model.transformer.wte.token_adapter.trainable_tokens_delta";
+  tensors[rows] = ramp({2, 4}, 70);
+  const auto written = [&](const json& tokens) {
+    json config = stored.config();
+    config["trainable_token_indices"] = tokens;
+    stored.write(config, tensors);
+  };
+  const std::vector<float> before = values_of(describe_from(stored.base(), {}).build(text()), "wte.weight");
+  for (const json& tokens : {json{5, 1}, json{{"wte", {5, 1}}}}) {
+    written(tokens);
+    const chain c = stored.read();
+    const std::vector<float> values = values_of(c, "wte.weight");
+    CHECK(values[5 * 4] == 70);
+    CHECK(values[1 * 4 + 3] == 70 + 7.0f / 1024);
+    CHECK(std::equal(values.begin() + 2 * 4, values.begin() + 5 * 4, before.begin() + 2 * 4));
+    CHECK(c.weights()->differs_from_base("wte.weight"));
+    REQUIRE(c.notes().size() == 1);
+    CHECK_THAT(c.notes()[0], Contains("is not trained") && Contains(rows));
+  }
+  written({5, 8});
+  CHECK_THAT(stored.refusal(), Contains("trainable_token_indices: names token 8; transformer.wte has 8 tokens"));
+  written({5, -1});
+  CHECK_THAT(stored.refusal(), Contains("names token -1"));
+  written({5});
+  CHECK_THAT(stored.refusal(), Contains("trainable_tokens_delta: is F32 [2, 4]") && Contains("[1, 4]"));
+  written({{"wte", {5, 1}}, {"lm_head", {5, 1}}});
+  CHECK_THAT(stored.refusal(), Contains("lacks rows of its tokens"));
+  written(nullptr);
+  CHECK_THAT(stored.refusal(), Contains(rows + " belongs to no module"));
+}
+
+TEST_CASE("what LoRA adds to an embedding is added to its rows") {
+  const stored_adapter stored;
+  stored.adapt_own_head(30);
+  const std::vector<float> before = values_of(stored.read(), "wte.weight");
+  json config = stored.config();
+  config["base_model_name_or_path"] = nullptr;
+  config["target_modules"] = {"c_attn", "wte"};
+  config["rank_pattern"] = {{"wte", 1}};
+  auto tensors = stored_adapter::tensors();
+  tensors["base_model.model.transformer.wte.lora_embedding_A"] = ramp({1, 8}, 2);
+  tensors["base_model.model.transformer.wte.lora_embedding_B"] = ramp({4, 1}, 3);
+  stored.write(config, tensors);
+  const chain c = stored.read();
+  const std::vector<float> values = values_of(c, "wte.weight");
+  const float a = 2 + 5.0f / 1024, b = 3 + 2.0f / 1024;  // of token 5 and column 2, scaled by lora_alpha 6 / rank 1
+  CHECK(values[5 * 4 + 2] == before[5 * 4 + 2] + b * a * 6);
+  REQUIRE(c.notes().size() == 1);
+  CHECK_THAT(c.notes()[0], Contains("wte.lora_embedding_A") && Contains("is not trained"));
+  CHECK(adapted_modules(c) == std::vector<std::string>{"transformer.h.0.attn.c_attn"});
+  config["rank_pattern"] = json::object();
+  stored.write(config, tensors);
+  CHECK_THAT(stored.refusal(), Contains("lora_embedding_A: is F32 [1, 8]") && Contains("[2, 8] is needed"));
+  config["target_modules"] = {"c_attn"};
+  stored.write(config, tensors);
+  CHECK_THAT(stored.refusal(), Contains("lora_embedding_A belongs to no module"));
+  config["target_modules"] = {"c_attn", "wte"};
+  tensors.erase("base_model.model.transformer.wte.lora_embedding_B");
+  config["rank_pattern"] = {{"wte", 1}};
+  stored.write(config, tensors);
+  CHECK_THAT(stored.refusal(), Contains("lacks tensor transformer.wte.lora_embedding_B"));
+  write_checkpoint(stored.base(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  CHECK_THAT(stored.refusal(), Contains("target_modules names transformer.wte, whose weight is that of lm_head, too (tied)"));
+}
+
 TEST_CASE("values that an adapter stores beside what it trains take the place of the base's, and are stored again") {
   const stored_adapter stored;
   json config = stored.config();
@@ -333,8 +419,9 @@ TEST_CASE("values that an adapter stores beside what it trains take the place of
   stored.write(config, stored_adapter::tensors());
   const chain c = stored.read();
   CHECK(values_of(c, "ln_f.weight").front() == 22);
-  REQUIRE(c.notes().size() == 2);
-  CHECK_THAT(c.notes()[0], Contains("ln_f.weight takes the place of the base's and is not trained"));
+  REQUIRE(c.notes().size() == 1);
+  CHECK_THAT(c.notes()[0], Contains("in the place of the base's values is not trained") && Contains("ln_f.weight, ") &&
+                               Contains("ln_f.bias"));
   const hub_tensors tensors{stored.adapter(), "adapter_model"};
   const fs::path copy = stored.folder.path() / "copy";
   durable_folder into{posix_file_system(), copy};
@@ -437,7 +524,7 @@ TEST_CASE("the weight of a head that is adapted may be stored beside the adapter
   stored.adapt_own_head(31);
   const chain other = stored.read();
   REQUIRE(other.notes().size() == 1);
-  CHECK_THAT(other.notes()[0], Contains(name + " takes the place of the base's and is not trained"));
+  CHECK_THAT(other.notes()[0], Contains("in the place of the base's values is not trained") && Contains(name));
   CHECK(values_of(other, "lm_head.weight").front() == 31);
   const hub_tensors again{stored.written(other), "adapter_model"};
   REQUIRE(again.find(name));

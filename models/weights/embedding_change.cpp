@@ -1,0 +1,112 @@
+#include "models/weights/embedding_change.hpp"
+
+#include "models/lora.hpp"
+#include "models/weights/stored_values.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+
+namespace hydra {
+namespace {
+
+constexpr const char* tokens_key = "trainable_token_indices";
+
+std::string half_name(const std::string& module, char which) { return fmt::format("{}.lora_embedding_{}", module, which); }
+
+void require_fits(const hub_tensor& t, const std::vector<std::int64_t>& shape) {
+  if (t.tensor.shape != shape || !widens_to_f32(t.tensor.type))
+    refuse(fmt::format("{}: tensor {}: is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter is that of another model, or "
+                       "adapter_config.json is",
+                       t.file.string(), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
+                       fmt::join(shape, ", ")));
+}
+
+const hub_tensor& half_of(const hub_tensors& stored, const std::string& module, char which,
+                          const std::vector<std::int64_t>& shape) {
+  const hub_tensor* const t = stored.find(half_name(module, which));
+  if (!t)
+    refuse(fmt::format("{}: the adapter lacks tensor {}", stored.folder().string(), half_name(module, which)));
+  require_fits(*t, shape);
+  return *t;
+}
+
+std::vector<float> values_of(const hub_tensor& t) {
+  std::size_t elements = 1;
+  for (const std::int64_t n : t.tensor.shape) elements *= static_cast<std::size_t>(n);
+  std::vector<float> values(elements);
+  if (const std::size_t wrong = widen_mapped(t.tensor, values))
+    refuse(fmt::format("{}: tensor {}: {} of {} values are not finite", t.file.string(), t.name, wrong, values.size()));
+  return values;
+}
+
+void change(const added_rows& added, std::size_t width, std::span<float> values) {
+  const std::vector<float> a = values_of(*added.a), b = values_of(*added.b);
+  const std::size_t tokens = values.size() / width, rank = a.size() / tokens;
+  const auto scale = static_cast<float>(added.scale);
+  tbb::parallel_for(std::size_t{0}, tokens, [&](std::size_t token) {
+    for (std::size_t i = 0; i < width; ++i) {
+      float sum = 0;
+      for (std::size_t k = 0; k < rank; ++k) sum += b[i * rank + k] * a[k * tokens + token];
+      values[token * width + i] += sum * scale;
+    }
+  });
+}
+
+void change(const replaced_rows& replaced, std::size_t width, std::span<float> values) {
+  const std::vector<float> rows = values_of(*replaced.rows);
+  for (std::size_t i = 0; i < replaced.tokens.size(); ++i)
+    std::ranges::copy(std::span{rows}.subspan(i * width, width),
+                      values.subspan(static_cast<std::size_t>(replaced.tokens[i]) * width, width).begin());
+}
+
+}  // namespace
+
+trained_tokens::trained_tokens(const model_config& config) : file_(config.file()) {
+  if (!config.has(tokens_key)) return;
+  if (config.content().at(tokens_key).is_array()) {
+    tokens_[""] = config.integers(tokens_key);
+    return;
+  }
+  const auto table = config.table(tokens_key);
+  for (const auto& [name, value] : table->content().items()) tokens_[name] = table->integers(name);
+}
+
+std::optional<replaced_rows> trained_tokens::rows_in(const hub_tensors& stored, const std::string& module,
+                                                     const parameter_spec& p) const {
+  const hub_tensor* const t = stored.find(module + ".token_adapter.trainable_tokens_delta");
+  const auto named = std::ranges::find_if(
+      tokens_, [&](const auto& entry) { return entry.first.empty() || names_module(entry.first, module); });
+  if (!t || named == tokens_.end()) return std::nullopt;
+  const std::vector<std::int64_t>& tokens = named->second;
+  require_fits(*t, {std::ssize(tokens), p.shape[1]});
+  const auto other = std::ranges::find_if(tokens, [&](std::int64_t token) { return token < 0 || token >= p.shape[0]; });
+  if (other != tokens.end())
+    refuse(fmt::format("{}: {}: names token {}; {} has {} tokens. chain = {{ from = \"...\", tokens = [\"...\"] }} adds tokens",
+                       file_, tokens_key, *other, module, p.shape[0]));
+  return replaced_rows{t, tokens};
+}
+
+bool adds_to_embedding(const hub_tensors& stored, const std::string& module) {
+  return stored.find(half_name(module, 'A')) || stored.find(half_name(module, 'B'));
+}
+
+added_rows added_to(const hub_tensors& stored, const std::string& module, const parameter_spec& p, std::int64_t rank,
+                    double scale) {
+  return {&half_of(stored, module, 'A', {rank, p.shape[0]}), &half_of(stored, module, 'B', {p.shape[1], rank}), scale};
+}
+
+std::vector<const hub_tensor*> tensors_of(const embedding_change& change) {
+  if (const auto* const added = std::get_if<added_rows>(&change)) return {added->a, added->b};
+  return {std::get<replaced_rows>(change).rows};
+}
+
+void change_rows(const embedding_change& how, std::size_t width, std::span<float> values) {
+  std::visit([&](const auto& kind) { change(kind, width, values); }, how);
+}
+
+}  // namespace hydra
