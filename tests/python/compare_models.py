@@ -279,10 +279,10 @@ def stored(model):
         return read_checkpoint(path)
 
 
-def gradients_of(case):
-    model = copy.deepcopy(case.model).train()
+def gradients_of(case, model):
+    """By the names of checkpoints; in the end they are the model's parameters."""
     inputs, targets = batch_of(case, 0)
-    (loss_of(case.call(model, inputs), targets) / counted(targets)).backward()
+    (loss_of(case.call(model.train(), inputs), targets) / counted(targets)).backward()
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(torch.zeros_like(p) if p.grad is None else p.grad)
@@ -303,17 +303,25 @@ def compare_logits(case, results, model):
     return require_near("logits", found, expected, LOGITS)
 
 
-def compare_gradients(case, results):
-    expected = gradients_of(case)
+def gradients_in(results):
+    return {name[len("gradient."):]: t for name, t in results.items() if name.startswith("gradient.")}
+
+
+def require_near_gradients(found, expected):
+    """Those that are found. One that cancels to zero is rounding error, compared on the scale of the others."""
     largest = max(g.abs().max().item() for g in expected.values())
-    found = {name[len("gradient."):]: t for name, t in results.items() if name.startswith("gradient.")}
-    unused = {n for n, g in expected.items() if n not in found and not g.any()}
-    require(found.keys() == expected.keys() - unused, f"gradients of {sorted(found.keys() ^ (expected.keys() - unused))}")
     worst = 0.0
-    for name, gradient in found.items():  # a gradient that cancels to zero is rounding error, compared on the scale of the others
+    for name, gradient in found.items():
         scale = max(expected[name].abs().max().item(), 1e-2 * largest)
         worst = max(worst, require_near(f"gradient of {name}", gradient, expected[name], GRADIENTS, scale))
     return worst
+
+
+def compare_gradients(case, results):
+    expected, found = gradients_of(case, copy.deepcopy(case.model)), gradients_in(results)
+    unused = {n for n, g in expected.items() if n not in found and not g.any()}
+    require(found.keys() == expected.keys() - unused, f"gradients of {sorted(found.keys() ^ (expected.keys() - unused))}")
+    return require_near_gradients(found, expected)
 
 
 class Folder:

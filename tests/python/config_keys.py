@@ -3,11 +3,15 @@
 
     config_keys.py PROBE [CASE ...]
 
-A case is one of compare_models.py, with all keys of its config.json one after the other. The weights stay, so a key that says
-how large they are makes transformers refuse them: Hydra has to, too. Exits with 77 where transformers is not installed.
+A case is one of compare_models.py, with all keys of its config.json one after the other, and some pairs of those that alone
+change nothing or are computed, which HYDRA_TEST_SEED chooses. Logits and gradients are compared. The weights stay, so a key that
+says how large they are makes transformers refuse them: Hydra has to, too. Exits with 77 where transformers is not installed.
 """
+import itertools
 import json
+import os
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -21,6 +25,7 @@ torch = models.torch
 BASES = ("gpt2", "llama", "llama-3", "mistral-window", "qwen2-window", "qwen3", "gemma2", "gemma3", "phi3", "bert-masked-lm",
          "bert-classification", "vit", "resnet-basic", "resnet-bottleneck")
 DROP = ("gpt2", "bert-masked-lm", "bert-classification", "vit")  # with Hydra's dropout, by tests of their layers
+PAIRS = 6
 LEFT_OUT = {"architectures", "model_type", "transformers_version", "dtype",  # what it is, and who wrote it
             "return_dict",                                                   # a tuple instead of what is compared here
             "id2label", "label2id"}                                          # names of classes: tests of data
@@ -66,7 +71,7 @@ class Expected:
     """What transformers makes of a folder. refuses: it cannot with these weights. unknown: it takes no such value at all."""
 
     def __init__(self, case, folder):
-        self.refuses, self.unknown, self.drops, self.logits = True, True, False, None
+        self.refuses, self.unknown, self.drops, self.logits, self.gradients = True, True, False, None, {}
         try:
             model, loading = type(case.model).from_pretrained(folder, output_loading_info=True, attn_implementation="eager")
         except Exception:  # pylint: disable=broad-except
@@ -81,6 +86,7 @@ class Expected:
                 self.logits = case.call(model.float().eval(), inputs)
                 torch.manual_seed(1)
                 self.drops = not torch.equal(case.call(model.train(), inputs), case.call(model, inputs))
+            self.gradients = models.gradients_of(case, model)
         except Exception:  # pylint: disable=broad-except
             return
         self.refuses = self.unknown = False
@@ -88,20 +94,28 @@ class Expected:
             self.logits = self.logits[case.counts(inputs)]
 
 
-def logits_of(case, out):
-    found = models.load_file(out / "results.safetensors")["logits"]
-    return found if case.counts is None else found[case.counts(models.batch_of(case, 0)[0])]
+def require_equal_results(what, case, results, expected):
+    """Gradients with dropout are by tests of its layers."""
+    logits = results["logits"]
+    counted = logits if case.counts is None else logits[case.counts(models.batch_of(case, 0)[0])]
+    models.require_near(what, counted, expected.logits, models.LOGITS)
+    if expected.drops:
+        return
+    found = models.gradients_in(results)
+    require(found.keys() <= expected.gradients.keys(), f"{what}: gradients of {sorted(found.keys() - expected.gradients.keys())}")
+    models.require_near_gradients(found, expected.gradients)
 
 
-def compare_key(probe, case, work, config, change):
-    key, value = change
-    names = (key, key.replace("_", " "))
-    (work / "model" / "config.json").write_text(json.dumps({**config, key: value}))
+def compare_keys(probe, case, work, config, changed):
+    """`changed`: keys with other values."""
+    names = {n for key in changed for n in (key, key.replace("_", " "))}
+    (work / "model" / "config.json").write_text(json.dumps({**config, **changed}))
     expected = Expected(case, work / "model")
     out = work / "out"
     shutil.rmtree(out, ignore_errors=True)
     done = subprocess.run([probe, work / "model", work / "inputs.safetensors", out], capture_output=True, text=True)
-    said, what = done.stdout + done.stderr, f"{key} = {json.dumps(value)}"
+    said, what = done.stdout + done.stderr, ", ".join(f"{key} = {json.dumps(value)}" for key, value in changed.items())
+    noted = any(key in said for key in changed)
     require(done.returncode in (0, 2), f"{what}: the probe ends with {done.returncode}: {said}")
     if done.returncode == 2:
         require(any(n in said for n in names) or expected.refuses, f"{what}: is refused by another name: {said.strip()}")
@@ -110,12 +124,18 @@ def compare_key(probe, case, work, config, change):
         return "unknown to transformers"
     require(not expected.refuses, f"{what}: transformers cannot use it, and Hydra says nothing: {said.strip()}")
     try:
-        models.require_near(what, logits_of(case, out), expected.logits, models.LOGITS)
-    except models.Failed:
-        require(key in said, f"{what}: other logits than transformers', without a word")
+        require_equal_results(what, case, models.load_file(out / "results.safetensors"), expected)
+    except models.Failed as e:
+        require(noted, f"{what}: not what transformers computes, without a word: {e}")
         return "noted"
-    require(not expected.drops or case.name in DROP or key in said, f"{what}: transformers drops, Hydra does not, nor says so")
-    return "noted" if key in said else "equal"
+    require(not expected.drops or case.name in DROP or noted, f"{what}: transformers drops, Hydra does not, nor says so")
+    return "noted" if noted else "equal"
+
+
+def pairs_of(changes_alone):
+    """Of different keys."""
+    pairs = [(a, b) for a, b in itertools.combinations(changes_alone, 2) if a[0] != b[0]]
+    return random.Random(int(os.environ.get("HYDRA_TEST_SEED") or 1)).sample(pairs, min(PAIRS, len(pairs)))
 
 
 def compare(probe, name):
@@ -127,15 +147,23 @@ def compare(probe, name):
         models.save_file({"input": case.inputs, "target": case.targets}, work / "inputs.safetensors")
         config = json.loads((work / "model" / "config.json").read_text())
         whole = type(case.model.config)().to_dict() | config
-        wrong = []
-        for change in [*changes(whole), ("a_key_of_another_program", 3)]:
+        wrong, equal = [], []
+
+        def outcome_of(*changed):
             try:
-                outcome = compare_key(probe, case, work, config, change)
+                outcome = compare_keys(probe, case, work, config, dict(changed))
             except models.Failed as e:
+                outcome = "wrong"
                 wrong.append(str(e))
-                continue
-            require(outcome != "equal" or change[0] != "a_key_of_another_program", "an unknown key is read past in silence")
             counts[outcome] = counts.get(outcome, 0) + 1
+            return outcome
+
+        for change in changes(whole):
+            if outcome_of(change) == "equal":
+                equal.append(change)
+        require(outcome_of(("a_key_of_another_program", 3)) != "equal", "an unknown key is read past in silence")
+        for pair in pairs_of(equal):
+            outcome_of(*pair)
     require(not wrong, "\n  ".join(wrong))
     return ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items()))
 
