@@ -3,8 +3,8 @@
 
     run_cases.py HYDRA [CASE ...]
 
-A case is a file of cases/. KEEP=FOLDER leaves there what each case made and what Hydra made of it. Exits with 77 where a
-package is not installed.
+A case is a file of cases/. KEEP=FOLDER leaves there what each case made and what Hydra made of it, in a folder that must
+not be there yet. Exits with 77 where a package is not installed.
 """
 import contextlib
 import importlib
