@@ -9,9 +9,9 @@ namespace hydra::apps {
 
 namespace {
 
-using texts = std::vector<std::string>;
+using short_names = std::vector<std::string>;
 
-texts of(const texts& signatures) {
+short_names of_signatures(const std::vector<std::string>& signatures) {
   std::vector<layer_profile> layers;
   for (const std::string& s : signatures) layers.emplace_back().kind = s;
   return short_kinds(layers);
@@ -20,14 +20,14 @@ texts of(const texts& signatures) {
 }  // namespace
 
 TEST_CASE("kinds of layers have those options that tell layers of a name apart, and no others") {
-  CHECK(of({"token embedding width=8", "llama block width=8 window=0", "llama block width=8 window=0",
-            "head width=8"}) == texts{"token embedding", "llama block", "llama block", "head"});
-  CHECK(of({"llama block width=8 window=4 act=silu", "llama block width=8 window=0 act=silu"}) ==
-        texts{"llama block window=4", "llama block window=0"});
-  CHECK(of({"block width=8 scaling=none 1 4", "block width=8 scaling=linear 8 4"}) ==
-        texts{"block scaling=none 1", "block scaling=linear 8"});
-  CHECK(of({"block width=8 frozen nf4", "block width=8 lora rank=2 frozen nf4", "exported 12ab"}) ==
-        texts{"block", "block lora rank=2", "exported 12ab"});
+  CHECK(of_signatures({"token embedding width=8", "llama block width=8 window=0", "llama block width=8 window=0",
+                       "head width=8"}) == short_names{"token embedding", "llama block", "llama block", "head"});
+  CHECK(of_signatures({"llama block width=8 window=4 act=silu", "llama block width=8 window=0 act=silu"}) ==
+        short_names{"llama block window=4", "llama block window=0"});
+  CHECK(of_signatures({"block width=8 scaling=none 1 4", "block width=8 scaling=linear 8 4"}) ==
+        short_names{"block scaling=none 1", "block scaling=linear 8"});
+  CHECK(of_signatures({"block width=8 frozen nf4", "block width=8 lora rank=2 frozen nf4", "exported 12ab"}) ==
+        short_names{"block", "block lora rank=2", "exported 12ab"});
 }
 
 }  // namespace hydra::apps
