@@ -53,6 +53,7 @@ class stream_device final : public device {
 
   // -- on the thread of a queue ---
   void serve(queue_kind queue);
+  std::shared_ptr<void> scope_of(queue_kind queue);
   flight_ptr take(queue_kind queue);
   struct launched_work {
     fault error;
@@ -170,9 +171,21 @@ bool stream_device::stop(duration limit) noexcept {
 void stream_device::serve(queue_kind queue) {
   name_this_thread(info_.name, queue_names[index_of(queue)]);
   use_threads(1);
-  const auto scope = driver_->serve(queue);
+  const auto scope = scope_of(queue);
   while (const auto f = take(queue)) {
     launch(f);
+  }
+}
+
+/// Without it nothing can be launched: the device is lost.
+std::shared_ptr<void> stream_device::scope_of(queue_kind queue) {
+  try {
+    return driver_->serve(queue);
+  } catch (...) {
+    const auto why = driver_->explain(std::current_exception());
+    const std::lock_guard lock{mutex_};
+    lose_all({why.code, fmt::format("a thread of {} cannot launch: {}", info_.name, why.text)});
+    return nullptr;
   }
 }
 

@@ -251,6 +251,17 @@ class silent final : public altered_streams {
   std::shared_ptr<std::atomic<bool>> fails_;
 };
 
+/// The thread of the compute queue cannot launch.
+class unserved final : public altered_streams {
+ public:
+  std::shared_ptr<void> serve(queue_kind queue) override {
+    if (queue == queue_kind::compute) {
+      throw fault_error(fault_code::internal, "no context");
+    }
+    return altered_streams::serve(queue);
+  }
+};
+
 /// Its errors have texts of its own.
 class explaining final : public altered_streams {
  public:
@@ -368,6 +379,19 @@ TEST_CASE("a device that cannot be notified is lost, and no model is blamed") {
   REQUIRE(log.wait_for(first).error.code == fault_code::device_lost);
   const auto later = dev->submit(queue_kind::h2d, {}, {});
   REQUIRE(log.wait_for(later).error.code == fault_code::device_lost);
+}
+
+TEST_CASE("a device one of whose threads cannot launch is lost") {
+  completion_log log;
+  const auto dev = make_stream_device({}, std::make_unique<unserved>(), make_charged_memory(1_MiB));
+  dev->on_completion(log.sink());
+  bool ran = false;
+  operation op;
+  op.work = [&] { ran = true; };
+  const auto why = log.wait_for(dev->submit(queue_kind::compute, std::move(op), {})).error;
+  REQUIRE(why.code == fault_code::device_lost);
+  REQUIRE(why.text.ends_with("cannot launch: no context"));
+  REQUIRE_FALSE(ran);
 }
 
 TEST_CASE("what a closure throws is explained by the driver, and named by operation and device") {
