@@ -6,6 +6,7 @@
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "models/weights/saved_modules.hpp"
+#include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
@@ -182,13 +183,35 @@ std::vector<std::string> adapted_embeddings(const chain& model, const embedding_
   return modules;
 }
 
-void require_untied(const chain& model, const std::string& weight, const std::string& module) {
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (p.tied_to == weight)
-        refuse(fmt::format("target_modules names {}, whose weight is that of {}, too (tied): PEFT adds to the first only, which "
-                           "is not supported; save the base with a head of its own (tie_word_embeddings = false)",
-                           module, module_of(model, p)));
+/// Those in the place of rows of a weight, or of the one to which it is tied.
+replaced_rows* rows_of(embedding_changes& changes, const parameter_spec& p) {
+  const auto change = changes.find(p.tied_to.empty() ? p.name : p.tied_to);
+  return change == changes.end() ? nullptr : std::get_if<replaced_rows>(&change->second);
+}
+
+/// A head that is tied has the embedding's, as in PEFT.
+void add_rows(embedding_changes& changes, const parameter_spec& p, const replaced_rows& rows) {
+  if (p.tied_to.empty()) return void(changes.emplace(p.name, rows));
+  replaced_rows* const owner = rows_of(changes, p);
+  if (owner && owner->tokens == rows.tokens && equal_mapped(owner->rows->tensor, rows.rows->tensor))
+    owner->copy = rows.rows;
+  else
+    refuse(fmt::format("{}: tensor {}: the embedding, whose weight this is, too (tied), has not the same rows; {}",
+                       rows.rows->file.string(), rows.rows->name, merge_by_peft));
+}
+
+/// PEFT computes a tied head with changed rows without its bias.
+std::vector<std::string> notes_on_bias(const chain& adapted, const embedding_changes& changes, const std::string& file) {
+  std::vector<std::string> notes;
+  const bool has_rows = std::ranges::any_of(
+      changes, [](const auto& change) { return std::holds_alternative<replaced_rows>(change.second); });
+  for (std::size_t i = 0; has_rows && i < adapted.size(); ++i)
+    for (const parameter_spec& p : adapted.parameters(i))
+      if (has_row_per_token(p.name) && p.shape.size() == 1)
+        notes.push_back(fmt::format("{}: trainable_token_indices: until it is merged, peft computes the tied head without its "
+                                    "bias, {}; Hydra computes with it",
+                                    file, adapted.stored_name(p.name)));
+  return notes;
 }
 
 }  // namespace
@@ -218,26 +241,33 @@ bool adapter_folder::check_base(const weight_source& weights) const {
   return !trained_on.empty();
 }
 
-/// What is stored for embeddings and heads over tokens. A head that is tied has the embedding's rows, as in PEFT, but not what
-/// LoRA adds to it.
 embedding_changes adapter_folder::changes_in(const chain& model) const {
   embedding_changes changes;
+  std::vector<std::pair<std::string, replaced_rows>> rows;
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i)) {
-      if (!has_row_per_token(p.name) || p.shape.size() != 2 || !p.tied_to.empty()) continue;
+      if (!has_row_per_token(p.name) || p.shape.size() != 2) continue;
       const std::string module = module_of(model, p);
-      if (auto rows = tokens_.rows_in(*tensors_, module, p)) changes.emplace(p.name, std::move(*rows));
-      if (!targets_.names(module) || !adds_to_embedding(*tensors_, module)) continue;
-      require_untied(model, p.name, module);
+      if (const auto own = tokens_.rows_in(*tensors_, module, p)) add_rows(changes, p, *own);
+      if (const replaced_rows* const replaced = rows_of(changes, p)) rows.emplace_back(module, *replaced);
+      if (!p.tied_to.empty() || !targets_.names(module) || !adds_to_embedding(*tensors_, module)) continue;
+      require_plain_embedding(model, p.name, module);
       const lora_options of_it = targets_.of_module(module, common_);
       changes.emplace(p.name, added_to(*tensors_, module, p, of_it.rank_in(module), of_it.scale_in(module)));
     }
-  const auto replaced = std::ranges::count_if(
-      changes, [](const auto& change) { return std::holds_alternative<replaced_rows>(change.second); });
-  if (static_cast<std::size_t>(replaced) < tokens_.modules())
-    refuse(fmt::format("{}: trainable_token_indices: the adapter lacks rows of its tokens, MODULE.token_adapter.trainable_tokens_delta",
-                       (tensors_->folder() / config_file).string()));
+  tokens_.require_all(rows);
   return changes;
+}
+
+void adapter_folder::require_plain_embedding(const chain& model, const std::string& weight, const std::string& module) const {
+  const std::string file = (tensors_->folder() / config_file).string();
+  if (common_.magnitudes)
+    refuse(fmt::format("{}: use_dora: true is not supported for {}, an embedding; {}", file, module, merge_by_peft));
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.tied_to == weight)
+        refuse(fmt::format("{}: target_modules names {}, whose weight is that of {}, too (tied), which is not supported; {}",
+                           file, module, module_of(model, p), merge_by_peft));
 }
 
 chain adapter_folder::adapt(chain model) const {
@@ -246,29 +276,29 @@ chain adapter_folder::adapt(chain model) const {
         "{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
         "\"{}\" }}",
         tensors_->folder().string(), base_.string()));
+  const std::string file = (tensors_->folder() / config_file).string();
   const bool is_known = check_base(*model.weights());
   if (common_.magnitudes && model.hub().config.empty())
     refuse(fmt::format("{}: use_dora: true is not supported for models of hydra_export",
-                       (tensors_->folder() / config_file).string()));
-  embedding_changes changes = changes_in(model);
+                       file));
+  const embedding_changes changes = changes_in(model);
   const std::vector<std::string> embeddings = adapted_embeddings(model, changes);
   const lora_options options = targets_.in(model, common_, embeddings);
   const bool tied = tied_head(model).has_value();
-  chain adapted = adapted_as_in(tensors_->folder() / config_file, std::move(model), options);
+  chain adapted = adapted_as_in(file, std::move(model), options);
   if (ties_ && tied && !tied_head(adapted))
     refuse(fmt::format("{}: {}: true is not supported for modules_to_save with one weight; {}",
-                       (tensors_->folder() / config_file).string(), ties_key, merge_by_peft));
-  const auto weights = std::make_shared<adapter_weights>(tensors_, adapted, std::move(changes));
+                       file, ties_key, merge_by_peft));
+  const auto weights = std::make_shared<adapter_weights>(tensors_, adapted, changes);
   adapted.begin_with(weights);
   if (!is_known && !base_.empty())
     adapted.note(fmt::format("{}: {}: \"{}\" is no checkpoint on this machine: whether the adapter was trained on the weights "
                              "that the model starts from is not known",
-                             (tensors_->folder() / config_file).string(), base_name_key, base_.string()));
-  for (const std::string& note : notes_) adapted.note(note);
+                             file, base_name_key, base_.string()));
   std::vector<std::string> modules = adapted_modules(adapted);
   modules.insert(modules.end(), embeddings.begin(), embeddings.end());
-  for (std::string& note : targets_.unused_patterns(modules)) adapted.note(std::move(note));
-  for (const std::string& note : weights->notes()) adapted.note(note);
+  for (const auto& notes : {notes_, targets_.unused_patterns(modules), notes_on_bias(adapted, changes, file), weights->notes()})
+    for (const std::string& note : notes) adapted.note(note);
   return adapted;
 }
 

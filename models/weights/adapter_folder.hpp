@@ -39,6 +39,7 @@ class adapter_folder {
   adapter_folder(const std::filesystem::path& folder, const model_config& config);
   bool check_base(const weight_source& weights) const;
   embedding_changes changes_in(const chain& model) const;
+  void require_plain_embedding(const chain& model, const std::string& weight, const std::string& module) const;
 
   lora_options common_;  ///< what does not depend on the model
   adapter_targets targets_;

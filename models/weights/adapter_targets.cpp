@@ -1,5 +1,6 @@
 #include "models/weights/adapter_targets.hpp"
 
+#include "models/weights/listed_names.hpp"
 #include "models/weights/saved_modules.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
@@ -158,8 +159,12 @@ void adapter_targets::refuse_key(const char* key, const std::string& why) const 
 
 /// `saved`: of modules_to_save.
 void adapter_targets::require_adaptable(const chain& model, const std::vector<std::string>& chosen,
-                                        const std::vector<std::string>& saved) const {
+                                        const std::vector<std::string>& saved,
+                                        const std::vector<std::string>& embeddings) const {
   const std::vector<std::string> known = adaptable_modules(model, saved);
+  if (chosen.empty() && !embeddings.empty())
+    refuse_key(targets_key, fmt::format("names {} and no linear map: nothing would be trained; {}", listed_names(embeddings),
+                                        merge_by_peft));
   if (chosen.empty())
     refuse_key(targets_key, fmt::format("names no module of the model, which has modules such as {}",
                                         known.empty() ? modules_of(model).front() : known.front()));
@@ -201,7 +206,7 @@ lora_options adapter_targets::in(const chain& model, lora_options common, const 
   };
   const bool some = std::erase_if(chosen, is_other) > 0;
   common.also_train = read_saved_modules(model, also_train_);
-  require_adaptable(model, chosen, common.also_train);
+  require_adaptable(model, chosen, common.also_train, embeddings);
   for (const std::string& module : chosen) common = of_module(module, std::move(common));
   if (all_linear_ && !some)
     common.targets = {lora_options::all_linear};

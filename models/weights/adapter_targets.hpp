@@ -41,8 +41,9 @@ class adapter_targets {
   lora_options of_module(const std::string& module, lora_options common) const;
 
   /// `common` with targets, also_train, rank_of and alpha_of, but for `embeddings`, to which the adapter adds otherwise. Names
-  /// are as they are in the file where these alone decide as Hydra reads them, else full ones. Throws fault_error{bad_input} with file and key if no module of the model is a
-  /// target, or one is that Hydra cannot adapt, or a pattern cannot be searched.
+  /// are as they are in the file where these alone decide as Hydra reads them, else full ones. Throws fault_error{bad_input}
+  /// with file and key if no other module of the model is a target, or one is that Hydra cannot adapt, or a pattern cannot be
+  /// searched.
   lora_options in(const chain& model, lora_options common, const std::vector<std::string>& embeddings) const;
 
   /// Sentences about entries of rank_pattern and alpha_pattern that match none of the adapted modules, by full name.
@@ -65,7 +66,7 @@ class adapter_targets {
   bool adapts(const std::string& module) const;
   std::vector<std::string> chosen_in(const chain& model) const;
   void require_adaptable(const chain& model, const std::vector<std::string>& chosen,
-                         const std::vector<std::string>& saved) const;
+                         const std::vector<std::string>& saved, const std::vector<std::string>& embeddings) const;
   [[noreturn]] void refuse_key(const char* key, const std::string& why) const;
 
   std::string file_;

@@ -79,9 +79,15 @@ adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, con
     for (const parameter_spec& p : adapted.parameters(i))
       if (!p.frozen || tensors_->find(adapted.stored_name(p.name))) used.insert(match(adapted, p));
   for (const auto& [name, t] : tensors_->all())
-    if (!used.contains(name))
+    if (!used.contains(name) && !is_copy(t))
       refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
   note_frozen(adapted);
+}
+
+/// Of BERT's bias of the head over tokens PEFT stores both names.
+bool adapter_weights::is_copy(const hub_tensor& t) const {
+  const hub_tensor* const bias = tensors_->find(prediction_bias);
+  return bias && canonical_name(t.name) == decoder_bias && equal_mapped(bias->tensor, t.tensor);
 }
 
 /// Its canonical name. What only repeats the base's values stays the base's.

@@ -37,6 +37,7 @@ class adapter_weights final : public weight_source {
  private:
   bool replaces(const std::string& parameter) const;
   void note_frozen(const chain& adapted);
+  bool is_copy(const hub_tensor& t) const;
   bool read_unchanged(const parameter_spec& p, std::span<float> values) const;
   std::string match(const chain& adapted, const parameter_spec& p);
   std::string example() const;

@@ -1,6 +1,6 @@
 #include "models/weights/embedding_change.hpp"
 
-#include "models/lora.hpp"
+#include "models/weights/adapter_targets.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -24,6 +24,12 @@ void require_fits(const hub_tensor& t, const std::vector<std::int64_t>& shape) {
                        "adapter_config.json is",
                        t.file.string(), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
                        fmt::join(shape, ", ")));
+}
+
+[[noreturn]] void refuse_more_tokens(const hub_tensor& t, std::int64_t more) {
+  refuse(fmt::format("{}: tensor {}: is [{}]: the adapter was trained with {} tokens more than the model has. Name them, "
+                     "chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
+                     t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), more));
 }
 
 const hub_tensor& half_of(const hub_tensors& stored, const std::string& module, char which,
@@ -80,7 +86,7 @@ std::optional<replaced_rows> trained_tokens::rows_in(const hub_tensors& stored, 
                                                      const parameter_spec& p) const {
   const hub_tensor* const t = stored.find(module + ".token_adapter.trainable_tokens_delta");
   const auto named = std::ranges::find_if(
-      tokens_, [&](const auto& entry) { return entry.first.empty() || names_module(entry.first, module); });
+      tokens_, [&](const auto& entry) { return module.ends_with(entry.first); });
   if (!t || named == tokens_.end()) return std::nullopt;
   const std::vector<std::int64_t>& tokens = named->second;
   require_fits(*t, {std::ssize(tokens), p.shape[1]});
@@ -91,18 +97,32 @@ std::optional<replaced_rows> trained_tokens::rows_in(const hub_tensors& stored, 
   return replaced_rows{t, tokens};
 }
 
+void trained_tokens::require_all(const std::vector<std::pair<std::string, replaced_rows>>& rows) const {
+  for (const auto& [name, tokens] : tokens_) {
+    const auto is_it = [&](const auto& r) { return r.first.ends_with(name) && r.second.tokens == tokens; };
+    if (std::ranges::none_of(rows, is_it))
+      refuse(fmt::format("{}: {}: the adapter has no rows of {} that Hydra knows, which are those of token embeddings and of "
+                         "heads that are not tied; {}",
+                         file_, tokens_key, name.empty() ? "the embedding" : name, merge_by_peft));
+  }
+}
+
 bool adds_to_embedding(const hub_tensors& stored, const std::string& module) {
   return stored.find(half_name(module, 'A')) || stored.find(half_name(module, 'B'));
 }
 
 added_rows added_to(const hub_tensors& stored, const std::string& module, const parameter_spec& p, std::int64_t rank,
                     double scale) {
+  const hub_tensor* const a = stored.find(half_name(module, 'A'));
+  if (a && a->tensor.shape.size() == 2 && a->tensor.shape[1] > p.shape[0])
+    refuse_more_tokens(*a, a->tensor.shape[1] - p.shape[0]);
   return {&half_of(stored, module, 'A', {rank, p.shape[0]}), &half_of(stored, module, 'B', {p.shape[1], rank}), scale};
 }
 
 std::vector<const hub_tensor*> tensors_of(const embedding_change& change) {
   if (const auto* const added = std::get_if<added_rows>(&change)) return {added->a, added->b};
-  return {std::get<replaced_rows>(change).rows};
+  const auto& replaced = std::get<replaced_rows>(change);
+  return replaced.copy ? std::vector{replaced.rows, replaced.copy} : std::vector{replaced.rows};
 }
 
 void change_rows(const embedding_change& how, std::size_t width, std::span<float> values) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct added_rows {
 struct replaced_rows {
   const hub_tensor* rows = nullptr;
   std::vector<std::int64_t> tokens{};
+  const hub_tensor* copy = nullptr;  ///< that of a tied head, which is equal
 };
 
 using embedding_change = std::variant<added_rows, replaced_rows>;
@@ -41,11 +43,12 @@ class trained_tokens {
   /// file: rows of another shape, of tokens that are not named, or of such as the model does not have.
   std::optional<replaced_rows> rows_in(const hub_tensors& stored, const std::string& module, const parameter_spec& p) const;
 
-  std::size_t modules() const noexcept { return tokens_.size(); }
+  /// Throws fault_error{bad_input} with the file if a module that it names has no such rows in `rows`, which are by full name.
+  void require_all(const std::vector<std::pair<std::string, replaced_rows>>& rows) const;
 
  private:
   std::string file_;
-  std::map<std::string, std::vector<std::int64_t>> tokens_;  ///< by name of a module; "": PEFT's choice, the embedding
+  std::map<std::string, std::vector<std::int64_t>> tokens_;  ///< by the end of a module's name; "": the embedding
 };
 
 /// Whether the adapter has a map of low rank for an embedding.

@@ -3,6 +3,7 @@
 #include "models/weights/four_bit_weights.hpp"
 #include "models/weights/listed_names.hpp"
 #include "models/weights/model_config.hpp"
+#include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
@@ -30,13 +31,26 @@ constexpr std::string_view peft_prefix = "base_model.model.";
 constexpr std::array<std::string_view, 3> wrappers{"_orig_mod.", "module.", "model."};
 constexpr std::array<std::string_view, 8> weight_files{".safetensors", ".bin",  ".pt", ".pth",
                                                        ".ckpt",        ".gguf", ".h5", ".msgpack"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> named_parts{
+/// In the second of two names by which PEFT stores an embedding that it has trained in full, or its bias.
+constexpr std::string_view saved_part = ".modules_to_save.";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> named_parts{
     {{".lora_A.default.", ".lora_A."},
      {".lora_B.default.", ".lora_B."},
      {".lora_magnitude_vector.default.weight", ".lora_magnitude_vector"},
+     {".lora_embedding_A.default", ".lora_embedding_A"},
+     {".lora_embedding_B.default", ".lora_embedding_B"},
      {".modules_to_save.default.", "."},
+     {saved_part, "."},
+     {".token_adapter.base_layer.", "."},
      {".base_layer.", "."}}};  // a head or embedding that is adapted: PEFT stores what it adds to, too
+/// PEFT stores the values of the base, too, of modules that it trains in full: nothing reads them.
+constexpr std::string_view unused_part = ".original_module.";
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
+
+bool is_again(const hub_tensor& t, const hub_tensor& other) {
+  const auto is_saved = [](const hub_tensor& each) { return each.name.find(saved_part) != std::string::npos; };
+  return is_saved(t) != is_saved(other) && equal_mapped(t.tensor, other.tensor);
+}
 
 /// All of a small tensor.
 void add_samples(std::span<const std::byte> data, sha256& hash) {
@@ -146,7 +160,8 @@ hub_tensors::hub_tensors(fs::path folder, std::string_view stem) : folder_(std::
   if (!fs::exists(whole) && !fs::exists(index)) refuse_without_weights(folder_, whole, index);
   const std::vector<hub_tensor> all = join_four_bits(fs::exists(whole) ? tensors_in(whole) : tensors_of_index(index));
   const std::size_t wrapper = wrapper_of(all).size();
-  for (const hub_tensor& t : all) add(canonical_name(std::string_view{t.name}.substr(wrapper)), t);
+  for (const hub_tensor& t : all)
+    if (t.name.find(unused_part) == std::string::npos) add(canonical_name(std::string_view{t.name}.substr(wrapper)), t);
 }
 
 std::vector<hub_tensor> hub_tensors::tensors_in(const fs::path& file) {
@@ -181,7 +196,8 @@ const safetensors_file& hub_tensors::open(const fs::path& file) {
 
 void hub_tensors::add(const std::string& name, const hub_tensor& t) {
   const auto [place, is_new] = tensors_.emplace(name, t);
-  if (!is_new) refuse(t.file, fmt::format("tensors {} and {} are the same parameter", place->second.name, t.name));
+  if (!is_new && !is_again(t, place->second))
+    refuse(t.file, fmt::format("tensors {} and {} are the same parameter", place->second.name, t.name));
 }
 
 const hub_tensor* hub_tensors::find(std::string_view name) const {

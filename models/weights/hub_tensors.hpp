@@ -25,10 +25,14 @@ struct hub_tensor {
 };
 
 /// The name without "base_model.model.", which adapters have; the adapter's own name "default", which those have that were
-/// saved as a state_dict(); "base_layer", which the parameters have to which an adapter adds; and the prefix of a base model
-/// ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some checkpoints have. With the names that norms have
-/// had since 2019 (weight, bias; before: gamma, beta).
+/// saved as a state_dict(); "base_layer", which the parameters have to which an adapter adds; "modules_to_save"; and the prefix
+/// of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some checkpoints have. With the names that
+/// norms have had since 2019 (weight, bias; before: gamma, beta).
 std::string canonical_name(std::string_view stored);
+
+/// Canonical names: transformers computes with the first one, and ties it to the second.
+inline constexpr const char* decoder_bias = "cls.predictions.decoder.bias";
+inline constexpr const char* prediction_bias = "cls.predictions.bias";
 
 /// Opened once; all headers are checked then, and no data are read but descriptions of weights in 4 bits. Thread-safe.
 class hub_tensors {

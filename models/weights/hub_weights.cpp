@@ -28,10 +28,6 @@ constexpr std::array<std::string_view, 7> buffers{
     "attn.bias", "attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "token_type_ids", "num_batches_tracked",
     "predictions.decoder.bias"};
 
-/// transformers computes with the first one, and ties it to the second.
-constexpr const char* decoder_bias = "cls.predictions.decoder.bias";
-constexpr const char* prediction_bias = "cls.predictions.bias";
-
 template <class Texts>
 bool begins_with_one_of(std::string_view name, const Texts& all) {
   return std::ranges::any_of(all, [&](std::string_view each) { return name.starts_with(each); });

@@ -328,7 +328,7 @@ TEST_CASE("a note says which weights in 4 bits base = \"nf4\" would round again:
   write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
   const std::vector<std::string> notes = built(folder.path()).notes();
   REQUIRE(notes.size() == 1);
-  CHECK_THAT(notes[0], EndsWith(": 1; base = \"nf4\" rounds those that are not nf4 in blocks of 64 again"));
+  CHECK_THAT(notes[0], EndsWith("again, and rounds what was not nf4 in blocks of 64"));
 }
 
 TEST_CASE("folders that are taken for that of a model are named as what they are, and files that are not read in notes") {

@@ -227,7 +227,8 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
                  Contains("rank 8"));
   CHECK_THAT(stored.refusal_with("layers_to_transform", {1}), Contains("target_modules: names no module"));
   CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is no list"));
-  CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}), Contains("trainable_token_indices: the adapter lacks rows"));
+  CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}),
+             Contains("trainable_token_indices: the adapter has no rows of the embedding"));
   CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") &&
                                                Contains("[3, 4] (r, as no entry of rank_pattern matches it, of"));
   CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}),
@@ -344,6 +345,19 @@ TEST_CASE("biases that PEFT has trained take the place of the base's and are not
   }
 }
 
+TEST_CASE("modules that PEFT stores by two names, and as they were, are read once") {
+  const stored_adapter stored;
+  const std::string start = "base_model.model.transformer.ln_f.";
+  auto tensors = stored_adapter::tensors();
+  tensors[start + "modules_to_save.weight"] = tensors.at(start + "weight");
+  tensors[start + "original_module.weight"] = ramp({4}, 1);
+  stored.write(stored.config(), tensors);
+  CHECK(values_of(stored.read(), "ln_f.weight").front() == 22);
+  tensors[start + "modules_to_save.weight"] = ramp({4}, 1);
+  stored.write(stored.config(), tensors);
+  CHECK_THAT(stored.refusal(), Contains("are the same parameter"));
+}
+
 TEST_CASE("rows of tokens that PEFT has trained take the place of the embedding's") {
   const stored_adapter stored;
   auto tensors = stored_adapter::tensors();
@@ -373,9 +387,26 @@ TEST_CASE("rows of tokens that PEFT has trained take the place of the embedding'
   written({5});
   CHECK_THAT(stored.refusal(), Contains("trainable_tokens_delta: is F32 [2, 4]") && Contains("[1, 4]"));
   written({{"wte", {5, 1}}, {"lm_head", {5, 1}}});
-  CHECK_THAT(stored.refusal(), Contains("lacks rows of its tokens"));
+  CHECK(stored.refusal() == "accepted");  // the head is tied
+  written({{"wte", {5, 1}}, {"lm_head", {5}}});
+  CHECK_THAT(stored.refusal(), Contains("the adapter has no rows of lm_head that Hydra knows"));
+  written({{"wpe", {5, 1}}});
+  CHECK_THAT(stored.refusal(), Contains("the adapter has no rows of wpe that Hydra knows"));
   written(nullptr);
   CHECK_THAT(stored.refusal(), Contains(rows + " belongs to no module"));
+
+  const std::string of_head = "base_model.model.lm_head.token_adapter.";  // as PEFT stores a vocabulary that has grown
+  tensors[of_head + "trainable_tokens_delta"] = ramp({2, 4}, 70);
+  tensors[of_head + "base_layer.weight"] = ramp({8, 4}, 60);
+  tensors["base_model.model.transformer.wte.token_adapter.base_layer.weight"] = ramp({8, 4}, 60);
+  written({5, 1});
+  const std::vector<float> values = values_of(stored.read(), "wte.weight");
+  CHECK(values[0] == 60);
+  CHECK(values[5 * 4] == 70);
+  tensors[of_head + "trainable_tokens_delta"] = ramp({2, 4}, 71);
+  written({5, 1});
+  CHECK_THAT(stored.refusal(),
+             Contains(of_head + "trainable_tokens_delta: the embedding") && Contains("has not the same rows"));
 }
 
 TEST_CASE("what LoRA adds to an embedding is added to its rows") {
@@ -400,6 +431,22 @@ TEST_CASE("what LoRA adds to an embedding is added to its rows") {
   config["rank_pattern"] = json::object();
   stored.write(config, tensors);
   CHECK_THAT(stored.refusal(), Contains("lora_embedding_A: is F32 [1, 8]") && Contains("[2, 8] is needed"));
+  config["r"] = 1;
+  config["target_modules"] = {"wte"};
+  auto alone = tensors;
+  std::erase_if(alone, [](const auto& each) { return each.first.find("c_attn") != std::string::npos; });
+  stored.write(config, alone);
+  CHECK_THAT(stored.refusal(), Contains("names transformer.wte and no linear map") && Contains("merge_and_unload"));
+  config["target_modules"] = {"c_attn", "wte"};
+  config["use_dora"] = true;
+  stored.write(config, tensors);
+  CHECK_THAT(stored.refusal(), Contains("use_dora: true is not supported for transformer.wte"));
+  config["use_dora"] = false;
+  auto grown = tensors;
+  grown["base_model.model.transformer.wte.lora_embedding_A"] = ramp({1, 10}, 2);
+  stored.write(config, grown);
+  CHECK_THAT(stored.refusal(), Contains("lora_embedding_A: is [1, 10]") && Contains("2 tokens more") && Contains("tokens = ["));
+  config["r"] = 2;
   config["target_modules"] = {"c_attn"};
   stored.write(config, tensors);
   CHECK_THAT(stored.refusal(), Contains("lora_embedding_A belongs to no module"));

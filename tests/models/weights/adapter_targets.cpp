@@ -31,7 +31,7 @@ const chain& twelve_layers() {
 lora_options read_targets(const std::string& keys, const chain& model = twelve_layers()) {
   const temporary_folder folder;
   write_text(folder.path() / "adapter_config.json", "{" + keys + "}");
-  return adapter_targets{model_config::read(folder.path() / "adapter_config.json")}.in(model, {.rank = 4, .alpha = 8});
+  return adapter_targets{model_config::read(folder.path() / "adapter_config.json")}.in(model, {.rank = 4, .alpha = 8}, {});
 }
 
 std::string refusal_of_targets(const std::string& keys, const chain& model = twelve_layers()) {
