@@ -222,7 +222,7 @@ DEFECTS = [
     Defect("keys of an image processor are not noted", "models/data/image_preparation.cpp", "models",
            "known && *found == false", instead("known")),
     Defect("keys of an adapter are not noted", "models/weights/adapter_folder.cpp", "models",
-           "for (const std::string& note : notes_) adapted.note(note);", skipped),
+           "for (const std::string& note : notes) adapted.note(note);", skipped),
     Defect("where a message is from is a field that is not read", "models/data/unread_fields.cpp", "models",
            "name.substr(name.rfind('.') + 1)", instead("name")),
     Defect("an orientation has 32 bits, whatever its type", "models/data/image_orientation.cpp", "models",
