@@ -1,6 +1,7 @@
 #include "apps/commands/layer_kinds.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <set>
@@ -10,11 +11,16 @@ namespace hydra::apps {
 
 namespace {
 
-/// A signature: words, from the first that has a = on options.
+/// A signature: the words before the first with a = are its name; then come options, KEY=VALUE or a word such as "frozen".
 struct layer_kind {
   std::string name;
   std::vector<std::string> options;
 };
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// Values of several parts have numbers after the first, "scaling=linear 8 4": alone they would say nothing.
+bool continues_value(const std::string& word) { return word.find('=') == std::string::npos && !is_letter(word.front()); }
 
 layer_kind parse_kind(const std::string& signature) {
   layer_kind k;
@@ -22,6 +28,8 @@ layer_kind parse_kind(const std::string& signature) {
   for (std::string word; words >> word;) {
     if (k.options.empty() && word.find('=') == std::string::npos)
       k.name += (k.name.empty() ? "" : " ") + word;
+    else if (!k.options.empty() && continues_value(word))
+      k.options.back() += " " + word;
     else
       k.options.push_back(word);
   }
