@@ -32,9 +32,8 @@ const char* advice_on(cudaError_t e) noexcept {
   return e == cudaErrorMemoryAllocation ? gpu_is_full : ask_the_driver;
 }
 
-fault fault_of(cudaError_t e, const char* what, const char* advice) {
-  return {code_of(e),
-          fmt::format("CUDA: {}: {} ({}); {}", what, cudaGetErrorString(e), cudaGetErrorName(e), advice)};
+std::string text_of(cudaError_t e, const char* what, const char* advice) {
+  return fmt::format("CUDA: {}: {} ({}); {}", what, cudaGetErrorString(e), cudaGetErrorName(e), advice);
 }
 
 /// What LibTorch says first; then it advises those who program with it.
@@ -65,7 +64,7 @@ fault translate(const std::exception_ptr& e) {
     std::rethrow_exception(e);
   } catch (const c10::AcceleratorError& x) {
     const auto code = static_cast<cudaError_t>(x.get_error_code());
-    return fault_of(code, of_operator, advice_on(code));
+    return {code_of(code), text_of(code, of_operator, advice_on(code))};
   } catch (const c10::OutOfMemoryError& x) {
     return of_allocator(x);
   } catch (const c10::Error& x) {
@@ -117,8 +116,10 @@ void cuda_check(cudaError_t e, const char* what, const char* advice) {
     return;
   }
   cuda_ignore(e);
-  throw fault_error(fault_of(e, what, advice != nullptr ? advice : advice_on(e)));
+  throw fault_error(code_of(e), text_of(e, what, advice != nullptr ? advice : advice_on(e)));
 }
+
+fault lost_to(cudaError_t e, const char* what) { return {fault_code::device_lost, text_of(e, what, gpu_is_gone)}; }
 
 fault cuda_fault(const std::exception_ptr& e) noexcept {
   try {

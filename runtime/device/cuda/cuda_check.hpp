@@ -20,6 +20,9 @@ void cuda_ignore(cudaError_t e) noexcept;
 /// to do; null: what usually helps. Takes the runtime's last error, as cuda_ignore.
 void cuda_check(cudaError_t e, const char* what, const char* advice = nullptr);
 
+/// Of a device that nothing works on any more, whatever the error: device_lost, in the words of cuda_check.
+fault lost_to(cudaError_t e, const char* what);
+
 /// As to_fault. An error of CUDA that LibTorch has thrown becomes what cuda_check would have thrown, without LibTorch's
 /// advice to programmers.
 fault cuda_fault(const std::exception_ptr& e) noexcept;

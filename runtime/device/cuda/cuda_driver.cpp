@@ -113,10 +113,11 @@ struct launch_scope {
   c10::cuda::CUDAStreamGuard on;
 };
 
-bool has_failed(cudaStream_t stream) noexcept {
+/// cudaSuccess: it works, whether or not it has anything to do.
+cudaError_t error_of(cudaStream_t stream) noexcept {
   const auto e = cudaStreamQuery(stream);
   cuda_ignore(e);
-  return e != cudaSuccess && e != cudaErrorNotReady;
+  return e == cudaErrorNotReady ? cudaSuccess : e;
 }
 
 /// Called by the driver; CUDA calls are forbidden here.
@@ -175,8 +176,11 @@ class cuda_driver final : public stream_driver {
 
   fault look() noexcept override {
     for (const auto& s : streams_->work) {
-      if (has_failed(s.get()) && has_failed(s.get())) {  // else only the question has failed
-        return {fault_code::device_lost, "CUDA: the GPU does not run this process's work any more"};
+      if (error_of(s.get()) == cudaSuccess) {
+        continue;
+      }
+      if (const auto e = error_of(s.get()); e != cudaSuccess) {  // else only the question has failed
+        return lost_to(e, "work that was launched has failed");
       }
     }
     return {};

@@ -376,6 +376,7 @@ void stream_device::look(std::unique_lock<std::mutex>& lock) {
   auto found = driver_->look();
   lock.lock();
   if (found) {
+    found.text = fmt::format("{}: {}", info_.name, found.text);
     lose_all(found);
   }
 }

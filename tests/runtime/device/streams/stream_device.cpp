@@ -189,7 +189,9 @@ TEST_CASE("a device that fails without a notification is polled, and everything 
   REQUIRE_FALSE(b.log.wait_for(b.submit(queue_kind::compute, [] {})).error);
   *fails = true;
   const auto under_way = b.submit(queue_kind::compute, [] {});
-  REQUIRE(b.log.wait_for(under_way).error.code == fault_code::device_lost);
+  const auto why = b.log.wait_for(under_way).error;
+  REQUIRE(why.code == fault_code::device_lost);
+  CHECK(why.text == "host:0: the stand-in has failed");
   const auto later = b.submit(queue_kind::h2d, [] {});
   REQUIRE(b.log.wait_for(later).error.code == fault_code::device_lost);
 }
