@@ -25,13 +25,6 @@ fault_code code_of(cudaError_t e) noexcept {
   return e == cudaErrorMemoryAllocation ? fault_code::out_of_memory : fault_code::internal;
 }
 
-const char* advice_on(cudaError_t e) noexcept {
-  if (is_final(e)) {
-    return gpu_is_gone;
-  }
-  return e == cudaErrorMemoryAllocation ? gpu_is_full : ask_the_driver;
-}
-
 std::string text_of(cudaError_t e, const char* what, const char* advice) {
   return fmt::format("CUDA: {}: {} ({}); {}", what, cudaGetErrorString(e), cudaGetErrorName(e), advice);
 }
@@ -103,6 +96,13 @@ bool is_final(cudaError_t e) noexcept {
     default:
       return false;
   }
+}
+
+const char* advice_on(cudaError_t e) noexcept {
+  if (is_final(e)) {
+    return gpu_is_gone;
+  }
+  return e == cudaErrorMemoryAllocation ? gpu_is_full : ask_the_driver;
 }
 
 void cuda_ignore(cudaError_t e) noexcept {

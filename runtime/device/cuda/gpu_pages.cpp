@@ -14,7 +14,7 @@ namespace hydra {
 
 namespace {
 
-/// The driver's virtual memory functions, resolved at run time: nothing links the driver.
+/// The driver's virtual memory functions, and its names of errors, resolved at run time: nothing links the driver.
 struct driver_functions {
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
   decltype(&cuMemAddressReserve) reserve = nullptr;
@@ -24,6 +24,7 @@ struct driver_functions {
   decltype(&cuMemMap) map = nullptr;
   decltype(&cuMemUnmap) unmap = nullptr;
   decltype(&cuMemSetAccess) set_access = nullptr;
+  decltype(&cuGetErrorName) error_name = nullptr;
 };
 
 template <class Function>
@@ -33,7 +34,8 @@ void find(Function& f, const char* name) {
   const auto e = cudaGetDriverEntryPointByVersion(name, &entry, CUDART_VERSION, cudaEnableDefault, &found);
   cuda_ignore(e);
   if (e != cudaSuccess || found != cudaDriverEntryPointSuccess) {
-    throw fault_error(fault_code::bad_input, fmt::format("the NVIDIA driver has no {}; update it, or use pool = \"expandable\"", name));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("the NVIDIA driver has no {}; update it, or use pool = \"expandable\"", name));
   }
   f = reinterpret_cast<Function>(entry);
 }
@@ -48,13 +50,8 @@ driver_functions find_functions() {
   find(d.map, "cuMemMap");
   find(d.unmap, "cuMemUnmap");
   find(d.set_access, "cuMemSetAccess");
+  find(d.error_name, "cuGetErrorName");
   return d;
-}
-
-void check(CUresult r, fault_code code, const char* what) {
-  if (r != CUDA_SUCCESS) {
-    throw fault_error(code, fmt::format("CUDA: {} (driver error {})", what, static_cast<int>(r)));
-  }
 }
 
 CUmemAllocationProp properties_of(int gpu) {
@@ -86,6 +83,7 @@ class gpu_pages final : public page_source {
 
  private:
   static constexpr std::size_t times = 8;
+  void check(CUresult r, fault_code code, const char* what, const char* advice = nullptr) const;
   void take(std::size_t pages);
   void give_back() noexcept;
   CUdeviceptr address(std::size_t place) const noexcept { return range_ + place * page_; }
@@ -114,15 +112,28 @@ gpu_pages::gpu_pages(int gpu, byte_count size)
   }
 }
 
+/// `advice`: what to do; null: what usually helps.
+void gpu_pages::check(CUresult r, fault_code code, const char* what, const char* advice) const {
+  if (r == CUDA_SUCCESS) {
+    return;
+  }
+  const char* name = nullptr;
+  if (driver_.error_name(r, &name) != CUDA_SUCCESS || name == nullptr) {
+    name = "an error without a name";
+  }
+  const auto usual = advice_on(static_cast<cudaError_t>(r));  // the runtime's errors have the driver's numbers
+  throw fault_error(code, fmt::format("CUDA: {}: {} ({}); {}", what, name, static_cast<int>(r), advice ? advice : usual));
+}
+
 void gpu_pages::take(std::size_t pages) {
   range_size_ = page_ * pages * times;
   check(driver_.reserve(&range_, range_size_, 0, 0, 0), fault_code::out_of_memory, "addresses cannot be reserved");
   mapped_.resize(pages * times);
-  const auto text = fmt::format("{} of GPU memory are not available: lower memory of the device, or end what else uses the GPU "
-                                "(nvidia-smi shows it)", to_string(byte_count{page_ * pages}));
+  const auto what = fmt::format("{} of GPU memory are not available", to_string(byte_count{page_ * pages}));
   for (std::size_t i = 0; i < pages; ++i) {
     CUmemGenericAllocationHandle handle{};
-    check(driver_.create(&handle, page_, &properties_, 0), fault_code::out_of_memory, text.c_str());
+    check(driver_.create(&handle, page_, &properties_, 0), fault_code::out_of_memory, what.c_str(),
+          "lower memory of the device, or end what else uses the GPU (nvidia-smi shows it)");
     handles_.push_back(handle);
   }
 }

@@ -69,6 +69,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
   const lock l{mutex};
   return *flags = 0, *active = contexts.contains(device) ? 1 : 0, CUDA_SUCCESS;
 }
+CUresult cuGetErrorName(CUresult, const char** name) { return *name = "an error of the double", CUDA_SUCCESS; }
 CUresult cuGetErrorString(CUresult, const char** text) { return *text = "an error of the double", CUDA_SUCCESS; }
 
 // -- the management library ---
