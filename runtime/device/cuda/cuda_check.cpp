@@ -43,13 +43,20 @@ fault of_allocator(const c10::OutOfMemoryError& e) {
   return {fault_code::out_of_memory, own ? fmt::format("CUDA: LibTorch's allocator: {}; {}", text, gpu_is_full) : line};
 }
 
+/// What cuBLAS and cuDNN say if they get no memory of the GPU; cuDNN has another word for the host's.
+bool is_of_memory(const std::string& line) {
+  return line.find("CUBLAS_STATUS_ALLOC_FAILED") != line.npos || line.find("DEVICE_ALLOCATION_FAILED") != line.npos;
+}
+
 /// cuBLAS, cuDNN and others; none: not of CUDA.
 std::optional<fault> of_library(const c10::Error& e) {
   const auto line = first_line(e);
   if (!line.starts_with("CUDA error") && !line.starts_with("cuDNN error")) {
     return std::nullopt;
   }
-  return fault{fault_code::internal, fmt::format("CUDA: {}: {}; {}", of_operator, line, ask_the_driver)};
+  const auto full = is_of_memory(line);
+  return fault{full ? fault_code::out_of_memory : fault_code::internal,
+               fmt::format("CUDA: {}: {}; {}", of_operator, line, full ? gpu_is_full : ask_the_driver)};
 }
 
 fault translate(const std::exception_ptr& e) {

@@ -237,6 +237,12 @@ TEST_CASE("what LibTorch says of a GPU's failure names device, operation and wha
   const auto of_library =
       said_of([] { TORCH_CHECK(false, "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `f`\nmore"); });
   CHECK_THAT(of_library.text, Catch::Contains("CUBLAS_STATUS_EXECUTION_FAILED when calling `f`; nvidia-smi"));
+  for (const auto* const status : {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `f`",
+                                   "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED"}) {
+    const auto no_memory = said_of([status] { TORCH_CHECK(false, status); });
+    CHECK(no_memory.code == fault_code::out_of_memory);
+    CHECK_THAT(no_memory.text, Catch::Contains(status) && Catch::Contains("; the GPU has no memory left"));
+  }
   const auto full = said_of([] {
     TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB. If reserved but unallocated");
   });
