@@ -247,7 +247,8 @@ TEST_CASE("what LibTorch says of a GPU's failure names device, operation and wha
     TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB. If reserved but unallocated");
   });
   CHECK(full.code == fault_code::out_of_memory);
-  CHECK_THAT(full.text, Catch::Contains("Tried to allocate 2.00 GiB; the GPU has no memory left") && !Catch::Contains("unallocated"));
+  CHECK_THAT(full.text, Catch::Contains("Tried to allocate 2.00 GiB; the GPU has no memory left") &&
+                            !Catch::Contains("unallocated"));
   CHECK(said_of([] { TORCH_CHECK(false, "shapes do not match"); }).text == "test on cuda:0: shapes do not match");
   const auto lost = said_of([=] { error(700, "CUDA error: an illegal memory access"); });
   CHECK(lost.code == fault_code::device_lost);
