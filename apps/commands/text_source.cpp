@@ -15,10 +15,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace hydra::apps {
 
@@ -29,17 +27,16 @@ namespace fs = std::filesystem;
 /// Data without samples, for a model that only generates.
 class any_text final : public data_source {
  public:
-  /// `ids`: how many token ids it may have.
-  explicit any_text(std::int64_t context, std::int64_t ids = 1) : context_(context), ids_(ids) {}
+  explicit any_text(std::int64_t context) : context_(context) {}
   std::size_t samples(split) const override { return 0; }
   tensor_spec sample_input() const override { return {{context_}, element::i64}; }
   tensor_spec sample_target() const override { return sample_input(); }
-  std::int64_t classes() const override { return ids_; }
+  std::int64_t classes() const override { return 1; }
   std::string describe() const override { return "text to be generated"; }
   std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { return 0; }
 
  private:
-  std::int64_t context_, ids_;
+  std::int64_t context_;
 };
 
 void require_writer(const chain_description& d, const std::string& who) {
@@ -85,15 +82,11 @@ void require_base(const adapter_folder& adapter, const std::string& who) {
                      who, adapter.base().string()));
 }
 
-/// The base of an adapter, with rows for the tokens for which the adapter has them.
-chain base_for(const adapter_folder& adapter, const chain_description& d, const tokenizer* words) {
+/// The base of an adapter, with as many rows for tokens as the adapter has: those of new tokens, and padding.
+chain base_for(const adapter_folder& adapter, const chain_description& d) {
   chain plain = d.build(any_text{d.context});
-  const std::int64_t ids = adapter.rows_beyond(plain);
-  if (ids == 0 || !words || words->vocabulary() < ids) return plain;
-  std::vector<std::string> added;
-  for (std::int64_t id = plain.outputs(1).back().shape.back(); id < ids; ++id)
-    added.push_back(words->decode(std::array{static_cast<std::uint32_t>(id)}));
-  return describe_from(d.checkpoint, {.tokens = added}).build(any_text{d.context, ids});
+  const std::int64_t rows = adapter.rows_beyond(plain);
+  return rows == 0 ? plain : describe_from(d.checkpoint, {.rows = rows}).build(any_text{d.context});
 }
 
 text_source from_adapter(const text_source_options& o) {
@@ -104,7 +97,7 @@ text_source from_adapter(const text_source_options& o) {
   require_writer(d, o.source);
   const auto own = tokenizer_in(folder);
   const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
-  chain model = adapter.adapt(base_for(adapter, d, words.get()));
+  chain model = adapter.adapt(base_for(adapter, d));
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
   add_stored_ends(d.checkpoint, s);
   add_stored_ends(folder, s);
@@ -146,7 +139,8 @@ text_source from_run(const text_source_options& o) {
 
 text_source open_text_source(const text_source_options& o) {
   const fs::path folder{o.source};
-  if (kind_of(folder) != fs::file_type::directory) refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
+  if (kind_of(folder) != fs::file_type::directory)
+    refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
   const auto has = [&](const char* file) { return kind_of(folder / file) == fs::file_type::regular; };
   const bool run = has(workload_file), whole = has("config.json");
   if (!run && !whole && !has("adapter_config.json"))

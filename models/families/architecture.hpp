@@ -16,6 +16,7 @@ struct from_options {
   double dropout = -1;       ///< if the architecture has dropout; below 0: the checkpoint's
   std::string head{};        ///< "masked-lm", "classification"; empty: the architecture's own
   std::vector<std::string> tokens{};  ///< that the tokenizer and the embedding get where they lack them
+  std::int64_t rows = 0;  ///< that the embedding and the head have at least; 0: as many as there are and `tokens` need
 };
 
 /// One entry of config.json's "architectures".

@@ -104,9 +104,9 @@ std::vector<std::string> notes_on(const model_config& config, const hub_tensors&
   return notes;
 }
 
-/// Tokens of the checkpoint, if there may be new ones; else 0.
+/// Tokens of the checkpoint, if there may be rows for new ones; else 0.
 std::int64_t stored_tokens_of(const model_config& config, const from_options& options) {
-  if (options.tokens.empty()) return 0;
+  if (options.tokens.empty() && options.rows == 0) return 0;
   if (std::ranges::find(options.tokens, "") != options.tokens.end()) refuse("\"tokens\" has an empty one: leave that out");
   if (!config.has(vocabulary_key))
     config.refuse(vocabulary_key, "is missing: this model has no vocabulary to which \"tokens\" could be added");
@@ -128,11 +128,11 @@ struct checkpoint_reader {
 
   static std::int64_t ids_of(const data_source& data) { return data.vocabulary() > 0 ? data.vocabulary() : data.classes(); }
 
-  /// Rows for the token ids of the data, but no more new ones than tokens are named: of a tokenizer with others, that of another
-  /// model perhaps, the chain is refused.
+  /// Those that are asked for, and those for the token ids of the data, but no more new ones than tokens are named: of a
+  /// tokenizer with others, that of another model perhaps, the chain is refused.
   std::int64_t rows_for(const data_source& data) const {
     const std::set<std::string> named(options.tokens.begin(), options.tokens.end());
-    return std::clamp(ids_of(data), stored_tokens, stored_tokens + std::ssize(named));
+    return std::max(options.rows, std::clamp(ids_of(data), stored_tokens, stored_tokens + std::ssize(named)));
   }
 
   /// Padding is no new token: that which is counted from the end of the vocabulary stays the token that it was, and a
@@ -167,7 +167,7 @@ struct checkpoint_reader {
 
   /// Many checkpoints have more rows than their tokenizer has tokens, so that devices compute faster.
   void note_kept_rows(chain& model, const data_source& data) const {
-    if (stored_tokens > 0 && ids_of(data) <= stored_tokens)
+    if (!options.tokens.empty() && ids_of(data) <= stored_tokens)
       model.note(fmt::format("{}: no rows are added for \"tokens\": there are {} for the {} token ids of the data, and a new "
                              "token begins with what its row has",
                              config.file(), stored_tokens, ids_of(data)));

@@ -57,6 +57,26 @@ void write_padded_gpt2(const temporary_folder& folder) {
   test::write_checkpoint(folder.path() / "padded", config, tensors);
 }
 
+/// "adapter": one of the checkpoint "small" of 8 tokens, whose embedding was resized to 400 rows and is that of "padded".
+void write_padded_adapter(const temporary_folder& folder) {
+  test::write_checkpoint(folder.path() / "small", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
+  std::filesystem::create_directory(folder.path() / "adapter");
+  const nlohmann::json config{{"peft_type", "LORA"},
+                              {"r", 2},
+                              {"lora_alpha", 2},
+                              {"target_modules", {"c_attn"}},
+                              {"rank_pattern", {{"nowhere", 3}}},
+                              {"unheard_of", 1},
+                              {"base_model_name_or_path", (folder.path() / "small").string()}};
+  folder.write("adapter/adapter_config.json", config.dump());
+  const std::string start = "base_model.model.transformer.", maps = start + "h.0.attn.c_attn.lora_";
+  const test::hub_test_tensor nothing{stored_type::f32, {12, 2}, std::string(12 * 2 * 4, '\0')};
+  test::write_tensors(folder.path() / "adapter/adapter_model.safetensors",
+                      {{start + "wte.weight", test::ramp({400, 4}, 1)},
+                       {maps + "A.weight", test::ramp({2, 4}, 1)},
+                       {maps + "B.weight", nothing}});
+}
+
 std::size_t words_of(const std::string& text) {
   std::istringstream words{text};
   std::size_t count = 0;
@@ -102,7 +122,9 @@ TEST_CASE("a run whose data are gone still writes and is exported, from any work
                             !Contains("evaluates on other data"));
 }
 
-TEST_CASE("a tokenizer that a run names relative to its working directory is found from any other, and it needs its cuts no more") {
+TEST_CASE(
+    "a tokenizer that a run names relative to its working directory is found from any other, and it needs its cuts no "
+    "more") {
   const temporary_folder folder, elsewhere;
   learn_tokenizer(folder);
   std::string corpus;
@@ -290,6 +312,21 @@ TEST_CASE("a text is written of the tokenizer's tokens, even if the model's voca
   const outcome text = run_hydra(folder, "generate padded --tokenizer bytes --prompt a --tokens 1 --temperature 0");
   CHECK(text.err == "");
   CHECK(text.out == "a\xff\n");
+}
+
+TEST_CASE("an adapter with padded rows writes, with a tokenizer of fewer tokens and without one, and its notes are told") {
+  const temporary_folder folder;
+  write_padded_gpt2(folder);
+  write_padded_adapter(folder);
+  for (const std::string how : {"--prompt-ids '97 398'", "--tokenizer bytes --prompt a"}) {
+    const std::string arguments = " --tokens 2 --temperature 0 " + how;
+    const outcome o = run_hydra(folder, "generate adapter" + arguments);
+    INFO(how << " -> " << o.err);
+    CHECK(o.status == 0);
+    CHECK(o.out != "");
+    CHECK(o.out == run_hydra(folder, "generate padded" + arguments).out);
+    CHECK_THAT(o.err, Contains("note: ") && Contains("unheard_of = 1") && Contains("\"nowhere\" matches no adapted module"));
+  }
 }
 
 TEST_CASE("generate and tokenize note the keys of a model's files that they do not know") {
