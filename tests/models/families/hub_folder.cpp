@@ -286,7 +286,8 @@ TEST_CASE("a quantised checkpoint is refused as what it is, a stale quantization
     return refusal_of(config, tensors);
   };
   CHECK_THAT(stored_as("weight", stored_type::u8),
-             Contains("quantised already (quant_method = \"bitsandbytes\"): tensor transformer.h.0.mlp.c_fc.weight is U8 [8]") &&
+             Contains("quantised already (quant_method = \"bitsandbytes\"): tensor transformer.h.0.mlp.c_fc.weight is U8 "
+                      "[8]") &&
                  Contains("16 or 32 bits") && Contains("base = \"nf4\""));
   CHECK_THAT(stored_as("weight", stored_type::f8_e4m3), Contains("quantised already"));
   CHECK_THAT(stored_as("qweight", stored_type::i32), Contains("quantised already"));
