@@ -196,8 +196,10 @@ void add_first_batch(const chain& model, const first_batch& batch, results& to) 
 
 void export_to(const probe_options& o, const chain& model, const reference_result& trained) {
   durable_folder into{posix_file_system(), o.exported};
+  auto all = trained.parameters;
   const stored_values values = [&](const parameter_spec& p) {
-    return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span{trained.parameters.at(p.name)})};
+    if (p.frozen) model.weights()->read(p, all[p.name] = std::vector<float>(static_cast<std::size_t>(p.elements())));
+    return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span<const float>{all.at(p.name)})};
   };
   if (adapter_of(model))
     write_adapter_files(into, model, values, o.folder);
