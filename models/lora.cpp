@@ -90,6 +90,7 @@ class adaptation {
       if (any([&](const std::string& module) { return (module + ".").find("." + name + ".") != std::string::npos; }))
         patterns.push_back(fmt::format("!*.{}.*", name));
     }
+    add_biases(patterns);
     return freezing{std::move(patterns)};
   }
 
@@ -145,6 +146,21 @@ class adaptation {
             "which an adapter cannot store",
             name, owner->module, copy.module));
     }
+  }
+
+  /// A pattern must match something.
+  void add_biases(std::vector<std::string>& patterns) const {
+    if (options_.biases == trained_biases::none) return;
+    for (const module_parameter& p : all_)
+      if (last_part(p.spec.name) == "bias" && p.spec.tied_to.empty() &&
+          (options_.biases == trained_biases::all || is_chosen(p.module)))
+        patterns.push_back(fmt::format("!{}{}bias", p.module, p.module.empty() ? "" : "."));
+  }
+
+  bool is_chosen(const std::string& module) const {
+    return std::ranges::any_of(chosen_, [&](const auto& layer) {
+      return std::ranges::any_of(layer.second, [&](const auto& weight) { return weight.second == module; });
+    });
   }
 
   template <class Condition>

@@ -11,6 +11,9 @@
 
 namespace hydra {
 
+/// Which biases are trained beside the maps of low rank.
+enum class trained_biases : std::uint8_t { none, adapted, all };  ///< `adapted`: those of adapted modules
+
 /// Modules are named as Hugging Face's PEFT does: "q_proj" stands for all modules of that name, "0.mlp.up_proj" for those
 /// whose full name ends so. A module has parameters "MODULE.weight", "MODULE.bias".
 struct lora_options {
@@ -24,6 +27,7 @@ struct lora_options {
   bool magnitudes = false;  ///< DoRA (low_rank_term::magnitude); these begin as a stored adapter has them
   std::vector<std::string> targets{all_linear};
   std::vector<std::string> also_train{};  ///< modules that are trained in full, such as a new head
+  trained_biases biases = trained_biases::none;
   std::map<std::string, std::int64_t> rank_of{};  ///< of modules, by full name, for which it is another
   std::map<std::string, double> alpha_of{};       ///< the same
 
@@ -40,9 +44,9 @@ std::string lora_name(std::string_view weight, char which);
 /// "MODULE.lora_magnitude_vector" for the weight "MODULE.weight".
 std::string magnitude_name(std::string_view weight);
 
-/// The chain with adapted layers, all else but `also_train` frozen. Throws fault_error{bad_input}: an impossible number, a
-/// module that is none of the model's or no linear map (with the nearest name), or one whose weight is tied; the model is
-/// adapted or has frozen parameters already.
+/// The chain with adapted layers, all else but `also_train` and `biases` frozen. Throws fault_error{bad_input}: an
+/// impossible number, a module that is none of the model's or no linear map (with the nearest name), or one whose weight is
+/// tied; the model is adapted or has frozen parameters already.
 chain adapt(chain model, const lora_options& options);
 
 /// As PEFT decides it: the full name of a module, or its end after a dot.

@@ -55,8 +55,6 @@ void require_absent(const model_config& config, const char* key, const json& pla
 /// What is not LoRA as Hydra computes it.
 void require_plain(const model_config& config) {
   config.require("peft_type", "LORA");
-  if (const std::string trained = config.text("bias", "none"); trained != "all" && trained != "lora_only")
-    config.require("bias", "none");  // those that were trained are stored
   for (const char* const key : {"use_qalora", "use_bdlora", "lora_bias"}) require_absent(config, key, false);
   for (const char* const key :
        {"layer_replication", "target_parameters", "alora_invocation_tokens", "kasa_config",
@@ -78,6 +76,21 @@ std::vector<std::string> unread_keys_of(const model_config& config) {
   return key_notes(config, {});
 }
 
+/// As PEFT names them.
+constexpr std::array<std::pair<const char*, trained_biases>, 3> bias_names{
+    {{"none", trained_biases::none}, {"lora_only", trained_biases::adapted}, {"all", trained_biases::all}}};
+
+trained_biases biases_of(const model_config& config) {
+  const std::string name = config.text("bias", bias_names.front().first);
+  for (const auto& [known, biases] : bias_names)
+    if (name == known) return biases;
+  config.refuse("bias", fmt::format("\"{}\" is none of \"none\", \"lora_only\" and \"all\"", name));
+}
+
+const char* name_of(trained_biases biases) {
+  return std::ranges::find(bias_names, biases, &std::pair<const char*, trained_biases>::second)->first;
+}
+
 lora_options common_of(const model_config& config) {
   require_plain(config);
   if (config.real("lora_alpha") <= 0) config.refuse("lora_alpha", "is not positive");
@@ -88,7 +101,8 @@ lora_options common_of(const model_config& config) {
                  .alpha = config.real("lora_alpha"),
                  .dropout = dropout,
                  .rank_scaled = config.boolean("use_rslora", false),
-                 .magnitudes = config.boolean("use_dora", false)};
+                 .magnitudes = config.boolean("use_dora", false),
+                 .biases = biases_of(config)};
   return o;
 }
 
@@ -144,7 +158,7 @@ bool has_in_out(const chain& model) {
 std::string config_text(const chain& model, const lora_options& o, const fs::path& base) {
   const json config{{"alpha_pattern", o.alpha_of},
                     {"base_model_name_or_path", base.string()},
-                    {"bias", "none"},
+                    {"bias", name_of(o.biases)},
                     {"fan_in_fan_out", has_in_out(model)},
                     {"inference_mode", true},
                     {"init_lora_weights", true},

@@ -215,7 +215,8 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
              Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
   CHECK_THAT(stored.refusal_with("use_dora", true), Contains("lacks tensor") && Contains("c_attn.lora_magnitude_vector"));
   CHECK_THAT(stored.refusal_with("lora_bias", true), Contains("lora_bias: true is not supported"));
-  CHECK_THAT(stored.refusal_with("bias", "some"), Contains("bias: \"some\" is not supported"));
+  CHECK_THAT(stored.refusal_with("bias", "some"), Contains("bias: \"some\" is none of \"none\", \"lora_only\" and"));
+  CHECK_THAT(stored.refusal_with("bias", "lora_only"), Contains("lacks tensor transformer.h.0.attn.c_attn.bias"));
   CHECK_THAT(stored.refusal_with("init_lora_weights", "pissa"),
              Contains("init_lora_weights") && Contains("changed base"));
   CHECK(stored.refusal_with("init_lora_weights", true) == "accepted");
@@ -326,23 +327,34 @@ TEST_CASE("the magnitudes of an adapter have the names that PEFT gives them") {
   CHECK_THAT(names, Catch::VectorContains(std::string{"base_model.model.transformer.h.0.attn.c_attn.lora_magnitude_vector"}));
 }
 
-TEST_CASE("biases that PEFT has trained take the place of the base's and are not trained further") {
+TEST_CASE("biases that PEFT has trained take the place of the base's, are trained further, and are stored again") {
   const stored_adapter stored;
-  const std::string start = "base_model.model.transformer.h.0.";
+  const std::string of_map = "base_model.model.transformer.h.0.attn.c_attn.base_layer.bias";
+  json config = stored.config();
+  config["modules_to_save"] = nullptr;
   auto tensors = stored_adapter::tensors();
-  tensors[start + "attn.c_attn.base_layer.bias"] = ramp({12}, 70);
-  tensors[start + "mlp.c_fc.bias"] = ramp({16}, 71);
-  for (const char* const which : {"lora_only", "all"}) {
-    json config = stored.config();
-    config["bias"] = which;
-    stored.write(config, tensors);
-    const chain c = stored.read();
-    CHECK(values_of(c, "h.0.attn.c_attn.bias").front() == 70);
-    CHECK(values_of(c, "h.0.mlp.c_fc.bias").front() == 71);
-    REQUIRE(c.notes().size() == 1);
-    CHECK_THAT(c.notes()[0], Contains("c_attn.base_layer.bias") && Contains("c_fc.bias"));
-    CHECK(c.weights()->differs_from_base("h.0.attn.c_attn.bias"));
-  }
+  std::erase_if(tensors, [](const auto& each) { return each.first.find("ln_f") != std::string::npos; });
+  tensors[of_map] = ramp({12}, 70);
+  config["bias"] = "lora_only";
+  stored.write(config, tensors);
+  const chain adapted = stored.read();
+  adapted.validate();
+  CHECK(adapted.notes().empty());
+  CHECK(adapted.trained_parameters().size() == 2 + 1);
+  CHECK(values_of(adapted, "h.0.attn.c_attn.bias").front() == 70);
+  const fs::path copy = stored.written(adapted);
+  CHECK(json::parse(std::ifstream{copy / "adapter_config.json"})["bias"] == "lora_only");
+  CHECK(hub_tensors{copy, "adapter_model"}.find(of_map)->name == of_map);
+  fs::remove_all(copy);
+
+  config["bias"] = "all";
+  for (const auto& [name, t] : tiny_gpt2_tensors())
+    if (name.ends_with(".bias") && !name.ends_with("c_attn.bias")) tensors["base_model.model." + name] = ramp(t.shape, 71);
+  stored.write(config, tensors);
+  const chain all = stored.read();
+  CHECK(all.trained_parameters().size() == 2 + 7);
+  CHECK(values_of(all, "h.0.mlp.c_fc.bias").front() == 71);
+  CHECK(json::parse(std::ifstream{stored.written(all) / "adapter_config.json"})["bias"] == "all");
 }
 
 TEST_CASE("modules that PEFT stores by two names, and as they were, are read once") {
