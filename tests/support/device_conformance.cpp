@@ -274,7 +274,7 @@ void the_queue_goes_on_after_an_exception(const device_factory& make) {
   REQUIRE(b.error_of(ours).code == fault_code::io);
   REQUIRE(b.error_of(ours).text.ends_with("on purpose"));
   REQUIRE(b.error_of(foreign).code == fault_code::internal);
-  REQUIRE(b.error_of(foreign).text == "of the library");
+  REQUIRE(b.error_of(foreign).text.ends_with("of the library"));
   REQUIRE_FALSE(b.error_of(next));
 }
 
