@@ -47,11 +47,7 @@ std::string origin_of_rank(const chain& adapted, const std::string& name) {
 
 void check_shape_of(const hub_tensor& t, const parameter_spec& p, const chain& adapted) {
   if (has_more_rows(t, p))
-    refuse_tensor(
-        t, fmt::format("is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name them, chain = "
-                       "{{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
-                       fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", "),
-                       t.tensor.shape.front() - p.shape.front()));
+    refuse_more_tokens(t, p.shape, t.tensor.shape.front() - p.shape.front());
   if (t.tensor.shape != p.shape || !widens_to_f32(t.tensor.type))
     refuse_tensor(t,
                   fmt::format("is {} [{}]; the model has F32, BF16 or F16 [{}]{}: the adapter is that of another one",

@@ -26,12 +26,6 @@ void require_fits(const hub_tensor& t, const std::vector<std::int64_t>& shape) {
                        fmt::join(shape, ", ")));
 }
 
-[[noreturn]] void refuse_more_tokens(const hub_tensor& t, std::int64_t more) {
-  refuse(fmt::format("{}: tensor {}: is [{}]: the adapter was trained with {} tokens more than the model has. Name them, "
-                     "chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
-                     t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), more));
-}
-
 const hub_tensor& half_of(const hub_tensors& stored, const std::string& module, char which,
                           const std::vector<std::int64_t>& shape) {
   const hub_tensor* const t = stored.find(half_name(module, which));
@@ -71,6 +65,12 @@ void change(const replaced_rows& replaced, std::size_t width, std::span<float> v
 }
 
 }  // namespace
+
+void refuse_more_tokens(const hub_tensor& t, const std::vector<std::int64_t>& shape, std::int64_t more) {
+  refuse(fmt::format("{}: tensor {}: is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name them, "
+                     "chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
+                     t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", "), more));
+}
 
 trained_tokens::trained_tokens(const model_config& config) : file_(config.file()) {
   if (!config.has(tokens_key)) return;
@@ -115,7 +115,7 @@ added_rows added_to(const hub_tensors& stored, const std::string& module, const 
                     double scale) {
   const hub_tensor* const a = stored.find(half_name(module, 'A'));
   if (a && a->tensor.shape.size() == 2 && a->tensor.shape[1] > p.shape[0])
-    refuse_more_tokens(*a, a->tensor.shape[1] - p.shape[0]);
+    refuse_more_tokens(*a, {rank, p.shape[0]}, a->tensor.shape[1] - p.shape[0]);
   return {&half_of(stored, module, 'A', {rank, p.shape[0]}), &half_of(stored, module, 'B', {p.shape[1], rank}), scale};
 }
 

@@ -33,6 +33,10 @@ struct replaced_rows {
 
 using embedding_change = std::variant<added_rows, replaced_rows>;
 
+/// Throws fault_error{bad_input} for a tensor of an adapter whose vocabulary has `more` tokens than the model, which needs the
+/// given shape: with the keys that add them.
+[[noreturn]] void refuse_more_tokens(const hub_tensor& t, const std::vector<std::int64_t>& shape, std::int64_t more);
+
 /// trainable_token_indices of an adapter_config.json.
 class trained_tokens {
  public:
