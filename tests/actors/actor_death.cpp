@@ -20,7 +20,7 @@ using namespace hydra::test;
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-namespace {
+namespace actor_death_test {
 
 template <class Handle>
 void kill(const Handle& actor) {
@@ -90,8 +90,6 @@ void confuse_task(simulation& s, std::size_t victim) {
   const model_id model{static_cast<std::uint32_t>(victim)};
   post(s.actors().tasks[victim], shard_updated{model, shard_index{99}, version_index{1}, {}, {}, {}});
 }
-
-}  // namespace
 
 TEST_CASE("a model's task may die at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
   disturb_task_at_every_message(kill_task, "its task has died", nullptr);
@@ -332,3 +330,5 @@ TEST_CASE("models that have joined end with the supervisor", "[loss]") {
     }
   }
 }
+
+}  // namespace actor_death_test

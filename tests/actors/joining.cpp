@@ -15,7 +15,7 @@ using namespace hydra::test;
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-namespace {
+namespace joining_test {
 
 simulated_model small(const std::string& name, std::uint32_t steps) { return even_model(name, 2, steps, 2ms, 1ms); }
 
@@ -49,8 +49,6 @@ std::vector<std::string> reported(simulation& s) {
   } while (s.step());
   return lines;
 }
-
-}  // namespace
 
 TEST_CASE("a model that is added joins the run as its last model and is trained to its end", "[joining]") {
   const std::vector models{small("first", 8), small("late", 3)};
@@ -239,3 +237,5 @@ TEST_CASE("the reporter is notified of a model that joins before the actors that
   } while (s.step());
   CHECK(notified == std::vector<std::string>{"reporter", "memory"});
 }
+
+}  // namespace joining_test

@@ -13,9 +13,10 @@ using namespace hydra;
 using namespace hydra::literals;
 using Catch::Contains;
 
-namespace {
-
 /// Without validation: it ends with its last step.
+
+namespace release_test {
+
 model_description small(int i) {
   return {.name = fmt::format("m{}", i),
           .chain = mlp({.layers = 3, .width = 32}),
@@ -78,8 +79,6 @@ double resident_mib() {
 }
 
 std::string notes_of(const report& r) { return fmt::format("{}", fmt::join(r.notes, "; ")); }
-
-}  // namespace
 
 TEST_CASE("two hundred models that come one after the other fit a host with memory for three of them", "[release]") {
   session s{options(false)};
@@ -176,3 +175,5 @@ TEST_CASE("resident memory over three hundred models is that of the first sixty,
   WARN(fmt::format("resident after 60 models {:.1f} MiB, after 300 {:.1f} MiB", resident[59], resident[299]));
   CHECK(resident[299] < resident[59] * 1.03);
 }
+
+}  // namespace release_test

@@ -19,7 +19,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace any_device_test {
 
 using options = std::map<std::string, option_value>;
 
@@ -165,8 +165,6 @@ void check_equal(const outcome& a, const outcome& b) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("the layers and the loss of every family compute on their input's device, without synchronizing") {
   std::set<std::string> seen;
   for (const small_family& f : small_families()) {
@@ -219,3 +217,5 @@ TEST_CASE("the stand-in for a device is strict") {
   CHECK_THROWS_WITH(x.masked_select(x.gt(0)), Catch::Contains("wait"));
   CHECK_NOTHROW(x.mul(2).add(x));
 }
+
+}  // namespace any_device_test

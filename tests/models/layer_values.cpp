@@ -20,7 +20,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace layer_values_test {
 
 chain small(base_format format) {
   const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 2000}}, 8);
@@ -92,8 +92,6 @@ class values_of_base final : public weight_source {
   chain of_;
 };
 
-}  // namespace
-
 TEST_CASE("a base in nf4 takes a seventh of the bytes of its linear maps", "[base-format]") {
   const chain plain = small(base_format::as_computed), narrow = small(base_format::nf4);
   const double whole = parameter_layout{plain, 1, 2}.base_bytes().value();
@@ -139,3 +137,5 @@ TEST_CASE("a graph over widened parameters has the gradients of one over paramet
     CHECK(widened.gradients().abs().sum().item<float>() > 0);
   }
 }
+
+}  // namespace layer_values_test

@@ -10,9 +10,10 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// Odd sizes, so that padding matters; the last layer is tied to the first one's weights.
+
+namespace parameter_layout_test {
+
 chain tied_model() {
   chain c{"test", {{5}, element::i64}, cross_entropy()};
   c.add("", std::make_shared<embedding>(embedding_options{.vocabulary = 7, .context = 5, .width = 3}));
@@ -31,8 +32,6 @@ std::vector<float> initial_values(const chain& model, std::size_t first, std::si
 placed_parameter named(const parameter_layout& layout, const std::string& name) {
   return *std::ranges::find(layout.parameters(), name, &placed_parameter::name);
 }
-
-}  // namespace
 
 TEST_CASE("every parameter starts at a multiple of 256 bytes and none overlap") {
   const parameter_layout layout{tied_model(), 0, 3};
@@ -112,3 +111,5 @@ TEST_CASE("gradients of detached views are accumulated in the flat gradient buff
   CHECK(same_bits(slots[1], zeros({3}).fill_(2)));  // d(sum)/d(bias) = samples
   CHECK(distance(slots[0], zeros({3, 3})) > 0);
 }
+
+}  // namespace parameter_layout_test

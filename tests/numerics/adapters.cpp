@@ -14,7 +14,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace adapters_test {
 
 exact_case adapted(exact_case c, lora_options adapter) {
   c.batch_size = c.micro_batches = 4;
@@ -37,8 +37,6 @@ std::vector<exact_case> choices() {
 }
 
 std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
-
-}  // namespace
 
 TEST_CASE("adapted models on any cut, with and without clipping, have the bits of plain training", "[adapters]") {
   const auto all = choices();
@@ -140,3 +138,5 @@ TEST_CASE("models with adapters join a run whose models have their base", "[adap
   options.host_memory = planned_host_memory(portfolio(4), options) * 2;
   require_plain_bits(train_spilled(portfolio(2), options));
 }
+
+}  // namespace adapters_test

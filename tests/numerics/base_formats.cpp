@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace base_formats_test {
 
 constexpr base_format formats[]{base_format::bf16, base_format::nf4};
 
@@ -62,8 +62,6 @@ std::vector<exact_case> portfolio(std::size_t n, base_format format) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a base in bf16 and in 4 bits, on any cut, has the bits of plain training", "[base-format]") {
   const std::vector<cut_points> cuts{{0}, {0, 2}, {0, 1, 2, 3, 4}};
@@ -139,3 +137,5 @@ TEST_CASE("models with a narrow base survive the death of a device", "[base-form
     REQUIRE(difference(plain, train_spilled(models, {.devices = devices(2), .second_dies_at = at})) == "");
   }
 }
+
+}  // namespace base_formats_test

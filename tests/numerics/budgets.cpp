@@ -10,7 +10,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace budgets_test {
 
 std::vector<exact_case> two_models() {
   auto a = tiny_gpt(0.1, true);
@@ -38,8 +38,6 @@ fault refusal(const run_options& options) {
   }
   return {};
 }
-
-}  // namespace
 
 TEST_CASE("the smallest sufficient device memory is enough to the byte, and its peak stays within", "[budgets]") {
   const auto why = refusal({.devices = {{.memory = 1_KiB}}});
@@ -148,3 +146,5 @@ TEST_CASE("random models train with exactly their smallest sufficient memory, an
     REQUIRE_THROWS_AS(train_spilled({c}, {.devices = {{.memory = least - 512_B}}}), fault_error);
   }
 }
+
+}  // namespace budgets_test

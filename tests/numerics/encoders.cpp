@@ -10,9 +10,10 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
-
 /// 1 to 4 shards of 4 layers.
+
+namespace encoders_test {
+
 const std::vector<cut_points> cuts_of_four{{0}, {0, 2}, {0, 3}, {0, 1, 2, 3}};
 
 /// 2 blocks over padded texts whose numbers of targets differ from micro-batch to micro-batch.
@@ -45,8 +46,6 @@ void check_cuts_of_four(const std::vector<exact_case>& models) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("a spilled BERT equals plain training bit for bit wherever it is cut, with padding and dropout", "[exactness]") {
   using enum bert_head;
   check_cuts_of_four({tiny_bert(masked_lm, 0.0), tiny_bert(masked_lm, 0.1), tiny_bert(classification, 0.0), tiny_bert(classification, 0.1)});
@@ -64,3 +63,5 @@ TEST_CASE("encoders on two devices with little memory equal plain training bit f
   const auto spilled = train_spilled(cut, {.devices = {little, little}});
   for (std::size_t i = 0; i < cut.size(); ++i) REQUIRE(difference(train_plain(cut[i]), spilled, i) == "");
 }
+
+}  // namespace encoders_test

@@ -12,9 +12,10 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
-
 /// 1, 2, 3 and 5 shards of the 5 layers; 8 shards need a deeper chain.
+
+namespace exactness_test {
+
 const std::vector<cut_points> cuts_of_five{{0}, {0, 3}, {0, 2, 4}, {0, 1, 2, 3, 4}};
 
 exact_case matrix_case(const std::vector<std::size_t>& row) {
@@ -25,8 +26,6 @@ exact_case matrix_case(const std::vector<std::size_t>& row) {
   c.cuts = cuts_of_five[row[5]];
   return c;
 }
-
-}  // namespace
 
 TEST_CASE("spilled training equals plain training bit for bit over the exactness matrix", "[exactness]") {
   for (const auto& row : combinations({2, 2, 2, 2, 2, 4})) {
@@ -122,3 +121,5 @@ TEST_CASE("a larger CNN on two devices with little memory equals plain training 
   const cpu_device small{.memory = 3_MiB};
   REQUIRE(difference(plain, train_spilled({c}, {.devices = {small, small}}), 0) == "");
 }
+
+}  // namespace exactness_test

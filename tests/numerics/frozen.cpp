@@ -15,7 +15,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace frozen_test {
 
 using patterns = std::vector<std::string>;
 
@@ -35,8 +35,6 @@ const std::vector<patterns>& choices() {
                                          {"*.h.1.*"}};
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("frozen parameters on any cut, with and without clipping, have the bits of plain training", "[frozen]") {
   const std::vector<cut_points> cuts{{0}, {0, 2}, {0, 1, 2, 3, 4}};
@@ -166,3 +164,5 @@ TEST_CASE("a frozen model takes no host memory for gradients and moments, and co
   };
   CHECK(copied_back(part) < copied_back(whole));
 }
+
+}  // namespace frozen_test

@@ -11,9 +11,10 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
-
 /// 3 blocks (5 layers) with all that Llama and its kin have.
+
+namespace llama_test {
+
 exact_case tiny_llama(bool tied) {
   auto c = tiny_gpt(0, tied);
   c.chain = llama({.layers = 3,
@@ -68,8 +69,6 @@ void check_cuts(const std::vector<exact_case>& models, const std::vector<cut_poi
   }
 }
 
-}  // namespace
-
 TEST_CASE("spilled training of a gemma and of a phi3 equals plain training bit for bit",
           "[exactness]") {
   check_cuts({tiny_gemma(), tiny_phi3()}, {{0, 3}, {0, 1, 2, 3, 4}});
@@ -87,3 +86,5 @@ TEST_CASE("a llama on two devices that hold one shard each equals plain training
   const cpu_device tiny{.memory = 128_KiB};
   REQUIRE(difference(plain, train_spilled({c}, {.devices = {tiny, tiny}}), 0) == "");
 }
+
+}  // namespace llama_test

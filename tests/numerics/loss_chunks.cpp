@@ -16,7 +16,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace loss_chunks_test {
 
 std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
 
@@ -44,8 +44,6 @@ double largest_difference(const reference_result& a, const reference_result& b) 
       most = std::max(most, std::abs(static_cast<double>(values[i]) - b.parameters.at(name)[i]));
   return most;
 }
-
-}  // namespace
 
 TEST_CASE("one chunk has the bits of no chunks", "[loss-chunk]") {
   auto c = tiny_gpt(0.1, true);
@@ -115,3 +113,5 @@ TEST_CASE("chunks keep within the smallest sufficient memory, to the byte", "[lo
     for (const auto& d : spilled.summary.devices) CHECK(d.peak <= d.budget);
   }
 }
+
+}  // namespace loss_chunks_test

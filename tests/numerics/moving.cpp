@@ -15,7 +15,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace moving_test {
 
 namespace fs = std::filesystem;
 
@@ -26,8 +26,6 @@ void move(const std::string& model, waiting_run& from, waiting_run& to) {
   fs::copy(from.checkpoints(model), to.checkpoints(model), fs::copy_options::recursive);
   (*to).resume(model);
 }
-
-}  // namespace
 
 TEST_CASE("a model that moves to another run and back has the bits of plain training", "[moving]") {
   auto models = std::vector{tiny_gpt(0.1, true), tiny_cnn()};
@@ -96,3 +94,5 @@ TEST_CASE("a model that has ended is dropped, and trained again from an older ch
 TEST_CASE("models can only begin paused in a run that saves them", "[moving]") {
   CHECK_THROWS_WITH(session({.begin_paused = true}), Catch::Contains("give the run a folder"));
 }
+
+}  // namespace moving_test

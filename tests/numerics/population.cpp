@@ -23,7 +23,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace population_test {
 
 constexpr std::uint32_t steps = 12;
 constexpr std::size_t trials = 8;
@@ -139,8 +139,6 @@ std::string digest_alone(const model_description& d) {
   return s.run().models.at(0).digest;
 }
 
-}  // namespace
-
 TEST_CASE("trials of a population are replaced by copies of better ones, each with the bits that it has alone",
           "[search]") {
   // "kept-step-6-2": kept once more, by a run that was interrupted before the copy had begun.
@@ -182,3 +180,5 @@ TEST_CASE("a population without anybody who begins copies is refused, and so is 
   s.use_search(settings(), {.copy = [](const trial_copy&) {}});
   CHECK_THROWS_WITH(s.run(), Catch::Contains("give the run a folder"));
 }
+
+}  // namespace population_test

@@ -17,9 +17,10 @@ using namespace hydra::literals;
 using namespace hydra::test;
 using Catch::Contains;
 
-namespace {
-
 /// Different ones, of a few steps each.
+
+namespace portfolio_test {
+
 std::vector<exact_case> many(std::uint32_t count) {
   std::vector<exact_case> all;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -59,8 +60,6 @@ report train_in(session& s, const std::vector<exact_case>& models, const std::ve
   for (std::size_t i = 0; i < models.size(); ++i) s.add_model(describe(models[i], i));
   return s.run();
 }
-
-}  // namespace
 
 TEST_CASE("models that share the host memory of 8 have the bits that each has alone", "[portfolio]") {
   const auto models = many(is_deep() ? 64 : 24);
@@ -133,3 +132,5 @@ TEST_CASE("models that are paused and resumed while they are trained have the bi
     REQUIRE(difference(plain, result) == "");
   }
 }
+
+}  // namespace portfolio_test

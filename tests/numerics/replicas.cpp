@@ -14,7 +14,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace replicas_test {
 
 exact_case replicated(exact_case c, std::uint32_t replicas) {
   c.batch_size = 8;
@@ -24,8 +24,6 @@ exact_case replicated(exact_case c, std::uint32_t replicas) {
 }
 
 std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
-
-}  // namespace
 
 TEST_CASE("one, two and four replicas on one to three devices have the bits of plain training", "[replicas]") {
   const std::vector<cut_points> cuts{{0}, {0, 2}, {0, 1, 3}};
@@ -132,3 +130,5 @@ TEST_CASE("the host memory that the plan asks for is enough for all gradient sum
     CHECK(spilled.summary.host_peak <= needed);
   }
 }
+
+}  // namespace replicas_test

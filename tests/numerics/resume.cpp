@@ -62,7 +62,7 @@ TEST_CASE("a run that is interrupted again and again and resumed elsewhere has p
   for (const std::size_t after : {4, 11}) {
     INFO("interrupted before backward computation " << after);
     const auto way = train_with_interruptions(after, static_cast<std::uint32_t>(after), {}, keep_models);
-    require_plain_bits(way.end);
+    require_mixed_bits(way.end);
     CHECK(way.interruptions > 1);
   }
 }
@@ -76,7 +76,7 @@ TEST_CASE("models that are cut elsewhere continue from the start of a step with 
   run_options options{.after_step_of = {0, 1, 2}};
   options.checkpoint.every_steps = 1;
   const auto way = train_with_interruptions(20, 5, options, cut_anew);
-  require_plain_bits(way.end);
+  require_mixed_bits(way.end);
   CHECK(way.interruptions > 0);
 }
 
@@ -84,16 +84,16 @@ TEST_CASE("a run with checkpoints after every step has plain training's bits", "
   const temporary_folder folder;
   run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
   options.checkpoint.every_steps = 1;
-  require_plain_bits(train_spilled(mixed_workload(), options));
+  require_mixed_bits(train_spilled(mixed_workload(), options));
 }
 
 TEST_CASE("what has finished is not run again", "[resume]") {
   const temporary_folder folder;
   run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
-  require_plain_bits(train_spilled(mixed_workload(), options));
+  require_mixed_bits(train_spilled(mixed_workload(), options));
   options.resume = true;
   const auto again = train_spilled(mixed_workload(), options);
-  require_plain_bits(again);
+  require_mixed_bits(again);
   for (const auto& d : again.summary.devices) {
     CHECK(d.h2d_bytes == byte_count{});
   }

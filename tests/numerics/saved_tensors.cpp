@@ -17,7 +17,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace saved_tensors_test {
 
 struct named_case {
   std::string name;
@@ -91,8 +91,6 @@ std::vector<byte_count> sizes(const exact_case& c) {
   return {least, least + byte_count{all.value() / 3}, least + byte_count{all.value() * 2 / 3}};
 }
 
-}  // namespace
-
 TEST_CASE("with room for all that forward visits save nothing is computed again, and no bit changes", "[saved]") {
   for (const auto& [name, c] : cases()) {
     INFO(name);
@@ -133,3 +131,5 @@ TEST_CASE("a model that loses the device with its saved tensors computes them ag
     REQUIRE(difference(plain, r, 1) == "");
   }
 }
+
+}  // namespace saved_tensors_test

@@ -11,20 +11,20 @@ using namespace hydra::literals;
 using namespace hydra::test;
 
 TEST_CASE("one roomy device and two tiny ones give plain training's bits", "[schedules]") {
-  require_plain_bits(train_spilled(mixed_workload(), {.devices = {roomy()}}));
-  require_plain_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}}));
+  require_mixed_bits(train_spilled(mixed_workload(), {.devices = {roomy()}}));
+  require_mixed_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}}));
 }
 
 TEST_CASE("unequal speeds and slow links give plain training's bits", "[schedules]") {
   const cpu_device slow{.memory = tiny().memory, .link = 100_MiB_per_s, .latency = std::chrono::microseconds(20), .speed = 0.3};
-  require_plain_bits(train_spilled(mixed_workload(), {.devices = {roomy(), slow}}));
-  require_plain_bits(train_spilled(mixed_workload(), {.devices = {slow, tiny(), slow}}));
+  require_mixed_bits(train_spilled(mixed_workload(), {.devices = {roomy(), slow}}));
+  require_mixed_bits(train_spilled(mixed_workload(), {.devices = {slow, tiny(), slow}}));
 }
 
 TEST_CASE("every policy gives plain training's bits", "[schedules]") {
   for (const std::string& policy : sampled(names_of_policies(), 6)) {
     INFO(policy);
-    require_plain_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .policy = policy}));
+    require_mixed_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .policy = policy}));
   }
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("each ablation gives plain training's bits", "[schedules]") {
     auto options = base;
     options.ablation = {.double_buffer = i != 0, .cache = i != 1 && i != 4, .copy_back_clean = i >= 3, .sharp = i != 2};
     INFO("ablation " << i);
-    require_plain_bits(train_spilled(mixed_workload(), options));
+    require_mixed_bits(train_spilled(mixed_workload(), options));
   }
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("a callback that only watches changes no bit", "[schedules]") {
       seen.push_back(e.loss);
     }
   };
-  require_plain_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .callbacks = {watch}}));
+  require_mixed_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .callbacks = {watch}}));
   REQUIRE(seen == plain_results()[0].losses);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("a device that dies at any operation changes no bit", "[schedules][los
   for (const std::size_t dies_at : sampled(moments(60, 400, 7), 8)) {
     INFO("the second device dies at operation " << dies_at);
     const auto spilled = train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .second_dies_at = dies_at});
-    require_plain_bits(spilled);
+    require_mixed_bits(spilled);
     if (!spilled.summary.devices[1].lost) {
       break;  // the run ended before
     }
@@ -77,7 +77,7 @@ TEST_CASE("a device whose computation hangs for ever changes no bit and does not
                                                         .hangs = where,
                                                         .watch = {.minimum = std::chrono::seconds(1)}});
   REQUIRE(where->entered.wait());
-  require_plain_bits(spilled);
+  require_mixed_bits(spilled);
   REQUIRE(spilled.summary.devices[1].lost);
   where->go_on.open();  // its completions are ignored from now on
   REQUIRE(where->left.wait());

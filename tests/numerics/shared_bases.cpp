@@ -15,9 +15,10 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
-
 /// Models that train parts of the blocks of one tiny GPT-2; they differ in their learning rates and steps.
+
+namespace shared_bases_test {
+
 std::vector<exact_case> portfolio(std::size_t n, const cut_points& cuts = {0, 2, 3, 4}) {
   std::vector<exact_case> all;
   for (std::size_t i = 0; i < n; ++i) {
@@ -47,8 +48,6 @@ std::uint64_t loaded(const spilled_result& r) {
   }
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("models over one base have plain training's bits, shared or not, in the host memory of the plan", "[shared]") {
   std::vector<byte_count> needed;
@@ -155,3 +154,5 @@ TEST_CASE("a base stays while a model reads it, whoever brought it: models that 
     require_plain_bits(train_spilled(portfolio(2), options));
   }
 }
+
+}  // namespace shared_bases_test

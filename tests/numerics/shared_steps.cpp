@@ -23,7 +23,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace shared_steps_test {
 
 namespace fs = std::filesystem;
 
@@ -174,8 +174,6 @@ void check_all(team& nodes, const exact_case& c) {
   CHECK(nodes.met().same());
 }
 
-}  // namespace
-
 TEST_CASE("a model whose replicas are trained by several nodes has the bits of plain training", "[shared-steps]") {
   using row = std::tuple<std::uint32_t, std::uint32_t, bool>;
   std::vector<row> rows;
@@ -245,3 +243,5 @@ TEST_CASE("a model that several nodes train continues on others from the checkpo
     CHECK(fs::exists(first[n].checkpoints("model-0")) == (n == 0));
   }
 }
+
+}  // namespace shared_steps_test

@@ -16,7 +16,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
 
-namespace {
+namespace waves_test {
 
 exact_case divided(exact_case c, std::uint32_t replicas, std::uint32_t waves) {
   c.batch_size = 16;
@@ -27,8 +27,6 @@ exact_case divided(exact_case c, std::uint32_t replicas, std::uint32_t waves) {
 }
 
 std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 8_MiB}); }
-
-}  // namespace
 
 TEST_CASE("one, two and four waves of one to four replicas on one to three devices have the bits of plain training",
           "[waves]") {
@@ -169,3 +167,5 @@ TEST_CASE("the host memory that the plan asks for is enough for all partial sums
     CHECK(spilled.summary.host_peak <= needed);
   }
 }
+
+}  // namespace waves_test

@@ -28,7 +28,7 @@ const std::vector<reference_result>& plain_results() {
   return results;
 }
 
-void require_plain_bits(const spilled_result& spilled) {
+void require_mixed_bits(const spilled_result& spilled) {
   REQUIRE(difference(plain_results(), spilled) == "");
   for (const auto& d : spilled.summary.devices) {
     INFO(d.name);

@@ -15,7 +15,7 @@ std::vector<exact_case> mixed_workload();
 const std::vector<reference_result>& plain_results();
 
 /// Every model has plain training's bits, every device has kept its budget (a Catch2 requirement).
-void require_plain_bits(const spilled_result& spilled);
+void require_mixed_bits(const spilled_result& spilled);
 
 cpu_device roomy();
 /// The smallest sufficient budget of the workload, to the byte.

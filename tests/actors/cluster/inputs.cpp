@@ -21,7 +21,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace inputs_test {
 
 namespace fs = std::filesystem;
 using contents = std::map<std::string, std::string>;
@@ -66,8 +66,6 @@ struct two_machines {
   caf::actor_system system;
   input_source source;
 };
-
-}  // namespace
 
 TEST_CASE("a file and a folder come as they are, without hidden files", "[cluster]") {
   const temporary_folder at;
@@ -114,3 +112,5 @@ TEST_CASE("a transfer of an input that is cancelled, or whose source ends, leave
                     Catch::Contains("connection was lost"));
   CHECK_FALSE(fs::exists(machines.there / "pictures"));
 }
+
+}  // namespace inputs_test

@@ -27,7 +27,7 @@ using namespace hydra::test;
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-namespace {
+namespace network_test {
 
 namespace fs = std::filesystem;
 constexpr auto patience = 30s;
@@ -108,8 +108,6 @@ std::vector<unsigned char> random_bytes(std::mt19937& draw) {
   for (auto& b : bytes) b = static_cast<unsigned char>(draw());
   return bytes;
 }
-
-}  // namespace
 
 // -- keys -----------------------------------------------------------------------------------------------------------------
 
@@ -211,3 +209,5 @@ TEST_CASE("the end of one member does not disconnect others", "[cluster]") {
     REQUIRE(asked(c.member, c.actor, i) == i + 1);
   }
 }
+
+}  // namespace network_test

@@ -6,13 +6,11 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace std::chrono_literals;
 
-namespace {
+namespace placement_test {
 
 placeable_model of(duration remaining, std::optional<std::size_t> on = {}) {
   return {.remaining = remaining, .on = on};
 }
-
-}  // namespace
 
 TEST_CASE("a node ends with its longest model, or when its devices have done all of them", "[cluster]") {
   const node_capacity two{.devices = 2, .speed = 0.5};
@@ -79,3 +77,5 @@ TEST_CASE("nothing moves for less than a fiftieth of what is left", "[cluster]")
   CHECK_FALSE(best_move(std::vector{of(10s, 0)}, nodes));
   CHECK_FALSE(best_move(std::vector<placeable_model>{}, nodes));
 }
+
+}  // namespace placement_test

@@ -27,7 +27,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace transfers_test {
 
 namespace fs = std::filesystem;
 using contents = std::map<std::string, std::string>;
@@ -94,8 +94,6 @@ class source_process {
 };
 
 const contents some_files{{"a", text_of(3 * chunk_bytes + 17)}, {"b", ""}, {"c", text_of(chunk_bytes)}, {"d", "x"}};
-
-}  // namespace
 
 TEST_CASE("folders arrive as they are, with files of every size", "[cluster]") {
   const temporary_folder at;
@@ -183,3 +181,5 @@ TEST_CASE("names that lead out of a folder are refused", "[cluster]") {
     CHECK(fs::is_empty(at.path() / "there"));
   }
 }
+
+}  // namespace transfers_test

@@ -4,7 +4,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace retry_tracker_test {
 
 constexpr device_id d0{0};
 constexpr device_id d1{1};
@@ -15,8 +15,6 @@ unit attempt(std::uint32_t n, std::uint32_t shard = 0) {
   u.attempt = n;
   return u;
 }
-
-}  // namespace
 
 TEST_CASE("a unit that was lost through no fault of its own is tried again for ever") {
   retry_tracker tracker;
@@ -91,3 +89,5 @@ TEST_CASE("a unit avoids the device on which it has thrown last, and no other un
   tracker.may_retry(attempt(0, 1), d0, fault_code::out_of_memory);
   CHECK_FALSE(tracker.avoid(attempt(1, 1)));
 }
+
+}  // namespace retry_tracker_test

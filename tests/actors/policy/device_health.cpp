@@ -8,7 +8,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace device_health_test {
 
 constexpr device_id d0{0};
 constexpr device_id d1{1};
@@ -21,8 +21,6 @@ device_health two_devices() {
   h.add_device(d1);
   return h;
 }
-
-}  // namespace
 
 TEST_CASE("a device on which two models in a row have thrown is broken", "[health]") {
   auto h = two_devices();
@@ -84,3 +82,5 @@ TEST_CASE("a device is broken exactly if its last two reports are throws of two 
     last = {model};
   }
 }
+
+}  // namespace device_health_test

@@ -11,7 +11,7 @@ using namespace hydra;
 using namespace hydra::test;
 using namespace std::chrono_literals;
 
-namespace {
+namespace device_watch_test {
 
 constexpr device_id d0{0};
 constexpr device_id d1{1};
@@ -40,8 +40,6 @@ std::optional<std::pair<device_id, time_point>> first_accused(device_watch& w, c
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 TEST_CASE("a device is silent after its factor of the longest unit it holds", "[watch]") {
   device_watch w(tenfold);
@@ -136,3 +134,5 @@ TEST_CASE("a device that gives signs of life is never accused, one that gives no
     REQUIRE((found->device == d0 && found->lasted == limit));
   }
 }
+
+}  // namespace device_watch_test

@@ -12,7 +12,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace lane_tracker_test {
 
 constexpr device_id d0{0};
 constexpr device_id d1{1};
@@ -31,8 +31,6 @@ lane_tracker three_flights() {
   fly(m, backward(0, 0, 2), d1);
   return m;
 }
-
-}  // namespace
 
 TEST_CASE("the chain goes forward up the shards, backward down, then to the next step", "[policy]") {
   const auto chain = chain_of(0, 3, 2);
@@ -327,3 +325,5 @@ TEST_CASE("a lane that a lost device and a wave before hit loses all from the ea
   const auto loss = m.lose(d1, forward(0, 0, 1));
   CHECK(units_of(loss->withdraw) == std::vector{forward(0, 0, 1)});
 }
+
+}  // namespace lane_tracker_test

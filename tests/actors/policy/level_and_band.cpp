@@ -10,9 +10,10 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// One model of 1000 us that has just ended a step on device 0, which is asked while another model has a unit ready.
+
+namespace level_and_band_test {
+
 world turning() {
   world w{1, 1};
   w.model(10);
@@ -25,8 +26,6 @@ world turning() {
   w.offer(forward(1, 0, 0));
   return w;
 }
-
-}  // namespace
 
 TEST_CASE("lla takes the longest critical candidate, else the one with the least transfer", "[policy]") {
   world w{2, 4};
@@ -103,3 +102,5 @@ TEST_CASE("srtf weighs what is left by priority, and may stay with its model", "
   srtf stays{1000};
   CHECK(w.chosen(stays) == 1);
 }
+
+}  // namespace level_and_band_test

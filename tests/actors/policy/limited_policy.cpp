@@ -12,7 +12,7 @@
 using namespace hydra;
 using namespace std::chrono_literals;
 
-namespace {
+namespace limited_policy_test {
 
 using choice = std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
 
@@ -51,8 +51,6 @@ std::string failure(policy& p) {
   }
   return "none";
 }
-
-}  // namespace
 
 TEST_CASE("a policy within its limit decides on another thread with the same arguments", "[policy]") {
   std::thread::id thread;
@@ -158,3 +156,5 @@ TEST_CASE("an object whose call has come back late ends on the thread of that ca
   REQUIRE(s->ended.try_acquire_for(10s));  // although the wrapper exists
   CHECK(s->ended_on == s->called_on);
 }
+
+}  // namespace limited_policy_test

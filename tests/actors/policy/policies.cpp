@@ -11,7 +11,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace policies_test {
 
 candidate waiting(std::uint32_t model, int remaining_us, int announced_us = 0, bool chained = false) {
   candidate c;
@@ -34,8 +34,6 @@ std::optional<std::uint32_t> chosen(policy& p, const std::vector<candidate>& can
   const auto i = p.choose(d, candidates, {.now = at(0), .devices = {}, .models = models});
   return i ? std::optional{candidates[*i].next.model.value} : std::nullopt;
 }
-
-}  // namespace
 
 // -- sharded-lrtf ----------------------------------------------------------------------------------------------------
 
@@ -183,3 +181,5 @@ TEST_CASE("one-at-a-time passes on what the policy inside must know", "[policy]"
   p.model_left(model_id{0});
   CHECK(chosen(p, {waiting(0, 1)}, device(2), models) == 0);
 }
+
+}  // namespace policies_test

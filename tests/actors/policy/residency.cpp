@@ -6,7 +6,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace residency_test {
 
 constexpr device_id d0{0}, d1{1};
 
@@ -30,8 +30,6 @@ unit visit_of(std::uint32_t model, std::uint32_t step) {
   return u;
 }
 
-}  // namespace
-
 TEST_CASE("parameters are where their version was cached and not dropped", "[residency]") {
   residency r;
   r.report(d0, std::array{parameters(0, 3)}, {});
@@ -53,3 +51,5 @@ TEST_CASE("a base is there for units of any model and step that read it, also wh
   r.report(d0, {}, std::array{base(0)});
   CHECK_FALSE(r.of(visit_of(1, 8), base(0), d0).here);
 }
+
+}  // namespace residency_test

@@ -7,7 +7,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace rollout_test {
 
 duration us(int n) { return std::chrono::microseconds{n}; }
 
@@ -40,8 +40,6 @@ struct two_devices {
   std::vector<model_state> models;
   std::vector<candidate> candidates;
 };
-
-}  // namespace
 
 TEST_CASE("rollout takes the first move of the completion that ends first", "[policy]") {
   rollout p{1, 64};
@@ -79,3 +77,5 @@ TEST_CASE("rollout cuts a long rest into few pieces", "[policy]") {
   w.candidates[0].cost = w.candidates[1].cost = duration{1};
   CHECK(w.chosen(p));  // in units of a nanosecond this would never end
 }
+
+}  // namespace rollout_test

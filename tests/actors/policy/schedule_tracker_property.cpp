@@ -18,7 +18,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace schedule_tracker_property_test {
 
 constexpr std::uint32_t model_count = 4;
 constexpr std::uint32_t device_count = 3;
@@ -371,8 +371,6 @@ bool finished(const world& w) {
   return std::ranges::all_of(w.tasks, [](const task& t) { return t.completed == t.chain.size(); });
 }
 
-}  // namespace
-
 namespace {
 
 /// Runs until all models end; returns how many flights were lost.
@@ -414,3 +412,5 @@ TEST_CASE("random events never break the rules of the schedule tracker, and ever
   }
   CHECK(losses > 500);  // the events were not all harmless
 }
+
+}  // namespace schedule_tracker_property_test

@@ -10,7 +10,7 @@ using namespace hydra;
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-namespace {
+namespace progress_lines_test {
 
 model_progress model(const std::string& name, std::uint32_t done, duration left) {
   return {.name = name, .done = done, .steps = 50, .loss = 2.5F, .left = left};
@@ -20,8 +20,6 @@ progress_state half_done() {
   return {.fraction = 0.5, .elapsed = 20s, .left = 20s, .busy = 1, .devices = 2,
           .models = {model("gpt-a", 5, 1min), model("b", 45, 2s), model("c", 25, 30s)}};
 }
-
-}  // namespace
 
 TEST_CASE("the overall line has a bar, the share, the devices and the times", "[progress]") {
   CHECK(overall_line(half_done(), 70) == "[=============>            ]   50 %  1/2 devices busy  20 s, 20 s left");
@@ -99,3 +97,5 @@ TEST_CASE("coarse times have two parts at most", "[progress]") {
   CHECK(coarse_time(3599s) == "59 min 59 s");
   CHECK(coarse_time(2h + 5min + 59s) == "2 h 05 min");
 }
+
+}  // namespace progress_lines_test

@@ -9,7 +9,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace asha_test {
 
 std::string told(const std::vector<trial_decision>& decisions) {
   std::string text;
@@ -22,8 +22,6 @@ std::string told(const std::vector<trial_decision>& decisions) {
 }
 
 asha rule_for(const portfolio& p) { return {p.names(), p.rungs, p.factor}; }
-
-}  // namespace
 
 TEST_CASE("a trial goes on as soon as it is among the best third of those that have arrived", "[selection]") {
   asha rule{{"a", "b", "c", "d", "e", "f"}, {10, 30}, 3};
@@ -111,3 +109,5 @@ TEST_CASE("the order of results decides what asha does", "[selection]") {
   }
   CHECK(different.size() > 1);
 }
+
+}  // namespace asha_test

@@ -10,7 +10,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace search_ranking_test {
 
 search_settings settings_of(search_kind kind, const std::vector<std::string>& names) {
   search_settings s{.kind = kind, .steps = 40, .first = 10, .factor = 2};
@@ -44,8 +44,6 @@ trial_result at(const char* trial, std::uint32_t steps, double score) { return {
 const search_settings halving_of_four = settings_of(search_kind::halving, {"a", "b", "c", "d"});
 const std::vector<search_event> whole_search{at("a", 10, 1), at("b", 10, 2), at("c", 10, 3), at("d", 10, 4),
                                              at("a", 20, 9), at("b", 20, 8), at("b", 30, 5), at("b", 40, 7)};
-
-}  // namespace
 
 TEST_CASE("trials are ranked by the last rung before their scores, and say why they stopped", "[selection]") {
   CHECK(ranked(halving_of_four, whole_search) ==
@@ -139,3 +137,5 @@ TEST_CASE("in every order of events halving and hyperband rank alike, for the sa
       for (std::uint64_t order = 1; order < 5; ++order) REQUIRE(ranking_in(order) == first);
     }
 }
+
+}  // namespace search_ranking_test

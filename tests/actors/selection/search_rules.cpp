@@ -6,7 +6,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace search_rules_test {
 
 search_settings settings_of(search_kind kind) {
   return {.kind = kind, .trials = {{"a"}, {"b"}}, .steps = 90, .first = 10, .factor = 3, .every = 20};
@@ -16,8 +16,6 @@ std::string name_of_rule(search_kind kind) {
   const std::string text = make_search_rule(settings_of(kind))->describe();
   return text.substr(0, text.find(':'));
 }
-
-}  // namespace
 
 TEST_CASE("each kind of search has its rule, grid and random have none", "[selection]") {
   for (const search_kind kind : {search_kind::halving, search_kind::hyperband, search_kind::asha, search_kind::pbt})
@@ -42,3 +40,5 @@ TEST_CASE("the rules whose decisions depend on the order of results are known", 
 TEST_CASE("settings without a rung are refused", "[selection]") {
   CHECK_THROWS_AS(make_search_rule({.kind = search_kind::asha, .trials = {{"a"}}, .steps = 90}), fault_error);
 }
+
+}  // namespace search_rules_test

@@ -9,7 +9,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace search_space_test {
 
 std::vector<std::string> draws(const searched_key& key, int n) {
   std::vector<std::string> all;
@@ -33,8 +33,6 @@ std::size_t significant(const std::string& text) {
   digits.erase(0, digits.find_first_not_of('0'));
   return digits.size();
 }
-
-}  // namespace
 
 TEST_CASE("draws are within their bounds and have at most four significant digits", "[selection]") {
   for (const auto& [least, most] : {std::pair{1e-5, 1e-3}, {0.123456, 0.123457}, {1, 1e6}, {1e-9, 2e-9}})
@@ -103,3 +101,5 @@ TEST_CASE("a value that is explored is 0.8 or 1.25 times as large, or drawn agai
   CHECK(rates["0.000625"] == Approx(750).margin(90));
   CHECK(rates.size() > 100);
 }
+
+}  // namespace search_space_test

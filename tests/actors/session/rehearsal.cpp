@@ -18,7 +18,7 @@ using namespace hydra;
 using namespace hydra::literals;
 using namespace std::chrono_literals;
 
-namespace {
+namespace rehearsal_test {
 
 model_description small(const std::string& name, std::uint32_t steps) {
   return {.name = name,
@@ -76,8 +76,6 @@ struct made_up {
     return all;
   }
 };
-
-}  // namespace
 
 TEST_CASE("shards take the means of a rehearsal without its first step", "[rehearsal]") {
   const made_up w;
@@ -154,3 +152,5 @@ TEST_CASE("models that wait for memory are rehearsed, too", "[rehearsal]") {
   REQUIRE(!s.plan().waiting.empty());
   CHECK(s.rehearse(3).steps == 3);
 }
+
+}  // namespace rehearsal_test

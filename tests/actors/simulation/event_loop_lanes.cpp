@@ -18,9 +18,10 @@
 using namespace hydra;
 using namespace std::chrono_literals;
 
-namespace {
-
 /// One model of three shards: units of 1, 2 and 9 ms.
+
+namespace event_loop_lanes_test {
+
 schedule_instance three_shards(std::size_t devices) {
   schedule_instance i;
   i.name = "three shards";
@@ -61,8 +62,6 @@ schedule_instance two_waves() {
                       .d2h_gradient = {10ms}, .optimizer = {0ms}});
   return i;
 }
-
-}  // namespace
 
 TEST_CASE("two replicas without transfers take half the time on two devices", "[loop]") {
   auto i = three_shards(1);
@@ -224,3 +223,5 @@ TEST_CASE("units whose outputs are lost run again, after their predecessors", "[
   }
   CHECK(again > 50);
 }
+
+}  // namespace event_loop_lanes_test

@@ -13,9 +13,10 @@ using namespace hydra;
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-namespace {
-
 /// One model of two shards on one device.
+
+namespace instance_test {
+
 schedule_instance small() {
   schedule_instance i;
   i.devices.emplace_back();
@@ -38,8 +39,6 @@ std::string refusal(const std::function<void(schedule_instance&)>& bend) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST_CASE("a step of S shards has 2S - 1 units") {
   auto i = small();
@@ -92,3 +91,5 @@ TEST_CASE("a run that nanoseconds cannot count is refused") {
              }),
              Contains("their times add up to"));
 }
+
+}  // namespace instance_test

@@ -10,11 +10,9 @@
 #include <filesystem>
 #include <string>
 
-namespace hydra::apps {
+namespace hydra::apps::adapters_test {
 
 using Catch::Contains;
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -52,8 +50,6 @@ void check_refused(const temporary_folder& folder, const std::string& adapter, c
 std::string loss_of(const outcome& o) { return o.out.substr(o.out.find('.') - 1, 6); }
 
 double exact_loss(const outcome& o) { return nlohmann::json::parse(o.out).at(0).at("loss"); }
-
-}  // namespace
 
 TEST_CASE("an adapter is trained, exported, merged and continued") {
   const temporary_folder folder;
@@ -183,4 +179,4 @@ TEST_CASE("an export of a model without an adapter is not merged") {
   CHECK_THAT(o.err, Contains("gpt has no adapter"));
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::adapters_test

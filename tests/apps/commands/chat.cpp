@@ -12,12 +12,10 @@
 #include <filesystem>
 #include <string>
 
-namespace hydra::apps {
+namespace hydra::apps::chat_test {
 
 using Catch::Contains;
 using nlohmann::json;
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -61,8 +59,6 @@ const std::string chat = "kind = \"chat\"\ntemplate = \"chatml\"\n";
 const std::string how = " --prompt a --tokens 3 --temperature 0";
 
 json object_in(const temporary_folder& folder, const std::string& file) { return json::parse(folder.read(file)); }
-
-}  // namespace
 
 TEST_CASE("a model of conversations ends a text with the token that ends a turn, and so does its export") {
   const temporary_folder folder;
@@ -153,4 +149,4 @@ TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json,
   CHECK_FALSE(fs::exists(folder.path() / "other/tokenizer_config.json"));
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::chat_test

@@ -11,11 +11,9 @@
 #include <algorithm>
 #include <vector>
 
-namespace hydra::apps {
+namespace hydra::apps::export_test {
 
 using Catch::Contains;
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -69,8 +67,6 @@ std::string newest_step(const fs::path& checkpoints) {
   for (const fs::directory_entry& e : fs::directory_iterator{checkpoints}) newest = std::max(newest, e.path());
   return std::to_string(read_checkpoint(newest).versions.front().value);
 }
-
-}  // namespace
 
 TEST_CASE("a trained model is exported as a checkpoint that another run starts from") {
   const temporary_folder folder;
@@ -250,4 +246,4 @@ TEST_CASE("the classes of an export are called as they were trained, and found b
   CHECK_THAT(run_hydra(folder, "plan again.toml").out, !Contains("notes:"));
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::export_test

@@ -9,12 +9,10 @@
 
 #include <catch2/catch.hpp>
 
-namespace hydra::apps {
+namespace hydra::apps::plugins_test {
 
 using Catch::Contains;
 using Catch::StartsWith;
-
-namespace {
 
 std::string plugin(const std::string& name) { return hydra::test::test_plugin(name).string(); }
 
@@ -42,8 +40,6 @@ std::vector<std::pair<std::string, std::string>> bad_policies() {
 }
 
 std::string digest(const finished_run& r) { return r.report["models"][0]["digest"]; }
-
-}  // namespace
 
 TEST_CASE("hydra trains under the policy of a plug-in, with the bits of any other policy") {
   const auto r = train_with(plugin("shortest_first"));
@@ -142,4 +138,4 @@ TEST_CASE("hydra policies lists what plug-ins offer, with their options") {
   CHECK(run_hydra(folder, "policies --plugin " + plugin("wrong_abi")).status == 2);
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::plugins_test

@@ -9,12 +9,10 @@
 #include <algorithm>
 #include <vector>
 
-namespace hydra::apps {
+namespace hydra::apps::resume_test {
 
 using Catch::Contains;
 using Catch::StartsWith;
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -37,8 +35,6 @@ std::string refused(const temporary_folder& folder, const outcome& o) {
   CHECK_FALSE(fs::exists(folder.path() / "runs/w/report.json"));
   return o.err;
 }
-
-}  // namespace
 
 TEST_CASE("without a folder a resumed run starts afresh and says so, unless --quiet is given") {
   const temporary_folder folder;
@@ -272,4 +268,4 @@ TEST_CASE("an existing run folder without --resume is refused, and --resume is o
   CHECK_THAT(refused(folder, run_hydra(folder, "train w.toml")), Contains("exists") && Contains("--resume"));
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::resume_test

@@ -5,12 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-namespace hydra::apps {
+namespace hydra::apps::train_test {
 
 using Catch::Contains;
 using Catch::StartsWith;
-
-namespace {
 
 outcome train(const temporary_folder& folder, const std::string& text, const std::string& options = "") {
   folder.write("w.toml", text);
@@ -23,8 +21,6 @@ void check_refused(const outcome& o, const temporary_folder& folder, int status)
   CHECK(o.out.empty());
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
-
-}  // namespace
 
 TEST_CASE("a wrong key ends with status 2 and says where it is, the file stays as it is") {
   const temporary_folder folder;
@@ -181,4 +177,4 @@ TEST_CASE("a model that fails ends the program with status 1, the others finish"
   CHECK_THAT(o.out, Contains("failed") && Contains("finished"));
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::train_test

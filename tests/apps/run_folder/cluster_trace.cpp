@@ -15,7 +15,7 @@ using namespace hydra::apps;
 using namespace hydra::test;
 using namespace std::chrono_literals;
 
-namespace {
+namespace cluster_trace_test {
 
 namespace fs = std::filesystem;
 
@@ -42,8 +42,6 @@ std::map<std::string, span> spans_of(const fs::path& run) {
   read_spans(run / "trace.json", [&](const span& s) { all[s.track] = s; });
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("the timelines of nodes are joined, each from where its first model began") {
   const temporary_folder run;
@@ -76,3 +74,5 @@ TEST_CASE("a timeline that is missing is left out, with a note; without any ther
   join_traces(run.path(), r);
   CHECK(spans_of(run.path()).size() == 1);
 }
+
+}  // namespace cluster_trace_test

@@ -5,11 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-namespace hydra::apps {
+namespace hydra::apps::chosen_parallel_test {
 
 using Catch::Contains;
-
-namespace {
 
 workload with(const std::string& parallel) {
   return parse_workload(bent("steps = 3", "steps = 3\nmicro_batches = 4\nparallel = " + parallel), "w.toml");
@@ -24,8 +22,6 @@ workload_plan plan_of(std::uint32_t replicas, std::uint32_t waves) {
   plan.models.push_back(m);
   return plan;
 }
-
-}  // namespace
 
 TEST_CASE("replicas and waves are numbers or left to the planner") {
   CHECK(with("{ replicas = 2 }").models[0].description.parallel == parallel_options{2, 1});
@@ -57,4 +53,4 @@ TEST_CASE("a resumed run keeps the replicas of its start, and may have other wav
   CHECK(whole.models[0].description.parallel == parallel_options{1, 1});
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::chosen_parallel_test

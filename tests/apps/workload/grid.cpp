@@ -5,12 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-namespace hydra::apps {
+namespace hydra::apps::grid_test {
 
 using Catch::Contains;
 using Catch::StartsWith;
-
-namespace {
 
 std::string with_grid(const std::string& grid, const std::string& name = "gpt") {
   return bent("name = \"gpt\"", "name = \"" + name + "\"") + "[model.grid]\n" + grid;
@@ -25,8 +23,6 @@ std::vector<std::string> names(const std::string& text) {
 std::string grid_refusal(const std::string& grid, const std::string& name = "gpt") {
   return refusal(with_grid(grid, name));
 }
-
-}  // namespace
 
 TEST_CASE("a grid makes every combination, the last key fastest, in the order of the file") {
   const workload w = parse_workload(with_grid("learning_rate = [1e-3, 3e-4]\nbatch_size = [4, 8, 16]\n"), "w.toml");
@@ -188,4 +184,4 @@ TEST_CASE("a wrong value of a grid is refused where it is in the grid") {
   CHECK_THAT(grid_refusal("seed = [1]\nbatch_size = [4,\n0]\n"), StartsWith("w.toml:21: model.batch_size: 0 "));
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::apps::grid_test

@@ -11,9 +11,10 @@
 using namespace hydra;
 using Catch::Matchers::Contains;
 
-namespace {
-
 /// Has the tokens of every template, or only those of which it is told.
+
+namespace chat_template_test {
+
 class marking_tokenizer final : public test::letter_tokenizer {
  public:
   explicit marking_tokenizer(bool begins = true, bool ends = true, bool others = true) : others_(others) {
@@ -41,8 +42,6 @@ std::string written(const template_choice& choice, const conversation& c = talk)
     text += p.answer ? "[" + p.text + "]" : p.text;
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("a conversation is written as its model's template does") {
   CHECK(written({"chatml"}) ==
@@ -94,3 +93,5 @@ TEST_CASE("unknown templates, and tokenizers without a template's tokens are ref
                     Contains("\"<|im_start|>\" and \"<|im_end|>\", which tokenizer of letters does not have") &&
                         Contains("chain = { from = \"...\", tokens = [\"<|im_start|>\", \"<|im_end|>\"] }"));
 }
+
+}  // namespace chat_template_test

@@ -8,7 +8,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace gaussian_clusters_test {
 
 struct sample {
   std::vector<float> features;
@@ -21,8 +21,6 @@ sample read(const synthetic_classes& options, std::size_t index, split part = sp
                                         std::as_writable_bytes(std::span{&s.label, 1})) == 1);
   return s;
 }
-
-}  // namespace
 
 TEST_CASE("a sample is a function of seed, split and index") {
   const synthetic_classes options{.features = 4, .classes = 3, .samples = 50, .seed = 1};
@@ -73,3 +71,5 @@ TEST_CASE("a shape that is not that of an image is refused") {
   CHECK_THROWS_AS((gaussian_clusters{{.shape = {3, 0, 8}}}), fault_error);
   CHECK_THROWS_WITH((gaussian_clusters{{.shape = {3, 65537, 8}}}), Catch::Contains("from 1 to 65536"));
 }
+
+}  // namespace gaussian_clusters_test

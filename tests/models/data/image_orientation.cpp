@@ -8,7 +8,7 @@
 using namespace hydra;
 using namespace std::string_literals;
 
-namespace {
+namespace image_orientation_test {
 
 using bytes = std::vector<std::uint8_t>;
 
@@ -17,8 +17,6 @@ std::string exif(bool little_endian, char orientation) {
              ? "II*\0\x08\0\0\0\x02\0\x0F\x01\x02\0\x01\0\0\0A\0\0\0\x12\x01\x03\0\x01\0\0\0"s + orientation + "\0\0\0"s
              : "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"s + orientation + "\0\0"s;
 }
-
-}  // namespace
 
 // Expected values: Pillow 13, ImageOps.exif_transpose() of an image of 3 x 2 pixels.
 TEST_CASE("stored images are turned and mirrored as Pillow does it") {
@@ -50,3 +48,5 @@ TEST_CASE("an orientation that is damaged, out of range or not there means uprig
   CHECK(orientation_of({exif(true, 9), "tiff:Orientation=\"6\""}) == 1);
   CHECK(orientation_of({{}, "tiff:Orientation="}) == 1);
 }
+
+}  // namespace image_orientation_test

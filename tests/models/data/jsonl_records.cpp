@@ -9,9 +9,10 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
-
 /// The error message for a file; empty if it is accepted.
+
+namespace jsonl_records_test {
+
 std::string refusal(const std::string& text, const record_fields& fields = {}) {
   const temporary_folder folder;
   const auto file = folder.write("f.jsonl", text);
@@ -23,8 +24,6 @@ std::string refusal(const std::string& text, const record_fields& fields = {}) {
     return said.starts_with(file.string()) ? "f.jsonl" + said.substr(file.string().size()) : said;
   }
 }
-
-}  // namespace
 
 TEST_CASE("records are lines, except blank ones; the last line break is optional") {
   const temporary_folder folder;
@@ -165,3 +164,5 @@ TEST_CASE("true and false are labels, and whole numbers are integers however the
   CHECK(r.record(4).label == class_label{std::int64_t{0}});
   CHECK(r.record(5).label == class_label{std::int64_t{300}});
 }
+
+}  // namespace jsonl_records_test

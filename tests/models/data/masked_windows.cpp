@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace masked_windows_test {
 
 masked_windows windows(std::size_t tokens, std::int64_t context) {
   std::vector<std::uint32_t> ids(tokens);
@@ -33,8 +33,6 @@ std::vector<std::int64_t> unmasked(const read_values<std::int64_t, std::int64_t>
     if (s.target[i] != masked_target) ids[i] = s.target[i];
   return ids;
 }
-
-}  // namespace
 
 TEST_CASE("a masked sample is a window between [CLS] and [SEP], with segments and attention mask") {
   const masked_windows data = windows(20, 10);
@@ -63,3 +61,5 @@ TEST_CASE("masked samples need a large enough context, tokens and a tokenizer wi
                     Contains("text t: the model wants masked samples") && Contains("[CLS], [SEP], [PAD], [MASK]"));
   CHECK_THROWS_AS(read_sample(windows(20, 10), 3), fault_error);
 }
+
+}  // namespace masked_windows_test

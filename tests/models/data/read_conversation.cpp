@@ -10,7 +10,7 @@
 using namespace hydra;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace read_conversation_test {
 
 const std::filesystem::path file = "f.jsonl";
 const std::string asked = R"({"role": "user", "content": "q"}, )";
@@ -36,8 +36,6 @@ std::vector<std::string> unread(const std::string& record) {
   add_unread(parse_json(record), all);
   return all.notes(file);
 }
-
-}  // namespace
 
 TEST_CASE("a message is learnt or not as its weight or train says") {
   const auto learnt = [](const std::string& key) {
@@ -120,3 +118,5 @@ TEST_CASE("fields that nothing reads are named, without those that only say wher
   CHECK(unread(R"({"messages": [{"from": "gpt", "value": "v"}], "conversations": [1]})") ==
         std::vector<std::string>{"f.jsonl: fields that are not read: \"conversations\""});
 }
+
+}  // namespace read_conversation_test

@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace record_samples_test {
 
 record_samples_options options(std::vector<text_record> records, std::int64_t context, sample_form form) {
   return {.name = "records",
@@ -24,8 +24,6 @@ record_samples_options options(std::vector<text_record> records, std::int64_t co
 
 using ids = std::vector<std::int64_t>;
 constexpr std::int64_t no = masked_target;
-
-}  // namespace
 
 TEST_CASE("a labelled sample is [CLS] text [SEP] and its class") {
   auto o = options({{.text = "ab", .label = std::string{"x"}}, {.text = "abcdefgh", .label = std::string{"y"}}}, 6,
@@ -60,3 +58,5 @@ TEST_CASE("records without labels or the special tokens are refused if they are 
   CHECK_THROWS_WITH(record_samples{std::move(plain)},
                     Contains("labelled samples") && Contains("has no [CLS], [SEP], [PAD]"));
 }
+
+}  // namespace record_samples_test

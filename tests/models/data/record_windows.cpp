@@ -16,7 +16,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace record_windows_test {
 
 using ids = std::vector<std::int64_t>;
 
@@ -101,8 +101,6 @@ std::vector<text_record> many_records() {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a text ends with its token, is padded on the right, and padding has no targets") {
   const auto data = windows_of({{.text = "abc"}}, 6);
@@ -239,3 +237,5 @@ TEST_CASE("windows know how many of their places are tokens, and which records l
   CHECK(packed.census(split::train)->shortened == 0);
   CHECK(packed.census(split::validation)->records == 0);
 }
+
+}  // namespace record_windows_test

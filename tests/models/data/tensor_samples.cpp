@@ -14,7 +14,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace tensor_samples_test {
 
 template <class Value>
 stored_tensor tensor(stored_type type, std::vector<std::int64_t> shape, const std::vector<Value>& values) {
@@ -48,8 +48,6 @@ std::string refusal(const tensor_files& o, const std::vector<std::string>& input
     return e.what_happened().text;
   }
 }
-
-}  // namespace
 
 TEST_CASE("tensors that a model does not take are named") {
   const files f;
@@ -128,3 +126,5 @@ TEST_CASE("the fingerprint of files of tensors follows their contents and what i
   CHECK(one != print({target(), image(), size()}, {"size"}));
   CHECK(one != print({target(), image()}, {"image"}));
 }
+
+}  // namespace tensor_samples_test

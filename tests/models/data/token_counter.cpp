@@ -4,9 +4,10 @@
 
 using namespace hydra;
 
-namespace {
-
 /// Sample i has i + 1 tokens in 4 places, or 4 of them.
+
+namespace token_counter_test {
+
 class padded_samples final : public data_source {
  public:
   explicit padded_samples(bool full) : full_(full) {}
@@ -24,8 +25,6 @@ class padded_samples final : public data_source {
 
 const batch_order shuffled{.samples = 4, .batch_size = 3, .seed = 5};
 
-}  // namespace
-
 TEST_CASE("tokens are summed over the samples of the steps, in any order of questions") {
   token_counter counter{count_tokens(padded_samples{false}, shuffled)};
   std::uint64_t sum = 0;
@@ -39,3 +38,5 @@ TEST_CASE("tokens are summed over the samples of the steps, in any order of ques
 }
 
 TEST_CASE("samples without padding need no counts") { CHECK_FALSE(count_tokens(padded_samples{true}, shuffled)); }
+
+}  // namespace token_counter_test

@@ -8,7 +8,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace size_expression_test {
 
 using kind = size_expression::kind;
 
@@ -20,8 +20,6 @@ std::int64_t of(kind what, const size_expression& a, const size_expression& b, s
 }
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-
-}  // namespace
 
 TEST_CASE("a size is computed for the number of samples", "[exported]") {
   CHECK(of(kind::add, samples, number(2)) == 9);
@@ -47,3 +45,5 @@ TEST_CASE("sizes that fit into no integer, and divisions by zero, are refused", 
   CHECK_THROWS_AS(of(kind::divide, number(-most - 1), number(-1)), fault_error);
   CHECK_THROWS_AS(evaluate({.what = kind::of_value, .value = "x"}, 1), fault_error);
 }
+
+}  // namespace size_expression_test

@@ -15,21 +15,20 @@
 
 using namespace hydra;
 using namespace hydra::test;
-using nlohmann::json;
 
-namespace {
+namespace preprocessor_config_test {
+
+using nlohmann::json;
 
 /// Two classes with one image of 8 x 8 pixels each.
 std::shared_ptr<const data_source> pets(const temporary_folder& folder, image_folders options = {}) {
   for (const char* name : {"cat", "dog"}) {
     std::filesystem::create_directories(folder.path() / "pets" / name);
-    write_png(folder.path() / "pets" / name / "1.png", ramp({8, 8}, 3));
+    write_png(folder.path() / "pets" / name / "1.png", ramp(image_size{8, 8}, 3));
   }
   options.train = folder.path() / "pets";
   return open_data(images(std::move(options)), 0);
 }
-
-}  // namespace
 
 TEST_CASE("the preprocessing of images is written as transformers' image processors read it") {
   const temporary_folder folder;
@@ -59,7 +58,7 @@ TEST_CASE("data other than images of three channels have no image processor") {
 TEST_CASE("a folder whose name is not UTF-8 becomes a label with the invalid bytes replaced") {
   const temporary_folder folder;
   std::filesystem::create_directories(folder.path() / "pets" / "caf\xE9");
-  write_png(folder.path() / "pets" / "caf\xE9" / "1.png", ramp({8, 8}, 3));
+  write_png(folder.path() / "pets" / "caf\xE9" / "1.png", ramp(image_size{8, 8}, 3));
   const chain model = vit({.layers = 1, .width = 8, .heads = 2, .patch = 4}).build(*pets(folder));
   CHECK(json::parse(model.hub().config)["id2label"]["0"] == "caf\xEF\xBF\xBD");
 }
@@ -82,3 +81,5 @@ TEST_CASE("models of images have the folders' names as labels, and their process
     CHECK(json::parse(std::ifstream{out / "preprocessor_config.json"}) == json::parse(preprocessor_config(*data)));
   }
 }
+
+}  // namespace preprocessor_config_test

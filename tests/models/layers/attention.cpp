@@ -10,7 +10,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace attention_test {
 
 attention_heads random_heads(std::int64_t tokens) {
   return {random_tensor({2, 4, tokens, 6}, 1), random_tensor({2, 2, tokens, 6}, 2),
@@ -34,8 +34,6 @@ at::Tensor plain_attention(const attention_heads& h, const attention_form& form)
 
 const attention_form forms[]{
     {.window = 4}, {.window = 1}, {.window = 4, .scale = 0.3}, {.window = 7, .score_cap = 0.5}};
-
-}  // namespace
 
 TEST_CASE("attention over a window, scaled and with capped scores, equals that in basic operations") {
   const attention_heads h = random_heads(9);
@@ -117,3 +115,5 @@ TEST_CASE("splitting into heads and joining are inverse") {
   CHECK(split_heads(x, 2).size(3) == 4);
   CHECK(same_bits(join_heads(split_heads(x, 2)), x));
 }
+
+}  // namespace attention_test

@@ -9,7 +9,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace bert_block_test {
 
 const bert_block_options small{.width = 8, .heads = 2, .hidden = 12};
 
@@ -26,8 +26,6 @@ at::Tensor random_input(std::int64_t tokens, at::ScalarType type) {
   mask[1].narrow(0, 3, tokens - 3).fill_(0);
   return join_mask({vectors, mask});
 }
-
-}  // namespace
 
 TEST_CASE("a BERT block's gradients are those of the numerical derivative, with padding and each activation") {
   for (const activation f : {activation::gelu, activation::gelu_tanh, activation::relu}) {
@@ -79,3 +77,5 @@ TEST_CASE("a BERT block refuses other widths and impossible options") {
   CHECK_THROWS_AS((bert_block{{.width = 8, .heads = 3, .hidden = 12}}), fault_error);
   CHECK_THROWS_AS((bert_block{{.width = 8, .heads = 2, .hidden = 12, .eps = 0}}), fault_error);
 }
+
+}  // namespace bert_block_test

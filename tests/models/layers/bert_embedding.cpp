@@ -10,7 +10,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace bert_embedding_test {
 
 const bert_embedding_options small{.vocabulary = 7, .positions = 6, .width = 4};
 
@@ -25,8 +25,6 @@ at::Tensor plain_norm(const at::Tensor& x, const at::Tensor& weight, const at::T
   const at::Tensor centred = x.sub(x.mean({-1}, true));
   return centred.div(centred.square().mean({-1}, true).add(eps).sqrt()).mul(weight).add(bias);
 }
-
-}  // namespace
 
 TEST_CASE("a BERT embedding normalises the sum of word, segment and position, and passes the mask on") {
   bert_embedding_options options = small;
@@ -80,3 +78,5 @@ TEST_CASE("a BERT embedding refuses samples of another form or beyond its positi
   CHECK_THROWS_WITH(e.output({{2, 3, 6}, element::f32}), Contains("wants i64"));
   CHECK_THROWS_WITH((bert_embedding{{.vocabulary = 7, .positions = 6, .width = 4, .padding = 7}}), Contains("padding is id 7"));
 }
+
+}  // namespace bert_embedding_test

@@ -9,9 +9,10 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// One output value, by simple loops.
+
+namespace convolution_test {
+
 double plain(const at::Tensor& x, const at::Tensor& w, const convolution_shape& shape,
              const std::array<std::int64_t, 4>& at) {
   const auto [sample, out, row, column] = at;
@@ -41,8 +42,6 @@ double error(const convolution_shape& shape, at::ScalarType type) {
   return worst;
 }
 
-}  // namespace
-
 TEST_CASE("a convolution equals simple loops for every kernel and stride in use") {
   for (const std::int64_t kernel : {1, 3})
     for (const std::int64_t stride : {1, 2}) {
@@ -68,3 +67,5 @@ TEST_CASE("a convolution's initial weight is within torch's bound") {
   CHECK(w.initial.how == initial_value::kind::uniform);
   CHECK(w.initial.value == Approx(1.0 / 6));
 }
+
+}  // namespace convolution_test

@@ -10,7 +10,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace encoder_attention_test {
 
 constexpr layer_context evaluation{.training = false};
 
@@ -39,8 +39,6 @@ at::Tensor plain_attention(const attention_projections& p, std::int64_t sample, 
   }
   return result;
 }
-
-}  // namespace
 
 TEST_CASE("an encoder's attention attends to every token and to no padding, fused or with explicit probabilities") {
   const auto p = random_projections(at::kDouble);
@@ -85,3 +83,5 @@ TEST_CASE("heads must divide the width") {
   CHECK_THROWS_WITH(require_heads("x", 3, 8), Catch::Matchers::Contains("x: 3 heads do not divide width 8"));
   CHECK_THROWS_AS(require_heads("x", 0, 8), fault_error);
 }
+
+}  // namespace encoder_attention_test

@@ -8,11 +8,9 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace pooled_head_test {
 
 const pooled_head head{{.in = 4, .out = 3}};
-
-}  // namespace
 
 TEST_CASE("a pooled head is linear in the channels' means") {
   const auto p = random_parameters(head, 1, at::kDouble);
@@ -37,3 +35,5 @@ TEST_CASE("a pooled head refuses images of other channels") {
   CHECK(head.output({{2, 4, 5, 3}, element::f32}) == tensor_spec{{2, 3}, element::f32});
   CHECK_THROWS_AS(head.output({{2, 5, 5, 3}, element::f32}), fault_error);
 }
+
+}  // namespace pooled_head_test

@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace transformer_block_test {
 
 const transformer_block_options small{.width = 8, .heads = 2, .layers = 3};
 
@@ -48,8 +48,6 @@ at::Tensor plain_block(const std::vector<at::Tensor>& p, const at::Tensor& x, st
   const at::Tensor y = x.add(mixed.matmul(p[4]).add(p[5]));
   return y.add(plain_gelu(plain_norm(y, p[6], p[7]).matmul(p[8]).add(p[9])).matmul(p[10]).add(p[11]));
 }
-
-}  // namespace
 
 TEST_CASE("a block equals its second implementation in basic operations") {
   const transformer_block block{small};
@@ -116,3 +114,5 @@ TEST_CASE("a block refuses heads that do not divide the width and inputs of anot
   CHECK_THROWS_WITH((transformer_block{{.width = 8, .heads = 2, .dropout = 1}}), Contains("dropout is 1"));
   CHECK_THROWS_AS(transformer_block{small}.output({{2, 5, 7}, element::f32}), fault_error);
 }
+
+}  // namespace transformer_block_test

@@ -14,9 +14,10 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// A parameter and its second moments: of a vector there are no columns.
+
+namespace adafactor_update_test {
+
 struct state {
   explicit state(std::vector<std::int64_t> s) : shape(std::move(s)), p(random_tensor(shape, 1)) {
     const auto [first, second] = moment_values(update_kind::adafactor, {.shape = shape});
@@ -72,8 +73,6 @@ at::Tensor gradient(const std::vector<std::int64_t>& shape, std::uint32_t step) 
 
 const update_options rule = adafactor({.learning_rate = 1e-2, .weight_decay = 0.1});
 
-}  // namespace
-
 TEST_CASE("adafactor is the update of transformers with a given learning rate", "[adafactor]") {
   const std::vector<std::int64_t> shape =
       GENERATE(as<std::vector<std::int64_t>>{}, std::vector<std::int64_t>{1}, std::vector<std::int64_t>{40'000},
@@ -124,3 +123,5 @@ TEST_CASE("a matrix has a second moment for each row and column, a vector for ea
   slices.second_moment = slices.second_moment.first(4);
   CHECK_THROWS_AS(apply_update(rule, 0, 1, 1, slices), fault_error);
 }
+
+}  // namespace adafactor_update_test

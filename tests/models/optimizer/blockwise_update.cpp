@@ -19,9 +19,10 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// bitsandbytes 0.48, functional.py, create_dynamic_map, with ATen.
+
+namespace blockwise_update_test {
+
 std::vector<float> plain_map(bool is_signed) {
   std::vector<float> data{0, 1};
   for (int i = 0; i < 7; ++i) {
@@ -120,8 +121,6 @@ at::Tensor gradient(std::size_t n, std::uint32_t step) {
 }
 
 const update_options rule = adamw8bit({.learning_rate = 1e-2, .weight_decay = 0.1});
-
-}  // namespace
 
 TEST_CASE("the maps of 8-bit moments are those of bitsandbytes", "[8bit]") {
   for (const bool is_signed : {false, true}) {
@@ -222,3 +221,5 @@ TEST_CASE("small parameters have moments in fp32, others a byte and a 64th for e
   CHECK(narrow.bytes(0).value() < least + 256 * layout.parameters().size());
   CHECK(narrow.bytes(0).value() * 2 < wide.bytes(0).value());
 }
+
+}  // namespace blockwise_update_test

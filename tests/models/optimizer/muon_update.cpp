@@ -26,7 +26,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace muon_update_test {
 
 struct state {
   explicit state(std::vector<std::int64_t> s) : shape(std::move(s)), p(random_tensor(shape, 1)), m(zeros(shape)) {}
@@ -91,8 +91,6 @@ double largest_share(const update_options& o, const std::vector<std::int64_t>& s
   }
   return largest;
 }
-
-}  // namespace
 
 TEST_CASE("muon is the update of torch.optim.Muon with its iterations in fp32, and near them in bf16", "[muon]") {
   const std::vector<std::int64_t> shape = GENERATE(
@@ -182,3 +180,5 @@ TEST_CASE("under muon matrices have one moment, other parameters two", "[muon]")
     CHECK(moments.bytes(b).value() < ends[b] + 256);
   }
 }
+
+}  // namespace muon_update_test

@@ -12,7 +12,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace tensor_update_test {
 
 struct state {
   explicit state(std::int64_t n) : p(random_tensor({n}, 1)), m(zeros({n})), v(zeros({n})), copy(zeros({n}).to(at::kBFloat16)) {}
@@ -30,8 +30,6 @@ bool same(const state& a, const state& b) {
 }
 
 at::Tensor if_wanted(bool wanted, const at::Tensor& t) { return wanted ? t : at::Tensor{}; }
-
-}  // namespace
 
 TEST_CASE("an update of tensors gives the bits of the update of buffers, whatever the rule and the length") {
   const auto rule =
@@ -85,3 +83,5 @@ TEST_CASE("a device whose plug-in has no kernel for updates is refused with what
   const update_tensors tensors{there(zeros({4})), there(zeros({4})), there(zeros({4})), there(zeros({4}))};
   CHECK_THROWS_WITH(apply_update(constants_of(adamw({}), 0, 1, 1.0F), tensors), Contains("hydra::update_") && Contains("optimizer_on"));
 }
+
+}  // namespace tensor_update_test

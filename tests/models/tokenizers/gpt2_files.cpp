@@ -9,10 +9,11 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// Bytes 0 to 255, the words "Hello" (259) and " world" (264), "n'" (265), which is part of no word, and the end of a
 /// text (266).
+
+namespace gpt2_files_test {
+
 struct gpt2_files : temporary_folder {
   gpt2_files() {
     const std::vector<std::string> merges{"H e",  "He l",  "Hel l",  "Hell o",  "Ġ w",
@@ -27,8 +28,6 @@ struct gpt2_files : temporary_folder {
 };
 
 using ids = std::vector<std::uint32_t>;
-
-}  // namespace
 
 TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer, named one by one or by their folder") {
   const gpt2_files files;
@@ -49,3 +48,5 @@ TEST_CASE("what GPT-2's tokenizer encodes it decodes to the byte") {
   for (char c = 1; c != 127; ++c) text += c;
   CHECK(t->decode(t->encode(text)) == text);
 }
+
+}  // namespace gpt2_files_test

@@ -7,9 +7,10 @@
 
 using namespace hydra;
 using namespace hydra::test;
-using ids = std::vector<std::uint32_t>;
 
-namespace {
+namespace piece_bpe_test {
+
+using ids = std::vector<std::uint32_t>;
 
 /// ▁ is U+2581; the bytes are those of é and two more.
 const std::vector<std::string> tokens{"?",   "\u2581",       "a",      "b",      "ab",    "\u2581ab",
@@ -26,8 +27,6 @@ std::shared_ptr<const tokenizer> changed(const char* patch) {
   file.merge_patch(nlohmann::json::parse(patch));
   return opened(file);
 }
-
-}  // namespace
 
 TEST_CASE("characters are merged by rank, with a written blank before the text") {
   const auto t = changed("{}");
@@ -92,3 +91,5 @@ TEST_CASE("without a decoder tokens are joined by blanks, with Metaspace the bla
   CHECK(changed(R"({"decoder": {"type": "Metaspace"}})")->decode(ids{5, 5}) == "ab ab");
   CHECK(changed(R"({"decoder": {"type": "Metaspace", "prepend_scheme": "never"}})")->decode(ids{5, 5}) == " ab ab");
 }
+
+}  // namespace piece_bpe_test

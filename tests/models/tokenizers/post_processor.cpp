@@ -14,7 +14,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace post_processor_test {
 
 using ids = std::vector<std::uint32_t>;
 using nlohmann::json;
@@ -32,8 +32,6 @@ special_tokens special_with(const json& post_processor) {
 json sequence(const json& parts) { return {{"type", "Sequence"}, {"processors", parts}}; }
 
 const json begins = frame_of({{"<s>", 257}}, {}), bytes{{"type", "ByteLevel"}, {"trim_offsets", false}};
-
-}  // namespace
 
 TEST_CASE("each post_processor that tokenizers has puts its tokens around a text") {
   const std::vector<std::tuple<json, ids, ids>> all{
@@ -88,3 +86,5 @@ TEST_CASE("what is written in a text already is not put around it again") {
   end_text({.end_of_text = 9u, .after = {9}}, with_end);
   CHECK(with_end == ids{5, 9});
 }
+
+}  // namespace post_processor_test

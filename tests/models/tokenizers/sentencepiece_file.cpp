@@ -10,10 +10,11 @@
 
 using namespace hydra;
 using namespace hydra::test;
+
+namespace sentencepiece_file_test {
+
 using ids = std::vector<std::uint32_t>;
 using kind = made_piece::kind;
-
-namespace {
 
 const std::vector<made_piece> pieces{{"<unk>", 0, kind::unknown},
                                      {"<s>", 0, kind::control},
@@ -29,8 +30,6 @@ std::shared_ptr<const tokenizer> opened(const temporary_folder& folder, made_mod
   folder.write("tokenizer.model", sentencepiece_file(type, pieces));
   return open_tokenizer({.file = folder.path()});
 }
-
-}  // namespace
 
 TEST_CASE("a folder with a tokenizer.model has the ids and texts of SentencePiece") {
   for (const made_model type : {made_model::unigram, made_model::bpe}) {
@@ -106,3 +105,5 @@ TEST_CASE("a file that is no model of SentencePiece is refused with its name") {
   }
   CHECK_THROWS_WITH(open_tokenizer({.file = folder.path() / "none.model"}), Catch::Contains("no such file"));
 }
+
+}  // namespace sentencepiece_file_test

@@ -7,9 +7,10 @@
 
 using namespace hydra;
 using namespace hydra::test;
-using ids = std::vector<std::uint32_t>;
 
-namespace {
+namespace wordpiece_test {
+
+using ids = std::vector<std::uint32_t>;
 
 const std::vector<std::string> tokens{"[UNK]", "[CLS]",  "un",  "##aff", "##able", "!",
                                       "cafe",  "\u4e2d", "##a", "a",     "'",      "s"};
@@ -18,8 +19,6 @@ std::shared_ptr<const tokenizer> opened(const nlohmann::json& file) {
   const temporary_file on_disk{file.dump()};
   return open_tokenizer({.file = on_disk.path()});
 }
-
-}  // namespace
 
 TEST_CASE("words are split from the left into the longest pieces, or are unknown as a whole") {
   const auto t = opened(wordpiece_file(tokens));
@@ -58,3 +57,5 @@ TEST_CASE("a vocab.txt is a lower-case BERT whose special tokens are recognised"
   CHECK(t->special().classify == 1u);
   CHECK(t->special().unknown == 0u);
 }
+
+}  // namespace wordpiece_test

@@ -18,7 +18,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace hub_export_test {
 
 namespace fs = std::filesystem;
 
@@ -47,8 +47,6 @@ void check_equal(const fs::path& a, const fs::path& b) {
     CHECK(std::ranges::equal(other->tensor.data, t.tensor.data));
   }
 }
-
-}  // namespace
 
 TEST_CASE("an export equals what was read, in one file or in parts") {
   const temporary_folder folder;
@@ -85,3 +83,5 @@ TEST_CASE("a model without a form as a Hugging Face checkpoint is not exported, 
   }
   CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+}  // namespace hub_export_test

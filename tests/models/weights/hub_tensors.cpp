@@ -15,7 +15,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace hub_tensors_test {
 
 namespace fs = std::filesystem;
 
@@ -45,8 +45,6 @@ void write_parts(const fs::path& folder) {
   write_tensors(folder / "model-2.safetensors", {{"b", ramp({3}, 2)}});
   write_index(folder, {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}});
 }
-
-}  // namespace
 
 TEST_CASE("names with and without the base model's prefix, and old names of norms, are equivalent") {
   CHECK(canonical_name("transformer.h.0.ln_1.weight") == "h.0.ln_1.weight");
@@ -150,3 +148,5 @@ TEST_CASE("weights that differ only outside their middle have another identity")
   write_tensors(b.path() / "model.safetensors", {{"a", changed}});
   CHECK(hub_tensors{a.path()}.identity() != hub_tensors{b.path()}.identity());
 }
+
+}  // namespace hub_tensors_test

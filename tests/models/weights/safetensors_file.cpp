@@ -11,7 +11,7 @@ using namespace hydra::test;
 using Catch::Matchers::Contains;
 using namespace std::literals;
 
-namespace {
+namespace safetensors_file_test {
 
 const std::string six_floats(24, 'f'), two_ints(16, 'i'), five_bytes(5, 'u');
 
@@ -32,8 +32,6 @@ std::string refusal_of(std::string_view bytes) {
     return e.what();
   }
 }
-
-}  // namespace
 
 TEST_CASE("tensors are found as they were written") {
   const temporary_file written{safetensors_text(mixed)};
@@ -104,3 +102,5 @@ TEST_CASE("a file with any other byte in its header is refused or still covers i
 TEST_CASE("a file that does not exist is named") {
   CHECK_THROWS_WITH(safetensors_file{"no such file"}, Contains("no such file does not exist"));
 }
+
+}  // namespace safetensors_file_test

@@ -9,7 +9,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace saved_graph_test {
 
 std::shared_ptr<const sharded_model> gpt() {
   const auto m = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
@@ -28,8 +28,6 @@ visit_context where(std::uint32_t micro_batch) {
 
 /// The values of a buffer in another place.
 at::Tensor moved(const at::Tensor& t) { return t.clone(); }
-
-}  // namespace
 
 TEST_CASE("a backward visit has the same bits from what the forward visit saved, wherever its blocks are then") {
   const auto m = gpt();
@@ -82,3 +80,5 @@ TEST_CASE("the input has no gradient where nothing below the shard is trained") 
   CHECK(!result.input_gradient.defined());
   CHECK(gradients.abs().max().item<float>() > 0);
 }
+
+}  // namespace saved_graph_test

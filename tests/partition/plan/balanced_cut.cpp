@@ -9,7 +9,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace balanced_cut_test {
 
 constexpr byte_count unlimited{std::uint64_t{1} << 50};
 
@@ -54,8 +54,6 @@ std::optional<tried> best_of_all(const chain_profile& p, const cut_limits& limit
 
 /// Limits around what the chain needs: some too small, some that let all of it be one shard.
 cut_limits random_limits(std::mt19937& random) { return {some_bytes(random, 400), some_bytes(random, 150)}; }
-
-}  // namespace
 
 TEST_CASE("the balanced cut is the best of all cuts: fewest shards, smallest largest visit, smallest cut points") {
   std::mt19937 random(11);
@@ -123,3 +121,5 @@ TEST_CASE("the table of pieces leaves out none that fits the bytes it is made fo
     }
   }
 }
+
+}  // namespace balanced_cut_test

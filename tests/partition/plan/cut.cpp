@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace cut_test {
 
 using rng = std::mt19937;
 
@@ -24,8 +24,6 @@ chain_profile random_profile(rng& random) { return test::random_profile(random, 
 bool fits(const chain_profile& p, std::size_t first, std::size_t last, const cut_limits& limits) {
   return hydra::fits(demand_of(p, first, last), limits);
 }
-
-}  // namespace
 
 TEST_CASE("the greedy cut keeps every shard within the limits and fills it until the next layer does not fit") {
   rng random(7);
@@ -75,3 +73,5 @@ TEST_CASE("a shard ends where the next one starts, the last one with the chain")
   CHECK(last_layer({0, 2, 4}, 1, 7) == 4);
   CHECK(last_layer({0, 2, 4}, 2, 7) == 7);
 }
+
+}  // namespace cut_test

@@ -10,9 +10,10 @@
 using namespace hydra;
 using namespace hydra::literals;
 
-namespace {
-
 /// Shards of these layers, each with a base of 100 bytes but the last.
+
+namespace shared_bases_test {
+
 model_plan plan_with(const cut_points& cuts, std::size_t layers) {
   model_plan plan;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
@@ -29,8 +30,6 @@ model_plan plan_with(const cut_points& cuts, std::size_t layers) {
 std::vector<std::string> content(const std::string& text) { return std::vector<std::string>(6, text); }
 
 base_place place(std::uint32_t model, std::uint32_t shard) { return {model_id{model}, shard_index{shard}}; }
-
-}  // namespace
 
 TEST_CASE("bases of the same origin and layers have one name, that of the first shard", "[shared]") {
   known_bases known;
@@ -62,3 +61,5 @@ TEST_CASE("a unit reads the base under its common name, whatever its place in th
   CHECK(id.shard == shard_index{1});
   CHECK(second.bytes_of(id) == 70_B);
 }
+
+}  // namespace shared_bases_test

@@ -11,7 +11,7 @@ using namespace hydra;
 using namespace hydra::test;
 using namespace std::chrono_literals;
 
-namespace {
+namespace device_stepping_test {
 
 chain gpt(bool tied) { return *small_gpt({.layers = 3, .width = 8, .heads = 2, .context = 6, .tied = tied}).body; }
 
@@ -19,8 +19,6 @@ shard_boundary boundary(duration update, duration device_update) {
   return {.forward = 10ms, .backward = 20ms, .promote = 1ms, .demote = 2ms, .update = update, .device_update = device_update,
           .demote_stepped = 7ms};
 }
-
-}  // namespace
 
 TEST_CASE("layers of a tie are stepped on the host, all others may be stepped on a device") {
   const auto tied = stepping_of(gpt(true), optimizer_place::device, adamw({}));
@@ -90,3 +88,5 @@ TEST_CASE("no split makes a step longer than none, and never more shards are cho
     }
   }
 }
+
+}  // namespace device_stepping_test

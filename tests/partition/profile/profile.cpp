@@ -16,9 +16,10 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
-
 /// Each reading of the clock takes 100 us, each reading of the bytes returns 512 more; the peak is 4 KiB above them.
+
+namespace profile_test {
+
 class scripted_meter final : public work_meter {
  public:
   time_point now() override { return time_point{std::chrono::microseconds{100} * ++looks_}; }
@@ -51,8 +52,6 @@ const small_model& gpt() {
   static const small_model m = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1});
   return m;
 }
-
-}  // namespace
 
 TEST_CASE("a profile knows every layer's parameters, input and output by their size") {
   const auto profile = profile_of(gpt(), 3);
@@ -180,3 +179,5 @@ TEST_CASE("one chunk has the profile of none", "[loss-chunk]") {
   CHECK(one.loss_saved == whole.loss_saved);
   CHECK(one.loss_transient == whole.loss_transient);
 }
+
+}  // namespace profile_test

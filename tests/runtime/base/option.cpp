@@ -9,7 +9,7 @@
 using namespace hydra;
 using namespace hydra::literals;
 
-namespace {
+namespace option_test {
 
 const std::vector<option> known{{.name = "width", .standard = std::int64_t{0}, .required = true, .help = "of a layer", .range = {.least = 1}},
                                 {.name = "dropout", .standard = 0.1, .range = {.least = 0, .most = 1, .open_most = true}},
@@ -32,8 +32,6 @@ std::string refusal(const option_values& given) {
 option_values with(const std::string& name, option_value value) {
   return {{"width", std::int64_t{8}}, {name, std::move(value)}};
 }
-
-}  // namespace
 
 TEST_CASE("options that are not given have their defaults, but for those that no value can express") {
   const auto all = complete("net", {{"width", std::int64_t{8}}}, known);
@@ -75,3 +73,5 @@ TEST_CASE("a default is printed as a value of the option, or as what holds inste
   }
   CHECK(texts == std::vector<std::string>{"", "0.1", "true", "causal", "all that is free", "2.0 MiB/s", "5.0 ms"});
 }
+
+}  // namespace option_test

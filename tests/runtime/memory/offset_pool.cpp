@@ -11,7 +11,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace offset_pool_test {
 
 constexpr std::uint64_t unit = offset_pool::unit;
 
@@ -61,8 +61,6 @@ const range* range_of(const std::vector<range>& all, std::uint64_t offset) {
   const auto found = std::ranges::find_if(all, holds);
   return found == all.end() ? nullptr : &*found;
 }
-
-}  // namespace
 
 TEST_CASE("a pool gives disjoint places from the smallest free range that is large enough and merges free ranges "
           "between borders") {
@@ -122,3 +120,5 @@ TEST_CASE("a pool has no place beyond its size and takes back only what it gave"
   CHECK_THROWS_AS(pool.give_back(0, 64), fault_error);
   CHECK_THROWS_AS(pool.give_back(960, 128), fault_error);
 }
+
+}  // namespace offset_pool_test

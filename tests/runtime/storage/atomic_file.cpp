@@ -12,7 +12,7 @@
 
 using namespace hydra;
 
-namespace {
+namespace atomic_file_test {
 
 std::string content_of(const std::filesystem::path& file) {
   std::ostringstream text;
@@ -23,8 +23,6 @@ std::string content_of(const std::filesystem::path& file) {
 auto text(const char* t) {
   return [t](std::ostream& out) { out << t; };
 }
-
-}  // namespace
 
 TEST_CASE("a file is replaced as a whole and nothing is left next to it") {
   const test::temporary_folder folder;
@@ -68,3 +66,5 @@ TEST_CASE("a folder that does not exist is named") {
     REQUIRE_THAT(e.what(), Catch::Contains("no/such/folder/report.json") && Catch::Contains("No such file"));
   }
 }
+
+}  // namespace atomic_file_test

@@ -14,7 +14,7 @@ using namespace hydra::test;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
-namespace {
+namespace file_system_test {
 
 file_system& files = posix_file_system();
 
@@ -22,8 +22,6 @@ file_system& files = posix_file_system();
 void check_refused(const std::function<void()>& step, const std::string& operation_and_path, const char* reason) {
   CHECK_THAT(refusal_of(step), StartsWith(operation_and_path + ": ") && Contains(reason));
 }
-
-}  // namespace
 
 TEST_CASE("a file is written piece by piece") {
   const temporary_folder folder;
@@ -64,3 +62,5 @@ TEST_CASE("a file where a folder is needed is named") {
   check_refused([&] { make_folders(files, root.path() / "runs" / "mine"); },
                 "make folder " + (root.path() / "runs").string(), "File exists");
 }
+
+}  // namespace file_system_test

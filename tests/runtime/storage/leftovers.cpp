@@ -13,7 +13,7 @@
 using namespace hydra;
 using namespace hydra::test;
 
-namespace {
+namespace leftovers_test {
 
 file_system& files = posix_file_system();
 
@@ -28,8 +28,6 @@ pid_t killed_while_writing(const std::filesystem::path& place) {
   ::waitpid(child, nullptr, 0);
   return child;
 }
-
-}  // namespace
 
 TEST_CASE("a process killed before commit leaves nothing under the final name, and a leftover that can be removed") {
   const temporary_folder parent;
@@ -62,3 +60,5 @@ TEST_CASE("only files and folders with a temporary name are leftovers") {
 }
 
 TEST_CASE("a folder that does not exist has no leftovers") { CHECK(remove_leftovers(files, "no/such/folder") == 0); }
+
+}  // namespace leftovers_test

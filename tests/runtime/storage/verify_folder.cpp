@@ -11,9 +11,10 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
-
 /// A committed folder with three files and SHA256SUMS.
+
+namespace verify_folder_test {
+
 struct stored {
   temporary_folder parent;
   std::filesystem::path folder = parent.path() / "step-00000120";
@@ -25,8 +26,6 @@ struct stored {
 };
 
 constexpr const char* files[]{"parameters", "state", "notes", "SHA256SUMS"};
-
-}  // namespace
 
 TEST_CASE("a committed folder verifies, and sha256sum agrees") {
   const stored s;
@@ -122,3 +121,5 @@ TEST_CASE("a file that cannot be read is an I/O fault, not a damaged folder") {
     CHECK_THAT(e.what(), !Contains("damaged"));
   }
 }
+
+}  // namespace verify_folder_test

@@ -9,9 +9,10 @@
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
-using nlohmann::json;
 
-namespace {
+namespace bert_config_test {
+
+using nlohmann::json;
 
 const masked_samples masked{{}}, three_classes{{.classes = 3}}, four_classes{{.classes = 4}};
 
@@ -38,8 +39,6 @@ chain_description read(const json& table, const from_options& options = {}) {
 std::string signature(const json& table, std::size_t layer, const from_options& options = {}) {
   return read(table, options).build(masked_samples{{.tokens = 10}}).at(layer).body->signature();
 }
-
-}  // namespace
 
 TEST_CASE("a BERT of a config has its sizes, and transformers' defaults for missing keys") {
   CHECK(read(small()).wants() == sample_request{10, sample_form::masked, {}});
@@ -109,3 +108,5 @@ TEST_CASE("a BERT's own config describes the same chain again") {
   REQUIRE(again.size() == made.size());
   for (std::size_t i = 0; i < made.size(); ++i) CHECK(again.at(i).body->signature() == made.at(i).body->signature());
 }
+
+}  // namespace bert_config_test

@@ -8,7 +8,7 @@
 using namespace hydra;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace gemma_test {
 
 chain build(const gemma_options& options) {
   return gemma(options).build(
@@ -16,8 +16,6 @@ chain build(const gemma_options& options) {
 }
 
 const gemma_options small{.layers = 3, .width = 9, .heads = 3, .head_size = 4, .hidden = 12, .context = 6};
-
-}  // namespace
 
 TEST_CASE("gemma at Google's sizes has Google's number of parameters") {
   const gemma_options gemma2{.layers = 26,
@@ -77,3 +75,5 @@ TEST_CASE("gemma refuses impossible options before it knows the data") {
   refuses([](gemma_options& o) { o.local_rope_theta = -1; }, "local_rope_theta is -1");
   refuses([](gemma_options& o) { o.window = -1; }, "window is -1");
 }
+
+}  // namespace gemma_test

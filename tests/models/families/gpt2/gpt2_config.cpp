@@ -8,9 +8,10 @@
 
 using namespace hydra;
 using Catch::Matchers::Contains;
-using nlohmann::json;
 
-namespace {
+namespace gpt2_config_test {
+
+using nlohmann::json;
 
 json small() {
   return {{"vocab_size", 9},   {"n_embd", 8},       {"n_layer", 2},      {"n_head", 2},
@@ -27,8 +28,6 @@ model_config file(json config) { return {"m/config.json", std::move(config)}; }
 chain build(const chain_description& d) {
   return d.build(*open_data({synthetic_language{.symbols = 9, .tokens = 100, .validation_tokens = 0}}, d.context));
 }
-
-}  // namespace
 
 TEST_CASE("a GPT-2 is read with its sizes; a shorter context keeps all its positions") {
   const chain_description d = gpt2_from_config(file(with(small(), "layer_norm_epsilon", 1e-6)), {.context = 16});
@@ -68,3 +67,5 @@ TEST_CASE("a chain of gpt2 options is exported under Hugging Face's names and re
   for (std::size_t i = 0; i < 4; ++i) CHECK(again.at(i).body->signature() == original.at(i).body->signature());
   CHECK(again.parameters(3)[2].tied_to.empty());
 }
+
+}  // namespace gpt2_config_test

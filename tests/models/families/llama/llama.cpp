@@ -10,7 +10,7 @@
 using namespace hydra;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace llama_test {
 
 chain build(const llama_options& options, std::int64_t symbols) {
   return llama(options).build(*open_data(
@@ -25,8 +25,6 @@ std::vector<std::string> names_of(const chain& model) {
 }
 
 const llama_options small{.layers = 2, .width = 8, .heads = 2, .hidden = 12, .context = 6};
-
-}  // namespace
 
 TEST_CASE("llama at Meta's sizes has Meta's number of parameters") {
   const llama_options llama2{
@@ -102,3 +100,5 @@ TEST_CASE("llama refuses data that are not tokens and samples beyond its context
   const auto long_samples = open_data({synthetic_language{.tokens = 100, .validation_tokens = 0}}, 7);
   CHECK_THROWS_WITH(llama(small).build(*long_samples), Contains("7 tokens"));
 }
+
+}  // namespace llama_test

@@ -10,15 +10,13 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace vit_test {
 
 const vit_options small{.layers = 2, .width = 8, .heads = 2, .patch = 4};
 
 std::shared_ptr<const data_source> images(std::vector<std::int64_t> shape, std::int64_t classes = 5) {
   return open_data({synthetic_classes{.shape = std::move(shape), .classes = classes}}, 0);
 }
-
-}  // namespace
 
 TEST_CASE("vit at Google's sizes has Hugging Face's number of parameters") {
   const vit_options base{.layers = 12, .width = 768, .heads = 12, .patch = 16};
@@ -74,3 +72,5 @@ TEST_CASE("workloads request square images by their side") {
                                                 {"image", std::int64_t{8}}});
   CHECK(described.image == std::vector<std::int64_t>{3, 8, 8});
 }
+
+}  // namespace vit_test
