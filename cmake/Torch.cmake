@@ -1,7 +1,11 @@
 # Finds LibTorch 2.11 and defines hydra::torch. TorchConfig.cmake of the wheel is not used: it requires a CUDA toolkit
 # and links every NVIDIA library. `cmake -P cmake/Torch.cmake` only reports where it is, or fails (apps/setup uses
-# that).
+# that). An installed Hydra takes only the release that it was built with: the classes of LibTorch that its libraries, and
+# plug-ins, share with the program have the layout of that release.
 set(_series 2.11)
+if(_hydra_built_with)
+  set(_series "${_hydra_torch_release}")
+endif()
 set(HYDRA_TORCH "" CACHE PATH "LibTorch ${_series}: the folder with lib/libtorch_cpu.so (empty: python3's, then build/deps/torch)")
 if(NOT "$ENV{HYDRA_TORCH}" STREQUAL "")  # into the cache, so that a later reconfigure stays with it
   set(HYDRA_TORCH "$ENV{HYDRA_TORCH}" CACHE PATH "" FORCE)
@@ -22,7 +26,8 @@ foreach(_place IN LISTS _places)
   endif()
   file(STRINGS "${_place}/version.py" _line REGEX "^__version__ *=" LIMIT_COUNT 1)
   string(REGEX REPLACE "^__version__ *=|[' \"]" "" HYDRA_TORCH_VERSION "${_line}")
-  if(HYDRA_TORCH_VERSION MATCHES "^${_series}[.]")
+  string(REGEX REPLACE "[+].*" "" HYDRA_TORCH_RELEASE "${HYDRA_TORCH_VERSION}")  # without "+cu130"
+  if("${HYDRA_TORCH_RELEASE}." MATCHES "^${_series}[.]")
     get_filename_component(HYDRA_TORCH_FOLDER "${_place}" REALPATH)
   else()
     message(STATUS "LibTorch ${HYDRA_TORCH_VERSION} in ${_place} is passed over: ${_series} is needed")

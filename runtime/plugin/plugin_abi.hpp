@@ -35,8 +35,8 @@ namespace hydra {
 
 /// Equal on both sides, otherwise the plug-in is refused. Not inline: the loader would resolve the plug-in's call to
 /// the program's.
-constexpr const char* plugin_abi = "hydra " HYDRA_VERSION_TEXT ", interfaces " HYDRA_INTERFACES ", CAF "
-    HYDRA_CAF_VERSION_TEXT ", " HYDRA_COMPILER ", " HYDRA_STANDARD_LIBRARY
+constexpr const char* plugin_abi = "hydra " HYDRA_VERSION_TEXT ", interfaces " HYDRA_INTERFACES ", LibTorch "
+    HYDRA_TORCH_VERSION_TEXT ", CAF " HYDRA_CAF_VERSION_TEXT ", " HYDRA_COMPILER ", " HYDRA_STANDARD_LIBRARY
     HYDRA_STRINGS HYDRA_CONTAINERS;
 
 }  // namespace hydra

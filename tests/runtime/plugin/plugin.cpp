@@ -87,8 +87,8 @@ TEST_CASE("of a plug-in of another build only the ABI string is read", "[plugin]
   CHECK_THAT(refusal(test_plugin("two_policies"), "something else"), Contains("this program is [something else]"));
 }
 
-TEST_CASE("the ABI string names project, interfaces, CAF, compiler and standard library", "[plugin]") {
-  CHECK_THAT(plugin_abi, Contains("hydra 0.") && Contains("interfaces ") && Contains("CAF 0.17."));
+TEST_CASE("the ABI string names project, interfaces, LibTorch, CAF, compiler and standard library", "[plugin]") {
+  CHECK_THAT(plugin_abi, Contains("hydra 0.") && Contains("interfaces ") && Contains("LibTorch 2.") && Contains("CAF 0.17."));
   CHECK_THAT(plugin_abi, Contains(__VERSION__) && (Contains("libstdc++ 20") || Contains("libc++ ")));
 }
 
