@@ -18,7 +18,7 @@ namespace hydra {
 struct step_completed {
   model_id model;
   std::string name;
-  step_index step;
+  step_index step;             ///< the first is 0
   std::uint32_t steps = 0;     ///< of the model in all
   float loss = 0;
   float grad_norm = 0;         ///< 0 without clipping
@@ -28,7 +28,7 @@ struct step_completed {
 struct evaluation_completed {
   model_id model;
   std::string name;
-  std::uint32_t steps = 0;     ///< complete before it
+  std::uint32_t steps = 0;     ///< complete before it: after step 0 it is 1
   double loss = 0;             ///< mean over the targets
   std::optional<double> accuracy;
   std::vector<evaluation_record> history{};  ///< all evaluations of the model so far, this one last

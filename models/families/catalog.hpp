@@ -16,11 +16,11 @@
 namespace hydra {
 
 /// How to build a model's chain once its data are known. Created by cnn(...), gpt2(...), mlp(...), describe_chain(...),
-/// or by the user for a chain of their own (family = any name, build = a function).
+/// or by the user for a chain of their own (family = any name, build = a function). A run that resumes builds the same.
 struct chain_description {
   std::string family;
   std::int64_t context = 0;  ///< tokens per sample of a language model; 0 for others
-  std::function<chain(const data_source&)> build;
+  std::function<chain(const data_source&)> build;  ///< called once, in plan() or run(); if it joins a run, on another thread
   sample_form form = sample_form::causal;  ///< the form of text samples
   /// [channels, height, width] of the images it requires; empty: as in the data
   std::vector<std::int64_t> image{};
