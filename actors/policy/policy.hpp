@@ -3,7 +3,7 @@
 //
 // To write one: derive from `policy`, return the index of a candidate or nothing. apps/examples/policy_plugin/ is a
 // plug-in; a built-in policy gets a row in the table of actors/policy/catalog.cpp (docs/extending.md shows both). The
-// conformance suite (tests/support/policy_conformance.hpp) tests what every policy must satisfy.
+// conformance suite (tests/conformance/policy.hpp) tests what every policy must satisfy.
 
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"

@@ -1,38 +1,12 @@
-// A loss of one's own: the focal loss of Lin et al. 2017, which looks more at what is still wrong.
+// Training with a loss of one's own.
+
+#include "apps/examples/focal_loss.hpp"
 
 #include <hydra/hydra.hpp>
 
-#include <ATen/ops/exp.h>
-#include <ATen/ops/log_softmax.h>
-#include <ATen/ops/pow.h>
-#include <ATen/ops/rsub.h>
 #include <fmt/format.h>
 
 using namespace hydra::literals;
-
-/// Sum over the targets of -(1 - p)^gamma * log p, p being the probability of the right class. Output fp32
-/// [samples, classes], targets i64 [samples]. With gamma 0 it is cross entropy.
-class focal_loss final : public hydra::loss {
- public:
-  explicit focal_loss(double gamma) : gamma_{gamma} {}
-
-  at::Tensor sum(const at::Tensor& output, const at::Tensor& targets) const override {
-    const at::Tensor log_p = at::log_softmax(output, -1).gather(-1, targets.unsqueeze(-1));
-    const at::Tensor doubt = at::pow(at::rsub(at::exp(log_p), 1), gamma_);
-    return doubt.mul(log_p).sum().neg();
-  }
-
-  std::string name() const override { return fmt::format("focal({})", gamma_); }
-
-  // Evaluations tell the accuracy, too.
-  std::optional<at::Tensor> correct(const at::Tensor& output, const at::Tensor& targets) const override {
-    return output.argmax(-1).eq(targets).sum().to(at::kFloat);
-  }
-  bool counts_correct() const override { return true; }
-
- private:
-  double gamma_;
-};
 
 int main() {
   hydra::session s;

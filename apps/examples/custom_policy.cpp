@@ -1,24 +1,12 @@
-// A scheduling policy of one's own.
+// Training under a scheduling policy of one's own.
+
+#include "apps/examples/shortest_first.hpp"
 
 #include <hydra/hydra.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 using namespace hydra::literals;
-
-/// Shortest remaining time first: small models finish early, the longest one ends alone.
-class shortest_first final : public hydra::policy {
- public:
-  std::string name() const override { return "shortest-first"; }
-
-  std::optional<std::size_t> choose(const hydra::device_state&, std::span<const hydra::candidate> candidates,
-                                    const hydra::policy_view&) override {
-    const auto shortest = std::ranges::min_element(candidates, {}, &hydra::candidate::remaining);
-    return static_cast<std::size_t>(shortest - candidates.begin());  // equal ones: the lowest model id, every time
-  }
-};
 
 int main() {
   hydra::session s;

@@ -1,6 +1,6 @@
 #pragma once
 // A device type written from runtime/device/device.hpp: a thread for each queue, an enforced budget, nothing emulated.
-// tests/apps/examples/thread_device.cpp runs the conformance suite on it.
+// tests/apps/examples/conformance.cpp runs the conformance suite on it.
 
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // The device interface: a processor with its own memory, a byte budget and a full-duplex link.
 //
-// Implementer's checklist (tests/support/device_conformance.hpp tests every line):
+// Implementer's checklist (tests/conformance/device.hpp tests every line):
 //  * three queues; operations of one queue run one after the other in the order of submission, queues run concurrently;
 //  * an operation runs only when all tickets it names have completed; no thread of the caller waits for that;
 //  * an operation whose ticket failed is not run: when all its tickets have completed, it completes with fault
@@ -77,7 +77,7 @@ class device {
  public:
   virtual ~device() = default;
 
-  virtual const device_info& info() const noexcept = 0;
+  virtual const device_info& info() const noexcept = 0;  ///< does not change; called by any thread at any time
 
   /// Registers the receiver of completions. Called once, before the first submit.
   virtual void on_completion(completion_sink sink) = 0;
@@ -87,7 +87,7 @@ class device {
   /// and before on_completion.
   virtual ticket submit(queue_kind queue, operation op, std::span<const ticket> after) = 0;
 
-  virtual memory_usage memory() const noexcept = 0;
+  virtual memory_usage memory() const noexcept = 0;  ///< called by any thread at any time, also while operations charge it
 
   /// Called in a closure, on its queue's thread. A device without a driver uses the meter of the host.
   virtual std::unique_ptr<work_meter> measure() { return make_host_meter(); }

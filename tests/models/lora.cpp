@@ -11,6 +11,7 @@
 #include "models/parameter_layout.hpp"
 #include "models/weights/merged_values.hpp"
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/layer.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -111,6 +112,11 @@ TEST_CASE("all linear maps are all but the head, of untied models too") {
                                  "model.layers.1.mlp.gate_up_proj"});
   CHECK(adapted_modules(adapt(small_llama(), {.rank = 1, .targets = {"0.self_attn.q_proj"}})) ==
         std::vector<std::string>{"model.layers.0.self_attn.q_proj"});
+}
+
+TEST_CASE("an adapted layer conforms") {
+  for (const double dropout : {0.0, 0.3})
+    conforms(*adapt(small_llama(), {.rank = 2, .dropout = dropout}).at(1).body, random_tensor({2, 5, 8}, 9));
 }
 
 TEST_CASE("a module has a rank and an alpha of its own where the options say so") {

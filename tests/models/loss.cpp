@@ -1,6 +1,7 @@
 #include "models/loss.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/loss.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
@@ -64,13 +65,12 @@ TEST_CASE("a masked class contributes no squared error and no gradient, whatever
   CHECK(number(output.grad()[1].abs().max()) > 0);
 }
 
-TEST_CASE("the gradients of both squared errors are those of the numerical derivative") {
-  const at::Tensor output = random_tensor({3, 4}, 1, at::kDouble).set_requires_grad(true);
-  const at::Tensor classes = random_ids({3}, 4, 2), reals = random_tensor({3, 4}, 3, at::kDouble);
-  const std::vector<at::Tensor> leaves{output};
-  CHECK(gradient_error([&] { return mse()->sum(output, classes); }, leaves) < 1e-8);
-  output.mutable_grad().reset();
-  CHECK(gradient_error([&] { return mse()->sum(output, reals); }, leaves) < 1e-8);
+TEST_CASE("all losses conform, on classes of samples and of tokens, and on real targets") {
+  for (const std::string& name : loss_names()) {
+    conforms(*make_loss(name), random_tensor({5, 4}, 1), random_ids({5}, 4, 2));
+    conforms(*make_loss(name), random_tensor({4, 3, 7}, 1), random_ids({4, 3}, 7, 2));
+  }
+  conforms(*mse(), random_tensor({3, 4}, 1), random_tensor({3, 4}, 3));
 }
 
 TEST_CASE("losses count the targets that have the largest output, but not masked ones") {

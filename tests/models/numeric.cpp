@@ -88,13 +88,4 @@ double gradient_error(const std::function<at::Tensor()>& f, std::span<const at::
   return worst;
 }
 
-double layer_gradient_error(const layer& l, const at::Tensor& input) {
-  std::vector<at::Tensor> leaves = random_parameters(l, 1, at::kDouble);
-  const std::vector<at::Tensor> parameters = leaves;
-  if (input.is_floating_point()) leaves.push_back(input.detach().set_requires_grad(true));
-  const at::Tensor x = input.is_floating_point() ? leaves.back() : input;
-  const at::Tensor weights = random_tensor(l.forward(parameters, x, {}).sizes().vec(), 2, at::kDouble);
-  return gradient_error([&] { return l.forward(parameters, x, {}).mul(weights).sum(); }, leaves);
-}
-
 }  // namespace hydra::test

@@ -34,8 +34,4 @@ std::vector<at::Tensor> random_parameters(const layer& l, std::uint64_t seed, at
 /// scalar function of these double leaves, relative to 1 + |gradient|.
 double gradient_error(const std::function<at::Tensor()>& f, std::span<const at::Tensor> leaves);
 
-/// gradient_error of a layer's parameters and (if it is real) its input, under a random linear functional of its
-/// output.
-double layer_gradient_error(const layer& l, const at::Tensor& input);
-
 }  // namespace hydra::test

@@ -2,7 +2,7 @@
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/session/policy_registry.hpp"
 #include "tests/support/depth.hpp"
-#include "tests/support/policy_conformance.hpp"
+#include "tests/conformance/policy.hpp"
 #include "tests/support/test_plugin.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-# Installs Hydra into a folder of its own, configures a project that finds it there, builds a program and runs it.
+# Installs Hydra into a folder of its own, configures a project that finds it there, builds a program and conformance tests of
+# own classes, and runs both.
 # Needs BUILD, EXAMPLES, GENERATOR, COMPILER, FLAGS.
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -13,13 +14,19 @@ endfunction()
 set(place "${BUILD}/installed_package")
 file(REMOVE_RECURSE "${place}")
 run("" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${place}/hydra")
+file(GLOB classes "${EXAMPLES}/*.hpp")
+file(COPY ${classes} DESTINATION "${place}/apps/examples")
 file(COPY_FILE "${EXAMPLES}/custom_data.cpp" "${place}/program.cpp")
+file(COPY_FILE "${CMAKE_CURRENT_LIST_DIR}/conformance.cpp" "${place}/conforms.cpp")
 file(WRITE "${place}/CMakeLists.txt" [=[
 cmake_minimum_required(VERSION 3.25)
 project(out_of_tree LANGUAGES CXX)
-find_package(Hydra REQUIRED)
+include_directories(.)
+find_package(Hydra REQUIRED COMPONENTS conformance)
 add_executable(program program.cpp)
 target_link_libraries(program PRIVATE hydra::hydra)
+add_executable(conforms conforms.cpp)
+target_link_libraries(conforms PRIVATE hydra::conformance Catch2::Catch2WithMain)
 ]=])
 run("" ${CMAKE_COMMAND} -S "${place}" -B "${place}/build" -G "${GENERATOR}" "-DCMAKE_PREFIX_PATH=${place}/hydra"
   -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
@@ -29,4 +36,5 @@ if(NOT run_path)
   message(FATAL_ERROR "the program does not know where the installed Hydra's own plug-ins are")
 endif()
 run("spirals .*finished.*classified correctly" "${place}/build/program")
+run("All tests passed .* in 5 test cases" "${place}/build/conforms")
 file(REMOVE_RECURSE "${place}")

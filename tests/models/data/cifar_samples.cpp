@@ -1,6 +1,7 @@
 #include "models/data/cifar_samples.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/read_sample.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -30,6 +31,7 @@ TEST_CASE("a CIFAR-10 record is a label and three planes") {
   const temporary_folder folder;
   const auto file = folder.write("a.bin", record({3}, 0) + record({9}, 7));
   const cifar_samples data{{.train = {file, file}}};
+  conforms(data);
   CHECK(data.samples(split::train) == 4);
   CHECK(data.samples(split::validation) == 0);
   CHECK(data.sample_input() == tensor_spec{{3, 32, 32}, element::f32});

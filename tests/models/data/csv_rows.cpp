@@ -1,6 +1,7 @@
 #include "models/data/csv_rows.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/read_sample.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -47,6 +48,7 @@ TEST_CASE("rows are all columns but the target, and classes its labels, sorted")
   csv_files o = files.options(flowers);
   o.standardise = false;
   const csv_rows data{o};
+  conforms(data);
   CHECK(data.sample_input() == tensor_spec{{2}, element::f32});
   CHECK(data.classes() == 2);
   CHECK(data.samples(split::train) == 3);

@@ -1,6 +1,7 @@
 #include "models/data/image_samples.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/image_writers.hpp"
 #include "tests/models/data/read_sample.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -35,6 +36,7 @@ std::vector<float> pixels(const data_source& data, std::size_t index, split part
 TEST_CASE("an image is [channels, height, width], scaled by ImageNet's numbers") {
   const temporary_folder folder;
   const image_samples data{options(folder, 2, {4, 5})};
+  conforms(data);
   CHECK(data.sample_input() == tensor_spec{{3, 4, 5}, element::f32});
   CHECK(data.classes() == 3);
   const auto s = read_sample<float>(data, 1);

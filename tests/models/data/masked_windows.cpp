@@ -2,6 +2,7 @@
 
 #include "models/losses/class_targets.hpp"
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/letter_tokenizer.hpp"
 #include "tests/models/data/read_sample.hpp"
 
@@ -36,6 +37,7 @@ std::vector<std::int64_t> unmasked(const read_values<std::int64_t, std::int64_t>
 
 TEST_CASE("a masked sample is a window between [CLS] and [SEP], with segments and attention mask") {
   const masked_windows data = windows(20, 10);
+  conforms(data);
   CHECK(data.samples(split::train) == 3);
   CHECK(data.samples(split::validation) == 0);
   CHECK(data.sample_input() == tensor_spec{{3, 10}, element::i64});

@@ -1,6 +1,7 @@
 #include "models/data/record_samples.hpp"
 
 #include "models/losses/class_targets.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/given_records.hpp"
 #include "tests/models/data/letter_tokenizer.hpp"
 #include "tests/models/data/read_sample.hpp"
@@ -30,6 +31,7 @@ TEST_CASE("a labelled sample is [CLS] text [SEP] and its class") {
                    sample_form::labelled);
   o.classes = {{}, o.train->labels()};
   const record_samples data{std::move(o)};
+  conforms(data);
   CHECK(data.sample_input() == tensor_spec{{3, 6}, element::i64});
   CHECK(data.sample_target() == tensor_spec{{}, element::i64});
   CHECK(data.classes() == 2);

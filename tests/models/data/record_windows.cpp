@@ -1,6 +1,7 @@
 #include "models/data/record_windows.hpp"
 
 #include "models/losses/class_targets.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/given_records.hpp"
 #include "tests/models/data/letter_tokenizer.hpp"
 #include "tests/models/data/read_sample.hpp"
@@ -104,6 +105,7 @@ std::vector<text_record> many_records() {
 
 TEST_CASE("a text ends with its token, is padded on the right, and padding has no targets") {
   const auto data = windows_of({{.text = "abc"}}, 6);
+  conforms(data);
   CHECK(data.sample_input() == tensor_spec{{6}, element::i64});
   CHECK(data.classes() == 261);
   const auto s = read_sample(data, 0);

@@ -1,6 +1,7 @@
 #include "models/data/tensor_samples.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/data.hpp"
 #include "tests/models/data/read_sample.hpp"
 #include "tests/support/stored_tensors.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -59,6 +60,7 @@ TEST_CASE("tensors that a model does not take are named") {
 TEST_CASE("a model that names no inputs gets the one tensor beside the target") {
   const files f;
   const tensor_samples data{f.of({target(), image()}, {target(), image()}), {}};
+  conforms(data);
   CHECK(data.samples(split::train) == 3);
   CHECK(data.samples(split::validation) == 3);
   CHECK(data.sample_input() == tensor_spec{{2, 2}, element::f32});
@@ -75,6 +77,7 @@ TEST_CASE("a model that names no inputs gets the one tensor beside the target") 
 TEST_CASE("a model that names its inputs gets them in a row of bits, each padded to 8 bytes") {
   const files f;
   const tensor_samples data{f.of({target(), image(), size(), flag()}), {"flag", "image", "size"}};
+  conforms(data);
   CHECK(data.sample_input() == tensor_spec{{4}, element::bits});
   CHECK(to_string(data.sample_parts()) == "flag BOOL[], image F32[2, 2], size F32[1]");
   const auto third = read_sample<std::uint8_t>(data, 2);
@@ -90,8 +93,10 @@ TEST_CASE("targets of numbers count each, and without a target each sample count
   tensor_files o = f.of({image(), size()});
   CHECK(read_sample<float, float>(tensor_samples{o, {"image", "size"}}, 0).target == std::vector<float>{0});
   CHECK(read_sample<float, float>(tensor_samples{o, {"image", "size"}}, 0).counted == 1);
+  conforms(tensor_samples{o, {"image", "size"}});
   o.target = "size";
   const tensor_samples data{o, {}};
+  conforms(data);
   CHECK(data.sample_target() == tensor_spec{{1}, element::f32});
   CHECK(data.classes() == 1);
   CHECK(read_sample<float, float>(data, 1).target == std::vector<float>{2.5F});

@@ -1,6 +1,7 @@
 #include "models/data/token_windows.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/data.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -36,6 +37,7 @@ std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> sample(const dat
 }  // namespace
 
 TEST_CASE("sample i is the window at i * context, targets one further") {
+  test::conforms(windows(13, 4));
   const auto [input, target] = sample(windows(13, 4), 1);
   CHECK(input == std::vector<std::int64_t>{4, 5, 6, 7});
   CHECK(target == std::vector<std::int64_t>{5, 6, 7, 8});

@@ -2,6 +2,7 @@
 #include "models/layers/token_embedding.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/layer.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
@@ -9,6 +10,10 @@
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
+
+TEST_CASE("a token embedding conforms") {
+  conforms(token_embedding{{.vocabulary = 7, .context = 6, .width = 4, .scale = 2}}, random_ids({2, 5}, 7, 3));
+}
 
 TEST_CASE("a token embedding is the token's row") {
   const token_embedding e{{.vocabulary = 7, .context = 6, .width = 4}};

@@ -2,6 +2,7 @@
 #include "models/layers/vit_classifier.hpp"
 #include "models/layers/vit_embedding.hpp"
 #include "runtime/base/fault.hpp"
+#include "tests/conformance/layer.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
@@ -37,8 +38,8 @@ TEST_CASE("a token of an image is the product of its patch with the kernel") {
   CHECK(distance(y[1][0], p[0][0][0].add(p[1][0][0])) < 1e-12);
 }
 
-TEST_CASE("an image embedding's gradients are those of the numerical derivative") {
-  CHECK(layer_gradient_error(vit_embedding{pictures}, random_tensor({2, 2, 6, 9}, 5, at::kDouble)) < 1e-8);
+TEST_CASE("an image embedding conforms") {
+  conforms(vit_embedding{pictures}, random_tensor({2, 2, 6, 9}, 5));
 }
 
 TEST_CASE("an image embedding refuses other images and patches that do not tile them") {
@@ -48,10 +49,10 @@ TEST_CASE("an image embedding refuses other images and patches that do not tile 
   CHECK_THROWS_WITH((vit_embedding{{.height = 8, .width = 6, .patch = 3, .features = 4}}), Contains("do not tile"));
 }
 
-TEST_CASE("a vision block's gradients are those of the numerical derivative, with and without biases") {
-  const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
-  CHECK(layer_gradient_error(vit_block{small}, x) < 1e-6);
-  CHECK(layer_gradient_error(vit_block{without_bias()}, x) < 1e-6);
+TEST_CASE("a vision block conforms, with and without biases") {
+  const at::Tensor x = random_tensor({2, 5, 8}, 9);
+  conforms(vit_block{small}, x);
+  conforms(vit_block{without_bias()}, x);
 }
 
 TEST_CASE("a vision block with zero biases equals one without biases") {
@@ -75,7 +76,7 @@ TEST_CASE("a vision block does not depend on the order of the other tokens") {
 TEST_CASE("a vision classifier uses the class token only") {
   const vit_classifier head{{.width = 8, .classes = 3}};
   const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
-  CHECK(layer_gradient_error(head, x) < 1e-6);
+  conforms(head, x);
   const auto p = random_parameters(head, 1, at::kDouble);
   const at::Tensor other = x.clone();
   other.narrow(1, 1, 4).fill_(7);

@@ -1,7 +1,7 @@
 #include "tests/support/fake_device.hpp"
 
 #include "tests/support/completion_log.hpp"
-#include "tests/support/device_conformance.hpp"
+#include "tests/conformance/device.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/device_block.hpp"
 #include "tests/support/completion_log.hpp"
-#include "tests/support/device_conformance.hpp"
+#include "tests/conformance/device.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/tensors.hpp"
 

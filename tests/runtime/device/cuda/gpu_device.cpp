@@ -7,7 +7,7 @@
 #include "tests/support/completion_log.hpp"
 #include "tests/support/cuda_plugin.hpp"
 #include "tests/support/depth.hpp"
-#include "tests/support/device_conformance.hpp"
+#include "tests/conformance/device.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/tensors.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "runtime/device/streams/arena_memory.hpp"
 #include "tests/support/completion_log.hpp"
-#include "tests/support/device_conformance.hpp"
+#include "tests/conformance/device.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/host_pages.hpp"
 #include "tests/support/host_streams.hpp"

@@ -1,4 +1,4 @@
-#include "tests/support/policy_conformance.hpp"
+#include "tests/conformance/policy.hpp"
 
 #include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/generator.hpp"

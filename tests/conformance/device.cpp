@@ -1,4 +1,4 @@
-#include "tests/support/device_conformance.hpp"
+#include "tests/conformance/device.hpp"
 
 #include "runtime/device/device_block.hpp"
 #include "tests/support/completion_log.hpp"
