@@ -85,6 +85,7 @@ class scheduler final : public scheduler_actor::base {
       send(devices_.at(flight.device), withdraw_unit{flight.what, true});
     }
     tracker_.remove_model(m.model);
+    health_.model_left(m.model);
     leaving_.insert(m.model);
     tell_drained(m.model);
     settle();
@@ -107,7 +108,10 @@ class scheduler final : public scheduler_actor::base {
   void on_shard_completed(const shard_completed& m) {
     watch_.sign_of_life(m.device, clock().now());
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
-    health_.unit_completed(m.device);
+    for (const auto& broken : health_.unit_completed(m.device, m.what)) {
+      give_up(broken.device,
+              "units of two models have thrown on it that other devices completed, the last one: " + broken.thrown);
+    }
     held_[m.what.model].erase({m.device, m.what});
     tracker_.unit_completed(m.what, clock().now());
     tell_drained(m.what.model);
@@ -119,8 +123,8 @@ class scheduler final : public scheduler_actor::base {
     held_[m.what.model].erase({m.device, m.what});
     if (m.why.code == fault_code::device_lost) {
       give_up(m.device, m.why.text);
-    } else if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
-      give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
+    } else if (has_thrown(m.why.code)) {
+      health_.unit_threw(m.device, m.what, m.why.text);
     }
     // Units that follow it in waves after its own have not failed themselves.
     const fault follows{fault_code::dependency_failed, m.why.text};

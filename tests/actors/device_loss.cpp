@@ -332,6 +332,71 @@ TEST_CASE("the only device is kept although every unit throws there: every model
   }
 }
 
+namespace {
+
+/// Those named "wrong-..." throw in every computation of their second step, on every device.
+std::vector<simulated_model> with_wrong_ones(std::size_t wrong, std::size_t right) {
+  std::vector<simulated_model> models;
+  for (std::size_t i = 0; i < wrong; ++i) {
+    models.push_back(even_model(fmt::format("wrong-{}", i), 2, 3, 20us, 10us));
+  }
+  for (std::size_t i = 0; i < right; ++i) {
+    models.push_back(even_model(fmt::format("right-{}", i), 3, 4, 20us, 10us));
+  }
+  return models;
+}
+
+fault bug_in(queue_kind queue, const operation& op, std::size_t device) {
+  const auto& what = op.label.detail;
+  const bool throws = queue == queue_kind::compute && what.starts_with("wrong-") && what.find(" step 1 ") != std::string::npos;
+  return throws ? fault{fault_code::internal, fmt::format("sim:{}: a bug of a layer", device)} : fault{};
+}
+
+/// The wrong ones have failed by their bug, the others have finished.
+void only_wrong_ones_failed(const simulation& s, const std::vector<simulated_model>& models) {
+  REQUIRE(s.record());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    INFO(models[i].name);
+    const auto& out = s.record()->models[i];
+    if (models[i].name.starts_with("wrong-")) {
+      CHECK(out.steps == 1);
+      CHECK_THAT(out.why.text, Contains("a bug of a layer (it has failed 3 times, the last time on device "));
+    } else {
+      CHECK_FALSE(out.why);
+      CHECK(out.steps == models[i].steps);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("twenty models with one and the same bug lose no device, and the right one beside them finishes", "[loss]") {
+  const std::size_t devices = GENERATE(1U, 2U, 8U);
+  const auto models = with_wrong_ones(20, 1);
+  simulation s(even_run(models, devices));
+  for (std::size_t d = 0; d < devices; ++d) {
+    s.device_at(d).inject([d](queue_kind queue, const operation& op) { return bug_in(queue, op, d); });
+  }
+  s.run();
+  only_wrong_ones_failed(s, models);
+  for (std::size_t d = 0; d < devices; ++d) {
+    CHECK_FALSE(is_lost(s, d));
+  }
+}
+
+TEST_CASE("of two devices the one that is broken is lost beside models with a bug", "[loss]") {
+  const std::size_t broken = GENERATE(0U, 1U);
+  const auto models = with_wrong_ones(4, 2);
+  simulation s(even_run(models, 2));
+  std::size_t operations = 0;
+  break_device(s, broken, 0, operations);
+  s.device_at(1 - broken).inject([=](queue_kind queue, const operation& op) { return bug_in(queue, op, 1 - broken); });
+  s.run();
+  only_wrong_ones_failed(s, models);
+  CHECK(is_lost(s, broken));
+  CHECK_FALSE(is_lost(s, 1 - broken));
+}
+
 TEST_CASE("a device may stop responding at any operation", "[loss]") {
   const auto slots = GENERATE(1U, 2U);
   trouble_at_every_operation(
