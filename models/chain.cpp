@@ -1,9 +1,11 @@
 #include "models/chain.hpp"
 
+#include "models/layer_name.hpp"
 #include "models/scalar_type.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/index_ranges.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/rethrow.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
@@ -17,6 +19,21 @@ namespace hydra {
 namespace {
 
 using parameter_table = std::map<std::string, parameter_spec>;
+
+/// What a user's layer throws, with its name and what was asked of it.
+template <class Call, class Asked>
+auto asked_of_layer(const chain& model, std::size_t i, const Call& call, const Asked& asked) -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    rethrow_from(fmt::format("{}, {}", layer_name(model, i), asked()));
+  }
+}
+
+/// Without what the chain adds.
+std::vector<parameter_spec> own_parameters(const chain& model, std::size_t i) {
+  return asked_of_layer(model, i, [&] { return model.at(i).body->parameters(); }, [] { return "parameters()"; });
+}
 
 parameter_table parameters_by_name(const chain& model) {
   parameter_table table;
@@ -69,8 +86,8 @@ chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const
 
 chain& chain::add(std::string prefix, std::shared_ptr<const layer> body) {
   if (!body) refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" is null", layers_.size(), prefix, family_));
-  has_fixed_ = has_fixed_ || std::ranges::any_of(body->parameters(), &parameter_spec::frozen);
   layers_.push_back({std::move(prefix), std::move(body)});
+  has_fixed_ = has_fixed_ || std::ranges::any_of(own_parameters(*this, layers_.size() - 1), &parameter_spec::frozen);
   return *this;
 }
 
@@ -133,7 +150,7 @@ chain& chain::compute_in(precision numbers, precision gradients) {
 }
 
 std::vector<parameter_spec> chain::parameters(std::size_t i) const {
-  std::vector<parameter_spec> result = at(i).body->parameters();
+  std::vector<parameter_spec> result = own_parameters(*this, i);
   for (parameter_spec& p : result) {
     p.name.insert(0, at(i).prefix);
     if (untied_.contains(p.name)) p.tied_to.clear();
@@ -159,7 +176,7 @@ base_format chain::format_of(const parameter_spec& p, std::size_t layer) const {
 }
 
 std::string chain::signature(std::size_t i) const {
-  std::string text = at(i).body->signature();
+  std::string text = asked_of_layer(*this, i, [&] { return at(i).body->signature(); }, [] { return "signature()"; });
   if (!has_frozen()) return text;
   const std::vector<parameter_spec> all = parameters(i);
   std::vector<std::size_t> frozen;
@@ -201,12 +218,8 @@ std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
   std::vector<tensor_spec> result;
   tensor_spec input = batched(sample_input_, samples);
   for (std::size_t i = 0; i < size(); ++i) {
-    try {
-      input = layers_[i].body->output(input);
-    } catch (const fault_error& e) {
-      throw fault_error{e.what_happened().code, fmt::format("layer {} (\"{}\") of chain \"{}\": {}", i,
-                                                            layers_[i].prefix, family_, e.what_happened().text)};
-    }
+    input = asked_of_layer(*this, i, [&] { return layers_[i].body->output(input); },
+                           [&] { return fmt::format("output({})", to_string(input)); });
     result.push_back(input);
     if (input.type == element::f32) result.back().type = element_of(numbers_);
   }
@@ -220,7 +233,9 @@ at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters,
     return t.is_floating_point() && t.scalar_type() != scalar_type(element::bits);
   };
   const bool rounded = numbers_ != precision::fp32 && is_number(input) && input.scalar_type() != wanted;
-  const at::Tensor output = at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous();
+  const at::Tensor output = asked_of_layer(
+      *this, i, [&] { return at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous(); },
+      [&] { return fmt::format("forward() of {}", to_string(input)); });
   if (numbers_ != precision::fp32 && is_number(output) && output.scalar_type() != wanted) refuse_output(i, output);
   return output;
 }

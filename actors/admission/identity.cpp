@@ -3,6 +3,7 @@
 #include "actors/admission/beginning.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/profile/pilot.hpp"
+#include "runtime/base/rethrow.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
@@ -71,6 +72,15 @@ std::string base_of(const chain& model) {
   return model.base() == base_format::as_computed ? "" : fmt::format("base: {}\n", to_string(model.base()));
 }
 
+/// What a user's source throws, with the sample.
+void read_of(const data_source& source, split part, std::size_t sample, std::span<std::byte> input,
+             std::span<std::byte> target) try {
+  source.read(part, sample, input, target);
+} catch (...) {
+  rethrow_from(fmt::format("{}: read() of {} sample {}", source.describe(), part == split::train ? "training" : "validation",
+                           sample));
+}
+
 /// Digest of some samples of both parts: it differs for another seed or another file.
 std::string content_of(const data_source& source) {
   sha256 hash;
@@ -79,7 +89,7 @@ std::string content_of(const data_source& source) {
   for (const auto part : {split::train, split::validation}) {
     const auto n = source.samples(part);
     for (std::size_t i = 0; i < std::min<std::size_t>(n, 64); ++i) {
-      source.read(part, i * n / std::min<std::size_t>(n, 64), input, target);
+      read_of(source, part, i * n / std::min<std::size_t>(n, 64), input, target);
       hash.add(input);
       hash.add(target);
     }
@@ -160,7 +170,7 @@ bool tells_by_digest(const std::string& line) { return line.starts_with("content
 
 }  // namespace
 
-std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) {
+std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) try {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto& source = *p.data.source;
   return precision_line(p.model->numbers()) + gradients_line(p.model->gradients()) +
@@ -176,6 +186,8 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          fmt::format("validation: every {} steps, {} micro-batches\n",
                      m.validate.value_or(validation_options{}).every_steps, p.evaluation) +
          text_of(m.optimizer) + line_unless_empty("begins", m.begins.empty() ? "" : checkpoint_digest(m.begins));
+} catch (...) {
+  rethrow_from(fmt::format("model '{}'", m.name));
 }
 
 std::string data_lines_of(const data_source& source) {

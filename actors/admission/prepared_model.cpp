@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -28,14 +30,24 @@ namespace {
   throw fault_error(fault_code::bad_input, fmt::format("model '{}': {}", m.name, why));
 }
 
-/// A refusal of `check` gets the model and the key in front.
-template <class Check>
-void within(const model_description& m, const char* key, Check&& check) {
+/// What `made` throws gets the model and the key, or what was asked of the user's code, in front.
+template <class Made>
+auto within(const model_description& m, const std::string& key, Made&& made) -> decltype(made()) {
   try {
-    std::forward<Check>(check)();
-  } catch (const fault_error& e) {
-    throw fault_error(e.what_happened().code, fmt::format("model '{}': {}: {}", m.name, key, e.what_happened().text));
+    return std::forward<Made>(made)();
+  } catch (...) {
+    const auto why = to_fault(std::current_exception());
+    throw fault_error(why.code, fmt::format("model '{}': {}: {}", m.name, key, why.text));
   }
+}
+
+/// In a handler: throws it again with the model in front, unless it is there.
+[[noreturn]] void rethrow_of(const model_description& m) {
+  auto why = to_fault(std::current_exception());
+  if (const auto name = fmt::format("model '{}'", m.name); !why.text.starts_with(name)) {
+    why.text.insert(0, name + ": ");
+  }
+  throw fault_error(why);
 }
 
 batch_order order_of(const model_description& m, const data_source& source, std::uint64_t seed) {
@@ -297,10 +309,24 @@ std::vector<std::string> notes_of(const model_description& m, const prepared_mod
 
 }  // namespace
 
-prepared_model model_preparer::prepare(const model_description& m) {
+prepared_model model_preparer::prepare(const model_description& m) try {
+  return prepared(m);
+} catch (const measuring_error& e) {
+  if (e.what_happened().code == fault_code::out_of_memory) {
+    throw;  // who measures knows where
+  }
+  rethrow_of(m);
+} catch (...) {
+  rethrow_of(m);
+}
+
+prepared_model model_preparer::prepared(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());
-  p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
+  p.model = within(m, "chain", [&] {
+    auto built = m.chain.build(*p.data.source);
+    return std::make_shared<const chain>(built.compute_in(numbers_.numbers, numbers_.gradients));
+  });
   p.model->validate();
   within(m, "optimizer", [&] { check_groups(m.optimizer, p.model->trained_parameters()); });
   check_loss_chunk(m, *p.model, p.data.source->sample_target());

@@ -75,13 +75,14 @@ class model_preparer {
         share_(setup.share) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the
-  /// host cannot hold.
+  /// host cannot hold; what the user's own code throws, with the model's name. A measuring_error for want of memory has none.
   prepared_model prepare(const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }
   const known_rates& device_updates() const noexcept { return device_updates_; }
 
  private:
+  prepared_model prepared(const model_description& m);
   void find_profile(prepared_model& p, const model_description& m);
   template <class Rate, class Measure>
   Rate rate_of(const update_options& rule, rate_list<Rate>& known, Measure measured);

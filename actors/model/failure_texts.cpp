@@ -13,10 +13,13 @@ std::string not_finite_text(std::uint32_t step, double loss) {
   return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" continues)", step, loss, cause);
 }
 
-std::string unit_failure_text(const unit& u, const std::string& why, std::size_t failures, device_id last) {
+std::string unit_failure_text(const std::string& model, const unit_failure& f) {
   const auto repeated =
-      failures > 1 ? fmt::format(" (it has failed {} times, the last time on device {})", failures, last.value) : "";
-  return fmt::format("{}: {}{}", to_string(u), why, repeated);
+      f.failures > 1 ? fmt::format(" (it has failed {} times, the last time on device {})", f.failures, f.last.value) : "";
+  const auto id = fmt::format("model {}", f.what.model.value);
+  auto visit = to_string(f.what);
+  visit.replace(0, id.size(), fmt::format("model '{}'", model));
+  return fmt::format("{}: {}{}", visit, f.why, repeated);
 }
 
 }  // namespace hydra

@@ -103,7 +103,8 @@ class model_task final : public task_actor::base {
 
   void on_unit_lost(const unit_lost& m) {
     if (tracker_.lost(m.what, m.next_attempt) && !saves_.leaving() && !retries_.may_retry(m.what, m.device, m.why.code)) {
-      end({m.why.code, unit_failure_text(m.what, m.why.text, retries_.failures(m.what, m.why.code), m.device)});
+      const auto failures = retries_.failures(m.what, m.why.code);
+      end({m.why.code, unit_failure_text(setup_.what->name, {m.what, m.why.text, failures, m.device})});
     }
     advance();
   }

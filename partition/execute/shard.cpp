@@ -1,5 +1,7 @@
 #include "partition/execute/shard.hpp"
 
+#include "models/chain_loss.hpp"
+#include "models/named_backward.hpp"
 #include "partition/execute/saved_graph.hpp"
 #include "partition/execute/shard_tensors.hpp"
 #include "partition/profile/footprint.hpp"
@@ -124,8 +126,8 @@ std::vector<row_range> shard::chunks_of(const at::Tensor& below, const at::Tenso
 
 at::Tensor shard::score_of(const at::Tensor& output, const at::Tensor& targets) const {
   const at::Tensor y = in_fp32(output);
-  const at::Tensor sum = model_->objective().sum(y, targets).reshape({});
-  const auto correct = model_->objective().correct(y, targets);
+  const at::Tensor sum = summed_loss(*model_, y, targets).reshape({});
+  const auto correct = counted_correct(*model_, y, targets);
   const std::array both{sum, correct ? correct->reshape({}) : at::_ops::zeros_like::call(sum, {}, {}, {}, {}, {})};
   return at::_ops::stack::call(both, 0);
 }
@@ -173,17 +175,19 @@ backward_result shard::backward(const bound_parameters& bound, const at::Tensor&
 }
 
 backward_result shard::backward_saved(const bound_parameters& bound, const read_buffers& buffers,
-                                      const at::Tensor& upstream, saved_graph& graph) const {
+                                      const at::Tensor& upstream, saved_graph& graph) const try {
   backward_result result;
   result.input_gradient = graph.differentiate(bound, buffers, upstream);
   if (bound.part.defined()) {
     add_part(bound.sum, bound.part);
   }
   return result;
+} catch (...) {
+  rethrow_from_backward({*model_, first_, last_});
 }
 
 at::Tensor shard::loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const {
-  const at::Tensor sum = model_->objective().sum(in_fp32(output), targets);
+  const at::Tensor sum = summed_loss(*model_, output, targets);
   return at::_ops::div_Scalar::call(sum, static_cast<double>(context.targets));
 }
 
@@ -195,7 +199,7 @@ at::Tensor shard::backward_from_loss(const bound_parameters& bound, at::Tensor b
   }
   below = run(bound, below, context, last_ - 1, last_);
   const at::Tensor part = loss_of(below, targets, context);
-  part.backward();
+  backward_through({*model_, first_, last_}, part, {});
   return part.detach();
 }
 
@@ -210,7 +214,7 @@ at::Tensor shard::backward_in_chunks(const bound_parameters& bound, const at::Te
     const at::Tensor x = rows_of(below.detach(), rows).requires_grad_(passes_on);
     const at::Tensor y = run(bound, x, context, last_ - 1, last_);
     const at::Tensor part = loss_of(y, targets_of(targets, rows), context);
-    part.backward();
+    backward_through({*model_, last_ - 1, last_}, part, {});
     add_to(loss, part.detach());
     add_part_of_last_layer(bound);
     if (passes_on) {
@@ -218,7 +222,7 @@ at::Tensor shard::backward_in_chunks(const bound_parameters& bound, const at::Te
     }
   }
   if (passes_on) {
-    below.backward(upstream);
+    backward_through({*model_, first_, last_ - 1}, below, upstream);
   }
   return loss;
 }
@@ -247,7 +251,7 @@ backward_result shard::differentiate(const bound_parameters& bound, const at::Te
   } else {
     const at::Tensor y = run(bound, x, context, first_, last_);
     if (y.requires_grad()) {  // a layer may cut its gradient off
-      y.backward(upstream);
+      backward_through({*model_, first_, last_}, y, upstream);
     }
   }
   if (passes_on) {

@@ -1,6 +1,8 @@
 #include "partition/profile/profile.hpp"
 
+#include "models/chain_loss.hpp"
 #include "models/layer_values.hpp"
+#include "models/named_backward.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/row_chunks.hpp"
 #include "models/scalar_type.hpp"
@@ -65,10 +67,10 @@ class bench {
     return passed(base, start);
   }
 
-  /// The same with gradient, then backward: `upstream(y)` returns the gradient of the output, which is not charged
-  /// here.
+  /// The same with gradient, then backward through these layers: `upstream(y)` returns the gradient of the output, which is
+  /// not charged here.
   template <class Make, class Upstream>
-  measured_pass backward(const Make& make, const Upstream& upstream) {
+  measured_pass backward(const layer_range& layers, const Make& make, const Upstream& upstream) {
     const at::AutoGradMode with_grad(true);
     const auto base = meter_.used();
     meter_.reset_peak();
@@ -81,7 +83,7 @@ class bench {
     meter_.reset_peak();
     const auto again = meter_.now();
     if (y.requires_grad()) {  // not behind a frozen first layer
-      y.backward(gradient);
+      backward_through(layers, y, gradient);
     }
     pass.elapsed += meter_.now() - again;
     pass.transient = std::max(pass.transient, less(meter_.peak(), before));
@@ -166,7 +168,7 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
         bound.parameters = leaves_of(values.parameters, slices);
         const at::Tensor leaf = place.in.type != element::i64 ? x.detach().requires_grad_(true) : x;
         const auto compute = [&] { return compute_layer(model, place.index, bound, leaf, context, memory); };
-        const auto pass = measure.backward(compute, ones_like);
+        const auto pass = measure.backward({model, place.index, place.index + 1}, compute, ones_like);
         memory->release();
         return pass;
       },
@@ -208,7 +210,7 @@ void measure_loss(chain_samples& all, const chain& model, std::size_t visits, co
       visits,
       [&] {
         const at::Tensor leaf = y.detach().requires_grad_(true);
-        return measure.backward([&] { return model.objective().sum(in_fp32(leaf), targets); },
+        return measure.backward({model, model.size() - 1, model.size()}, [&] { return summed_loss(model, leaf, targets); },
                                 [](const at::Tensor&) { return at::Tensor(); });
       },
       all.loss.backward);
