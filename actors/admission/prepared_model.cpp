@@ -294,6 +294,26 @@ void check_loss_chunk(const model_description& m, const chain& model, const tens
   }
 }
 
+/// A step without a target has no gradient, and an evaluation without one no loss: data that have none at all train nothing.
+/// Reads samples up to the first that has one.
+void check_targets(const model_description& m, const data_source& source) {
+  const auto part = m.evaluate_only ? split::validation : split::train;
+  const auto* const name = m.evaluate_only ? "validation" : "training";
+  const auto samples = source.samples(part);
+  std::vector<std::byte> input(source.sample_input().bytes().value()), target(source.sample_target().bytes().value());
+  for (std::size_t i = 0; i < samples; ++i) {
+    const auto asked = [&] { return source.read(part, i, input, target); };
+    if (within(m, fmt::format("{}: read() of {} sample {}", source.describe(), name, i), asked) > 0) {
+      return;
+    }
+  }
+  if (samples > 0) {
+    refuse(m, fmt::format("{}: none of its {} {} samples has a target that counts (read() has returned 0 for each), so there "
+                          "is nothing to compute a loss of; correct what masks them, or the count",
+                          source.describe(), samples, name));
+  }
+}
+
 /// What of the model's files and of its data is not used.
 std::vector<std::string> notes_of(const model_description& m, const prepared_model& p) {
   auto notes = p.model->notes();
@@ -336,6 +356,7 @@ prepared_model model_preparer::prepared(const model_description& m) {
                           p.data.source->describe(), to_string(p.data.source->sample_input())));
   }
   p.data.order = order_of(m, *p.data.source, seed_);
+  check_targets(m, *p.data.source);
   p.notes = notes_of(m, p);
   p.steps = steps_of(m, p.data.order);
   if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });

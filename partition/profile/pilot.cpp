@@ -1,5 +1,6 @@
 #include "partition/profile/pilot.hpp"
 
+#include "partition/profile/contract.hpp"
 #include "runtime/device/device_block.hpp"
 #include "runtime/memory/block_copy.hpp"
 #include "runtime/memory/host_arena.hpp"
@@ -185,7 +186,9 @@ chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const te
                              std::int64_t samples, std::uint32_t micro_batches) {
   return merge(results_of<chain_samples>([=](device& d) {
     const auto meter = d.measure();
-    return sample_costs(*model, {sample_target, samples, micro_batches}, {*meter, d.info().torch_device});
+    const measurement_context on{*meter, d.info().torch_device};
+    check_contract(*model, sample_target, samples, on);
+    return sample_costs(*model, {sample_target, samples, micro_batches}, on);
   }));
 }
 

@@ -34,6 +34,7 @@ class pilot {
   /// measurement; a device that takes longer is excluded permanently; zero: no limit.
   pilot(std::span<device* const> devices, duration limit);
 
+  /// Throws fault_error{bad_input} for a layer or a loss that breaks its contract (contract.hpp), before anything is measured.
   chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
                         std::int64_t samples, std::uint32_t micro_batches);
 
