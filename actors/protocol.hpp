@@ -37,8 +37,8 @@
 //  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; then unit_lost
 //                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for units on other devices that
 //                     follow them, in the same lanes or in later waves. For a device that does not respond, or where
-//                     every unit throws: device_given_up SCHEDULER -> SUPERVISOR, which ends its DEVICE; the rest is
-//                     the same.
+//                     units throw that others complete: device_given_up SCHEDULER -> SUPERVISOR, which ends its DEVICE;
+//                     the rest is the same.
 // 10 capture_model    MODEL TASK -> MEMORY MANAGER Between two steps, at the model's end, or when the run is halted;
 //    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: no job of the model runs or starts;
 //    model_captured   MEMORY MANAGER -> MODEL TASK after all completions sent before: memory and cursor agree;
@@ -79,7 +79,8 @@
 // and -> REPORTER), evaluation_completed in the same way. Evaluation units are executed like the others, between the
 // last unit of a step and the first of the next. If the CONTROLLER dies, throws (controller_failed -> SUPERVISOR) or
 // hangs in a callback (callback_began, callback_ended -> SUPERVISOR), the run continues without it: controller_lost
-// SUPERVISOR -> MODEL TASK and REPORTER. SUPERVISOR and REPORTER monitor each other: the end of either ends the run.
+// SUPERVISOR -> MODEL TASK and REPORTER. What a callback asks of a model that is not there is a wish_refused SUPERVISOR ->
+// REPORTER. SUPERVISOR and REPORTER monitor each other: the end of either ends the run.
 // All messages are one-way; tickets and unit names match responses to requests. A name in the imperative is a command,
 // a past participle an event.
 

@@ -92,6 +92,7 @@ std::vector<device_report> devices_of(const cluster_node_record& n, duration mak
       d.kind = n.devices[i].kind;
       d.speed = n.devices[i].speed;
       d.lost = n.lost;
+      d.reason = n.lost ? "node " + n.name + " was lost" : "";
       if (i < n.last.devices.size()) {
         d.busy = from_seconds(n.last.devices[i].busy * seconds(n.last.elapsed));
         d.time.compute = d.busy;

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace hydra {
@@ -40,6 +41,9 @@ class device_host final : public device_actor::base, public pipeline_port {
   /// Does not wait for running operations, because other actors need the thread: the session waits for them, up to a
   /// limit.
   void on_exit() override {
+    if (!retired_) {
+      retire(true);
+    }
     setup_.machine->stop({});
     completions_->close();
     pipeline_.reset();
@@ -51,6 +55,7 @@ class device_host final : public device_actor::base, public pipeline_port {
   /// The supervisor is notified of its end and declares the device lost.
   void on_fault(const fault& why) {
     services_.log->error("device {} fails: {}", setup_.machine->info().name, why.text);
+    failed_ = why.text;
     quit(caf::exit_reason::unhandled_exception);
   }
 
@@ -72,10 +77,17 @@ class device_host final : public device_actor::base, public pipeline_port {
   }
 
   void on_shut_down(const shut_down&) {
-    const auto& c = pipeline_->counters();
-    send(setup_.reporter, device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits,
-                                         c.misses, c.saved, c.recomputed, pipeline_->quiet() ? "" : pipeline_->describe()});
+    retire(false);
     quit();
+  }
+
+  /// Of one that is lost what it still holds is no leftover: its units move to other devices.
+  void retire(bool early) {
+    const auto& c = pipeline_->counters();
+    const bool quiet = early || pipeline_->quiet();
+    send(setup_.reporter, device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits, c.misses,
+                                         c.saved, c.recomputed, quiet ? "" : pipeline_->describe(), early, failed_});
+    retired_ = true;
   }
 
   // -- messages of the pipeline --------------------------------------------------------------------------------------
@@ -107,6 +119,8 @@ class device_host final : public device_actor::base, public pipeline_port {
   device_setup setup_;
   std::shared_ptr<closable_sink<completion>> completions_;  ///< the device may outlive this actor and its system
   std::unique_ptr<device_pipeline> pipeline_;
+  bool retired_ = false;
+  std::string failed_;   ///< the fault that ends it
 };
 
 }  // namespace

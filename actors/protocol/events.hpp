@@ -38,7 +38,8 @@ struct evaluation_completed {
 /// callback asks of the model it is called for does not depend on timing.
 class control {
  public:
-  /// The model ends after the step that has just completed, or has just been evaluated; its status is `stopped`.
+  /// The model ends after the step that has just completed, or has just been evaluated; its status is `stopped`. For an id
+  /// that no model of the run has, nothing is stopped, and the log and the report's notes say so.
   void stop(model_id model) { stopped_.push_back(model); }
   const std::vector<model_id>& stopped() const noexcept { return stopped_; }
 

@@ -68,7 +68,8 @@ using reporter_actor =
                      caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>,
                      caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
                      caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
-                     caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_reported>,
+                     caf::reacts_to<controller_lost>, caf::reacts_to<wish_refused>, caf::reacts_to<device_lost>,
+                     caf::reacts_to<state_reported>,
                      caf::reacts_to<read_status>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, monitors it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer,

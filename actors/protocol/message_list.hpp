@@ -13,6 +13,7 @@
                           X(model_captured) X(save_model) X(shard_saved) X(model_saved) X(checkpoint_due)              \
                               X(step_observed) X(step_acknowledged) X(evaluation_observed) X(evaluation_acknowledged)  \
                                   X(step_completed) X(evaluation_completed) X(callback_began) X(callback_ended)        \
+                                      X(wish_refused)                                                                  \
                                       X(check_controller) X(controller_failed) X(controller_lost) X(trial_held)        \
                                           X(trial_decided) X(trial_left) X(trial_copied) X(steer_model) X(stop_model)  \
                                               X(pause_model) X(pause_failed) X(keep_model) X(model_kept) X(model_drained)             \

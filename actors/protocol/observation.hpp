@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -37,7 +38,15 @@ struct callback_began {
   std::string what;                ///< "step 3 of gpt-a"
 };
 
-struct callback_ended {};
+/// `stops`: the models that it has asked to stop, each once in a run.
+struct callback_ended {
+  std::vector<model_id> stops{};
+};
+
+/// To the REPORTER: what a callback has asked for is impossible; a note says so.
+struct wish_refused {
+  std::string why;
+};
 
 /// Timer of the SUPERVISOR while the CONTROLLER is in a callback.
 struct check_controller {};

@@ -44,13 +44,13 @@ struct device_lost {
   fault why;
 };
 
-/// The SCHEDULER gives up this device: it does not respond, or every unit throws there.
+/// The SCHEDULER gives up this device: it does not respond, or units throw there that other devices complete.
 struct device_given_up {
   device_id device;
   fault why;
 };
 
-/// Counters of a device at its end.
+/// Counters of a device at its end, or `early`, when its actor ends because it is lost.
 struct device_retired {
   device_id device;
   duration busy{};
@@ -62,6 +62,8 @@ struct device_retired {
   std::uint64_t saved = 0;         ///< backward micro-batches that had what their forward visit saved
   std::uint64_t recomputed = 0;    ///< those that had not
   std::string leftovers;           ///< what it still held, one per line; empty at the end of a healthy run
+  bool early = false;
+  std::string why;                 ///< its actor has failed: the fault; else empty
 };
 
 struct scheduler_retired {

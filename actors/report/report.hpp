@@ -33,6 +33,7 @@ struct device_report {
   byte_count reserve;           ///< part of it that blocks cannot use
   time_breakdown time;                   ///< parts of the makespan
   bool lost = false;
+  std::string reason{};                  ///< why it was lost
 };
 
 enum class model_status : std::uint8_t { finished, failed, stopped, interrupted, paused, under_way };

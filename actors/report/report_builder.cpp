@@ -97,6 +97,7 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
   r.reserve = info.reserve;
   r.time = out.time;
   r.lost = out.lost;
+  r.reason = out.reason;
   return r;
 }
 
@@ -165,6 +166,12 @@ void add_notes(report& r, const run_record& record) {
   r.callbacks_lost = record.callbacks_lost;
   if (!r.callbacks_lost.empty()) {
     r.notes.push_back(r.callbacks_lost + ": no callback was called any more, so nothing stopped a model early or added one");
+  }
+  r.notes.insert(r.notes.end(), record.refused_wishes.begin(), record.refused_wishes.end());
+  for (const auto& d : r.devices) {
+    if (d.lost) {
+      r.notes.push_back(fmt::format("device {} was lost: {}", d.name, d.reason));
+    }
   }
   const bool all_ended = std::ranges::all_of(record.models, &model_outcome::ended);
   if (record.aborted && all_ended && record.stuck.empty()) {  // else the models' faults report it

@@ -203,6 +203,7 @@ void device_fields(F& f, Device& d, duration makespan) {
   }
   if (f.writes(d.lost)) {
     f("lost", d.lost);
+    f("reason", d.reason);
   }
 }
 

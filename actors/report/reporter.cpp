@@ -79,6 +79,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_scheduler_retired),
             guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_controller_lost),
+            guarded(this, &reporter::on_wish_refused),
             guarded(this, &reporter::on_device_lost),
             guarded(this, &reporter::on_state_reported),
             guarded(this, &reporter::on_read_status),
@@ -261,14 +262,16 @@ class reporter final : public reporter_actor::base {
     auto& device = record_.devices.at(m.device.value);
     device.counters = {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses,
                        m.saved, m.recomputed};
-    device.retired = true;
+    device.retired = device.retired || !m.early;
+    device.reason = m.why.empty() ? device.reason : m.why;
     record_.leftovers += m.leftovers;
   }
 
-  /// A device that has retired is not lost: it has only ended.
+  /// A device that has retired is not lost: it has only ended. Its own fault says more than that its actor is gone.
   void on_device_lost(const device_lost& m) {
     auto& device = record_.devices.at(m.device.value);
     device.lost = !device.retired;
+    device.reason = device.lost && device.reason.empty() ? m.why.text : device.reason;
   }
 
   void on_scheduler_retired(const scheduler_retired& m) {
@@ -287,6 +290,7 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
+  void on_wish_refused(const wish_refused& m) { record_.refused_wishes.push_back(m.why); }
 
   /// Saving takes time and counts as progress.
   void on_shard_saved(const shard_saved&) { ++events_; }

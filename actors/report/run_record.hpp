@@ -42,8 +42,9 @@ struct model_outcome {
 struct device_outcome {
   pipeline_counters counters;
   time_breakdown time;
-  bool retired = false;                  ///< its counters are known
+  bool retired = false;                  ///< at the end of the run
   bool lost = false;
+  std::string reason;                    ///< why it was lost
 };
 
 /// A model that was to be added to a run under way.
@@ -75,6 +76,7 @@ struct run_record {
   std::optional<time_point> saved;       ///< when the last model was saved, if models are saved
   checkpoint_totals checkpoints;
   std::string callbacks_lost;            ///< why, and after which step of which model; empty: they were not
+  std::vector<std::string> refused_wishes;  ///< of callbacks
   fault aborted;
   std::string stuck;                     ///< what each actor held when the run made no progress
   std::string leftovers;                 ///< empty if everything was freed

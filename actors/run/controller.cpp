@@ -53,7 +53,7 @@ class callback_controller final : public controller_actor::base {
   void on_step_observed(const step_observed& m) {
     began(step_of(m.what.step.value + 1, m.what.name));
     send(m.task, step_acknowledged{m.what.step, tell(callbacks_.steps, m.what)});
-    send(supervisor_, callback_ended{});
+    ended();
   }
 
   void on_evaluation_observed(const evaluation_observed& m) {
@@ -64,7 +64,7 @@ class callback_controller final : public controller_actor::base {
     } else {
       hold(m);
     }
-    send(supervisor_, callback_ended{});
+    ended();
   }
 
   /// Until the rule of the search has decided.
@@ -134,6 +134,8 @@ class callback_controller final : public controller_actor::base {
     send(supervisor_, callback_began{reported_});
   }
 
+  void ended() { send(supervisor_, callback_ended{std::exchange(asked_, {})}); }
+
   static std::string step_of(std::uint32_t steps, const std::string& model) {
     return "step " + std::to_string(steps) + " of " + model;
   }
@@ -149,7 +151,11 @@ class callback_controller final : public controller_actor::base {
       send(supervisor_, add_model{model, nullptr});  // before it is acknowledged: the run cannot end meanwhile
     }
     // A request for another model takes effect at the next step boundary that this model observes.
-    stopped_.insert(wishes.stopped().begin(), wishes.stopped().end());
+    for (const auto model : wishes.stopped()) {
+      if (stopped_.insert(model).second) {
+        asked_.push_back(model);
+      }
+    }
     return stopped_.contains(what.model);
   }
 
@@ -166,6 +172,7 @@ class callback_controller final : public controller_actor::base {
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;
+  std::vector<model_id> asked_;  ///< of them, by the callback that is under way
   std::string reported_;   ///< the step after which callbacks are called, or were called last
 };
 

@@ -86,7 +86,7 @@ class supervisor final : public supervisor_actor::base {
   /// The DEVICE actor may still work, the device behind it does not.
   void on_device_given_up(const device_given_up& m);
   void on_callback_began(const callback_began& m);
-  void on_callback_ended(const callback_ended&);
+  void on_callback_ended(const callback_ended& m);
   void on_check_controller(const check_controller&);
   void on_controller_failed(const controller_failed& m);
   void on_steer_model(const steer_model& m);

@@ -4,6 +4,8 @@
 #include "actors/run/launch.hpp"
 #include "actors/run/supervisor_actor.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -55,7 +57,17 @@ void supervisor::on_callback_began(const callback_began& m) {
   watch_callback();
 }
 
-void supervisor::on_callback_ended(const callback_ended&) { callback_.ended(); }
+void supervisor::on_callback_ended(const callback_ended& m) {
+  callback_.ended();
+  for (const auto model : m.stops) {
+    if (model.value >= phases_.size()) {
+      const auto why = fmt::format("a callback has asked to stop model {}, but the run has models 0 to {}: nothing was stopped",
+                                   model.value, phases_.size() - 1);
+      services_.log->warn("{}", why);
+      send(actors_.reporter, wish_refused{why});
+    }
+  }
+}
 
 void supervisor::on_check_controller(const check_controller&) {
   if (const auto why = callback_.late(clock().now())) {

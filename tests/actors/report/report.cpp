@@ -286,8 +286,10 @@ TEST_CASE("report.json omits what does not exist", "[report]") {
   CHECK_FALSE(parsed(r)["devices"][0].contains("lost"));
   r.models[0].grad_norm = {1.0F, 0.5F};
   r.devices[0].lost = true;
+  r.devices[0].reason = "it is silent";
   CHECK(parsed(r)["models"][0]["grad_norm"] == json{1.0, 0.5});
   CHECK(parsed(r)["devices"][0]["lost"] == true);
+  CHECK(parsed(r)["devices"][0]["reason"] == "it is silent");
 }
 
 TEST_CASE("report.json has the reason why callbacks were given up, if they were", "[report]") {
