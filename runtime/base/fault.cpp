@@ -1,10 +1,14 @@
 #include "runtime/base/fault.hpp"
 
+#include "runtime/base/thread_supply.hpp"
+
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <ios>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace hydra {
@@ -23,6 +27,12 @@ fault of_torch(const c10::Error& e) {
   return of_host ? no_host_memory() : fault{fault_code::internal, std::move(text)};
 }
 
+/// Refused threads; what other calls refuse comes as other types.
+fault of_system(const std::system_error& e) {
+  if (e.code() != std::errc::resource_unavailable_try_again) return {fault_code::internal, e.what()};
+  return {fault_code::bad_input, fmt::format("no thread could be started ({}): {}", e.code().message(), more_threads())};
+}
+
 /// Most derived types first.
 fault translate(const std::exception_ptr& e) {
   try {
@@ -39,6 +49,8 @@ fault translate(const std::exception_ptr& e) {
     return {fault_code::io, x.what()};
   } catch (const std::ios_base::failure& x) {
     return {fault_code::io, x.what()};
+  } catch (const std::system_error& x) {
+    return of_system(x);
   } catch (const std::exception& x) {
     return {fault_code::internal, x.what()};
   } catch (...) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 using namespace hydra;
 
@@ -67,6 +68,13 @@ TEST_CASE("files that cannot be used are I/O faults") {
     in.open("no/such/file");
   });
   REQUIRE(stream.code == fault_code::io);
+}
+
+TEST_CASE("a thread that the system refuses is said to be one, with what to do") {
+  const fault thread = caught([] { throw std::system_error{std::make_error_code(std::errc::resource_unavailable_try_again)}; });
+  CHECK(thread.code == fault_code::bad_input);
+  CHECK_THAT(thread.text, Catch::StartsWith("no thread could be started (") && Catch::Contains("ulimit -u"));
+  CHECK(caught([] { throw std::system_error{std::make_error_code(std::errc::invalid_argument)}; }).code == fault_code::internal);
 }
 
 TEST_CASE("everything else is internal") {
