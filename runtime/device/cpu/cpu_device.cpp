@@ -1,16 +1,20 @@
 #include "runtime/device/cpu/cpu_device.hpp"
 
+#include "runtime/base/thread_supply.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
 #include "runtime/device/link.hpp"
 
+#include <ATen/ops/full.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
+#include <latch>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -53,6 +57,13 @@ device_info describe(std::string name, const cpu_device& options) {
 
 /// Emulated sleeps are microseconds long: the default slack of the kernel's timers (50 us) would make a fast link slow.
 void sleep_precisely() { prctl(PR_SET_TIMERSLACK, 1); }
+
+/// LibTorch has a thread's further threads made by the thread's first large operation, all of them, and ends the process where
+/// one is missing: at the begin, not in the middle of a run.
+void begin_threads_of_operations() {
+  constexpr std::int64_t large = 1 << 16;
+  at::full({large}, 1, at::kByte);
+}
 
 fault run_and_catch(const std::function<void()>& work) {
   try {
@@ -117,14 +128,17 @@ class virtual_device final : public device {
   bool stopped_ = false;
   bool closing_ = false;
 
+  std::latch all_begun_{queue_names.size()};  ///< with the threads of operations
   std::array<std::thread, queue_names.size()> threads_;
 };
 
 virtual_device::virtual_device(device_info info, int threads) : virtual_device(std::move(info)) {
+  require_threads(threads_.size() + static_cast<std::size_t>(threads - 1), fmt::format("{} (threads = {})", info_.name, threads));
   for (const auto queue : all_queues) {
     const int own = queue == queue_kind::compute ? threads : 1;
     threads_[index_of(queue)] = start_thread(info_.name, [this, queue, own] { serve(queue, own); });
   }
+  all_begun_.wait();
 }
 
 virtual_device::~virtual_device() {
@@ -190,6 +204,8 @@ void virtual_device::serve(queue_kind queue, int threads) {
   name_this_thread(info_.name, queue_names[index_of(queue)]);
   sleep_precisely();
   use_threads(threads);
+  if (threads > 1) begin_threads_of_operations();
+  all_begun_.count_down();
   const charge_to guard{account_};
   while (auto next = take(queue)) report(run(queue, *std::move(next)));
 }

@@ -1,5 +1,7 @@
 #include "runtime/device/cpu/queue_threads.hpp"
 
+#include "runtime/base/thread_supply.hpp"
+
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <pthread.h>
@@ -18,8 +20,7 @@ std::thread start_thread(const std::string& device, std::function<void()> life) 
     return std::thread(std::move(life));
   } catch (const std::system_error& e) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("{}: no thread could be started ({}; limit of processes, ulimit -u): use fewer devices", device,
-                                  e.code().message()));
+                      fmt::format("{}: no thread could be started ({}): {}", device, e.code().message(), more_threads()));
   }
 }
 

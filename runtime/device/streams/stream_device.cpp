@@ -1,5 +1,6 @@
 #include "runtime/device/streams/stream_device.hpp"
 
+#include "runtime/base/thread_supply.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
 #include "runtime/device/streams/stream_flight.hpp"
 
@@ -98,6 +99,7 @@ stream_device::stream_device(without_threads, device_info info, std::unique_ptr<
 
 stream_device::stream_device(device_info info, std::unique_ptr<stream_driver> driver, std::shared_ptr<launch_memory> memory)
     : stream_device({}, std::move(info), std::move(driver), std::move(memory)) {
+  require_threads(launchers_.size() + 1, info_.name);
   for (const auto queue : all_queues) {
     launchers_[index_of(queue)] = start_thread(info_.name, [this, queue] { serve(queue); });
   }
