@@ -1,6 +1,7 @@
 #include "actors/checkpoint/checkpointer.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
 #include "runtime/trace/trace.hpp"
 
@@ -83,7 +84,7 @@ checkpoint_actor spawn_checkpointer(caf::actor_system& system, const run_service
     return {};
   }
   if (detached) {
-    return system.spawn<checkpointer, caf::detached>(services, setup);
+    return spawn_on_own_thread<checkpointer>(system, services, setup);
   }
   return system.spawn<checkpointer>(services, setup);
 }

@@ -86,7 +86,7 @@ std::string cluster::address() const { return to_string(reachable(state_->option
 
 report cluster::run(session_maker local) {
   auto& s = *state_;
-  if (std::exchange(s.has_run, true)) {
+  if (s.has_run) {
     throw fault_error(fault_code::bad_input, "cluster::run() may be called once; build another cluster");
   }
   std::optional<cluster_member> member;
@@ -94,8 +94,9 @@ report cluster::run(session_maker local) {
   if (local) {
     member.emplace(member_options{.name = s.options.local_name, .folder = s.what.folder / "local", .say = {}},
                    std::move(local));
-    node = std::jthread([&] { member->serve(s.network, s.coordinator.actor(), s.options.listen); });
+    node = std::jthread([&] { member->serve(s.network, s.coordinator.actor(), s.options.listen); });  // may be refused
   }
+  s.has_run = true;
   auto record = s.ended.get_future().get();
   s.close();
   if (node.joinable()) {

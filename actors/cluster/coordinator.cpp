@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator.hpp"
 
 #include "actors/cluster/coordinator_actor.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
@@ -178,7 +179,7 @@ void coordinator::say(const std::string& text) {
 local_coordinator coordinator::self_handle() { return caf::actor_cast<local_coordinator>(this); }
 
 coordinator_handle coordinator_handle::spawn(caf::actor_system& system, coordinator_setup setup) {
-  const auto made = system.spawn<coordinator, caf::detached>(std::move(setup));
+  const auto made = spawn_on_own_thread<coordinator>(system, std::move(setup));
   return {made, caf::actor_cast<caf::actor>(made)};
 }
 

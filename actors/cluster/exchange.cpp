@@ -2,6 +2,7 @@
 
 #include "actors/cluster/team_exchange.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/collective/even_parts.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -44,6 +45,7 @@ struct members_reached {
   assignment_epoch epoch = 0;
   std::vector<exchange_actor> members{};  ///< null: others; as far as they could be reached
   fault why{};
+  bool tried = true;  ///< else there was no thread to do it
 };
 
 struct greet_teams {};
@@ -164,7 +166,7 @@ class exchange final : public local_exchange::base {
 
   /// It takes time.
   void connect(const formed_team& t) {
-    system().spawn<caf::detached>([self = self_handle(), network = &network_, t](caf::blocking_actor*) {
+    const auto reach = [self = self_handle(), network = &network_, t](caf::blocking_actor*) {
       members_reached answer{.model = t.model, .epoch = t.epoch};
       try {
         for (std::size_t i = 0; i < t.members.size(); ++i) {
@@ -176,13 +178,18 @@ class exchange final : public local_exchange::base {
         answer.why = to_fault(std::current_exception());
       }
       post(self, std::move(answer));
-    });
+    };
+    try {
+      run_on_own_thread(system(), reach);
+    } catch (const fault_error& e) {
+      post(self_handle(), members_reached{.model = t.model, .epoch = t.epoch, .why = e.what_happened(), .tried = false});
+    }
   }
 
   void on_reached(const members_reached& m) {
     auto* team = find(m.model, m.epoch);
     if (team && m.why) {
-      lose(m.model, m.why, m.members.size());
+      lose(m.model, m.why, m.tried ? std::optional{m.members.size()} : std::nullopt);
     } else if (team) {
       for (std::size_t i = 0; i < m.members.size(); ++i) {
         if (m.members[i]) {
@@ -445,7 +452,7 @@ node_exchange::node_exchange(cluster_network& network, lost_sink lost, collectiv
     counters->under_way += more.under_way.count();
   };
   actor_ = caf::actor_cast<caf::actor>(
-      network.system().spawn<hydra::exchange, caf::detached>(network, std::move(lost), adds_by, count));
+      spawn_on_own_thread<hydra::exchange>(network.system(), network, std::move(lost), adds_by, count));
 }
 
 exchange_totals node_exchange::totals() const {

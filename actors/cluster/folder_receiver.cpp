@@ -1,6 +1,7 @@
 #include "actors/cluster/folder_receiver.hpp"
 
 #include "actors/cluster/chunk_puller.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/leftovers.hpp"
@@ -104,10 +105,17 @@ void receive_all(caf::blocking_actor& self, const folder_transfer& t) {
   }
 }
 
+void end_transfer(const folder_transfer& t, const fault& why, const std::function<void(const fault&)>& done) {
+  if (t.what.from) {
+    caf::anon_send(t.what.from, drop_folders{t.what.offer});
+  }
+  done(why);
+}
+
 }  // namespace
 
 void receive_folders(caf::actor_system& system, folder_transfer transfer, std::function<void(const fault&)> done) {
-  system.spawn<caf::detached>([transfer = std::move(transfer), done = std::move(done)](caf::blocking_actor* self) {
+  const auto receive = [transfer, done](caf::blocking_actor* self) {
     fault why;
     try {
       if (transfer.what.from) {
@@ -117,11 +125,13 @@ void receive_folders(caf::actor_system& system, folder_transfer transfer, std::f
     } catch (...) {
       why = to_fault(std::current_exception());
     }
-    if (transfer.what.from) {
-      self->send(transfer.what.from, drop_folders{transfer.what.offer});
-    }
-    done(why);
-  });
+    end_transfer(transfer, why, done);
+  };
+  try {
+    run_on_own_thread(system, receive);
+  } catch (const fault_error& e) {
+    end_transfer(transfer, e.what_happened(), done);
+  }
 }
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "actors/cluster/inputs.hpp"
 
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/file_system.hpp"
 #include "runtime/storage/sha256.hpp"
@@ -186,20 +187,27 @@ class inputs final : public local_inputs::base {
 
   void begin_to_read(const std::string& name, const std::vector<fs::path>& paths,
                      const std::shared_ptr<const std::atomic<bool>>& given_up) {
-    const auto read = [self = caf::actor_cast<local_inputs>(this), name, paths, given_up](caf::blocking_actor*) {
-      input_was_read result{.name = name};
+    const auto self = caf::actor_cast<local_inputs>(this);
+    const auto fails = [self, name](const fault& why) {
+      caf::anon_send(self, input_was_read{.name = name, .why = {why.code, "the coordinator cannot read it: " + why.text}});
+    };
+    const auto read = [self, name, paths, given_up, fails](caf::blocking_actor*) {
       try {
+        input_was_read result{.name = name};
         result.files = files_of(paths);
         for (auto& f : result.files) {
           f.sha256 = sha256_of(paths.front().parent_path() / f.name, *given_up);
         }
+        caf::anon_send(self, std::move(result));
       } catch (...) {
-        const auto why = to_fault(std::current_exception());
-        result.why = {why.code, "the coordinator cannot read it: " + why.text};
+        fails(to_fault(std::current_exception()));
       }
-      caf::anon_send(self, std::move(result));
     };
-    system().spawn<caf::detached>(read);
+    try {
+      run_on_own_thread(system(), read);
+    } catch (const fault_error& e) {
+      fails(e.what_happened());
+    }
   }
 
   void on_read(const input_was_read& m) {
@@ -262,7 +270,7 @@ class inputs final : public local_inputs::base {
 }  // namespace
 
 input_source spawn_inputs(caf::actor_system& system, input_paths what) {
-  return system.spawn<inputs, caf::detached>(std::move(what));
+  return spawn_on_own_thread<inputs>(system, std::move(what));
 }
 
 }  // namespace hydra

@@ -13,6 +13,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
+#include "runtime/base/thread_supply.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/node_id.hpp>
@@ -106,6 +107,32 @@ class network_module final : public caf::actor_system::module {
   std::size_t own_threads_ = 0;  ///< of the system itself
 };
 
+/// A module of CAF that makes threads when it starts, and could not be destroyed without one of them.
+class module_with_threads final : public caf::actor_system::module {
+ public:
+  explicit module_with_threads(caf::actor_system::module* made) : made_(made) {}
+  void start() override {
+    begin_or_end_process("the network of the cluster", [this] { made_->start(); });
+  }
+  void stop() override { made_->stop(); }
+  void init(caf::actor_system_config& config) override { made_->init(config); }
+  id_t id() const override { return made_->id(); }
+  void* subtype_ptr() override { return made_->subtype_ptr(); }
+
+ private:
+  std::unique_ptr<caf::actor_system::module> made_;
+};
+
+template <class Module>
+void load_with_threads(caf::actor_system_config& config) {
+  config.module_factories.push_back([](caf::actor_system& system) -> caf::actor_system::module* {
+    return new module_with_threads(Module::make(system, caf::detail::type_list<>{}));
+  });
+}
+
+/// Of the middleman: its multiplexer, and an actor for each kind of connections.
+std::size_t threads_of_network(bool encrypted) { return threads_of_system + (encrypted ? 3 : 2); }
+
 }  // namespace
 
 network_address parse_address(const std::string& text) {
@@ -175,7 +202,7 @@ cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const 
   config_->set("middleman.connection-timeout", timeout);
   config_->set("middleman.app-identifiers", std::vector<std::string>{application});
   types(*config_);
-  config_->load<caf::io::middleman>();
+  load_with_threads<caf::io::middleman>(*config_);
   if (keys) {
     check_cluster_keys(*keys);
     if (!openssl_errors_are_cleared()) {
@@ -187,9 +214,10 @@ cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const 
     config_->openssl_cafile = files_[0].path();
     config_->openssl_certificate = files_[1].path();
     config_->openssl_key = files_[2].path();
-    config_->load<caf::openssl::manager>();
+    load_with_threads<caf::openssl::manager>(*config_);
   }
   config_->load<network_module>();
+  require_threads(threads_of_network(keys.has_value()), "the network of the cluster");
   system_ = std::make_unique<caf::actor_system>(*config_);
 }
 

@@ -5,6 +5,7 @@
 #include "actors/cluster/folder_source.hpp"
 #include "actors/cluster/metrics_tail.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "actors/session/session.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -634,7 +635,7 @@ std::string to_string(node_end end) {
 }
 
 node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
-  const auto made = system.spawn<node, caf::detached>(std::move(setup));
+  const auto made = spawn_on_own_thread<node>(system, std::move(setup));
   return node_handle(caf::actor_cast<caf::actor>(made));
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/input/batch_reader.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/memory/host_arena.hpp"
 #include "runtime/trace/trace.hpp"
 
@@ -83,7 +84,7 @@ class data_host final : public data_actor::base {
 data_actor spawn_data(caf::actor_system& system, const run_services& services, const std::vector<model_entry>& models,
                       const memory_actor& memory, bool detached) {
   if (detached) {
-    return system.spawn<data_host, caf::detached>(services, models, memory);
+    return spawn_on_own_thread<data_host>(system, services, models, memory);
   }
   return system.spawn<data_host>(services, models, memory);
 }

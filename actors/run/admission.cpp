@@ -1,6 +1,7 @@
 #include "actors/run/admission.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/trace/trace.hpp"
 
 #include <memory>
@@ -66,7 +67,7 @@ admission_actor spawn_admission(caf::actor_system& system, const run_services& s
     return {};
   }
   if (detached) {
-    return system.spawn<admission, caf::detached>(services, std::move(make), supervisor);
+    return spawn_on_own_thread<admission>(system, services, std::move(make), supervisor);
   }
   return system.spawn<admission>(services, std::move(make), supervisor);
 }

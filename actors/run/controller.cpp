@@ -1,6 +1,7 @@
 #include "actors/run/controller.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 
 #include <cstdint>
 #include <iterator>
@@ -184,7 +185,7 @@ controller_actor spawn_controller(caf::actor_system& system, const run_services&
     return {};
   }
   if (detached) {
-    return system.spawn<callback_controller, caf::detached>(services, std::move(callbacks), supervisor);
+    return spawn_on_own_thread<callback_controller>(system, services, std::move(callbacks), supervisor);
   }
   return system.spawn<callback_controller>(services, std::move(callbacks), supervisor);
 }

@@ -1,10 +1,12 @@
 #include "actors/schedule/policy_host.hpp"
 
+#include "actors/protocol/own_thread.hpp"
 #include "actors/protocol/system_config.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <chrono>
 #include <future>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -57,6 +59,16 @@ std::unique_ptr<caf::actor_system_config> config_for(const policy_actor_source& 
   return config;
 }
 
+/// A system does not end while it has an actor that nobody ends.
+relay_actor relay_to(caf::actor_system& system, const policy_actor& actor, bool outlives_run) try {
+  return spawn_on_own_thread<relay>(system, actor, outlives_run);
+} catch (...) {
+  if (!outlives_run) {
+    end_actor(actor);
+  }
+  throw;
+}
+
 }  // namespace
 
 /// The system is destroyed before its configuration and before the code of its actors.
@@ -76,7 +88,7 @@ policy_host::policy_host(std::shared_ptr<const policy_actor_source> source)
   if (!actor) {
     throw fault_error(fault_code::bad_input, "policy " + from.name + ": there is no actor to ask");
   }
-  const auto between = state_->system.spawn<relay, caf::detached>(actor, from.outlives_run);
+  const auto between = relay_to(state_->system, actor, from.outlives_run);
   relayed_ = std::make_shared<policy_actor_source>(
       policy_actor_source{.name = from.name, .start = [between](caf::actor_system&) -> policy_actor { return between; }});
 }
@@ -87,16 +99,21 @@ policy_host::~policy_host() {
   }
 }
 
-/// A system ends when its last actor does.
+/// A system ends when its last actor does. Without a thread that waits for that it is leaked.
 bool policy_host::retire(duration limit) {
   end_actor(relayed_->start(state_->system));  // the run has done so, unless it was never started
   relayed_ = nullptr;
   const auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
-  std::thread{[ended, state = std::move(state_)]() mutable {
-    state.reset();
-    ended->set_value();
-  }}.detach();
+  auto* const left = state_.release();
+  try {
+    std::thread{[ended, left] {
+      std::unique_ptr<state>{left}.reset();
+      ended->set_value();
+    }}.detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
   return end.wait_for(limit) == std::future_status::ready;
 }
 

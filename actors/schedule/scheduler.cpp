@@ -7,6 +7,7 @@
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/schedule_tracker.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "actors/protocol/own_thread.hpp"
 #include "runtime/base/duration_histogram.hpp"
 
 #include <map>
@@ -381,7 +382,7 @@ class scheduler final : public scheduler_actor::base {
 
 scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup) {
   if (setup.advice.apart) {
-    return system.spawn<scheduler, caf::detached>(services, std::move(setup));
+    return spawn_on_own_thread<scheduler>(system, services, std::move(setup));
   }
   return system.spawn<scheduler>(services, std::move(setup));
 }

@@ -1,6 +1,6 @@
 #include "apps/commands/interrupts.hpp"
 
-#include "tests/apps/commands/child_process.hpp"
+#include "tests/support/child_process.hpp"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -8,6 +8,9 @@
 #include <future>
 
 namespace hydra::apps {
+
+using test::child_end;
+using test::in_child;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace hydra::apps {
+namespace hydra::test {
 
 struct child_end {
   int status = -1;    ///< exit status; 1000 + the signal that killed it
@@ -14,4 +14,4 @@ struct child_end {
 /// Runs `body` in a forked child whose exit status is the result, and waits for it. A child that hangs dies of SIGALRM.
 child_end in_child(const std::function<int()>& body);
 
-}  // namespace hydra::apps
+}  // namespace hydra::test

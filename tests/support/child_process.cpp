@@ -1,4 +1,4 @@
-#include "tests/apps/commands/child_process.hpp"
+#include "tests/support/child_process.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
-namespace hydra::apps {
+namespace hydra::test {
 
 namespace {
 
@@ -46,4 +46,4 @@ child_end in_child(const std::function<int()>& body) {
   return end;
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra::test
