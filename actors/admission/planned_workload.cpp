@@ -4,6 +4,7 @@
 #include "actors/admission/loaded_model.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/thread_supply.hpp"
 #include "runtime/device/usable_memory.hpp"
 #include "runtime/memory/host_memory.hpp"
 
@@ -130,6 +131,7 @@ class planner {
   /// On other device objects: those of the run start with empty queues and counters.
   void prepare_models() {
     const device_set own(setup_.devices, setup_.log, setup_.options.stop_limit);
+    require_threads(setup_.threads, "the run");  // asked again when it begins: now before minutes of measuring
     made_.machines = own.infos();
     const auto numbers = common_formats(made_.machines);
     const auto measured = own.pointers();

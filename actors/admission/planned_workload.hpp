@@ -28,6 +28,7 @@ struct planning_setup {
   const std::vector<device_entry>& devices;
   const interrupt_flag& interrupts;
   std::shared_ptr<spdlog::logger> log;
+  std::size_t threads = 0;               ///< that the run makes beside those of its devices
 };
 
 struct planned_workload {

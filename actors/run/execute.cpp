@@ -74,9 +74,17 @@ executed_run execute(run_setup setup, const run_environment& in) {
   executed_run run;
   {
     caf::actor_system system(*config);
-    record = run_to_end(system, std::move(setup), in, done);
-    run.devices = in.devices.retire([&in](bool hanging) { in.arena.end_locks(hanging); });
-    updates.reset();  // the last actor handles must be destroyed before their system
+    const auto retire_all = [&] {
+      run.devices = in.devices.retire([&in](bool hanging) { in.arena.end_locks(hanging); });
+      updates.reset();  // the last actor handles must be destroyed before their system
+    };
+    try {
+      record = run_to_end(system, std::move(setup), in, done);
+    } catch (...) {
+      retire_all();
+      throw;
+    }
+    retire_all();
   }
   if (host) {
     retire(*host, source->name, in.stop_limit, *log);

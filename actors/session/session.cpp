@@ -9,6 +9,7 @@
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/policy/catalog.hpp"
+#include "actors/protocol/system_config.hpp"
 #include "actors/report/report_builder.hpp"
 #include "actors/report/run_files.hpp"
 #include "actors/run/device_set.hpp"
@@ -20,6 +21,8 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/kept_checkpoint.hpp"
 #include "runtime/base/interrupt_flag.hpp"
+#include "runtime/base/thread_supply.hpp"
+#include "runtime/device/loop_threads.hpp"
 #include "runtime/memory/host_memory.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
@@ -76,6 +79,7 @@ struct session::state {
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
+  loop_threads loops{optimizer_threads(options)};
   std::shared_ptr<plugin_set> plugins = make_plugin_set();
   policy_choice chosen;
   device_registry kinds;
@@ -106,7 +110,8 @@ struct session::state {
   void require_unplanned(const std::string& what) const;
   device_set make_devices() const { return device_set(device_entries, log, options.stop_limit); }
   planning_setup planning() const {
-    return {.options = options, .models = descriptions, .devices = device_entries, .interrupts = interrupts, .log = log};
+    return {.options = options, .models = descriptions, .devices = device_entries, .interrupts = interrupts, .log = log,
+            .threads = threads_of_run()};
   }
   void make_plan();
   void end_stopped_trials();
@@ -118,6 +123,7 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   model_entry waiting_model(std::size_t i);
   void load_models();
+  std::size_t threads_of_run() const;
   /// Without memory at the start.
   std::set<model_id> waiting() const;
   bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
@@ -643,8 +649,17 @@ report session::state::report_of(const executed_run& run, duration load, const t
   return r;
 }
 
+/// Beside those of its devices and of parallel loops, which begin before: of the actor system, DATA, ADMISSION, CHECKPOINTER,
+/// CONTROLLER and the file of metrics; of a policy actor its own system, RELAY, and SCHEDULER, which is apart then.
+std::size_t session::state::threads_of_run() const {
+  const bool observed = !callbacks.empty() || !evaluation_callbacks.empty() || search.rule;
+  const std::size_t advice = chosen.advice().source ? threads_of_system + 2 : 0;
+  return threads_of_system + 2 + (saves() ? 1 : 0) + (observed ? 1 : 0) + (files.wanted() ? 1 : 0) + advice;
+}
+
 void session::state::load() {
   devices = std::make_unique<device_set>(device_entries, log, options.stop_limit);
+  require_threads(threads_of_run(), "the run");
   require_planned_memory(*planned, devices->infos());
   load_models();
   make_joiner();
