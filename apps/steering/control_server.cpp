@@ -1,6 +1,7 @@
 #include "apps/steering/control_server.hpp"
 
 #include "apps/steering/answer.hpp"
+#include "apps/steering/command_thread.hpp"
 #include "apps/steering/connection.hpp"
 #include "apps/steering/folder_socket.hpp"
 #include "runtime/base/json_text.hpp"
@@ -13,8 +14,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,23 +50,30 @@ void serve(client& c, const pollfd& found) {
 /// It is executed at once, whatever others wait for.
 bool is_quick(const read_command& c) { return !c.error.empty() || c.name == "status" || c.name == "quit"; }
 
+/// Of the server, from the moment at which it listens.
+struct socket_file {
+  std::filesystem::path folder;
+  ~socket_file() { remove_socket(folder); }
+};
+
 }  // namespace
 
 class control_server::loop {
  public:
   loop(steering& run, std::filesystem::path folder)
       : run_{run},
-        folder_{std::move(folder)},
-        listening_{listen_in(folder_)},
+        listening_{listen_in(folder)},
+        file_{std::move(folder)},
         wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+        commands_{std::in_place, run, [this](std::string text) { keep_answer(std::move(text)); }},
         thread_{[this] { serve_clients(); }} {}
 
   ~loop() {
     stopping_ = true;
     wake();
     thread_.join();
-    if (executing_.valid()) give_answer();  // to the client that has ended the run
-    remove_socket(folder_);
+    commands_.reset();
+    if (executed_) give_answer();  // to the client that has ended the run
   }
 
  private:
@@ -106,7 +114,7 @@ class control_server::loop {
         if (!line) return;
         c->pending = parse_command(*line);
       }
-      if (!is_quick(*c->pending) && executing_.valid()) return;
+      if (!is_quick(*c->pending) && executing_) return;
       const read_command command = *std::exchange(c->pending, std::nullopt);
       is_quick(command) ? c->line.answer(json_text(answer(run_, command))) : start(c, command);
     }
@@ -115,17 +123,21 @@ class control_server::loop {
   void start(const std::shared_ptr<client>& c, const read_command& command) {
     c->awaits_answer = true;
     asker_ = c;
-    executing_ = std::async(std::launch::async, [this, command] {
-      std::string text = json_text(answer(run_, command));
-      executed_ = true;
-      wake();
-      return text;
-    });
+    executing_ = true;
+    commands_->execute(command);
+  }
+
+  /// On the thread of the commands.
+  void keep_answer(std::string text) {
+    answer_ = std::move(text);
+    executed_ = true;
+    wake();
   }
 
   /// To the client that has asked, if it is still there.
   void give_answer() {
-    std::string text = executing_.get();
+    executing_ = false;
+    std::string text = std::move(answer_);
     const auto c = asker_.lock();
     if (!c) return;
     c->awaits_answer = false;
@@ -138,16 +150,18 @@ class control_server::loop {
   }
 
   steering& run_;
-  std::filesystem::path folder_;
+  std::vector<std::shared_ptr<client>> clients_;  ///< first: when they notice the end there is no socket any more
   descriptor listening_;
+  socket_file file_;
   descriptor wake_;  ///< an eventfd: a command was executed, or this ends
-  std::vector<std::shared_ptr<client>> clients_;
   std::weak_ptr<client> asker_;
-  std::future<std::string> executing_;  ///< the answer; valid until it is given
-  std::atomic<bool> executed_ = false;
+  bool executing_ = false;              ///< a command, whose answer is not given
+  std::string answer_;                  ///< of that command, once it is executed
+  std::atomic<bool> executed_ = false;  ///< set after `answer_`
   std::atomic<bool> stopping_ = false;
   bool scarce_ = false;  ///< no descriptor was left
-  std::thread thread_;   ///< last: it uses the others
+  std::optional<command_thread> commands_;
+  std::thread thread_;  ///< last: it uses the others
 };
 
 control_server::control_server(steering& run, const std::filesystem::path& folder)

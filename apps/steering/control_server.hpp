@@ -9,10 +9,11 @@
 namespace hydra::apps {
 
 /// Listens in the run folder, whose lock the caller holds, as long as it lives. One thread reads, `status` is answered at
-/// once; the other commands are executed one after the other. Whatever a client does, the run does not notice it.
+/// once; the other commands are executed one after the other, by a second one. Whatever a client does, the run does not notice
+/// it.
 class control_server {
  public:
-  /// `run` outlives it. Throws fault_error{io} if the socket cannot be made.
+  /// `run` outlives it. Throws fault_error{io} if the socket cannot be made, std::system_error if a thread cannot.
   control_server(steering& run, const std::filesystem::path& folder);
   /// Waits for a command that is being executed, closes all connections, removes the socket.
   ~control_server();

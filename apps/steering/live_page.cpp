@@ -8,6 +8,7 @@
 #include "apps/steering/live_view.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/thread_supply.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -168,6 +169,7 @@ class live_page::server {
   void listen() {
     ::listen(socket_,
              SOMAXCONN);  // the library lets 5 wait: of more that come at once, each would try again after seconds
+    require_threads(threads + 1, "--serve");  // the library cannot undo a part of them
     std::promise<void> runs;
     http_.new_task_queue = [&runs] {
       auto pool = std::make_unique<bounded_pool>();

@@ -9,6 +9,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/device/cpu/queue_threads.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -186,6 +187,7 @@ const model_entry* session_steering::find(const std::string& model) const {
 
 /// All are checked before the first one joins. One that the run refuses is removed from the record again, with those behind it.
 std::vector<std::string> session_steering::join(const value_list& models) {
+  use_threads(1);  // what is read for them begins no threads of LibTorch's, of which there may be none
   drop_refused();
   const auto known = static_cast<std::ptrdiff_t>(workload_.models.size());
   const workload more = with_models(workload_, models);

@@ -10,6 +10,7 @@
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/support/depth.hpp"
 #include "tests/support/resident_bytes.hpp"
+#include "tests/support/scarce_threads.hpp"
 
 #include <sys/stat.h>
 #include <catch2/catch.hpp>
@@ -18,6 +19,7 @@
 #include <fstream>
 #include <future>
 #include <random>
+#include <system_error>
 
 namespace hydra::apps {
 
@@ -284,6 +286,27 @@ TEST_CASE("a client may leave while its command is executed") {
   }
   CHECK(run.asked().size() == 2);
   CHECK(open_descriptors() == descriptors);
+}
+
+TEST_CASE("commands are executed where the system refuses more threads") {
+  const temporary_folder folder;
+  fake_steering run;
+  const control_server server{run, folder.path()};
+  socket_client client{folder.path()};
+  const test::no_more_threads none;
+  CHECK(client.ask(R"({"command": "pause", "model": "gpt-a"})") == R"({"command":"pause","model":"gpt-a"})");
+  CHECK_THAT(client.ask(ask_clone), Contains("gpt-a-clone"));
+  CHECK(run.asked() == std::vector<std::string>{"pause gpt-a", "clone gpt-a steps=20"});
+}
+
+TEST_CASE("a server that gets a part of its threads ends them, and leaves no socket") {
+  const temporary_folder folder;
+  fake_steering run;
+  for (int left = 0; left < 2; ++left) {
+    const test::scarce_threads few{left};
+    CHECK_THROWS_AS(control_server(run, folder.path()), std::system_error);
+    CHECK(std::filesystem::is_empty(folder.path()));
+  }
 }
 
 TEST_CASE("the 65th client is told that it is one too many") {
