@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -91,9 +92,13 @@ int run_or_complain(int argc, const char* const* argv) {
   }
 }
 
+/// A write beyond a limit on the size of files (ulimit -f) fails then, as on a full disk, instead of ending the process.
+void fail_at_limit_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) noexcept {
+  fail_at_limit_of_files();
   const int status = run_or_complain(argc, argv);
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && !std::ferror(stdout)) return status;
