@@ -2,6 +2,7 @@
 #include "tests/apps/commands/forked_program.hpp"
 
 #include "apps/commands/program.hpp"
+#include "tests/support/scarce_threads.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -28,14 +29,15 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-/// Strings, each ended by a zero: working directory, files of the two streams, arguments behind a letter, an empty one,
-/// environment.
+/// Strings, each ended by a zero: working directory, files of the two streams, number of threads, arguments behind a letter, an
+/// empty one, environment.
 std::string packed(const program_call& call) {
   std::string all;
   const auto add = [&](const std::string& s) { all.append(s).push_back('\0'); };
   add(call.folder);
   add(call.out);
   add(call.err);
+  add(std::to_string(call.threads));
   for (const auto& a : call.arguments) add("a" + a);  // so that none is empty
   add("");
   for (char** e = environ; *e != nullptr; ++e) add(*e);
@@ -58,7 +60,8 @@ void open_as(int stream, const char* file) {
   open_as(STDERR_FILENO, strings[2]);
   static char name[] = "hydra";
   std::vector<char*> arguments{name};
-  auto s = strings.begin() + 3;
+  const test::scarce_threads limit{std::atoi(strings[3])};
+  auto s = strings.begin() + 4;
   for (; **s != '\0'; ++s) arguments.push_back(*s + 1);
   ::clearenv();
   for (++s; s != strings.end(); ++s) ::putenv(*s);

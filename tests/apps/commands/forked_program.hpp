@@ -13,6 +13,7 @@ struct program_call {
   std::vector<std::string> arguments;
   std::filesystem::path out;  ///< files for its streams
   std::filesystem::path err;
+  int threads = -1;  ///< how many its first thread can start; -1: not limited
 };
 
 /// Exit status of `hydra <arguments>` with the environment of the caller; 1000 + the signal that killed it. On any thread.

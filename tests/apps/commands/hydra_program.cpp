@@ -27,11 +27,16 @@ std::vector<std::string> words_of(const std::string& arguments) {
 }  // namespace
 
 outcome run_hydra(const temporary_folder& folder, const std::string& arguments) {
+  return run_hydra_with_threads(folder, arguments, -1);
+}
+
+outcome run_hydra_with_threads(const temporary_folder& folder, const std::string& arguments, int threads) {
   const temporary_folder streams;
   const int status = run_forked({.folder = folder.path(),
                                  .arguments = words_of(arguments),
                                  .out = streams.path() / "out",
-                                 .err = streams.path() / "err"});
+                                 .err = streams.path() / "err",
+                                 .threads = threads});
   return {status < 1000 ? status : -1, streams.read("out"), streams.read("err")};
 }
 

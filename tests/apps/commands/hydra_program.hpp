@@ -17,6 +17,9 @@ struct outcome {
 /// split as by the shell: no pipes, redirections or braces, and patterns must be quoted.
 outcome run_hydra(const temporary_folder& folder, const std::string& arguments);
 
+/// The same where the main thread can start only so many threads.
+outcome run_hydra_with_threads(const temporary_folder& folder, const std::string& arguments, int threads);
+
 /// The built program. The shell splits the arguments; `before`: what it does first.
 outcome start_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before = "");
 
