@@ -1,12 +1,5 @@
 #include "runtime/storage/append_log.hpp"
 
-#include "runtime/storage/file_system.hpp"
-#include "runtime/storage/uninterrupted.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 namespace hydra {
@@ -14,12 +7,7 @@ namespace hydra {
 append_log::append_log(std::shared_ptr<spdlog::logger> log, append_log_options options)
     : log_(std::move(log)), options_(options), writer_([this] { write_batches(); }) {}
 
-append_log::~append_log() {
-  close();
-  for (const auto& [file, descriptor] : descriptors_) {
-    ::close(descriptor);
-  }
-}
+append_log::~append_log() { close(); }
 
 void append_log::append(const std::filesystem::path& file, std::string_view entry) {
   {
@@ -70,35 +58,12 @@ void append_log::write_batches() {
 fault append_log::write(const std::filesystem::path& file, std::string_view bytes) {
   fault why;
   try {
-    append_to(file, bytes);
+    files_.try_emplace(file, file).first->second.append(bytes);
   } catch (const fault_error& e) {
     why = e.what_happened();
   }
   tell(file, why);
   return why;
-}
-
-/// Appends all of it or nothing.
-void append_log::append_to(const std::filesystem::path& file, std::string_view bytes) {
-  if (!descriptors_.contains(file)) {
-    const int opened = uninterrupted([&] { return ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644); });
-    if (opened < 0) {
-      throw file_error("open", file, errno);
-    }
-    descriptors_[file] = opened;
-  }
-  const int descriptor = descriptors_.at(file);
-  // -1 if it is not a regular file; then it is not truncated either
-  const auto begin = ::lseek(descriptor, 0, SEEK_END);
-  while (!bytes.empty()) {
-    const auto n = uninterrupted([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
-    if (n < 0) {
-      const int error = errno;
-      static_cast<void>(::ftruncate(descriptor, begin) == 0);
-      throw file_error("write", file, error);
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
 }
 
 /// Warns when writing starts to fail and when it works again.

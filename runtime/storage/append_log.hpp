@@ -2,6 +2,7 @@
 // Entries appended to files by a separate thread: the caller never waits for the disk.
 
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/appended_file.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -55,12 +56,11 @@ class append_log {
 
   void write_batches();
   fault write(const std::filesystem::path& file, std::string_view bytes);
-  void append_to(const std::filesystem::path& file, std::string_view bytes);
   void tell(const std::filesystem::path& file, const fault& why);
 
   const std::shared_ptr<spdlog::logger> log_;
   const append_log_options options_;
-  std::map<std::filesystem::path, int> descriptors_;  ///< used by the writing thread only, like the next member
+  std::map<std::filesystem::path, appended_file> files_;  ///< used by the writing thread only, like the next member
   std::set<std::filesystem::path> failing_;
 
   std::mutex mutex_;
