@@ -71,6 +71,8 @@
 //    trial_copied     A session's thread -> SUPERVISOR -> CONTROLLER  a copy of a good trial has joined (11) in the place
 //                     of a bad one; the good one has waited for that, saved where it is.
 //    trial_left       SUPERVISOR -> CONTROLLER      it has failed or was stopped: others do not wait for it.
+//    record_again     CONTROLLER -> SUPERVISOR -> CONTROLLER, after a while  decisions that could not be written are tried
+//                     again; until then nothing of them is carried out.
 // 15 read_status      A session's thread -> SUPERVISOR -> REPORTER: what the models and devices do now.
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->

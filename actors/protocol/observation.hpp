@@ -66,6 +66,10 @@ struct trial_copied {
   bool joined = true;
 };
 
+/// Timer of the CONTROLLER while decisions of the search cannot be recorded. By way of the SUPERVISOR: a message that waits
+/// for an actor with a thread of its own keeps that thread.
+struct record_again {};
+
 /// To the CONTROLLER: a model has ended before its last step, failed or stopped.
 struct trial_left {
   std::string name;

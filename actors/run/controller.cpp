@@ -2,6 +2,9 @@
 
 #include "actors/protocol/guarded.hpp"
 #include "actors/protocol/own_thread.hpp"
+#include "actors/run/write_retry.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <iterator>
@@ -25,6 +28,7 @@ class callback_controller final : public controller_actor::base {
       : super(config),
         services_(std::move(services)),
         trials_(std::move(callbacks.search)),
+        retry_(callbacks.record_limit),
         callbacks_(std::move(callbacks)),
         supervisor_(std::move(supervisor)) {}
 
@@ -35,7 +39,7 @@ class callback_controller final : public controller_actor::base {
     return {guarded(this, &callback_controller::on_step_observed),
             guarded(this, &callback_controller::on_evaluation_observed),
             guarded(this, &callback_controller::on_trial_left), guarded(this, &callback_controller::on_trial_copied),
-            guarded(this, &callback_controller::on_shut_down)};
+            guarded(this, &callback_controller::on_record_again), guarded(this, &callback_controller::on_shut_down)};
   }
 
   void on_exit() override {
@@ -60,10 +64,14 @@ class callback_controller final : public controller_actor::base {
   void on_evaluation_observed(const evaluation_observed& m) {
     began(step_of(m.what.steps, m.what.name));
     const bool stop = tell(callbacks_.evaluations, m.what);
-    if (stop || !trials_.has(m.what.name)) {
-      send(m.task, evaluation_acknowledged{m.what.steps, stop});
-    } else {
+    const bool is_trial = trials_.has(m.what.name);
+    if (is_trial && !stop) {
       hold(m);
+    } else {
+      if (is_trial) {
+        answer(trials_.ended(m.what.name));  // before it is saved: a run that is resumed must not take this for a result
+      }
+      send(m.task, evaluation_acknowledged{m.what.steps, stop});
     }
     ended();
   }
@@ -85,6 +93,41 @@ class callback_controller final : public controller_actor::base {
         begin_copies(a);
       }
     }
+    watch_record();
+  }
+
+  /// What cannot be recorded is not carried out. It is tried again with the next event of the search, or after a while.
+  void watch_record() {
+    const auto now = clock().now();
+    const auto& why = trials_.unrecorded();
+    if (!why) {
+      if (retry_.succeeded()) {
+        services_.log->warn("the decisions of the search can be recorded again");
+      }
+      return;
+    }
+    if (retry_.failed(now)) {
+      services_.log->warn("trials wait until the decisions of the search can be recorded: {}", why.text);
+    }
+    if (retry_.is_over(now)) {
+      halt(why);
+    } else if (const auto wait = retry_.next_try(now)) {
+      caf::delayed_anon_send(supervisor_, *wait, record_again{});
+    }
+  }
+
+  /// Trials that went on without their decisions could not be taken back; where they are now, a run that is resumed decides.
+  void halt(const fault& why) {
+    const auto text = fmt::format("the decisions of the search could not be recorded for {}: {}; every model is saved: resume "
+                                  "the run when that can be written",
+                                  to_string(retry_.limit()), why.text);
+    services_.log->error("{}", text);
+    send(supervisor_, run_aborted{{fault_code::io, text}, true});
+  }
+
+  void on_record_again(const record_again&) {
+    retry_.is_due();
+    answer(trials_.record());
   }
 
   void answer(const trial_answer& a) {
@@ -164,6 +207,7 @@ class callback_controller final : public controller_actor::base {
 
   run_services services_;
   trial_gate trials_;
+  write_retry retry_;
   std::map<std::string, task_actor> tasks_;  ///< of trials that wait
   struct copied_trial {
     trial_answer answer;

@@ -193,7 +193,7 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
   actors.optimizer = spawn_optimizer(system, setup.services);
   actors.memory = spawn_memory_manager(system, setup.services, {actors.scheduler, actors.optimizer, actors.reporter, actors.supervisor});
   actors.data = spawn_data(system, setup.services, setup.models, actors.memory, setup.detached);
-  const callback_set callbacks{setup.callbacks, setup.evaluation_callbacks, setup.search};
+  const callback_set callbacks{setup.callbacks, setup.evaluation_callbacks, setup.search, setup.callback_limit};
   actors.observed = callbacks.wanted();
   actors.controller = spawn_controller(system, setup.services, callbacks, actors.supervisor, setup.detached);
   actors.admission = spawn_admission(system, setup.services, setup.make_model, actors.supervisor, setup.detached);

@@ -48,7 +48,7 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_trial_decided),     guarded(this, &supervisor::on_interrupt_run),
             guarded(this, &supervisor::on_run_aborted),       guarded(this, &supervisor::on_run_stalled),
             guarded(this, &supervisor::on_read_status),       guarded(this, &supervisor::on_model_kept),
-            guarded(this, &supervisor::on_trial_copied)};
+            guarded(this, &supervisor::on_trial_copied),      guarded(this, &supervisor::on_record_again)};
   }
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
@@ -94,6 +94,7 @@ class supervisor final : public supervisor_actor::base {
   void on_trial_held(const trial_held& m);
   void on_trial_decided(const trial_decided& m);
   void on_trial_copied(const trial_copied& m) { send(actors_.controller, m); }
+  void on_record_again(const record_again& m) { send(actors_.controller, m); }
   void on_read_status(const read_status& m);
   void on_model_kept(const model_kept& m);
 

@@ -6,11 +6,14 @@
 #include "actors/selection/search_record.hpp"
 #include "actors/selection/search_rule.hpp"
 #include "actors/selection/search_settings.hpp"
+#include "actors/selection/trial_score.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -54,7 +57,7 @@ class trial_gate {
   /// A trial has been evaluated, perhaps again after a pause or a resume.
   std::vector<trial_answer> evaluated(const evaluation_completed& e) {
     held_[e.name] = {.trial = e.name, .model = e.model, .steps = e.steps};
-    return answers(decide(*setup_.rule, trial_result{e.name, e.steps, score_of(e)}));
+    return decided(trial_result{e.name, e.steps, score_of(setup_.metric, e.loss, e.accuracy)});
   }
   /// A copy has joined, or cannot: nobody waits for it any more.
   void begun(const std::string& copy) {
@@ -66,8 +69,7 @@ class trial_gate {
   std::vector<trial_answer> ended(const std::string& trial) {
     held_.erase(trial);
     gone_.insert(trial);
-    auto all = setup_.stopped.contains(trial) ? std::vector<trial_answer>{}
-                                              : answers(decide(*setup_.rule, trial_ended{trial}));
+    auto all = setup_.stopped.contains(trial) ? std::vector<trial_answer>{} : decided(trial_ended{trial});
     for (const auto& [of, copies] : copies_) {
       if (of.first == trial && !copies.empty()) {
         all.push_back({.copies = copies});
@@ -76,16 +78,38 @@ class trial_gate {
     return all;
   }
 
+  /// What follows from decisions that can be recorded now, in their order; the others stay, and their trials are held.
+  std::vector<trial_answer> record() {
+    std::vector<trial_answer> all;
+    for (; !unrecorded_.empty() && can_record(unrecorded_.front()); unrecorded_.pop_front()) {
+      std::ranges::move(carried_out(unrecorded_.front()), std::back_inserter(all));
+    }
+    return all;
+  }
+  /// Why decisions could not be recorded the last time, if some are not.
+  const fault& unrecorded() const { return why_unrecorded_; }
+
  private:
-  /// Lower is better.
-  double score_of(const evaluation_completed& e) const {
-    return setup_.metric == search_metric::accuracy ? -e.accuracy.value_or(0) : e.loss;
+  std::vector<trial_answer> decided(search_event event) {
+    unrecorded_.push_back(decide(*setup_.rule, std::move(event)));
+    return record();
   }
 
-  std::vector<trial_answer> answers(const search_record& r) {
+  bool can_record(const search_record& r) try {
+    why_unrecorded_ = {};
     if (setup_.hooks.record) {
       setup_.hooks.record(r);
     }
+    return true;
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::io) {
+      throw;
+    }
+    why_unrecorded_ = e.what_happened();
+    return false;
+  }
+
+  std::vector<trial_answer> carried_out(const search_record& r) {
     std::vector<trial_answer> all;
     for (const auto& d : r.decisions) {
       if (d.copy && expect(*d.copy)) {
@@ -139,6 +163,8 @@ class trial_gate {
   std::map<std::pair<std::string, std::uint32_t>, std::vector<trial_copy>> copies_;  ///< by whose state they begin with
   std::set<std::string> gone_;                                                       ///< trials that have ended
   std::map<std::string, trial_answer> held_;
+  std::deque<search_record> unrecorded_;  ///< the rule has decided, nothing is carried out yet
+  fault why_unrecorded_;
 };
 
 }  // namespace hydra

@@ -9,7 +9,8 @@ namespace hydra {
 
 /// Called on a thread of the run; both must return soon.
 struct search_hooks {
-  /// Gets each event and its decisions before they are carried out; may throw: then the run continues without search.
+  /// Gets each event and its decisions before they are carried out. If it throws fault_error{io}, it is called again later,
+  /// and the trials wait meanwhile: it must then have recorded nothing of it. Other exceptions end the search, not the run.
   std::function<void(const search_record&)> record{};
   /// Begins a copy of a trial, on another thread, and says so by session::copy_begun(); until then the other trial waits:
   /// its newest state is that after `steps`. Asked again for a copy that is there, as after a resume, it only says so. If

@@ -82,7 +82,7 @@ search_record parsed(std::string_view line, std::size_t number) {
   try {
     return record_from(parse_ordered_json(line));
   } catch (const json::exception& e) {
-    throw damaged(e.what());
+    throw damaged(json_complaint(e));
   } catch (const fault_error& e) {
     throw damaged(e.what_happened().text);
   }

@@ -15,7 +15,9 @@
 #include "actors/run/device_set.hpp"
 #include "actors/run/execute.hpp"
 #include "actors/run/run_requests.hpp"
+#include "actors/selection/missing_results.hpp"
 #include "actors/selection/search_rules.hpp"
+#include "actors/selection/trial_score.hpp"
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -30,6 +32,7 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <ranges>
 #include <set>
 #include <utility>
@@ -64,6 +67,23 @@ Answer awaited(std::future<Answer>& answer, line_state line) {
   }
 }
 
+/// What has been decided: trials that stop, and copies of others.
+void take_over(search_setup& search, std::span<const search_record> decided) {
+  for (const auto& r : decided) {
+    for (const auto& d : r.decisions) {
+      if (d.verdict == trial_verdict::stop) {
+        search.stopped.emplace(d.trial, d.steps);
+      }
+      if (d.copy) {
+        search.copies.push_back(*d.copy);
+      }
+    }
+    if (const auto* end = std::get_if<trial_ended>(&r.event)) {
+      search.trials.insert(end->trial);  // a copy that could not begin is not expected again
+    }
+  }
+}
+
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
   const auto* why = kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they "
                            "were handed over (its report says why); read its checkpoint"
@@ -88,6 +108,8 @@ struct session::state {
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
   search_setup search;
+  std::vector<search_record> recorded;              ///< what the search had decided before
+  std::vector<search_record> unrecorded;            ///< of results of before that have no record; made by plan()
   interrupt_flag interrupts;
   request_line requests;
 
@@ -114,6 +136,7 @@ struct session::state {
             .threads = threads_of_run()};
   }
   void make_plan();
+  void decide_missing_results();
   void end_stopped_trials();
   void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
@@ -268,23 +291,12 @@ void session::use_search(const search_settings& settings, search_hooks hooks, st
                                   search.rule->describe()));
   }
   replay(*search.rule, earlier);
-  for (const auto& r : earlier) {
-    for (const auto& d : r.decisions) {
-      if (d.verdict == trial_verdict::stop) {
-        search.stopped.emplace(d.trial, d.steps);
-      }
-      if (d.copy) {
-        search.copies.push_back(*d.copy);
-      }
-    }
-    if (const auto* end = std::get_if<trial_ended>(&r.event)) {
-      search.trials.insert(end->trial);  // a copy that could not begin is not expected again
-    }
-  }
+  take_over(search, earlier);
   for (const auto& t : settings.trials) {
     search.trials.insert(t.name);
   }
   state_->search = std::move(search);
+  state_->recorded.assign(earlier.begin(), earlier.end());
 }
 
 // -- the plan -------------------------------------------------------------------------------------------------------------
@@ -298,6 +310,7 @@ void session::state::require_unplanned(const std::string& what) const {
 const workload_plan& session::plan() {
   if (!state_->planned) {
     state_->make_plan();
+    state_->decide_missing_results();
     state_->end_stopped_trials();
   }
   return state_->planned->plan;
@@ -323,6 +336,24 @@ void session::state::make_plan() {
 std::vector<std::string> session::notes() {
   plan();
   return state_->planned->notes();
+}
+
+/// Trials whose checkpoints have results that were not recorded: the file could not be written, or has lost lines.
+void session::state::decide_missing_results() {
+  if (!search.rule) {
+    return;
+  }
+  std::vector<trial_result> results;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    const auto* saved = planned->begins.of(i);
+    for (const auto& e : saved ? saved->standing.history.evaluations : std::vector<evaluation_record>{}) {
+      results.push_back({descriptions[i].name, e.steps, score_of(search.metric, e.loss, e.accuracy)});
+    }
+  }
+  auto known = search.trials;
+  std::ranges::transform(search.copies, std::inserter(known, known.end()), &trial_copy::trial);
+  unrecorded = decide_missing(*search.rule, recorded, std::move(results), std::move(known));
+  take_over(search, unrecorded);
 }
 
 /// One that had given its memory to others when it was decided has not been saved as stopped.
@@ -378,7 +409,8 @@ bool session::complete() {
     const auto* saved = state_->planned->begins.of(i);
     return saved && is_at_end(*saved, *state_->cut_model(i));
   };
-  return std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
+  return state_->unrecorded.empty() &&
+         std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
 }
 
 // -- forecasts ------------------------------------------------------------------------------------------------------------
@@ -684,6 +716,11 @@ report session::run() {
   }
   s.check_search();
   s.files.make_folder();
+  for (const auto& r : s.unrecorded) {
+    if (s.search.hooks.record) {
+      s.search.hooks.record(r);
+    }
+  }
   const auto start = steady_clock::now();
   s.load();
   s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});

@@ -89,7 +89,8 @@ class session {
 
   /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to models
   /// that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and queue_model(). A session
-  /// that resumes gives `earlier`, what was recorded before. Before run(). Throws fault_error:
+  /// that resumes gives `earlier`, what was recorded before; results of checkpoints that it lacks are decided and recorded
+  /// when it runs. Before run(). Throws fault_error:
   /// {damaged} if these are of another search, {bad_input} for one that copies trials without a hook for that.
   void use_search(const search_settings& settings, search_hooks hooks = {},
                   std::span<const search_record> earlier = {});
@@ -108,7 +109,8 @@ class session {
   /// What plan() knows of each model.
   std::vector<model_estimate> estimates();
 
-  /// True if a resumed run was complete: every model has a checkpoint of its end. run() would train nothing.
+  /// True if a resumed run was complete: every model has a checkpoint of its end, and the search has recorded all of its
+  /// decisions. run() would train nothing.
   bool complete();
 
   /// The expected times of the plan: a simulation of the run in virtual time, with the times of the pilot or of a

@@ -4,11 +4,13 @@
 #include "apps/steering/trial_copies.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/text_file.hpp"
+#include "runtime/storage/appended_file.hpp"
+#include "runtime/storage/file_system.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <vector>
 
 namespace hydra::apps {
@@ -18,11 +20,23 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Half a line, which a killed run has left, is removed: the next one begins a line.
-std::vector<search_record> take_over(const fs::path& run) {
-  const fs::path file = run / search_file;
-  std::error_code none;
-  if (fs::is_regular_file(file, none)) fs::resize_file(file, read_text(file).rfind('\n') + 1);
-  return read_decisions(run);
+void cut_off_half_line(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return;
+  fs::resize_file(file, read_text(file).rfind('\n') + 1, error);
+  if (error) throw file_error("cut off half a line of", file, error.value());
+}
+
+/// What a line that is removed had decided is decided again: session::use_search().
+std::vector<search_record> take_over(const fs::path& run) try {
+  const auto decided = read_decisions(run);
+  cut_off_half_line(run / search_file);
+  return decided;
+} catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::damaged) throw;
+  refuse(fmt::format("{}; restore the file from a copy, or remove that line and all below it: what they decided is decided "
+                     "again, by the evaluations in the checkpoints of the trials",
+                     e.what_happened().text));
 }
 
 /// Copies continue the trials' steps, and comparisons wait for them.
@@ -38,22 +52,17 @@ void check_copies(const workload& w, const std::vector<search_record>& earlier) 
                           d.copy->trial, d.copy->of, m.description.steps, w.search->steps, m.description.steps));
 }
 
-void append(const fs::path& file, const search_record& r) {
-  std::ofstream out{file, std::ios::app};
-  out << to_json_line(r) << std::flush;
-  if (!out) throw fault_error{fault_code::io, fmt::format("{} cannot be written", file.string())};
-}
-
 }  // namespace
 
 void add_search(session& into, const workload& w, bool resumes, trial_copies& copies) {
   if (!w.search) return;
   const fs::path file = w.options.output / search_file;
   const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
+  const auto log = std::make_shared<appended_file>(file);
   check_copies(w, earlier);
   try {
     into.use_search(*w.search,
-                    {.record = [file](const search_record& r) { append(file, r); },
+                    {.record = [log](const search_record& r) { log->append_durably(to_json_line(r)); },
                      .copy = [&copies](const trial_copy& c) { copies.begin(c); }},
                     earlier);
   } catch (const fault_error& e) {

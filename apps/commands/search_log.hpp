@@ -11,7 +11,7 @@ class trial_copies;
 /// Its decisions are written to search.jsonl before they are carried out; a run that is resumed takes over those of
 /// before. The copies of trials that it asks for go to `copies`, which outlives the session. Nothing without [search].
 /// Throws fault_error: {bad_input} naming the line of a search that cannot be carried out, or the file if it is of
-/// another search, {damaged}, {io}.
+/// another search or damaged, {io}.
 void add_search(session& into, const workload& w, bool resumes, trial_copies& copies);
 
 }  // namespace hydra::apps

@@ -1,6 +1,7 @@
 #include "apps/run_folder/recorded_search.hpp"
 
 #include "actors/selection/search_rules.hpp"
+#include "actors/selection/trial_score.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/workload/parse.hpp"
@@ -30,8 +31,7 @@ std::vector<search_record> last_results(const report& r, search_metric metric) {
   for (const model_report& m : r.models) {
     if (m.validation.empty()) continue;
     const validation_report& v = m.validation.back();
-    const double score = metric == search_metric::accuracy ? -v.accuracy.value_or(0) : v.loss;
-    results.push_back({trial_result{m.name, v.step, score}, {}});
+    results.push_back({trial_result{m.name, v.step, score_of(metric, v.loss, v.accuracy)}, {}});
   }
   return results;
 }

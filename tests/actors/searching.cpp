@@ -60,6 +60,22 @@ simulation_setup search_run(memory_store& store, std::size_t admitted, std::size
   return setup;
 }
 
+/// A disk that is full for a while: of the attempts to write a record those from number `first` on, `count` in all.
+struct failing_log {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::size_t attempts = 0;
+  std::vector<search_record> written;
+
+  std::function<void(const search_record&)> hook() {
+    return [this](const search_record& r) {
+      const auto n = attempts++;
+      if (n >= first && n - first < count) throw fault_error(fault_code::io, "no space left");
+      written.push_back(r);
+    };
+  }
+};
+
 std::vector<std::uint32_t> steps_of(const simulation& s) {
   std::vector<std::uint32_t> all;
   for (const auto& m : s.record()->models) {
@@ -70,11 +86,15 @@ std::vector<std::uint32_t> steps_of(const simulation& s) {
 
 const std::vector<std::uint32_t> expected{9, 3, 3, 1, 1, 1, 1, 1, 1};
 
-/// Random order of messages. Empty, or what went wrong.
+/// Random order of messages; with odd seeds every fourth write of a decision fails. Empty, or what went wrong.
 std::string search_at_random(std::uint32_t seed) {
   std::mt19937 random(seed);
   memory_store store;
-  simulation s(search_run(store, 1 + seed % 4, 1 + seed % 2, search_kind::halving));
+  auto setup = search_run(store, 1 + seed % 4, 1 + seed % 2, search_kind::halving);
+  setup.search.hooks.record = [&random, fails = seed % 2 == 1](const search_record&) {
+    if (fails && random() % 4 == 0) throw fault_error(fault_code::io, "no space left");
+  };
+  simulation s(std::move(setup));
   for (int n = 0; n < 200'000 && s.step(random()); ++n) {
   }
   if (!s.record()) {
@@ -260,6 +280,90 @@ TEST_CASE("a trial waits until the copies of it have begun", "[search]") {
   REQUIRE(s.record());
   CHECK(std::ranges::count_if(s.record()->models, [](const auto& m) { return m.stopped; }) == 3);
   CHECK(s.record()->leftovers == "");
+}
+
+TEST_CASE("decisions that could not be written for a while are written in their order, and are the same", "[search]") {
+  for (const std::size_t admitted : {9, 3}) {
+    for (std::size_t first = 0; first < 16; ++first) {
+      INFO(admitted << " of 9 trials have memory at the start, write " << first << " fails");
+      failing_log log{.first = first, .count = first % 4, .written = {}};
+      memory_store store;
+      auto setup = search_run(store, admitted, 2, search_kind::halving);
+      setup.search.hooks.record = log.hook();
+      const auto again = search_run(store, admitted, 2, search_kind::halving).search.rule;
+      const auto s = finished(std::move(setup));
+      CHECK(steps_of(*s) == expected);
+      CHECK(s->record()->leftovers == "");
+      CHECK(log.attempts == log.written.size() + log.count);
+      CHECK_NOTHROW(replay(*again, log.written));
+    }
+  }
+}
+
+TEST_CASE("nothing is carried out that is not written: the trials wait for the disk as long as they may", "[search]") {
+  const std::size_t admitted = GENERATE(9, 3);
+  INFO(admitted << " of 9 trials have memory at the start");
+  failing_log log{.first = 8, .count = 1'000'000, .written = {}};  // the last one of the first rung
+  memory_store store;
+  auto setup = search_run(store, admitted, 2, search_kind::halving);
+  setup.search.hooks.record = log.hook();
+  simulation s(std::move(setup));
+  let_an_hour_pass(s);
+  REQUIRE(!s.record());
+  CHECK(log.written.size() == 8);
+  CHECK(log.attempts < 8 + 100);  // longer and longer apart
+  for (const auto& m : s.status().models) CHECK(m.note == "for the decision of the search");
+  log.count = 0;
+  s.run();
+  REQUIRE(s.record());
+  CHECK(steps_of(s) == expected);
+}
+
+TEST_CASE("a search whose decisions cannot be written ends with its trials saved, and goes on when it is resumed", "[search]") {
+  failing_log log{.first = 10, .count = 1'000'000, .written = {}};
+  memory_store store;
+  auto setup = search_run(store, 9, 2, search_kind::halving);
+  setup.callback_limit = 5min;
+  setup.search.hooks.record = log.hook();
+  const auto first = finished(std::move(setup));
+  std::vector<model_checkpoint> saved;
+  for (const auto& m : first->record()->models) {
+    const bool decided = saved.size() >= 3;  // by the first rung
+    CHECK(m.stopped == decided);
+    CHECK(m.why.code == (decided ? fault_code::none : fault_code::io));
+    CHECK_THAT(m.why.text, Catch::Contains(decided ? "" : "could not be recorded for 300.000 s: no space left"));
+    saved.push_back(store.of("t" + std::to_string(saved.size())).back());
+  }
+  auto resumed = search_run(store, 9, 2, search_kind::halving);
+  resumed.resumed = std::move(saved);
+  replay(*resumed.search.rule, log.written);
+  for (const auto& r : log.written)
+    for (const auto& d : r.decisions)
+      if (d.verdict == trial_verdict::stop) resumed.search.stopped.emplace(d.trial, d.steps);
+  CHECK(steps_of(*finished(std::move(resumed))) == expected);
+}
+
+TEST_CASE("a trial that a callback stops has ended for the search before it is saved", "[search]") {
+  struct watching_store final : checkpoint_store {
+    void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override {
+      all.save(c, saved);
+      if (c.what->name == "t0" && c.standing.stopped) before = log.written;
+    }
+    memory_store all;
+    failing_log log;
+    std::vector<search_record> before;
+  };
+  watching_store store;
+  auto setup = search_run(store.all, 9, 2, search_kind::halving);
+  setup.checkpoints.store = &store;
+  setup.search.hooks.record = store.log.hook();
+  setup.evaluation_callbacks.emplace_back([](const evaluation_completed& e, control& c) {
+    if (e.name == "t0") c.stop(e.model);
+  });
+  const auto s = finished(std::move(setup));
+  CHECK(s->record()->models[0].steps == 1);
+  const auto ends = [](const search_record& r) { return r.event == search_event{trial_ended{"t0"}}; };
+  CHECK(std::ranges::count_if(store.before, ends) == 1);
 }
 
 TEST_CASE("whatever the order of messages, a search decides the same and no trial is left waiting", "[search][fuzz]") {

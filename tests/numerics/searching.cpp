@@ -204,6 +204,25 @@ TEST_CASE("a resumed asynchronous search repeats its decisions", "[search]") {
   CHECK(std::ranges::count(reached(whole.summary), steps) >= 1);
 }
 
+TEST_CASE("decisions whose records are lost are made again from the checkpoints of the trials", "[search]") {
+  const temporary_folder folder;
+  searched all;
+  const auto part = [&](bool resumes) {
+    session s{{.output = folder.path() / "run", .log = verbosity::quiet, .resume = resumes}};
+    set_up(s, search_kind::halving, {}, all);
+    CHECK(!s.complete());
+    all.summary = s.run();
+  };
+  part(false);
+  const auto decisions = decided(all);
+  const auto steps_reached = reached(all.summary);
+  all.records.resize(5);  // inside the first rung
+  part(true);
+  CHECK(decided(all) == decisions);
+  CHECK(reached(all.summary) == steps_reached);
+  CHECK(other_losses(all.summary) == "");
+}
+
 TEST_CASE("a search that would never end is refused", "[search]") {
   session s{{.log = verbosity::quiet}};
   s.add_devices(1, roomy());
