@@ -28,9 +28,6 @@ bool inside_step(const std::optional<saved_model>& m) { return m && !m->any_cuts
                   m.name, m.folder.string(), m.standing.next.step + 1, fmt::join(m.cuts, ", ")));
 }
 
-/// Steps whose learning rate has been used.
-std::uint32_t begun_steps(const saved_model& m) { return m.standing.next.step + (m.standing.next.begins_step() ? 0 : 1); }
-
 [[noreturn]] void refuse_steps(const saved_model& m, const resumed_model& now, const std::string& why) {
   throw fault_error(fault_code::bad_input,
                     fmt::format("model '{}' cannot continue from {} with {} steps instead of {}: {}", now.name,
@@ -38,12 +35,13 @@ std::uint32_t begun_steps(const saved_model& m) { return m.standing.next.step + 
                                 now.steps, m.steps, why));
 }
 
-/// Another number of steps must not change the steps that are done.
+/// Another number of steps must not change the steps that are done, nor that of which the learning rate has been used.
 void check_steps(const saved_model& m, const resumed_model& now) {
-  if (now.steps < begun_steps(m)) {
-    refuse_steps(m, now, fmt::format("{} steps are done; give that many or more", begun_steps(m)));
+  const auto begun = m.standing.begun_steps();
+  if (now.steps < begun) {
+    refuse_steps(m, now, fmt::format("{} steps are done; give that many or more", begun));
   }
-  for (std::uint32_t i = 0; i < begun_steps(m); ++i) {
+  for (std::uint32_t i = 0; i < begun; ++i) {
     if (schedule_factor(now.schedule, i, m.steps) != schedule_factor(now.schedule, i, now.steps)) {
       refuse_steps(m, now, "under its schedule the learning rate of the steps that are done depends on the number of all steps; "
                            "only a constant schedule can be made longer");
@@ -211,7 +209,7 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
   const auto standing = saved.begins(m.plan);
   const auto& next = standing.next;
   if (standing.stopped) {
-    units.truncate(next.step);
+    units.truncate(standing.begun_steps());
   }
   const bool evaluated = standing.history.evaluated_after(next.step);
   const auto stepped = [&](version_index v) { return v.value == units.steps(); };

@@ -328,7 +328,7 @@ class model_task final : public task_actor::base {
     }
     stopped_ = saved.stopped;
     if (stopped_) {
-      tracker_.stop_after(saved.next.step);
+      tracker_.stop_after(saved.begun_steps());
     }
     const auto p = position_of(saved, tracker_.lanes(), observer_.wants_steps());
     observe_again_ = p.observe_again;

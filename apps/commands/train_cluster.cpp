@@ -104,7 +104,7 @@ bool is_complete_on_cluster(const workload& w) try {
     if (states.empty()) return false;
     const saved_model saved = read_checkpoint(states.front());
     const std::uint32_t steps = m.description.steps > 0 ? m.description.steps : saved.steps;
-    return saved.standing.stopped || saved.standing.next.step >= steps;
+    return (saved.standing.stopped && saved.standing.next.begins_step()) || saved.standing.next.step >= steps;
   });
 } catch (const fault_error&) {
   return false;  // a checkpoint is damaged: there may be an older one

@@ -40,8 +40,11 @@ struct model_standing {
   step_position next{};             ///< the units to run next
   std::vector<float> losses{};      ///< of the micro-batches of a step that is not reported yet, as far as they are
                                     ///< known, in order; of all of them only the sum
-  bool stopped = false;             ///< by a controller: the model ends with step `step`
+  bool stopped = false;             ///< the model ends with the steps that have begun
   model_history history{};
+
+  /// Steps that are complete, and the one that has begun.
+  std::uint32_t begun_steps() const noexcept { return next.step + (next.begins_step() ? 0 : 1); }
 };
 
 }  // namespace hydra

@@ -347,6 +347,37 @@ TEST_CASE("a model that is stopped from outside ends with the step that has begu
   }
 }
 
+TEST_CASE("a model that is saved inside its last step, because it was stopped, ends with that step when it is resumed",
+          "[portfolio]") {
+  const std::vector models{small("first", 8)};
+  int inside = 0;
+  for (int at = 5; at < 100; at += 6) {
+    for (int later = 1; later < 30; later += 4) {
+      INFO("stopped after " << at << " messages, interrupted " << later << " later");
+      memory_store store;
+      simulation s(steered_run(models, store));
+      step(s, at);
+      s.steer("first", model_command::stop);
+      step(s, later);
+      post(s.actors().supervisor, interrupt_run{});
+      s.run();
+      REQUIRE(!store.of("first").empty());
+      const std::vector begins{store.of("first").back()};
+      inside += begins[0].standing.next.begins_step() ? 0 : 1;
+      auto setup = steered_run(models, store);
+      setup.resumed = begins;
+      const auto resumed = finished(std::move(setup));
+      const auto& first = resumed->record()->models[0];
+      REQUIRE(first.ended);
+      CHECK(first.stopped == (first.steps < 8));
+      CHECK(first.history.losses.size() == first.steps);
+      CHECK(out_of_order(*resumed, models, begins) == "");
+      for (const auto version : store.of("first").back().memory.versions) CHECK(version.value == first.steps);
+    }
+  }
+  CHECK(inside > 0);
+}
+
 TEST_CASE("commands that cannot be followed say why", "[portfolio]") {
   const auto models = many(3);
   memory_store store;
