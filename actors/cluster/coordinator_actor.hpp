@@ -10,6 +10,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -92,8 +93,11 @@ class coordinator final : public local_coordinator::base {
   coordinator(caf::actor_config& config, coordinator_setup setup)
       : super(config), setup_(std::move(setup)), began_(clock().now()) {
     for (const auto& name : setup_.what.models) {
-      plan_.add_model(name, duration{1}, {});
+      const auto model = plan_.add_model(name, duration{1}, {});
       record_.models.push_back({.name = name});
+      if (std::ranges::count(setup_.what.stopped, name) > 0) {
+        stopped_before_.insert(static_cast<std::uint32_t>(model));
+      }
     }
     find_checkpoints();
   }
@@ -243,6 +247,7 @@ class coordinator final : public local_coordinator::base {
   std::vector<missed_handover> missed_;
   std::map<std::uint32_t, std::uint64_t> holders_;  ///< models of which a newer checkpoint comes, and from which node
   std::set<std::uint32_t> stopping_;
+  std::set<std::uint32_t> stopped_before_;  ///< in an earlier part of the run: they are stopped where they begin
   std::multimap<std::uint32_t, command_sink> pausing_;  ///< who waits until a model is paused
   std::set<std::uint64_t> asked_to_end_;
   time_point forgiven_{};

@@ -154,6 +154,9 @@ void coordinator::on_began(const assignment_began& m) {
   if (const auto left = transit_.extract(m.model)) {
     note_transit(m.model, clock().now() - left.mapped());
   }
+  if (stopped_before_.erase(m.model) > 0) {
+    stopping_.insert(m.model);
+  }
   if (const auto stops = stopping_.find(m.model); stops != stopping_.end()) {
     send(node_of(*plan_.of(m.model).node), stop_assigned{m.model, m.epoch});
   }

@@ -726,6 +726,9 @@ report session::run() {
   s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
+  for (const auto& model : s.options.stopped) {
+    s.requests.offer(steer_model{.name = model, .what = model_command::stop, .answer = {}});
+  }
   const auto run = s.train(spans.get(), s.interrupts);
   s.files.end_metrics();
   s.keep_models(run.record);

@@ -18,6 +18,7 @@
 #include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
+#include "apps/run_folder/stopped_models.hpp"
 #include "apps/steering/entrances.hpp"
 #include "apps/steering/session_steering.hpp"
 #include "apps/steering/trial_copies.hpp"
@@ -77,6 +78,7 @@ session_options options_of(const workload& w, const train_options& o) {
   s.log = o.quiet ? verbosity::quiet : verbosity::normal;
   s.progress = !o.quiet;
   s.resume = o.resume;
+  if (o.resume) s.stopped = read_stopped(w.options.output);
   s.keep_parameters = false;  // the checkpoints have them
   return s;
 }

@@ -8,6 +8,7 @@
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
+#include "apps/run_folder/stopped_models.hpp"
 #include "apps/steering/cluster_steering.hpp"
 #include "apps/steering/entrances.hpp"
 #include "apps/workload/assemble.hpp"
@@ -51,6 +52,7 @@ cluster_workload work_of(const workload& w, const open_data& sources) {
                        .text = w.expanded,
                        .began_in = fs::current_path().string(),
                        .inputs = inputs_of(w),
+                       .stopped = read_stopped(w.options.output),
                        .folder = fs::absolute(w.options.output),
                        .keep = w.options.checkpoint.keep};
   for (const model_entry& m : w.models) {
@@ -121,7 +123,7 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   record_data(folder, sources, data_files(w));
   record_cluster(folder, {run, c.address()});
   const interrupts watch{blocked, [&c] { c.interrupt(); }};
-  cluster_steering steered{c};
+  cluster_steering steered{c, folder};
   const entrances both{steered, folder, o.page};
   say_how_to_join(c, o);
   report r = c.run(local_node(o.local));

@@ -32,6 +32,11 @@ nlohmann::ordered_json cluster_steering::status() {
   return to_json(run_.status());
 }
 
+void cluster_steering::stop(const std::string& model) {
+  run_.stop(model);
+  stopped_.add(model);
+}
+
 std::string cluster_steering::clone(const std::string&, const std::vector<std::string>&) {
   refuse_command("clone models");
 }

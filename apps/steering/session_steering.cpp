@@ -78,7 +78,17 @@ void check_parallel(const model_entry& m) {
 }  // namespace
 
 session_steering::session_steering(session& s, workload w, model_opener& opener)
-    : session_{s}, opener_{opener}, workload_{std::move(w)}, added_{read_added(workload_.options.output)} {}
+    : session_{s},
+      opener_{opener},
+      workload_{std::move(w)},
+      added_{read_added(workload_.options.output)},
+      stopped_{workload_.options.output} {}
+
+/// Only what the run has accepted is recorded.
+void session_steering::stop(const std::string& model) {
+  session_.stop(model);
+  stopped_.add(model);
+}
 
 void session_steering::ended(const report& r) {
   const std::scoped_lock lock{joining_, ending_};
@@ -242,6 +252,7 @@ void session_steering::drop_refused() {
   std::erase_if(added_, [&](const value& m) { return is_refused(names_of({m}).at(0)); });
   record_workload(workload_.options.output, workload_.expanded);
   record_added(workload_.options.output, added_);
+  std::ranges::for_each(refused, [&](const std::string& name) { stopped_.remove(name); });
   lock.lock();
   std::erase_if(refused_, is_refused);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Steers a run of `hydra train`.
 
+#include "apps/run_folder/stopped_models.hpp"
 #include "apps/steering/steering.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
@@ -16,7 +17,7 @@
 namespace hydra::apps {
 
 /// Models that are added are recorded in the run folder, workload.toml and added.toml, before they join: what continues the run
-/// has them, too.
+/// has them, too. Those that are stopped, in stopped.toml, before that is answered.
 class session_steering final : public steering {
  public:
   /// `session` and `opener`, which has opened the workload's models, outlive it. `w`: as the run folder has it.
@@ -26,7 +27,7 @@ class session_steering final : public steering {
   void ended(const report& r);
 
   nlohmann::ordered_json status() override;
-  void stop(const std::string& model) override { session_.stop(model); }
+  void stop(const std::string& model) override;
   void pause(const std::string& model) override { session_.pause(model); }
   void resume(const std::string& model) override { session_.resume(model); }
   std::string clone(const std::string& model, const std::vector<std::string>& changes) override;
@@ -57,6 +58,7 @@ class session_steering final : public steering {
   std::mutex joining_;  ///< of the next two
   workload workload_;
   value_list added_;
+  stopped_models stopped_;
 
   std::mutex refusing_;  ///< of the next one
   std::vector<std::string> refused_;

@@ -191,6 +191,7 @@ def check_socket(hydra, folder):
     require(run.control("add", "more.toml").stdout == "added: added\n", "a model is added")
     used = ask(run.folder, command="status")["host"]["used"]
     require(run.control("stop", "long-b").returncode == 0, "a model is stopped")
+    require('"long-b"' in (run.folder / "stopped.toml").read_text(), "a stop is recorded before it is answered")
     run.wait_for("its memory is free", lambda: run.models()["long-b"]["state"] == "stopped" and
                  ask(run.folder, command="status")["host"]["used"] < used)
     require(run.control("quit").returncode == 0, "the run ends")

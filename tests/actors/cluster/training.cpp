@@ -322,6 +322,20 @@ TEST_CASE("a model of a cluster is stopped with the step that has begun", "[clus
   CHECK(r.models[1].status == model_status::finished);
 }
 
+TEST_CASE("a model that was stopped before a run of a cluster was killed is stopped when it is resumed", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(2, 20);
+  models[0].steps = 1'000'000;
+  auto work = workload_of(models, folder.path() / "run");
+  work.stopped = {"model-0", "model-7"};
+  cluster c(std::move(work), {});
+  test_node a("a", folder.path(), c.address(), maker(models, 8_MiB));
+  const auto r = c.run();
+  CHECK(a.end() == node_end::done);
+  CHECK(r.models[0].status == model_status::stopped);
+  CHECK(r.models[1].status == model_status::finished);
+}
+
 TEST_CASE("a model of a cluster is paused, and continues with the same results when it is resumed", "[cluster]") {
   const temporary_folder folder;
   const auto models = some_models(2, 250);

@@ -140,6 +140,20 @@ TEST_CASE("as many epochs as can be counted are planned") {
   CHECK(s.plan().models.size() == 1);
 }
 
+TEST_CASE("models that were stopped in an earlier part of a run end when the next one begins") {
+  session s{{.log = verbosity::quiet, .stopped = {"endless", "gone"}}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  auto endless = small(0), other = small(0);
+  endless.name = "endless";
+  endless.steps = 1'000'000;
+  other.steps = 3;
+  s.add_model(endless);
+  s.add_model(other);
+  const auto r = s.run();
+  CHECK(r.models[0].status == model_status::stopped);
+  CHECK(r.models[1].status == model_status::finished);
+}
+
 TEST_CASE("a report has the memory of the process and of the trace; without a folder there is no trace") {
   const temporary_folder folder;
   const auto trained = [](const std::filesystem::path& output) {
