@@ -26,6 +26,7 @@
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/node_session.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/storage/leftovers.hpp"
 
 #include <fmt/format.h>
 
@@ -89,6 +90,13 @@ void check_folders(const workload& w, const train_options& o) {
   if (!o.resume) return check_output(w.output_place, w.options.output);
   const std::string afresh = check_resume(w);
   if (!afresh.empty() && !o.quiet) fmt::print(stderr, "{}\n", afresh);
+}
+
+/// Nobody else writes to the folder of a run that is resumed from now on; what a killed process was writing there is removed.
+void enter_folder(const workload& w, const train_options& o, std::optional<folder_lock>& lock) {
+  if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
+  check_folders(w, o);
+  if (lock) remove_leftovers(posix_file_system(), w.options.output);
 }
 
 /// With the port that was chosen for the run, which its nodes know.
@@ -188,8 +196,7 @@ const workload_plan& plan_of(session& s, const workload& w, const train_options&
 
 int train(workload w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
-  if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
-  check_folders(w, o);
+  enter_folder(w, o, lock);
   trial_copies copies;
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
@@ -209,8 +216,7 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
 int train_on_nodes(const workload& w, const train_options& o, const blocked_signals& blocked) {
   check_for_cluster(w);
   std::optional<folder_lock> lock;
-  if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
-  check_folders(w, o);
+  enter_folder(w, o, lock);
   if (lock && tells_end(w.options.output) && is_complete_on_cluster(w)) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);

@@ -79,6 +79,19 @@ TEST_CASE("a run that was killed before its first checkpoint starts afresh in it
   CHECK(check_resume(w) == "");
 }
 
+TEST_CASE("a run that was killed after a model had been stopped, and while files were written, is resumed without both") {
+  const temporary_folder folder;
+  const std::string endless = bent("steps = 3", "steps = 1000000");
+  fs::create_directories(folder.path() / "runs/w");
+  folder.write("runs/w/workload.toml", parse_workload(endless, "w.toml").expanded);
+  folder.write("runs/w/stopped.toml", "models = [\"gpt\"]\n");
+  for (const char* half : {".workload.toml", ".data.json", ".plan.json", ".trace.json", ".report.json", ".added.toml"})
+    folder.write(std::string{"runs/w/"} + half + ".99999999.tmp", "{");
+  REQUIRE(resume(folder, endless).status == 0);
+  CHECK_THAT(folder.read("runs/w/report.json"), Contains("\"stopped\""));
+  for (const auto& e : fs::directory_iterator{folder.path() / "runs/w"}) CHECK(e.path().extension() != ".tmp");
+}
+
 TEST_CASE("a resumed run writes its workload again, with what has changed") {
   const temporary_folder folder;
   REQUIRE(resume(folder, example, "--quiet").status == 0);
@@ -125,6 +138,7 @@ TEST_CASE("a folder that is no run's is refused and left as it is") {
   const temporary_folder folder;
   fs::create_directories(folder.path() / "mine");
   folder.write("mine/letter", "precious");
+  folder.write("mine/.letter.99999999.tmp", "precious, too");
   fs::create_symlink("nowhere", folder.path() / "dangling");
   for (const char* output : {"mine", "w.toml", "dangling", "w.toml/below"}) {
     const outcome o = resume(folder, example, std::string{"--output "} + output);
@@ -132,6 +146,7 @@ TEST_CASE("a folder that is no run's is refused and left as it is") {
     CHECK_THAT(o.err, StartsWith("--output: run.output: \""));
   }
   CHECK(folder.read("mine/letter") == "precious");
+  CHECK(folder.read("mine/.letter.99999999.tmp") == "precious, too");
   CHECK_THAT(resume(folder, example, "--output mine").err, Contains("is no run folder: it holds no workload.toml"));
 }
 
