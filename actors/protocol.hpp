@@ -49,7 +49,7 @@
 // 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, which alone decides, during the run, who joins;
 //    prepare_model    SUPERVISOR -> ADMISSION      in parallel with the run: data, pilot, cuts, memory;
 //    model_prepared   ADMISSION -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run waits for this;
-//    register_model   SUPERVISOR -> MEMORY MANAGER and model_joined -> DATA, REPORTER, before begin_run -> MODEL TASK.
+//    register_model   SUPERVISOR -> MEMORY MANAGER and model_admitted -> DATA, REPORTER, before begin_run -> MODEL TASK.
 //                     Models for which there is no memory at the start wait for it in the same way; so does a model
 //                     that joins, until others have given back enough.
 // 12 model_drained    SCHEDULER -> SUPERVISOR and MODEL TASK. A model that has left has no unit on any device. When it

@@ -31,7 +31,7 @@ class data_host final : public data_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &data_host::on_batch_wanted), guarded(this, &data_host::on_model_joined),
+    return {guarded(this, &data_host::on_batch_wanted), guarded(this, &data_host::on_model_admitted),
             guarded(this, &data_host::on_model_released), guarded(this, &data_host::on_shut_down)};
   }
 
@@ -64,7 +64,7 @@ class data_host final : public data_actor::base {
   }
 
   /// What was there has no data: of a model that has waited for memory.
-  void on_model_joined(const model_joined& m) {
+  void on_model_admitted(const model_admitted& m) {
     readers_.erase(m.model);
     readers_.try_emplace(m.model, m.model, m.entry, *services_.arena, orders_);
   }

@@ -500,7 +500,7 @@ class model_task final : public task_actor::base {
     }
     tracker_.give_up();
     answer_kept(paused ? fault{} : why ? why : saves_.unsaved());
-    const model_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved(), paused};
+    const task_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved(), paused};
     leave_schedule();
     send(setup_.reporter, message);
     send(setup_.supervisor, message);

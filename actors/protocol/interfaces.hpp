@@ -47,7 +47,7 @@ using scheduler_actor = caf::typed_actor<
     caf::reacts_to<check_devices>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
-using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_joined>,
+using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_admitted>,
                                     caf::reacts_to<model_released>, caf::reacts_to<shut_down>>;
 
 /// CHECKPOINTER: writes models to durable storage, one after the other, off the cooperative threads.
@@ -63,9 +63,9 @@ using controller_actor =
 
 /// REPORTER: counters and curves.
 using reporter_actor =
-    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>,
+    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<model_admitted>, caf::reacts_to<model_refused>,
                      caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>,
-                     caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>,
+                     caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<task_ended>,
                      caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
                      caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
                      caf::reacts_to<controller_lost>, caf::reacts_to<wish_refused>, caf::reacts_to<device_lost>,
@@ -76,7 +76,7 @@ using reporter_actor =
 /// memory.
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<actors_spawned>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
-                     caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
+                     caf::reacts_to<task_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
                      caf::reacts_to<device_given_up>, caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>,
                      caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
                      caf::reacts_to<pause_failed>, caf::reacts_to<model_kept>, caf::reacts_to<trial_held>,

@@ -73,7 +73,7 @@ struct model_prepared {
 
 /// It has its memory from now on: a new model, one of the run that has waited for memory, or one that was paused. Sent before
 /// any other message about it.
-struct model_joined {
+struct model_admitted {
   model_id model;
   model_entry entry;
 };

@@ -4,8 +4,8 @@
 // clang-format off: a line for a conversation
 #define HYDRA_MESSAGES(X)                                                                                              \
   X(begin_run)                                                                                                         \
-  X(actors_spawned) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_joined) X(model_refused)   \
-      X(model_added) X(model_arrived) X(model_left) X(model_ended) X(register_model) X(unit_ready) X(device_freed)     \
+  X(actors_spawned) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_admitted) X(model_refused)   \
+      X(model_added) X(model_arrived) X(model_left) X(task_ended) X(register_model) X(unit_ready) X(device_freed)     \
           X(prefetch_shard) X(unit_placed) X(unit_lost) X(withdraw_unit) X(execute_shard) X(lease_shard)               \
               X(shard_leased) X(lease_refused) X(lease_returned) X(operation_completed) X(shard_demoted)               \
                   X(shard_failed) X(shard_completed) X(step_shard) X(values_exchanged) X(losses_gathered) X(shard_stepped) X(shard_updated) X(resume_updates) \

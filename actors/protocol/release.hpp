@@ -13,8 +13,8 @@
 
 namespace hydra {
 
-/// A MODEL TASK has ended its model.
-struct model_ended {
+/// A MODEL TASK has ended its model; or the SUPERVISOR one that has no task.
+struct task_ended {
   model_id model;
   std::uint32_t steps = 0;         ///< completed
   bool stopped = false;            ///< by a controller, or from outside

@@ -67,13 +67,13 @@ class reporter final : public reporter_actor::base {
       delayed_send(this, setup_.stall_limit, check_progress{0});
     }
     return {guarded(this, &reporter::on_begin_run),
-            guarded(this, &reporter::on_model_joined),
+            guarded(this, &reporter::on_model_admitted),
             guarded(this, &reporter::on_model_refused),
             guarded(this, &reporter::on_step_completed),
             guarded(this, &reporter::on_evaluation_completed),
             guarded(this, &reporter::on_shard_completed),
             guarded(this, &reporter::on_shard_updated),
-            guarded(this, &reporter::on_model_ended),
+            guarded(this, &reporter::on_task_ended),
             guarded(this, &reporter::on_model_released),
             guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),
@@ -112,7 +112,7 @@ class reporter final : public reporter_actor::base {
  private:
   void on_begin_run(const begin_run& m) { record_.began = m.at; }
 
-  void on_model_joined(const model_joined& m) {
+  void on_model_admitted(const model_admitted& m) {
     ++events_;
     record_.joined.insert_or_assign(m.model, m.entry);
     if (m.model.value < record_.models.size()) {
@@ -213,7 +213,7 @@ class reporter final : public reporter_actor::base {
     record_.last_update = clock().now();
   }
 
-  void on_model_ended(const model_ended& m) {
+  void on_task_ended(const task_ended& m) {
     ++events_;
     auto& out = record_.models.at(m.model.value);
     out.ended = true;

@@ -77,7 +77,7 @@ void supervisor::on_model_prepared(const model_prepared& m) {
   end_if_over();
 }
 
-void supervisor::on_model_ended(const model_ended& m) {
+void supervisor::on_task_ended(const task_ended& m) {
   const auto how = m.paused    ? model_phase::paused
                    : m.why     ? model_phase::failed
                    : m.stopped ? model_phase::stopped
@@ -156,9 +156,9 @@ void supervisor::join(const wanted_admission& wanted, model_entry entry) {
   const auto task = spawn_task(id, entry);
   phases_.admitted(id);
   const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.next, task};
-  send(actors_.reporter, model_joined{id, entry});
+  send(actors_.reporter, model_admitted{id, entry});
   send(actors_.memory, home);
-  send(actors_.data, model_joined{id, entry});
+  send(actors_.data, model_admitted{id, entry});
   send(task, begin_run{began_});
   services_.log->info("model {} {}", entry.what->name, wanted.known ? "has its memory" : "joins the run");
   if (wanted.answer) {
@@ -207,7 +207,7 @@ void supervisor::notify_waiting() {
 
 void supervisor::end_without_task(model_id model, const fault& why) {
   if (phases_.end(model, model_phase::failed)) {
-    send(actors_.reporter, model_ended{model, 0, false, why, {}});
+    send(actors_.reporter, task_ended{model, 0, false, why, {}});
     if (!halted_) {
       send(actors_.controller, trial_left{phases_.name_of(model)});
     }

@@ -39,7 +39,7 @@ class supervisor final : public supervisor_actor::base {
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_actors_spawned),    guarded(this, &supervisor::on_add_model),
-            guarded(this, &supervisor::on_model_prepared),    guarded(this, &supervisor::on_model_ended),
+            guarded(this, &supervisor::on_model_prepared),    guarded(this, &supervisor::on_task_ended),
             guarded(this, &supervisor::on_model_drained),     guarded(this, &supervisor::on_model_released),
             guarded(this, &supervisor::on_device_given_up),   guarded(this, &supervisor::on_callback_began),
             guarded(this, &supervisor::on_callback_ended),    guarded(this, &supervisor::on_check_controller),
@@ -74,7 +74,7 @@ class supervisor final : public supervisor_actor::base {
   void on_actors_spawned(const actors_spawned& m);
   void on_add_model(const add_model& m);
   void on_model_prepared(const model_prepared& m);
-  void on_model_ended(const model_ended& m);
+  void on_task_ended(const task_ended& m);
   void on_model_drained(const model_drained& m);
   void on_model_released(const model_released& m);
   /// The second interrupt ends the run without saving.

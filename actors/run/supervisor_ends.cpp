@@ -130,10 +130,10 @@ void supervisor::on_task_down(model_id model) {
   }
   services_.log->error("the task of model {} has died", model.value);
   const fault why{fault_code::internal, "its task has died, which is an error of Hydra; the log may say more"};
-  const model_ended message{model, 0, false, why, {}};
+  const task_ended message{model, 0, false, why, {}};
   send(actors_.scheduler, model_left{model});
   send(actors_.reporter, message);
-  on_model_ended(message);
+  on_task_ended(message);
 }
 
 void supervisor::on_reporter_down() {

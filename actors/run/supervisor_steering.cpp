@@ -101,7 +101,7 @@ void supervisor::stop(model_id model, const command_sink& sink) {
     forget(model);
     parked_.erase(model);
     send(actors_.controller, trial_left{phases_.name_of(model)});
-    send(actors_.reporter, model_ended{model, 0, true, {}, {}});
+    send(actors_.reporter, task_ended{model, 0, true, {}, {}});
     release_if_over(model);
     prepare_next();
     end_if_over();
@@ -156,7 +156,7 @@ void supervisor::drop(model_id model, const command_sink& sink) {
 
 void supervisor::pause_without_memory(model_id model) {
   phases_.end(model, model_phase::paused);
-  send(actors_.reporter, model_ended{model, 0, false, {fault_code::interrupted, "it was paused"}, {}, true});
+  send(actors_.reporter, task_ended{model, 0, false, {fault_code::interrupted, "it was paused"}, {}, true});
 }
 
 /// One that is paused, or about to be.

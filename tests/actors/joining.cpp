@@ -72,7 +72,7 @@ TEST_CASE("the messages of a model that joins are in the order of protocol.hpp",
   const auto all = reported(s);
   std::vector<std::string> story;
   for (const auto& line : all) {
-    for (const auto* word : {"prepare_model", "model_prepared", "register_model", "model_joined"}) {
+    for (const auto* word : {"prepare_model", "model_prepared", "register_model", "model_admitted"}) {
       if (line.find(word) != std::string::npos) {
         story.push_back(line);
       }
@@ -88,7 +88,7 @@ TEST_CASE("the messages of a model that joins are in the order of protocol.hpp",
                      "ADMISSION -> SUPERVISOR model_prepared late",
                      "SUPERVISOR -> MODEL TASK 1 begin_run",  // sent after the next two: its messages arrive after them
                      "SUPERVISOR -> MEMORY MANAGER register_model 1",
-                     "SUPERVISOR -> DATA model_joined 1",
+                     "SUPERVISOR -> DATA model_admitted 1",
                      "MODEL TASK 1 -> DATA batch_wanted step 0",
                      "MODEL TASK 1 -> DATA batch_wanted step 1",
                      "MODEL TASK 1 -> SCHEDULER model_added 1",
@@ -229,7 +229,7 @@ TEST_CASE("the reporter is notified of a model that joins before the actors that
   s.add_model("late");
   std::vector<std::string> notified;
   do {
-    if (const auto m = overhear(s); m && m->to.part == role::reporter && m->get<model_joined>()) {
+    if (const auto m = overhear(s); m && m->to.part == role::reporter && m->get<model_admitted>()) {
       notified.push_back("reporter");
     } else if (m && m->to.part == role::memory && m->get<register_model>()) {
       notified.push_back("memory");

@@ -88,7 +88,7 @@ admissions observe(simulation& s, std::size_t begins_with) {
     if (!m || m->to.part != role::reporter) {
       continue;
     }
-    if (const auto* joined = m->get<model_joined>()) {
+    if (const auto* joined = m->get<model_admitted>()) {
       seen.order.push_back(joined->model.value);
       seen.most = std::max(seen.most, ++now);
     } else if (m->get<model_released>()) {

@@ -151,7 +151,7 @@ TEST_CASE("the life of a unit, message by message", "[transcript]") {
   OPTIMIZER -> MEMORY MANAGER shard_stepped 0 version 1
   MEMORY MANAGER -> MODEL TASK 0 shard_updated 0 version 1
   MODEL TASK 0 -> SCHEDULER model_left 0
-  MODEL TASK 0 -> SUPERVISOR model_ended 0 after 1 steps
+  MODEL TASK 0 -> SUPERVISOR task_ended 0 after 1 steps
   SUPERVISOR -> MODEL TASK 0 shut_down
   SUPERVISOR -> SCHEDULER shut_down
   SUPERVISOR -> DEVICE 0 shut_down
@@ -304,7 +304,7 @@ TEST_CASE("an interrupted model completes what computes, is saved, and all actor
   CHECKPOINTER -> OPTIMIZER model_saved 0
   CHECKPOINTER -> MEMORY MANAGER model_saved 0
   CHECKPOINTER -> MODEL TASK 0 model_saved 0
-  MODEL TASK 0 -> SUPERVISOR model_ended 0 after 0 steps, failed
+  MODEL TASK 0 -> SUPERVISOR task_ended 0 after 0 steps, failed
   SUPERVISOR -> MODEL TASK 0 shut_down
   SUPERVISOR -> SCHEDULER shut_down
   SUPERVISOR -> DEVICE 0 shut_down

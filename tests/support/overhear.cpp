@@ -63,10 +63,10 @@ std::string say(const add_model& m) { return "add_model " + m.what.name; }
 std::string say(const prepare_model& m) { return "prepare_model " + m.request.what.name; }
 std::string say(const model_prepared& m) { return "model_prepared " + (m.entry ? m.entry->what->name : "refused"); }
 std::string say(const register_model& m) { return fmt::format("register_model {}", m.model.value); }
-std::string say(const model_joined& m) { return fmt::format("model_joined {}", m.model.value); }
+std::string say(const model_admitted& m) { return fmt::format("model_admitted {}", m.model.value); }
 std::string say(const model_left& m) { return fmt::format("model_left {}", m.model.value); }
-std::string say(const model_ended& m) {
-  return fmt::format("model_ended {} after {} steps{}{}", m.model.value, m.steps, m.stopped ? ", stopped" : "",
+std::string say(const task_ended& m) {
+  return fmt::format("task_ended {} after {} steps{}{}", m.model.value, m.steps, m.stopped ? ", stopped" : "",
                      m.why ? ", failed" : "");
 }
 std::string range_of(const batch_range& r) {
@@ -169,7 +169,8 @@ std::string to_text(const overheard& m) {
     return {};
   }
   const auto said =
-      text_of<begin_run, add_model, prepare_model, model_prepared, register_model, model_joined, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
+      text_of<begin_run, add_model, prepare_model, model_prepared, register_model, model_admitted, model_added, model_left,
+              task_ended, batch_wanted, batch_ready, unit_ready, device_freed,
               prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
               shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated, step_observed,
               step_acknowledged, evaluation_observed, evaluation_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,
