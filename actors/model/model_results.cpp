@@ -93,7 +93,7 @@ std::optional<step_completed> model_results::take_step() {
 }
 
 step_completed model_results::step(std::uint32_t index) const {
-  return {id_, what_->name, step_index{index}, what_->steps, history_.losses[index],
+  return {id_, what_->name, index + 1, what_->steps, history_.losses[index],
           clips() ? history_.grad_norms[index] : 0.0F};
 }
 

@@ -14,12 +14,14 @@
 
 namespace hydra {
 
+// In all of them `done` counts the steps of the model that are complete: 1 after the first one.
+
 /// A model has completed an optimizer step: its loss is known, its last gradient has been written back.
 struct step_completed {
   model_id model;
   std::string name;
-  step_index step;             ///< the first is 0
-  std::uint32_t steps = 0;     ///< of the model in all
+  std::uint32_t done = 0;      ///< steps, with this one
+  std::uint32_t of = 0;        ///< steps of the model in all
   float loss = 0;
   float grad_norm = 0;         ///< 0 without clipping
 };
@@ -28,7 +30,7 @@ struct step_completed {
 struct evaluation_completed {
   model_id model;
   std::string name;
-  std::uint32_t steps = 0;     ///< complete before it: after step 0 it is 1
+  std::uint32_t done = 0;      ///< steps before it
   double loss = 0;             ///< mean over the targets
   std::optional<double> accuracy;
   std::vector<evaluation_record> history{};  ///< all evaluations of the model so far, this one last

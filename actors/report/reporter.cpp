@@ -160,7 +160,7 @@ class reporter final : public reporter_actor::base {
       out.history.grad_norms.push_back(m.grad_norm);
     }
     if (setup_.progress) {
-      setup_.progress->step(m.name, m.step, m.steps, m.loss, clock().now());
+      setup_.progress->step(m.name, step_index{m.done - 1}, m.of, m.loss, clock().now());
     }
     if (setup_.metrics) {
       setup_.metrics->step(m, *setup_.models[m.model.value], clock().now());
@@ -169,8 +169,8 @@ class reporter final : public reporter_actor::base {
 
   void on_evaluation_completed(const evaluation_completed& m) {
     auto& out = record_.models.at(m.model.value);
-    out.smallest.evaluated_first = out.smallest.evaluated_first || (m.steps > 0 && m.steps == out.steps_before);
-    out.history.evaluations.push_back({m.steps, m.loss, m.accuracy});
+    out.smallest.evaluated_first = out.smallest.evaluated_first || (m.done > 0 && m.done == out.steps_before);
+    out.history.evaluations.push_back({m.done, m.loss, m.accuracy});
     out.smallest.evaluations += 1;
     out.last_update = clock().now();
     record_.last_update = clock().now();

@@ -24,12 +24,11 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json line_of(const step_completed& e, const sharded_model& m, std::uint64_t tokens) {
-  const auto done = e.step.value + 1;
-  json line{{"model", e.name}, {"step", done}, {"steps", e.steps}, {"loss", e.loss}};
+  json line{{"model", e.name}, {"step", e.done}, {"steps", e.of}, {"loss", e.loss}};
   if (e.grad_norm > 0) {
     line["grad_norm"] = e.grad_norm;
   }
-  line["learning_rate"] = m.update.learning_rate * schedule_factor(m.update.schedule, e.step.value, e.steps);
+  line["learning_rate"] = m.update.learning_rate * schedule_factor(m.update.schedule, e.done - 1, e.of);
   line["tokens"] = tokens;
   return line;
 }
@@ -93,7 +92,7 @@ std::vector<json> missing_lines(const model_entry& m, reported_so_far last, bool
   for (std::uint32_t i = 0; i < h.losses.size(); ++i) {
     if (i >= last.step) {
       const auto norm = i < h.grad_norms.size() ? h.grad_norms[i] : 0.0F;
-      all.push_back(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what,
+      all.push_back(line_of({{}, m.what->name, i + 1, m.what->steps, h.losses[i], norm}, *m.what,
                             tokens.after(i + 1, *m.what)));
       if (shared) {
         all.back().erase("learning_rate");
@@ -158,7 +157,7 @@ void run_metrics::joined(model_id model, const model_entry& m) {
 
 void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now) {
   auto& tokens = tokens_.try_emplace(e.model, nullptr).first->second;
-  const auto before = tokens.after(e.step.value, m), after = tokens.after(e.step.value + 1, m);
+  const auto before = tokens.after(e.done - 1, m), after = tokens.after(e.done, m);
   auto line = line_of(e, m, after);
   const auto [last, first] = last_step_.try_emplace(e.model, now);
   if (!first && now > last->second) {
@@ -170,7 +169,7 @@ void run_metrics::step(const step_completed& e, const sharded_model& m, time_poi
   append(std::move(line));
 }
 
-void run_metrics::evaluation(const evaluation_completed& e) { append(line_of(e.name, {e.steps, e.loss, e.accuracy})); }
+void run_metrics::evaluation(const evaluation_completed& e) { append(line_of(e.name, {e.done, e.loss, e.accuracy})); }
 
 void run_metrics::append(json line) {
   line["time"] = seconds_since_1970();

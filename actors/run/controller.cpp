@@ -56,13 +56,13 @@ class callback_controller final : public controller_actor::base {
 
  private:
   void on_step_observed(const step_observed& m) {
-    began(step_of(m.what.step.value + 1, m.what.name));
-    send(m.task, step_acknowledged{m.what.step, tell(callbacks_.steps, m.what)});
+    began(step_of(m.what.done, m.what.name));
+    send(m.task, step_acknowledged{step_index{m.what.done - 1}, tell(callbacks_.steps, m.what)});
     ended();
   }
 
   void on_evaluation_observed(const evaluation_observed& m) {
-    began(step_of(m.what.steps, m.what.name));
+    began(step_of(m.what.done, m.what.name));
     const bool stop = tell(callbacks_.evaluations, m.what);
     const bool is_trial = trials_.has(m.what.name);
     if (is_trial && !stop) {
@@ -71,7 +71,7 @@ class callback_controller final : public controller_actor::base {
       if (is_trial) {
         answer(trials_.ended(m.what.name));  // before it is saved: a run that is resumed must not take this for a result
       }
-      send(m.task, evaluation_acknowledged{m.what.steps, stop});
+      send(m.task, evaluation_acknowledged{m.what.done, stop});
     }
     ended();
   }

@@ -56,8 +56,8 @@ class trial_gate {
 
   /// A trial has been evaluated, perhaps again after a pause or a resume.
   std::vector<trial_answer> evaluated(const evaluation_completed& e) {
-    held_[e.name] = {.trial = e.name, .model = e.model, .steps = e.steps};
-    return decided(trial_result{e.name, e.steps, score_of(setup_.metric, e.loss, e.accuracy)});
+    held_[e.name] = {.trial = e.name, .model = e.model, .steps = e.done};
+    return decided(trial_result{e.name, e.done, score_of(setup_.metric, e.loss, e.accuracy)});
   }
   /// A copy has joined, or cannot: nobody waits for it any more.
   void begun(const std::string& copy) {

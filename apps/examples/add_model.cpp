@@ -27,7 +27,7 @@ int main() {
   double next = 1e-3;
   s.on<hydra::step_completed>([&](const auto& e, hydra::control& c) {
     first.try_emplace(e.name, e.loss);
-    if (e.step.value != 9 || e.loss < 0.9F * first.at(e.name)) return;
+    if (e.done != 10 || e.loss < 0.9F * first.at(e.name)) return;
     c.stop(e.model);                    // ten steps have brought less than a tenth
     if (next > 0.5) return;
     c.add(candidate(next));             // made ready beside the run; its results are those it has alone

@@ -59,7 +59,7 @@ std::vector<std::size_t> heap_by_model(int models) {
   s.add_model(small("m0", 12, 3));
   std::vector<std::size_t> seen;
   s.on<step_completed>([&](const step_completed& e, control& c) {
-    if (e.step.value != 2) return;
+    if (e.done != 3) return;
     seen.push_back(heap_bytes());
     if (static_cast<int>(seen.size()) < models) c.add(small(fmt::format("m{}", seen.size()), 12, 3));
   });

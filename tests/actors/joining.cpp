@@ -117,7 +117,7 @@ TEST_CASE("a callback adds a model after the very last step, and the run continu
   const std::vector models{small("first", 2), small("late", 3)};
   auto setup = open_run(2);
   setup.callbacks.push_back([](const step_completed& e, control& c) {
-    if (e.name == "first" && e.step.value + 1 == e.steps) {
+    if (e.name == "first" && e.done == e.of) {
       model_description late;
       late.name = "late";
       c.add(late);

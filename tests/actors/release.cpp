@@ -52,11 +52,11 @@ byte_count host_for(int models) {
 
 using make_model = model_description (*)(int);
 
-/// One after the other: each model adds the next one after `last_step`.
+/// One after the other: each model adds the next one after step `last_step`.
 struct succession {
   make_model make = small;
   int models = 1;
-  std::uint32_t last_step = 2;
+  std::uint32_t last_step = 3;
 };
 
 report run(session& s, const succession& all) {
@@ -64,7 +64,7 @@ report run(session& s, const succession& all) {
   s.add_model(all.make(0));
   int added = 1;
   s.on<step_completed>([&](const step_completed& e, control& c) {
-    if (e.step.value == all.last_step && added < all.models) c.add(all.make(added++));
+    if (e.done == all.last_step && added < all.models) c.add(all.make(added++));
   });
   return s.run();
 }
@@ -91,7 +91,7 @@ TEST_CASE("two hundred models that come one after the other fit a host with memo
 
 TEST_CASE("models that fail are released as well", "[release]") {
   session s{options(false)};
-  const auto r = run(s, {.make = failing, .models = 40, .last_step = 0});
+  const auto r = run(s, {.make = failing, .models = 40, .last_step = 1});
   INFO(notes_of(r));
   REQUIRE(r.models.size() == 40);
   CHECK(r.models[0].status == model_status::failed);
@@ -166,7 +166,7 @@ TEST_CASE("resident memory over three hundred models is that of the first sixty,
   int added = 1;
   std::vector<double> resident;   // in MiB, as each model ends
   s.on<step_completed>([&](const step_completed& e, control& c) {
-    if (e.step.value != 2) return;
+    if (e.done != 3) return;
     resident.push_back(resident_mib());
     if (added < 300) c.add(small(added++));
   });

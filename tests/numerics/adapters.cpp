@@ -129,7 +129,7 @@ TEST_CASE("models with adapters are interrupted and resumed with other cuts and 
 
 TEST_CASE("models with adapters join a run whose models have their base", "[adapters]") {
   const auto adds = [](const step_completed& e, control& c) {
-    if (e.model == model_id{1} && e.step.value == 1) {
+    if (e.model == model_id{1} && e.done == 2) {
       c.add(describe(portfolio(4)[2], 2));
       c.add(describe(portfolio(4)[3], 3));
     }

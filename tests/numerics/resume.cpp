@@ -181,7 +181,7 @@ TEST_CASE("the plan of a run can be read while it is under way") {
 TEST_CASE("a model that a callback has stopped stays stopped, with its last evaluation", "[resume]") {
   const temporary_folder folder;
   const step_callback stop = [](const step_completed& e, control& c) {
-    if (e.model == model_id{0} && e.step == step_index{1}) {
+    if (e.model == model_id{0} && e.done == 2) {
       c.stop(e.model);
     }
   };

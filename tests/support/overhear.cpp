@@ -99,11 +99,11 @@ std::string say(const shard_stepped& m) {
 std::string say(const shard_updated& m) {
   return fmt::format("shard_updated {} version {}", m.shard.value, m.version.value);
 }
-std::string say(const step_observed& m) { return fmt::format("step_observed step {}", m.what.step.value); }
+std::string say(const step_observed& m) { return fmt::format("step_observed step {}", m.what.done - 1); }
 std::string say(const step_acknowledged& m) {
   return fmt::format("step_acknowledged step {}{}", m.step.value, m.stop ? ", stop" : "");
 }
-std::string say(const evaluation_observed& m) { return fmt::format("evaluation_observed after {} steps", m.what.steps); }
+std::string say(const evaluation_observed& m) { return fmt::format("evaluation_observed after {} steps", m.what.done); }
 std::string say(const evaluation_acknowledged& m) {
   return fmt::format("evaluation_acknowledged after {} steps{}", m.steps, m.stop ? ", stop" : "");
 }

@@ -26,7 +26,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
 }
 
 step_completed step(std::uint32_t n, float loss) {
-  return {.model = model_id{0}, .name = "a \"b\"", .step = step_index{n - 1}, .steps = 9, .loss = loss};
+  return {.model = model_id{0}, .name = "a \"b\"", .done = n, .of = 9, .loss = loss};
 }
 
 /// A model of 10 targets a step that is resumed.
@@ -75,7 +75,7 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   const temporary_folder folder;
   run_metrics metrics{folder.path(), {}, {}, make_logger(verbosity::quiet)};
   metrics.step(step(1, 2.5F), *entry("a").what, time_point{1s});
-  metrics.evaluation({.model = model_id{0}, .name = "a", .steps = 1, .loss = 2.25, .accuracy = 0.5});
+  metrics.evaluation({.model = model_id{0}, .name = "a", .done = 1, .loss = 2.25, .accuracy = 0.5});
   auto second = step(2, std::numeric_limits<float>::quiet_NaN());
   second.grad_norm = 0.75F;
   metrics.step(second, *entry("a").what, time_point{3s});
@@ -140,7 +140,7 @@ TEST_CASE("TensorBoard's files have all lines, those of earlier parts of a resum
     const std::vector models{entry("a", std::vector<float>(from, 3))};
     run_metrics metrics{folder.path(), models, {.goes_on = goes_on, .tensorboard = true}, make_logger(verbosity::quiet)};
     for (auto n = from; n < past; ++n) {
-      metrics.step({.model = model_id{0}, .name = "a", .step = step_index{n}, .steps = 9, .loss = 3}, *models[0].what,
+      metrics.step({.model = model_id{0}, .name = "a", .done = n + 1, .of = 9, .loss = 3}, *models[0].what,
                    time_point{1s});
     }
     CHECK(metrics.close() == "");

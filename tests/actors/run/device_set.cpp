@@ -82,7 +82,7 @@ TEST_CASE("a model of unknown layers joins a run whose devices hold all the memo
   s.add_devices(2, "board", {{"memory", 32_MiB}});
   s.add_model(mlp_of("first", 16));
   s.on<step_completed>([](const step_completed& e, control& c) {
-    if (e.model == model_id{0} && e.step.value == 0) c.add(mlp_of("wide", 24));
+    if (e.model == model_id{0} && e.done == 1) c.add(mlp_of("wide", 24));
   });
   const auto r = s.run();
   CHECK(r.notes == std::vector<std::string>{});
