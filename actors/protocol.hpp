@@ -74,13 +74,18 @@
 //    record_again     CONTROLLER -> SUPERVISOR -> CONTROLLER, after a while  decisions that could not be written are tried
 //                     again; until then nothing of them is carried out.
 // 15 read_status      A session's thread -> SUPERVISOR -> REPORTER: what the models and devices do now.
+// 16 event_observed   SUPERVISOR -> CONTROLLER      The run has begun, a model has joined, ended, ... (events.hpp), for
+//                     callbacks. These may add models, so the run does not end before
+//    event_acknowledged CONTROLLER -> SUPERVISOR. No model waits for it. From other actors the SUPERVISOR learns by
+//                     checkpoint_saved CHECKPOINTER, policy_replaced SCHEDULER.
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a run resumes in the middle of a step), batch_wanted (MODEL TASK -> DATA, ahead of need) and
-// batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK -> CONTROLLER -> step_acknowledged,
-// and -> REPORTER), evaluation_completed in the same way. Evaluation units are executed like the others, between the
-// last unit of a step and the first of the next. If the CONTROLLER dies, throws (controller_failed -> SUPERVISOR) or
-// hangs in a callback (callback_began, callback_ended -> SUPERVISOR), the run continues without it: controller_lost
+// batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_observed (MODEL TASK -> CONTROLLER -> step_acknowledged; to the
+// REPORTER as step_completed), evaluation_observed in the same way. Evaluation units are executed like the others,
+// between the last unit of a step and the first of the next. A callback that throws is not called any more: callback_failed
+// CONTROLLER -> SUPERVISOR -> REPORTER. If the CONTROLLER dies, fails itself (controller_failed -> SUPERVISOR) or hangs in
+// a callback (callback_began, callback_ended -> SUPERVISOR), the run continues without it: controller_lost
 // SUPERVISOR -> MODEL TASK and REPORTER. What a callback asks of a model that is not there is a wish_refused SUPERVISOR ->
 // REPORTER. SUPERVISOR and REPORTER monitor each other: the end of either ends the run.
 // All messages are one-way; tickets and unit names match responses to requests. A name in the imperative is a command,

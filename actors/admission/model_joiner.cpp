@@ -3,6 +3,7 @@
 #include "actors/admission/identity.hpp"
 #include "actors/admission/planned_workload.hpp"
 #include "actors/admission/resumption.hpp"
+#include "actors/admission/slow_preparation.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/plan/shared_bases.hpp"
@@ -196,7 +197,10 @@ prepared_model model_joiner::measured(const model_description& m) {
     return *measures;
   });
   try {
+    slow_preparation notice(setup_.log, long_preparation);
+    notice.opens(m);
     auto p = preparer.prepare(m);
+    notice.reads(m, *p.data.source);
     p.identity = identity_of(m, p, setup_.options.seed);
     p.follows_on_device = equally_fast(setup_.machines);
     return p;

@@ -140,11 +140,14 @@ class planner {
     model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
                              .stepping = stepping(), .share = setup_.options.ablation.share},
                             [&]() -> pilot& { return measures; });
+    slow_preparation notice(setup_.log, setup_.patience);
     for (const auto& m : setup_.models) {
       if (setup_.interrupts.interrupted()) {
         throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
       }
+      notice.opens(m);
       auto& p = made_.prepared.emplace_back(prepared_by(preparer, m));
+      notice.reads(m, *p.data.source);
       p.identity = identity_of(m, p, setup_.options.seed);
       p.follows_on_device = equally_fast(made_.machines);
     }

@@ -4,6 +4,7 @@
 
 #include "actors/admission/prepared_model.hpp"
 #include "actors/admission/resumption.hpp"
+#include "actors/admission/slow_preparation.hpp"
 #include "actors/protocol/model_description.hpp"
 #include "actors/run/device_set.hpp"
 #include "actors/run/session_options.hpp"
@@ -29,6 +30,7 @@ struct planning_setup {
   const interrupt_flag& interrupts;
   std::shared_ptr<spdlog::logger> log;
   std::size_t threads = 0;               ///< that the run makes beside those of its devices
+  duration patience = long_preparation;  ///< a line says what takes longer
 };
 
 struct planned_workload {

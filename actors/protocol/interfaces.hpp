@@ -56,10 +56,11 @@ using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::react
 /// ADMISSION: prepares models that join the run, off the cooperative threads.
 using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
-/// CONTROLLER: the user's callbacks and the rule of a search; every observed step and evaluation is acknowledged.
+/// CONTROLLER: the user's callbacks and the rule of a search; every observed event is acknowledged.
 using controller_actor =
-    caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<trial_left>,
-                     caf::reacts_to<trial_copied>, caf::reacts_to<record_again>, caf::reacts_to<shut_down>>;
+    caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<event_observed>,
+                     caf::reacts_to<trial_left>, caf::reacts_to<trial_copied>, caf::reacts_to<record_again>,
+                     caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor =
@@ -68,7 +69,8 @@ using reporter_actor =
                      caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<task_ended>,
                      caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
                      caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
-                     caf::reacts_to<controller_lost>, caf::reacts_to<wish_refused>, caf::reacts_to<device_lost>,
+                     caf::reacts_to<controller_lost>, caf::reacts_to<callback_failed>, caf::reacts_to<wish_refused>,
+                     caf::reacts_to<device_lost>,
                      caf::reacts_to<state_reported>,
                      caf::reacts_to<read_status>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
@@ -81,7 +83,8 @@ using supervisor_actor =
                      caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
                      caf::reacts_to<pause_failed>, caf::reacts_to<model_kept>, caf::reacts_to<trial_held>,
                      caf::reacts_to<trial_decided>, caf::reacts_to<trial_copied>, caf::reacts_to<record_again>,
-                     caf::reacts_to<read_status>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
-                     caf::reacts_to<run_stalled>>;
+                     caf::reacts_to<read_status>, caf::reacts_to<event_acknowledged>, caf::reacts_to<callback_failed>,
+                     caf::reacts_to<checkpoint_saved>, caf::reacts_to<policy_replaced>, caf::reacts_to<interrupt_run>,
+                     caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
 
 }  // namespace hydra

@@ -78,10 +78,4 @@ struct model_admitted {
   model_entry entry;
 };
 
-struct model_refused {
-  std::string name;
-  fault why;
-  bool answered = false;  ///< who has added it learns of this by an answer
-};
-
 }  // namespace hydra

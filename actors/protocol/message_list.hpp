@@ -12,6 +12,7 @@
                       X(batch_wanted) X(batch_ready) X(capture_model) X(hold_updates) X(updates_held)                  \
                           X(model_captured) X(save_model) X(shard_saved) X(model_saved) X(checkpoint_due)              \
                               X(step_observed) X(step_acknowledged) X(evaluation_observed) X(evaluation_acknowledged)  \
+                                  X(event_observed) X(event_acknowledged) X(callback_failed) X(checkpoint_saved) X(policy_replaced) \
                                   X(step_completed) X(evaluation_completed) X(callback_began) X(callback_ended)        \
                                       X(wish_refused)                                                                  \
                                       X(check_controller) X(controller_failed) X(controller_lost) X(trial_held)        \

@@ -33,7 +33,14 @@ struct evaluation_acknowledged {
   bool stop = false;
 };
 
-/// The CONTROLLER is about to call a user's callback: the SUPERVISOR checks that it returns in time.
+/// Any other event, from the SUPERVISOR: the run does not end before it is acknowledged, because a callback may add models.
+struct event_observed {
+  run_event what;
+};
+
+struct event_acknowledged {};
+
+/// The CONTROLLER is about to call a user's callbacks: the SUPERVISOR checks that they return in time.
 struct callback_began {
   std::string what;                ///< "step 3 of gpt-a"
 };
@@ -75,7 +82,13 @@ struct trial_left {
   std::string name;
 };
 
-/// A callback has thrown. `why` says after which step of which model.
+/// From the CONTROLLER, and on to the REPORTER: a callback, or the rule of a search, has thrown and is not called any more; the
+/// others are. `why` is a sentence that says after which event.
+struct callback_failed {
+  std::string why;
+};
+
+/// The CONTROLLER itself has failed. `why` says after which event.
 struct controller_failed {
   std::string why;
 };

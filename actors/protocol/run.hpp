@@ -38,12 +38,6 @@ struct actors_spawned {
   supervisor_actor supervisor;
 };
 
-/// Fences a device: its later messages are ignored.
-struct device_lost {
-  device_id device;
-  fault why;
-};
-
 /// The SCHEDULER gives up this device: it does not respond, or units throw there that other devices complete.
 struct device_given_up {
   device_id device;

@@ -109,7 +109,7 @@ struct report {
   duration checkpoint_time{};         ///< spent writing them, in parallel with the run
   std::uint32_t unsaved = 0;          ///< models whose last checkpoint could not be written
   bool interrupted = false;           ///< by session::interrupt()
-  std::string callbacks_lost;         ///< why, and after which step, callbacks ended early; empty: they did not
+  std::string callbacks_lost;         ///< why, and after which event, a callback, or all, ended early; empty: none did
   std::vector<std::string> notes;     ///< for the user: checkpoints passed over, devices lost, ...
   std::uint64_t decisions = 0;
   duration decision_mean{};

@@ -5,9 +5,11 @@
 #include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -161,12 +163,18 @@ void add_unsaved(report& r, const finished_run& run) {
   }
 }
 
+void add_callbacks(report& r, const run_record& record) {
+  auto all = record.callbacks_failed;
+  if (const auto& why = record.callbacks_lost; !why.empty()) {
+    all.push_back(why + ": no callback was called any more, so nothing stopped a model early or added one");
+  }
+  r.callbacks_lost = fmt::format("{}", fmt::join(all, "; "));
+  std::ranges::move(all, std::back_inserter(r.notes));
+}
+
 /// What ended early or did not happen.
 void add_notes(report& r, const run_record& record) {
-  r.callbacks_lost = record.callbacks_lost;
-  if (!r.callbacks_lost.empty()) {
-    r.notes.push_back(r.callbacks_lost + ": no callback was called any more, so nothing stopped a model early or added one");
-  }
+  add_callbacks(r, record);
   r.notes.insert(r.notes.end(), record.refused_wishes.begin(), record.refused_wishes.end());
   for (const auto& d : r.devices) {
     if (d.lost) {

@@ -80,6 +80,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_controller_lost),
             guarded(this, &reporter::on_wish_refused),
+            guarded(this, &reporter::on_callback_failed),
             guarded(this, &reporter::on_device_lost),
             guarded(this, &reporter::on_state_reported),
             guarded(this, &reporter::on_read_status),
@@ -291,6 +292,7 @@ class reporter final : public reporter_actor::base {
 
   void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
   void on_wish_refused(const wish_refused& m) { record_.refused_wishes.push_back(m.why); }
+  void on_callback_failed(const callback_failed& m) { record_.callbacks_failed.push_back(m.why); }
 
   /// Saving takes time and counts as progress.
   void on_shard_saved(const shard_saved&) { ++events_; }

@@ -75,8 +75,9 @@ struct run_record {
   std::optional<time_point> last_update; ///< or evaluation
   std::optional<time_point> saved;       ///< when the last model was saved, if models are saved
   checkpoint_totals checkpoints;
-  std::string callbacks_lost;            ///< why, and after which step of which model; empty: they were not
-  std::vector<std::string> refused_wishes;  ///< of callbacks
+  std::vector<std::string> callbacks_failed;  ///< those that have thrown: why, and after which event
+  std::string callbacks_lost;            ///< why none was called any more, and after which event; empty: they were
+  std::vector<std::string> refused_wishes;    ///< of callbacks
   fault aborted;
   std::string stuck;                     ///< what each actor held when the run made no progress
   std::string leftovers;                 ///< empty if everything was freed

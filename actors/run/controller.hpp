@@ -7,17 +7,19 @@
 #include "actors/run/trial_gate.hpp"
 #include "runtime/base/bytes.hpp"
 
-#include <vector>
-
 namespace hydra {
 
 struct callback_set {
-  std::vector<step_callback> steps;
-  std::vector<evaluation_callback> evaluations;
+  run_callbacks callbacks;
   search_setup search{};
   duration record_limit{};  ///< decisions that cannot be recorded for so long halt the run; zero: no limit
-  observations wanted() const { return {!steps.empty(), !evaluations.empty() || search.rule}; }
+  observations wanted() const {
+    auto all = callbacks.observed();
+    all.evaluations = all.evaluations || search.rule;
+    return all;
+  }
 };
+
 /// Null without callbacks and search. `detached`: on a thread of its own, because users' callbacks may block.
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
                                   callback_set callbacks, const supervisor_actor& supervisor, bool detached);

@@ -44,10 +44,11 @@ std::future<run_record> run_to_end(caf::actor_system& system, run_setup setup, c
                                    std::promise<run_record>& done) {
   auto record = done.get_future();
   const auto actors = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
-  in.interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
-  in.requests.connect([supervisor = actors.supervisor](run_request r) {
+  const auto pass_on = [supervisor = actors.supervisor](run_request r) {
     std::visit([&](auto& message) { post(supervisor, std::move(message)); }, r);
-  });
+  };
+  in.requests.connect(pass_on, [&] { start_run(actors); });  // the first callback may ask for something already
+  in.interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
   record.wait();
   in.requests.close();
   in.interrupts.disconnect();

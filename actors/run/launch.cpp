@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -89,6 +90,23 @@ std::vector<model_description> descriptions_of(const run_setup& setup) {
   for (auto i = all.size(); i < setup.models.size(); ++i) {
     const auto& m = *setup.models[i].what;
     all.push_back({.name = m.name, .priority = m.terms.priority});
+  }
+  return all;
+}
+
+std::vector<std::string> names_of_devices(const run_setup& setup) {
+  std::vector<std::string> all;
+  std::ranges::transform(setup.devices, std::back_inserter(all), [](const device* d) { return d->info().name; });
+  return all;
+}
+
+std::vector<model_joined> joined_at_start(const run_setup& setup) {
+  std::vector<model_joined> all;
+  for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
+    const auto& m = setup.models[i];
+    if (!setup.waiting.contains(model_id{i})) {
+      all.push_back({model_id{i}, m.what->name, m.standing.next.step, m.what->steps});
+    }
   }
   return all;
 }
@@ -176,6 +194,8 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
                                        {.models = descriptions_of(setup),
                                         .waiting = setup.waiting,
                                         .begin_paused = setup.begin_paused,
+                                        .devices = names_of_devices(setup),
+                                        .joined = joined_at_start(setup),
                                         .callback_limit = setup.callback_limit,
                                         .stall_limit = setup.stall_limit,
                                         .checkpoints = setup.checkpoints,
@@ -193,13 +213,18 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
   actors.optimizer = spawn_optimizer(system, setup.services);
   actors.memory = spawn_memory_manager(system, setup.services, {actors.scheduler, actors.optimizer, actors.reporter, actors.supervisor});
   actors.data = spawn_data(system, setup.services, setup.models, actors.memory, setup.detached);
-  const callback_set callbacks{setup.callbacks, setup.evaluation_callbacks, setup.search, setup.callback_limit};
+  const callback_set callbacks{setup.callbacks, setup.search, setup.callback_limit};
   actors.observed = callbacks.wanted();
   actors.controller = spawn_controller(system, setup.services, callbacks, actors.supervisor, setup.detached);
   actors.admission = spawn_admission(system, setup.services, setup.make_model, actors.supervisor, setup.detached);
   actors.checkpointer =
       spawn_checkpointer(system, setup.services,
-                         {setup.checkpoints.store, actors.memory, actors.optimizer, actors.reporter}, setup.detached);
+                         {.store = setup.checkpoints.store,
+                          .memory = actors.memory,
+                          .optimizer = actors.optimizer,
+                          .reporter = actors.reporter,
+                          .observer = actors.observed.others ? actors.supervisor : supervisor_actor{}},
+                         setup.detached);
   spawn_devices(system, setup, actors);
   spawn_tasks(system, setup, actors);
 }
@@ -217,8 +242,9 @@ actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink si
     throw;
   }
   end_together(actors, end);
-  post(actors.supervisor, actors);
   return actors;
 }
+
+void start_run(const actors_spawned& actors) { post(actors.supervisor, actors); }
 
 }  // namespace hydra

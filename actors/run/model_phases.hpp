@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,6 +35,12 @@ class model_phases {
 
   model_phase of(model_id model) const { return at(model).phase; }
   const std::string& name_of(model_id model) const { return at(model).name; }
+  /// Position = model id.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    std::ranges::transform(all_, std::back_inserter(all), &record::name);
+    return all;
+  }
   bool has_ended(model_id model) const { return over(of(model)); }
   bool has_memory(model_id model) const { return at(model).has_memory; }
 

@@ -37,8 +37,7 @@ struct run_setup {
   policy_maker stand_in;                 ///< null: plain sharded-lrtf
   bool built_in = false;                 ///< `chosen` is Hydra's own
   pipeline_options pipeline;
-  std::vector<step_callback> callbacks;
-  std::vector<evaluation_callback> evaluation_callbacks;
+  run_callbacks callbacks;
   search_setup search{};
   model_maker make_model;                   ///< null: no model can join
   std::function<void()> halted;          ///< called when the run is being halted; must not block; may be null

@@ -4,6 +4,7 @@
 #include "actors/run/launch.hpp"
 #include "actors/run/supervisor_actor.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -20,6 +21,11 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
   actors_ = m;
   actors_.supervisor = nullptr;  // a handle to itself would keep it alive
   began_ = clock().now();
+  observe(run_begun{phases_.names(), setup_.devices});
+  for (const auto& joined : setup_.joined) {
+    done_[joined.model] = joined.done;
+    observe(joined);
+  }
   const begin_run start{began_};
   monitor(actors_.reporter);
   send(actors_.reporter, start);
@@ -85,6 +91,8 @@ void supervisor::on_task_ended(const task_ended& m) {
   if (!phases_.end(m.model, how)) {
     return;
   }
+  done_[m.model] = std::max(done_[m.model], m.steps);  // a task that died reports 0
+  observe_end(m, how);
   answer_all(kept_, m.model, m.paused ? fault{} : m.why);
   held_.erase(m.model);
   if (how != model_phase::paused) {
@@ -99,6 +107,34 @@ void supervisor::on_task_ended(const task_ended& m) {
   }
   end_if_over();
   release_if_over(m.model);
+}
+
+void supervisor::observe_end(const task_ended& m, model_phase how) {
+  const auto& name = phases_.name_of(m.model);
+  const auto steps = done_[m.model];
+  if (how == model_phase::paused) {
+    observe(model_paused{m.model, name, steps});
+  } else if (how == model_phase::failed) {
+    observe(model_failed{m.model, name, steps, m.why});
+  } else {
+    observe(model_ended{m.model, name, steps, m.stopped, m.unsaved});
+  }
+}
+
+void supervisor::observe(run_event what) {
+  if (actors_.controller && actors_.observed.others && !ending_) {
+    send(actors_.controller, event_observed{std::move(what)});
+    ++unacknowledged_;
+  }
+}
+
+/// Not of a controller that was given up.
+void supervisor::on_event_acknowledged(const event_acknowledged&) {
+  if (unacknowledged_ > 0) {
+    --unacknowledged_;
+    callback_.ended();
+    end_if_over();
+  }
 }
 
 void supervisor::forget(model_id model) {
@@ -159,6 +195,8 @@ void supervisor::join(const wanted_admission& wanted, model_entry entry) {
   send(actors_.reporter, model_admitted{id, entry});
   send(actors_.memory, home);
   send(actors_.data, model_admitted{id, entry});
+  done_[id] = entry.standing.next.step;
+  observe(model_joined{id, entry.what->name, done_[id], entry.what->steps});
   send(task, begin_run{began_});
   services_.log->info("model {} {}", entry.what->name, wanted.known ? "has its memory" : "joins the run");
   if (wanted.answer) {
@@ -189,7 +227,9 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
       return wanted.answer({.why = why});  // a run that is resumed has it
     }
     services_.log->warn("not added: {}", why.text);
-    send(actors_.reporter, model_refused{wanted.what.name, why, wanted.answer && !wanted.knows_it_waits});
+    const model_refused refusal{wanted.what.name, why, wanted.answer && !wanted.knows_it_waits};
+    send(actors_.reporter, refusal);
+    observe(refusal);
     if (wanted.knows_it_waits) {
       send(actors_.controller, trial_left{wanted.what.name});
     }
@@ -208,6 +248,7 @@ void supervisor::notify_waiting() {
 void supervisor::end_without_task(model_id model, const fault& why) {
   if (phases_.end(model, model_phase::failed)) {
     send(actors_.reporter, task_ended{model, 0, false, why, {}});
+    observe(model_failed{model, phases_.name_of(model), done_[model], why});
     if (!halted_) {
       send(actors_.controller, trial_left{phases_.name_of(model)});
     }

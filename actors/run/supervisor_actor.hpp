@@ -9,6 +9,7 @@
 #include "actors/run/model_phases.hpp"
 #include "actors/run/supervisor.hpp"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -48,7 +49,9 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_trial_decided),     guarded(this, &supervisor::on_interrupt_run),
             guarded(this, &supervisor::on_run_aborted),       guarded(this, &supervisor::on_run_stalled),
             guarded(this, &supervisor::on_read_status),       guarded(this, &supervisor::on_model_kept),
-            guarded(this, &supervisor::on_trial_copied),      guarded(this, &supervisor::on_record_again)};
+            guarded(this, &supervisor::on_trial_copied),      guarded(this, &supervisor::on_event_acknowledged),
+            guarded(this, &supervisor::on_callback_failed),   guarded(this, &supervisor::on_checkpoint_saved),
+            guarded(this, &supervisor::on_policy_replaced),  guarded(this, &supervisor::on_record_again)};
   }
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
@@ -97,6 +100,10 @@ class supervisor final : public supervisor_actor::base {
   void on_record_again(const record_again& m) { send(actors_.controller, m); }
   void on_read_status(const read_status& m);
   void on_model_kept(const model_kept& m);
+  void on_event_acknowledged(const event_acknowledged&);
+  void on_callback_failed(const callback_failed& m);
+  void on_checkpoint_saved(const checkpoint_saved& m) { observe(m); }
+  void on_policy_replaced(const policy_replaced& m) { observe(m); }
 
  private:
   template <class Message>
@@ -112,6 +119,9 @@ class supervisor final : public supervisor_actor::base {
       send(actors_.devices[device.value], m);
     }
   }
+  /// Passes it to callbacks, if some subscribe to such events: the run does not end before they have returned.
+  void observe(run_event what);
+  void observe_end(const task_ended& m, model_phase how);
   /// Models are prepared one after the other.
   void prepare_next();
   void try_to_join(const wanted_admission& wanted, const model_prepared& m);
@@ -133,6 +143,8 @@ class supervisor final : public supervisor_actor::base {
   fault cannot_save(model_id model, const char* wish) const;
   /// If a model waits for memory that no other is about to give back, a trial that waits for its decision does.
   void make_room();
+  /// Says once that the run waits, and for what, when nothing but a command can continue it.
+  void note_wait();
   /// Models are paused by command, and all others that have memory are trials that wait for a decision about these.
   bool waits_for_command() const;
   bool waits_for_decision(model_id model) const;
@@ -184,8 +196,11 @@ class supervisor final : public supervisor_actor::base {
   std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
   std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
   std::set<model_id> parked_;                      ///< and those that were paused for others
+  bool waits_ = false;                             ///< it was said that the run waits for a command
   bool commanded_ = false;                         ///< since the last time that there was no progress: that counts as some
   callback_watch callback_;
+  std::uint32_t unacknowledged_ = 0;               ///< events that callbacks have not returned from
+  std::map<model_id, std::uint32_t> done_;         ///< steps of models, when they joined or left
   bool halted_ = false;
   bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once
   bool interrupted_ = false;

@@ -31,11 +31,7 @@ void supervisor::on_run_aborted(const run_aborted& m) {
 }
 
 void supervisor::on_run_stalled(const run_stalled& m) {
-  if (waits_for_command()) {
-    services_.log->warn("nothing is left to train until a paused model is resumed or stopped");
-    return;
-  }
-  if (std::exchange(commanded_, false)) {
+  if (waits_for_command() || std::exchange(commanded_, false)) {
     return;
   }
   const report_state question{m.reporter};
@@ -74,6 +70,11 @@ void supervisor::on_check_controller(const check_controller&) {
     lose_controller(*why);
   }
   watch_callback();
+}
+
+void supervisor::on_callback_failed(const callback_failed& m) {
+  services_.log->warn("{}", m.why);
+  send(actors_.reporter, m);
 }
 
 void supervisor::on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
@@ -152,13 +153,15 @@ void supervisor::lose(device_id device, const fault& why) {
   if (alive_.erase(device) == 0) {
     return;
   }
-  send(actors_.reporter, device_lost{device, why});
+  const device_lost lost{device, why, setup_.devices.at(device.value)};
+  send(actors_.reporter, lost);
   if (ending_) {
     end_host_if_devices_are_gone();
     return;
   }
   services_.log->warn("device {} is lost ({}); its units move to other devices", device.value, why.text);
-  send(actors_.memory, device_lost{device, why});
+  send(actors_.memory, lost);
+  observe(lost);
   if (alive_.empty()) {
     on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}, true});
   }
@@ -183,6 +186,7 @@ void supervisor::lose_controller(const std::string& why) {
   host_.erase(actors_.controller.address());
   send(actors_.controller, shut_down{});
   actors_.controller = nullptr;
+  unacknowledged_ = 0;
   send_to_tasks(controller_lost{why});
   held_.clear();
   for (const auto model : std::exchange(parked_, {})) {
@@ -190,12 +194,15 @@ void supervisor::lose_controller(const std::string& why) {
       resume(model, nullptr);
     }
   }
+  end_if_over();
   end_reporter_if_alone();
 }
 
 void supervisor::end_if_over() {
+  note_wait();
   const bool awaits_command = (phases_.paused() > 0 || setup_.begin_paused) && !halted_;
-  if (phases_.running() > 0 || !queue_.empty() || awaits_command || std::exchange(ending_, true)) {
+  const bool may_continue = phases_.running() > 0 || !queue_.empty() || awaits_command || unacknowledged_ > 0;
+  if (may_continue || std::exchange(ending_, true)) {
     return;
   }
   send_to_tasks(shut_down{});

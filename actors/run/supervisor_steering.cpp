@@ -102,6 +102,7 @@ void supervisor::stop(model_id model, const command_sink& sink) {
     parked_.erase(model);
     send(actors_.controller, trial_left{phases_.name_of(model)});
     send(actors_.reporter, task_ended{model, 0, true, {}, {}});
+    observe(model_ended{model, phases_.name_of(model), done_[model], true, {}});
     release_if_over(model);
     prepare_next();
     end_if_over();
@@ -138,7 +139,9 @@ void supervisor::pause(model_id model, const command_sink& sink, const pause_mod
   } else if (state == model_phase::waiting) {
     queue_.remove(phases_.name_of(model));
     pause_without_memory(model);
+    observe(model_paused{model, phases_.name_of(model), done_[model]});
     prepare_next();
+    note_wait();
     answer(sink, {});
   } else {
     answer(sink, objection(model, "paused"));
@@ -169,6 +172,7 @@ void supervisor::pause_by_command(model_id model, const command_sink& sink) {
   } else {
     answer(sink, {});
   }
+  note_wait();
 }
 
 void supervisor::resume(model_id model, const command_sink& sink) {
@@ -225,6 +229,7 @@ void supervisor::on_trial_held(const trial_held& m) {
   if (phases_.of(m.model) == model_phase::training && actors_.controller) {
     held_.insert(m.model);
     make_room();
+    note_wait();
   }
 }
 
@@ -307,6 +312,23 @@ bool supervisor::waits_for_command() const {
   const auto held = static_cast<std::size_t>(count(held_, model_phase::training));
   const auto parked = static_cast<std::size_t>(count(parked_, model_phase::paused));
   return !halted_ && queue_.empty() && wanted_back_.empty() && phases_.running() == held && phases_.paused() > parked;
+}
+
+/// Not before callbacks have returned: they may resume one.
+void supervisor::note_wait() {
+  const bool waits = !setup_.begin_paused && unacknowledged_ == 0 && waits_for_command();
+  if (std::exchange(waits_, waits) || !waits) {
+    return;
+  }
+  std::vector<std::string> paused;
+  for (std::uint32_t i = 0; i < phases_.size(); ++i) {
+    if (phases_.of(model_id{i}) == model_phase::paused && !parked_.contains(model_id{i})) {
+      paused.push_back(phases_.name_of(model_id{i}));
+    }
+  }
+  services_.log->warn("nothing is left to train but what is paused ({}): the run waits until that is resumed or stopped "
+                      "(session::resume() or stop(); hydra control RUN resume MODEL), or until it is interrupted",
+                      fmt::join(paused, ", "));
 }
 
 fault supervisor::objection(model_id model, const char* wish) const {

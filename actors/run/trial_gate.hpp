@@ -50,6 +50,7 @@ class trial_gate {
   }
 
   const search_hooks& hooks() const { return setup_.hooks; }
+  bool searches() const { return setup_.rule != nullptr; }
   bool has(const std::string& model) const { return setup_.rule && setup_.trials.contains(model); }
   /// The trial has no answer yet.
   bool holds(const std::string& trial) const { return held_.contains(trial); }

@@ -343,6 +343,7 @@ class scheduler final : public scheduler_actor::base {
                       (built_in ? " (it is built in: this is an error of Hydra; please report it)" : "");
     services_.log->warn("scheduler: {}", text);
     replacements_.push_back(text);
+    send(supervisor_, policy_replaced{tracker_.chosen().name(), text});
     drop_policy_actor();
     tracker_.replace_policy(stand_in_ ? stand_in_() : make_policy("sharded-lrtf", 0));
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -84,6 +85,24 @@ std::vector<known_device> device_registry::all() const {
     found.push_back(known(offered.from, offered.item));
   }
   return found;
+}
+
+device_entry own_entry(std::string kind, std::function<std::unique_ptr<device>(const std::string&)> factory) {
+  if (!factory) {
+    refuse(kind, "its factory is empty: give a function that makes a device");
+  }
+  return {std::move(kind), [factory = std::move(factory)](const std::string& name, device_use) {
+            std::unique_ptr<device> made;
+            try {
+              made = factory(name);
+            } catch (...) {
+              refuse_made(name, to_fault(std::current_exception()));
+            }
+            if (!made) {
+              refuse_made(name, {fault_code::bad_input, "its factory has returned none"});
+            }
+            return made;
+          }};
 }
 
 device_entry entry_of(const known_device& kind, const option_values& given, std::string where) {

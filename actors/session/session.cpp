@@ -22,7 +22,9 @@
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/kept_checkpoint.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/interrupt_flag.hpp"
+#include "runtime/base/presence.hpp"
 #include "runtime/base/thread_supply.hpp"
 #include "runtime/device/loop_threads.hpp"
 #include "runtime/memory/host_memory.hpp"
@@ -31,6 +33,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <future>
 #include <iterator>
 #include <ranges>
@@ -50,6 +53,8 @@ void check_count(int count) {
 [[noreturn]] void refuse_late(const std::string& model) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
+
+constexpr auto a_policy = "session::use_policy: a policy is";
 
 fault no_run() { return {fault_code::refused, "no run is under way: it has not begun yet, or it has ended"}; }
 [[noreturn]] void refuse_no_run() { throw fault_error(no_run()); }
@@ -105,13 +110,13 @@ struct session::state {
   device_registry kinds;
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
-  std::vector<step_callback> callbacks;
-  std::vector<evaluation_callback> evaluation_callbacks;
+  run_callbacks callbacks;
   search_setup search;
   std::vector<search_record> recorded;              ///< what the search had decided before
   std::vector<search_record> unrecorded;            ///< of results of before that have no record; made by plan()
   interrupt_flag interrupts;
   request_line requests;
+  presence running;                                 ///< of run()
 
   std::optional<planned_workload> planned;          ///< made by plan()
   std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
@@ -128,6 +133,9 @@ struct session::state {
   run_files files;
   bool has_run = false;
 
+  /// Calls `change` unless run() has begun: it would have no effect then. `what`: "session::on: callbacks are".
+  void set(const char* what, const std::function<void()>& change);
+  void add_devices(int count, const device_entry& entry);
   model_id add(model_description model);
   void require_unplanned(const std::string& what) const;
   device_set make_devices() const { return device_set(device_entries, log, options.stop_limit); }
@@ -149,12 +157,16 @@ struct session::state {
   std::size_t threads_of_run() const;
   /// Without memory at the start.
   std::set<model_id> waiting() const;
+  /// How long the destructor waits for run().
+  duration limit_of_end() const { return options.stall_limit > duration{} ? options.stall_limit : session_options{}.stall_limit; }
   bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
   void check_search() const;
   void make_joiner();
   pipeline_options pipeline() const;
   run_setup make_setup(trace* spans);
   void keep_models(const run_record& record);
+  /// Throws unless the run has ended and had the model.
+  void require_result(model_id model) const;
   void log_unlocked() const;
   void load();
   executed_run train(trace* spans, interrupt_flag& stops);
@@ -163,38 +175,60 @@ struct session::state {
 
 // -- building the workload ------------------------------------------------------------------------------------------------
 
+void session::state::set(const char* what, const std::function<void()>& change) {
+  if (const auto line = requests.before_opening(change); line != line_state::closed) {
+    throw fault_error(fault_code::refused, fmt::format("{} set before run(), and this run has {}", what,
+                                                       line == line_state::open ? "begun" : "ended"));
+  }
+}
+
 session::session(session_options options) : state_(std::make_unique<state>(checked(std::move(options)))) {}
-session::~session() = default;
+
+session::~session() {
+  auto& s = *state_;
+  if (!s.running.is_there()) {
+    return;
+  }
+  s.log->warn("a session is destroyed although run() has not returned: the run is interrupted, and awaited");
+  s.interrupts.interrupt();
+  if (const auto limit = s.limit_of_end(); !s.running.gone_within(limit)) {
+    s.log->critical("run() has not returned {} after that, and its session is being destroyed: the program ends here. Wait for "
+                    "run() before the session goes, and do not destroy it in a callback",
+                    to_string(limit));
+    std::terminate();
+  }
+}
 
 void session::add_devices(int count, const cpu_device& options) {
   check_count(count);
-  for (int i = 0; i < count; ++i) {
-    add_device("cpu", [options](const std::string& name) { return make_cpu_device(name, options); });
-  }
+  state_->add_devices(count, {"cpu", [options](const std::string& name, device_use) { return make_cpu_device(name, options); }});
 }
 
 void session::add_devices(int count, const std::string& kind, const option_values& options,
                           const std::string& where) {
   check_count(count);
-  const auto entry = entry_of(state_->kinds.find(kind), options, where);
-  state_->require_unplanned("device");
-  state_->device_entries.insert(state_->device_entries.end(), static_cast<std::size_t>(count), entry);
+  state_->add_devices(count, entry_of(state_->kinds.find(kind), options, where));
 }
 
 void session::add_device(std::string kind, device_factory factory) {
-  state_->require_unplanned("device");
-  state_->device_entries.push_back(
-      {std::move(kind), [make = std::move(factory)](const std::string& name, device_use) { return make(name); }});
+  state_->add_devices(1, own_entry(std::move(kind), std::move(factory)));
+}
+
+void session::state::add_devices(int count, const device_entry& entry) {
+  require_unplanned("device");
+  device_entries.insert(device_entries.end(), static_cast<std::size_t>(count), entry);
 }
 
 void session::use_policy(const std::string& which, std::map<std::string, double> options) {
-  state_->chosen.use(which, std::move(options));
+  state_->set(a_policy, [&] { state_->chosen.use(which, std::move(options)); });
 }
 
-void session::use_policy(std::unique_ptr<policy> p) { state_->chosen.use(std::move(p)); }
+void session::use_policy(std::unique_ptr<policy> p) {
+  state_->set(a_policy, [&] { state_->chosen.use(std::move(p)); });
+}
 
 void session::use_policy(policy_actor_source source) {
-  state_->chosen.use(std::make_shared<const policy_actor_source>(std::move(source)));
+  state_->set(a_policy, [&] { state_->chosen.use(std::make_shared<const policy_actor_source>(std::move(source))); });
 }
 
 void session::load_plugin(const std::filesystem::path& file) { state_->plugins->load(file); }
@@ -276,10 +310,18 @@ run_status session::status() {
   return awaited(known, line);
 }
 
-void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
-void session::subscribe(evaluation_callback callback) { state_->evaluation_callbacks.push_back(std::move(callback)); }
+void session::require_callable(bool callable) {
+  if (!callable) {
+    throw fault_error(fault_code::bad_input, "session::on: the callback is empty: give a function");
+  }
+}
+
+void session::change_callbacks(const std::function<void(run_callbacks&)>& change) {
+  state_->set("session::on: callbacks are", [&] { change(state_->callbacks); });
+}
 
 void session::use_search(const search_settings& settings, search_hooks hooks, std::span<const search_record> earlier) {
+  state_->set("session::use_search: a search is", [] {});
   search_setup search{.rule = make_search_rule(settings), .metric = settings.metric, .hooks = std::move(hooks)};
   if (!search.rule) {
     return;
@@ -624,7 +666,6 @@ run_setup session::state::make_setup(trace* spans) {
   setup.stand_in = [this] { return chosen.applied(make_policy("sharded-lrtf", 0)); };
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
-  setup.evaluation_callbacks = evaluation_callbacks;
   setup.metrics = files.metrics();
   setup.make_model = [this](admission_request r) {
     r.what.parallel = r.what.parallel.or_one();
@@ -708,6 +749,7 @@ executed_run session::state::train(trace* spans, interrupt_flag& stops) {
 }
 
 report session::run() {
+  const presence::stay here(state_->running);
   const open_requests open(state_->requests);
   plan();
   auto& s = *state_;
@@ -743,11 +785,25 @@ report session::run() {
 
 void session::interrupt() { state_->interrupts.interrupt(); }
 
+void session::state::require_result(model_id model) const {
+  const char* const why = running.is_there() ? "run() has not returned yet (session::keep() saves a model as it is now)"
+                          : !has_run         ? "run() has not been called"
+                                             : "";
+  if (*why != 0) {
+    throw fault_error(fault_code::refused, fmt::format("session::parameters: they are those after the run, and {}", why));
+  }
+  if (model.value >= models.size()) {
+    throw fault_error(fault_code::bad_input, fmt::format("session::parameters: the run had {}, and none of them has the id {}",
+                                                         counted(models.size(), "model"), model.value));
+  }
+}
+
 std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
+  state_->require_result(model);
   std::vector<std::pair<std::string, std::vector<float>>> all;
   const auto& what = *state_->models.at(model.value).what;
   const auto shards = state_->kept.of(model);
-  if (state_->has_run && shards.empty()) {
+  if (shards.empty()) {
     refuse_parameters(what.name, state_->options.keep_parameters);
   }
   for (std::size_t s = 0; s < shards.size(); ++s) {

@@ -37,6 +37,8 @@ class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
   explicit session(session_options options = {});
+  /// While run() is under way on another thread: as interrupt(), and waits until run() has returned. Ends the program with a
+  /// sentence if that takes longer than session_options::stall_limit, as when a callback destroys the session that calls it.
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -50,13 +52,14 @@ class session {
   /// messages about devices that cannot be created.
   void add_devices(int count, const std::string& kind, const option_values& options = {},
                    const std::string& where = {});
-  /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again.
+  /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again. They throw fault_error
+  /// with the name of a device whose factory throws or returns null.
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
   /// A policy by name: built in, of a plug-in that is loaded, or "path/libx.so", or "path/libx.so:name" where it offers
   /// several. `options` by name; the others have their default values. Throws fault_error{bad_input} naming the nearest
-  /// policy or option, or what is wrong with the plug-in.
+  /// policy or option, or what is wrong with the plug-in. Before run(), as the next two: else {refused}.
   void use_policy(const std::string& which, std::map<std::string, double> options = {});
   /// A policy object, not null. Its calls have no time limit; if one throws, the policy is replaced.
   void use_policy(std::unique_ptr<policy> p);
@@ -80,18 +83,22 @@ class session {
   /// that, status() and the report say so, and `refused` is called, on a thread of the run: it must return at once.
   void queue_model(model_description model, std::function<void(const fault&)> refused = {});
 
-  /// Subscribes a callback; Event is step_completed or evaluation_completed. Called on a separate thread, one event at
-  /// a time.
+  /// Subscribes a callback to an event of actors/protocol/events.hpp, where the events are described; several callbacks of
+  /// one event are called in the order in which they were added. All are called on one thread of the run, one event at a
+  /// time, and what they capture is used until run() returns. Before run(): throws fault_error{refused} once it has begun,
+  /// {bad_input} for an empty callback.
   template <class Event>
   void on(std::function<void(const Event&, control&)> callback) {
-    subscribe(std::move(callback));
+    static_assert(run_callbacks::knows<Event>, "session::on<Event>: Event is one of those in actors/protocol/events.hpp");
+    require_callable(static_cast<bool>(callback));
+    change_callbacks([&](run_callbacks& all) { all.add<Event>(std::move(callback)); });
   }
 
   /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to models
   /// that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and queue_model(). A session
   /// that resumes gives `earlier`, what was recorded before; results of checkpoints that it lacks are decided and recorded
-  /// when it runs. Before run(). Throws fault_error:
-  /// {damaged} if these are of another search, {bad_input} for one that copies trials without a hook for that.
+  /// when it runs. Before run(): else throws fault_error{refused}; {damaged} if these are of another search, {bad_input} for
+  /// one that copies trials without a hook for that.
   void use_search(const search_settings& settings, search_hooks hooks = {},
                   std::span<const search_record> earlier = {});
 
@@ -141,27 +148,27 @@ class session {
   /// per model.
   report run();
 
-  /// While run() is under way, from any thread but not in a callback: the model ends with the step that has begun. Throws
+  /// While run() is under way, from any thread, also in a callback: the model ends with the step that has begun. Throws
   /// fault_error: {bad_input} if the run has no such model, {refused} if it has ended, or no run is under way.
   void stop(const std::string& model);
-  /// The same: the model is saved where it is, and gives its host memory back; returns when that is done. Also throws
-  /// {refused} in a run that saves nothing, or if the model ends first, {io} if it cannot be saved: then it continues.
-  /// A run whose other models have ended waits until paused models are resumed or stopped, or the run is interrupted.
+  /// The same: the model is saved where it is, and gives its host memory back; returns when that is done, and models whose
+  /// callbacks come later wait meanwhile. Also throws {refused} in a run that saves nothing, or if the model ends first, {io}
+  /// if it cannot be saved: then it continues. A run whose other models have ended waits, and says so on stderr, until
+  /// paused models are resumed or stopped, or the run is interrupted.
   void pause(const std::string& model);
   /// The same: a paused model continues where it was, with the same results as undisturbed, when there is memory for it.
   void resume(const std::string& model);
 
-  /// The same, but a callback may call it: saves the model between two steps, the next time that it is there, and returns the
-  /// folder of that checkpoint under a name that later ones do not replace: another model may begin from it
-  /// (model_description::begins). One that is not being trained has been saved already; of a paused one it is the last
+  /// The same: saves the model between two steps, the next time that it is there, and returns the folder of that checkpoint
+  /// under a name that later ones do not replace: another model may begin from it (model_description::begins). One that is not being trained has been saved already; of a paused one it is the last
   /// checkpoint between two steps. Also throws {refused} if the model has done no step.
   std::filesystem::path keep(const std::string& model);
 
   /// Answers search_hooks::copy, from any thread: the copy has joined the run (queue_model() has returned), or cannot.
   void copy_begun(const std::string& copy, bool joined);
 
-  /// While run() is under way, from any thread but not in a callback: what its models and devices do now. Cheap. Throws
-  /// fault_error{refused} if no run is under way.
+  /// While run() is under way, from any thread, also in a callback, from run_begun on: what its models and devices do now.
+  /// Cheap. Throws fault_error{refused} if no run is under way.
   run_status status();
 
   /// The commands above, and status(), from any thread, also in a callback: they return at once. `answer` is called once, on a
@@ -176,14 +183,15 @@ class session {
   /// returns without saving.
   void interrupt();
 
-  /// Final parameter values of a model after run(), by full name (copies; tied copies included). Throws
-  /// fault_error{refused} if they were not kept (session_options::keep_parameters).
+  /// Final parameter values of a model after run(), by full name (copies; tied copies included), without those that are
+  /// frozen. Throws fault_error: {refused} before run() has returned, or if they were not kept
+  /// (session_options::keep_parameters), {bad_input} for an id that the run did not have.
   std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
 
  private:
   void steer_and_wait(const std::string& model, model_command what);
-  void subscribe(step_callback callback);
-  void subscribe(evaluation_callback callback);
+  static void require_callable(bool callable);
+  void change_callbacks(const std::function<void(run_callbacks&)>& change);
   struct state;
   std::unique_ptr<state> state_;
 };

@@ -168,6 +168,7 @@ simulation::simulation(simulation_setup setup)
       arena_(make_accounting_arena(setup.host_memory)) {
   coordinator_->clock().current_time += std::chrono::hours(1);  // zero means "no time"
   actors_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
+  start_run(actors_);
   scheduler_job_ = dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(actors_.scheduler));
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     devices_[i]->deliver_by([actor = actors_.devices[i]](queue_kind, duration delay, const completion& c) {
@@ -199,9 +200,11 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   }
   executor_ = std::make_unique<simulated_executor>(setup.optimizer_workers, now);
   run_setup run;
-  auto silent = make_logger(verbosity::quiet);
-  silent->set_level(spdlog::level::off);
-  run.services = {std::move(silent), setup.records_spans ? &spans_ : nullptr, arena_.get(), executor_.get()};
+  if (!setup.log) {
+    setup.log = make_logger(verbosity::quiet);
+    setup.log->set_level(spdlog::level::off);
+  }
+  run.services = {setup.log, setup.records_spans ? &spans_ : nullptr, arena_.get(), executor_.get()};
   for (const auto& d : devices_) {
     run.devices.push_back(d.get());
   }
@@ -226,7 +229,6 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.pipeline = setup.pipeline;
   run.pipeline.labels = setup.records_spans;
   run.callbacks = std::move(setup.callbacks);
-  run.evaluation_callbacks = std::move(setup.evaluation_callbacks);
   run.search = std::move(setup.search);
   run.checkpoints = setup.checkpoints;
   run.callback_limit = setup.callback_limit;

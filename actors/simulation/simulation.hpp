@@ -82,8 +82,7 @@ struct simulation_setup {
   pipeline_options pipeline;
   int optimizer_workers = 1;
   byte_count host_memory{std::uint64_t{1} << 50};
-  std::vector<step_callback> callbacks;
-  std::vector<evaluation_callback> evaluation_callbacks;
+  run_callbacks callbacks;
   search_setup search{};
   checkpoint_setup checkpoints{};
   std::vector<model_checkpoint> resumed{};   ///< in the order of `models`: where they continue; empty: at the start
@@ -91,6 +90,7 @@ struct simulation_setup {
   duration stall_limit{};            ///< zero: no limit
   watch_limits watch{.minimum = {}};
   simulated_noise noise{};
+  std::shared_ptr<spdlog::logger> log{};  ///< null: nothing is logged
   bool records_spans = true;         ///< false: no trace, for long runs
 };
 

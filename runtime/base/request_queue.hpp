@@ -43,6 +43,16 @@ class request_queue {
     return line_state::open;
   }
 
+  /// The state; while the queue is closed, `action` is called first, and returns before the queue opens.
+  template <class Action>
+  line_state before_opening(const Action& action) {
+    const std::lock_guard lock(mutex_);
+    if (state_ == line_state::closed) {
+      action();
+    }
+    return state_;
+  }
+
   /// Accepts requests from now on, unless the queue is over.
   void open() {
     const std::lock_guard lock(mutex_);
@@ -51,9 +61,11 @@ class request_queue {
     }
   }
 
-  /// `listener` receives every request, starting with those that were kept.
-  void connect(std::function<void(Request)> listener) {
+  /// `listener` receives every request, starting with those that were kept, after `first` was called: who is told by it that
+  /// there is a listener finds one.
+  void connect(std::function<void(Request)> listener, const std::function<void()>& first = [] {}) {
     const std::lock_guard lock(mutex_);
+    first();
     listener_ = std::move(listener);
     for (auto& r : std::exchange(kept_, {})) {
       listener_(std::move(r));

@@ -540,7 +540,7 @@ namespace {
 /// Both models are observed; `observe` is the callback.
 simulation_setup observed_run(step_callback observe) {
   auto setup = small_run(2, 1);
-  setup.callbacks.push_back(std::move(observe));
+  setup.callbacks.add<step_completed>(std::move(observe));
   return setup;
 }
 
@@ -599,7 +599,10 @@ TEST_CASE("a callback that throws is not called again, and nothing else happens"
     s.run();
     require_finished(s);
     CHECK(calls == throws_at + 1);
-    CHECK_THAT(s.record()->callbacks_lost, Contains("a callback failed after step ") && Contains(" of ") && Contains(": no"));
+    REQUIRE(s.record()->callbacks_failed.size() == 1);
+    CHECK_THAT(s.record()->callbacks_failed[0],
+               Contains("a callback failed after step ") && Contains(" of ") && Contains(": no; it is not called any more"));
+    CHECK(s.record()->callbacks_lost == "");
   }
 }
 

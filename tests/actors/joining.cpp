@@ -116,7 +116,7 @@ TEST_CASE("whenever a model is added, it is trained to its end or refused becaus
 TEST_CASE("a callback adds a model after the very last step, and the run continues with it", "[joining]") {
   const std::vector models{small("first", 2), small("late", 3)};
   auto setup = open_run(2);
-  setup.callbacks.push_back([](const step_completed& e, control& c) {
+  setup.callbacks.add<step_completed>([](const step_completed& e, control& c) {
     if (e.name == "first" && e.done == e.of) {
       model_description late;
       late.name = "late";

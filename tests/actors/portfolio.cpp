@@ -408,8 +408,7 @@ std::string steer_at_random(std::uint32_t seed) {
   memory_store store;
   auto setup = make_case(seed).setup;
   setup.joiners.clear();
-  setup.callbacks.clear();
-  setup.evaluation_callbacks.clear();
+  setup.callbacks = {};
   const bool evaluates = seed % 2 == 0;
   for (auto& m : setup.models) {
     m.evaluation = evaluates ? m.evaluation : evaluation_schedule{};

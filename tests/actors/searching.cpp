@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +150,17 @@ struct undecided final : search_rule {
   std::vector<trial_decision> ended(const std::string&) override { return {}; }
 };
 
+/// Decides nothing, and throws at the fifth result.
+struct confused final : search_rule {
+  std::string describe() const override { return "confused"; }
+  std::vector<trial_decision> result(const trial_result& r) override {
+    if (++results > 4) throw std::runtime_error("lost count");
+    return {{r.trial, r.steps}};
+  }
+  std::vector<trial_decision> ended(const std::string&) override { return {}; }
+  int results = 0;
+};
+
 /// The first checkpoint is complete only after `meanwhile`; its shards may be stepped before.
 struct slow_store final : checkpoint_store {
   void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override {
@@ -236,6 +248,24 @@ TEST_CASE("a trial that waits is saved where it waits, also while an earlier che
   REQUIRE(s.answers().size() == 1);
   CHECK(!s.answers()[0]);
   CHECK(store.all.of("t0").back().standing.next.step == 3);
+}
+
+TEST_CASE("a rule that throws decides nothing any more: all trials train to their end, and callbacks are called", "[search]") {
+  for (const std::size_t admitted : {9, 3}) {
+    INFO(admitted << " of 9 trials have memory at the start");
+    memory_store store;
+    auto setup = search_run(store, admitted, 2, search_kind::halving);
+    setup.search.rule = std::make_shared<confused>();
+    std::size_t seen = 0;
+    setup.callbacks.add<step_completed>([&](const step_completed&, control&) { ++seen; });
+    const auto s = finished(std::move(setup));
+    CHECK(steps_of(*s) == std::vector<std::uint32_t>(9, steps));
+    CHECK(seen >= 9 * steps);
+    REQUIRE(s->record()->callbacks_failed.size() == 1);
+    CHECK_THAT(s->record()->callbacks_failed[0], Catch::Contains("the search failed after step 1 of ") && Catch::Contains("lost count"));
+    CHECK(s->record()->callbacks_lost == "");
+    CHECK(s->record()->leftovers == "");
+  }
 }
 
 TEST_CASE("trials that wait for a decision that never comes are a stall", "[search]") {

@@ -165,7 +165,7 @@ TEST_CASE("an observed step is acknowledged before the next one is announced", "
   auto m = two_shards();
   m.steps = 2;
   auto setup = even_run({m}, 1);
-  setup.callbacks.push_back([](const step_completed&, control&) {});
+  setup.callbacks.add<step_completed>([](const step_completed&, control&) {});
   simulation s(std::move(setup));
   check_equal(part(transcript(s), "shard_demoted model 0 step 0 backward 0", "prefetch_shard model 0 step 1"),
               lines_of(R"(
@@ -192,7 +192,7 @@ TEST_CASE("an observed evaluation is acknowledged, and the best state captured, 
   memory_store store;
   auto setup = even_run({m}, 1);
   setup.checkpoints.store = &store;
-  setup.evaluation_callbacks.push_back([](const evaluation_completed&, control&) {});
+  setup.callbacks.add<evaluation_completed>([](const evaluation_completed&, control&) {});
   simulation s(std::move(setup));
   check_equal(part(transcript(s), "shard_demoted model 0 step 1 evaluate 1", "unit_ready model 0 step 1 forward 0"),
               lines_of(R"(

@@ -345,7 +345,7 @@ TEST_CASE("a model that is not observed does not wait for a controller", "[time]
 TEST_CASE("a callback's stop ends its model exactly after that step, and no other model", "[time]") {
   const std::vector models{even_model("a", 2, 6, 2ms, 1ms), even_model("b", 2, 6, 2ms, 1ms)};
   auto setup = even_run(models, 2);
-  setup.callbacks.push_back([](const step_completed& m, control& wishes) {
+  setup.callbacks.add<step_completed>([](const step_completed& m, control& wishes) {
     if (m.name == "a" && m.done == 3) {
       wishes.stop(m.model);
     }

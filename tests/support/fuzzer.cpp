@@ -382,7 +382,8 @@ void add_trouble(fuzz_case& c, rng& random) {
   const bool of_device = c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost ||
                          c.trouble == mishap::device_breaks || c.trouble == mishap::device_falls_silent;
   const bool of_controller = c.trouble == mishap::controller_dies;
-  const bool no_controller = c.setup.callbacks.empty() && c.setup.evaluation_callbacks.empty();
+  const auto observed = c.setup.callbacks.observed();
+  const bool no_controller = !observed.steps && !observed.evaluations && !observed.others;
   if ((devices == 1 && of_device) || (of_controller && no_controller)) {
     c.trouble = mishap::none;
   }
@@ -423,10 +424,13 @@ fuzz_case make_case(std::uint32_t seed) {
   s.pipeline.cache = pick(random, 0, 4) > 0;
   s.optimizer_workers = static_cast<int>(pick(random, 1, 2));
   if (pick(random, 0, 3) == 0) {
-    s.callbacks.push_back([](const step_completed&, control&) {});
+    s.callbacks.add<step_completed>([](const step_completed&, control&) {});
   }
   if (pick(random, 0, 3) == 0) {
-    s.evaluation_callbacks.push_back([](const evaluation_completed&, control&) {});
+    s.callbacks.add<evaluation_completed>([](const evaluation_completed&, control&) {});
+  }
+  if (rng(seed ^ 0x51ed270bu)() % 4 == 0) {
+    s.callbacks.add<model_ended>([](const model_ended&, control&) {});
   }
   c.slow_messages = pick(random, 0, 1) == 0;
   c.late_completions = pick(random, 0, 1) == 0;
@@ -443,7 +447,7 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
   const auto random = std::make_shared<rng>(seed ^ 0x5bd1e995u);
   auto models = c.setup.models;
   const auto joiners = c.setup.joiners;
-  const bool observed = !c.setup.callbacks.empty() && c.trouble != mishap::controller_dies;
+  const bool observed = c.setup.callbacks.has<step_completed>() && c.trouble != mishap::controller_dies;
   const bool works_always = !may_wait(c.setup.chosen->name());
   const witness_options promises{.slots = c.setup.pipeline.slots,
                                  .untroubled = c.trouble == mishap::none,

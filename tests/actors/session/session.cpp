@@ -8,10 +8,15 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -171,22 +176,146 @@ TEST_CASE("a report has the memory of the process and of the trace; without a fo
   CHECK(gone.trace == 0_B);
 }
 
-TEST_CASE("a report has the step after which callbacks were given up") {
+TEST_CASE("a callback that throws is not called again, the others are, and a note of the report says so") {
   session s{{.log = verbosity::quiet}};
   s.add_devices(1, cpu_device{.memory = 16_MiB});
   auto model = small(0);
   model.steps = 4;
   s.add_model(model);
-  s.on<step_completed>([](const step_completed& e, control&) {
+  int failing = 0, healthy = 0;
+  s.on<step_completed>([&](const step_completed& e, control& c) {
+    ++failing;
     if (e.done == 2) {
+      c.stop(e.model);  // not followed
       throw std::runtime_error("no");
     }
   });
+  s.on<step_completed>([&](const step_completed&, control&) { ++healthy; });
   const auto r = s.run();
   CHECK(r.all_finished());
-  CHECK(r.callbacks_lost == "a callback failed after step 2 of small: no");
-  REQUIRE(r.notes.size() == 1);
-  CHECK_THAT(r.notes[0], Contains(r.callbacks_lost));
+  CHECK(failing == 2);
+  CHECK(healthy == 4);
+  CHECK(r.callbacks_lost == "a callback failed after step 2 of small: no; it is not called any more");
+  CHECK(r.notes == std::vector{r.callbacks_lost});
+}
+
+TEST_CASE("a run answers from its first event on; what it takes with it is not changed any more") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  auto model = small(0);
+  model.steps = 1;
+  s.add_model(model);
+  const auto why = [](const auto& change) {
+    try {
+      change();
+    } catch (const fault_error& e) {
+      return to_string(e.what_happened().code) + ": " + e.what_happened().text;
+    }
+    return std::string{};
+  };
+  const auto subscribe = [&] { s.on<device_lost>([](const device_lost&, control&) {}); };
+  std::vector<std::string> during;
+  run_status status;
+  CHECK(why(subscribe) == "");
+  s.on<run_begun>([&](const run_begun& e, control&) {
+    status = s.status();
+    CHECK(e.models == std::vector<std::string>{"small"});
+    during = {why(subscribe), why([&] { s.use_policy("lpt"); }), why([&] { s.use_search({}); })};
+  });
+  const auto r = s.run();
+  CHECK(r.notes == std::vector<std::string>{});
+  REQUIRE(status.models.size() == 1);
+  CHECK(status.models[0].phase == model_phase::training);
+  CHECK(during == std::vector<std::string>{
+                      "refused: session::on: callbacks are set before run(), and this run has begun",
+                      "refused: session::use_policy: a policy is set before run(), and this run has begun",
+                      "refused: session::use_search: a search is set before run(), and this run has begun",
+                  });
+  CHECK_THAT(why(subscribe), Contains("this run has ended"));
+  CHECK_THAT(why([&] { s.on<run_begun>(nullptr); }), Contains("the callback is empty"));
+}
+
+TEST_CASE("a callback pauses its model and another one resumes it, with the result of an undisturbed run") {
+  auto model = small(0);
+  model.steps = 6;
+  const auto trained = [&model](const std::filesystem::path& folder, const std::function<void(session&)>& set_up) {
+    session s{{.output = folder, .log = verbosity::quiet}};
+    s.add_devices(1, cpu_device{.memory = 16_MiB});
+    s.add_model(model);
+    set_up(s);
+    return s.run();
+  };
+  const temporary_folder calm, disturbed;
+  bool paused = false;
+  int resumed = 0;
+  const auto expected = trained(calm.path(), [](session&) {});
+  const auto r = trained(disturbed.path(), [&](session& s) {
+    s.on<step_completed>([&](const step_completed& e, control&) {
+      if (e.done == 3 && !std::exchange(paused, true)) s.pause(e.name);
+    });
+    s.on<model_paused>([&](const model_paused& e, control&) {
+      ++resumed;
+      CHECK(e.done == 3);
+      s.resume(e.name);
+    });
+  });
+  CHECK(resumed == 1);
+  CHECK(r.notes == std::vector<std::string>{});
+  REQUIRE(r.all_finished());
+  CHECK(r.models[0].loss == expected.models[0].loss);
+  CHECK(r.models[0].digest == expected.models[0].digest);
+}
+
+TEST_CASE("a device that a program cannot make is named", "[device]") {
+  const auto refusal = [](const session::device_factory& factory) {
+    session s{{.log = verbosity::quiet}};
+    s.add_device("board", factory);
+    s.add_model(small(1));
+    try {
+      s.plan();
+    } catch (const fault_error& e) {
+      return to_string(e.what_happened().code) + ": " + e.what_happened().text;
+    }
+    return std::string{};
+  };
+  CHECK(refusal([](const std::string&) { return nullptr; }) ==
+        "bad input: device board:0 cannot be made: its factory has returned none");
+  CHECK(refusal([](const std::string&) -> std::unique_ptr<device> { throw std::runtime_error("no power"); }) ==
+        "bad input: device board:0 cannot be made: no power");
+  CHECK_THROWS_WITH(refusal({}), Contains("device of kind \"board\": its factory is empty"));
+}
+
+TEST_CASE("a session that is destroyed during its run interrupts the run, and waits until it has ended") {
+  auto s = std::make_unique<session>(session_options{.log = verbosity::quiet});
+  s->add_devices(1, cpu_device{.memory = 16_MiB});
+  s->add_model(small(1000));
+  std::promise<void> begun;
+  s->on<run_begun>([&](const run_begun&, control&) { begun.set_value(); });
+  auto run = std::async(std::launch::async, [of = s.get()] { return of->run(); });
+  begun.get_future().wait();
+  s.reset();
+  CHECK(run.get().interrupted);
+}
+
+TEST_CASE("parameters are refused before the run, during the run, and of a model that it did not have") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  auto model = small(0);
+  model.steps = 1;
+  s.add_model(model);
+  CHECK_THROWS_WITH(s.parameters(model_id{0}), Contains("run() has not been called"));
+  std::string during;
+  s.on<step_completed>([&](const step_completed& e, control&) {
+    try {
+      s.parameters(e.model);
+    } catch (const fault_error& why) {
+      during = why.what();
+    }
+  });
+  s.run();
+  CHECK_THAT(during, Contains("run() has not returned yet"));
+  CHECK_FALSE(s.parameters(model_id{0}).empty());
+  CHECK_THROWS_WITH(s.parameters(model_id{1}), Contains("the run had 1 model") && Contains("id 1"));
 }
 
 TEST_CASE("minutes between checkpoints that are out of range are refused") {

@@ -1,0 +1,39 @@
+#pragma once
+// A line on stderr when the preparation of a model takes long: code of users is called there, which may never return.
+
+#include "actors/protocol/model_description.hpp"
+#include "models/data_source.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/slow_notice.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+inline constexpr duration long_preparation = std::chrono::seconds(30);
+
+class slow_preparation {
+ public:
+  slow_preparation(std::shared_ptr<spdlog::logger> log, duration limit)
+      : notice_(limit, [log = std::move(log), limit](const std::string& what) {
+          log->warn("{} takes longer than {}; Hydra waits for it", what, to_string(limit));
+        }) {}
+
+  void opens(const model_description& m) {
+    notice_.begin(fmt::format("model '{}': opening its data, building its chain and measuring its layers", m.name));
+  }
+  void reads(const model_description& m, const data_source& source) {
+    notice_.begin(fmt::format("model '{}': reading samples of {} (data_source::read)", m.name, source.describe()));
+  }
+
+ private:
+  slow_notice notice_;
+};
+
+}  // namespace hydra
