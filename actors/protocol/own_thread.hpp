@@ -9,8 +9,8 @@
 
 namespace hydra {
 
-/// As `system.spawn<Actor, caf::detached>(args...)`. Throws fault_error{bad_input} if no thread can be made; ends the process if
-/// the last one is taken between question and spawn.
+/// As `system.spawn<Actor, caf::detached>(args...)`. Throws fault_error{bad_input} if no thread can be made; ends the process
+/// if the last one is taken between question and spawn.
 template <class Actor, class... Args>
 auto spawn_on_own_thread(caf::actor_system& system, Args&&... args) {
   require_threads(1, "an actor that blocks");

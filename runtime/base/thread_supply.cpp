@@ -50,8 +50,8 @@ std::string more_threads() {
 
 /// Written with one call and without stdio, whose lock another thread may hold.
 void end_for_lack_of_threads(const std::string& who, const std::exception& why) noexcept {
-  const auto text = fmt::format("{}: the system refuses a thread ({}), and what has begun cannot be undone, so the process ends "
-                                "now: {}; --resume continues what was saved\n",
+  const auto text = fmt::format("{}: the system refuses a thread ({}), and what has begun cannot be undone, so the process "
+                                "ends now: {}; --resume continues what was saved\n",
                                 who, why.what(), more_threads());
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(1);

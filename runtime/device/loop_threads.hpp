@@ -1,6 +1,6 @@
 #pragma once
-// The threads of parallel loops on the host, and of executors. TBB makes each when there is work for it; where the system refuses
-// one, whoever has brought that work waits for ever.
+// The threads of parallel loops on the host, and of executors. TBB makes each when there is work for it; where the system
+// refuses one, whoever has brought that work waits for ever.
 
 #include <oneapi/tbb/task_arena.h>
 

@@ -133,7 +133,8 @@ class virtual_device final : public device {
 };
 
 virtual_device::virtual_device(device_info info, int threads) : virtual_device(std::move(info)) {
-  require_threads(threads_.size() + static_cast<std::size_t>(threads - 1), fmt::format("{} (threads = {})", info_.name, threads));
+  const auto of_operations = static_cast<std::size_t>(threads - 1);
+  require_threads(threads_.size() + of_operations, fmt::format("{} (threads = {})", info_.name, threads));
   for (const auto queue : all_queues) {
     const int own = queue == queue_kind::compute ? threads : 1;
     threads_[index_of(queue)] = start_thread(info_.name, [this, queue, own] { serve(queue, own); });
