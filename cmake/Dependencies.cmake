@@ -5,6 +5,8 @@ find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
+# Its exceptions then name the keys that lead to a value (runtime/base/json_text.hpp).
+set_property(TARGET nlohmann_json::nlohmann_json APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS JSON_DIAGNOSTICS=1)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # SHA-256; connections of a cluster
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who may include whom (one line per offence, exit status 1), and: every source is listed in a CMakeLists.txt."""
+"""Who may include whom (one line per offence, exit status 1), that every source is listed in a CMakeLists.txt, and that one
+source opens files for reading."""
 import pathlib, re, sys
 
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
@@ -14,6 +15,10 @@ FOLDERS = {
 ACTORS = {"device", "model_task", "memory_manager", "optimizer", "scheduler", "data", "reporter", "supervisor", "controller"}
 CUDA = re.compile(r"(cuda|cublas|cudnn|cupti|nccl|nvml|nvtx|c10/cuda|ATen/cuda)")
 CUDA_FOLDERS = {("runtime", "device", "cuda"), ("tests", "support", "gpu_double")}
+# What a user has named is opened by runtime/base/regular_file.cpp. The others read the kernel's files, or sync what they wrote.
+READS = re.compile(r"\bifstream\b|\bfopen\(|\bgzopen\(|\bTIFFOpen\(|\bparse_file\(|O_RDONLY(?!.*O_DIRECTORY)|\bO_RDWR\b")
+READERS = {"runtime/base/regular_file.cpp", "runtime/memory/control_group.cpp", "runtime/memory/host_memory.cpp",
+           "runtime/storage/atomic_file.cpp", "apps/bench/moves.cpp", "apps/bench/measurement.cpp", "apps/hydra.cpp"}
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
 
 
@@ -62,6 +67,8 @@ def offences(file):
         actor = re.fullmatch(r"actors/\w+/(\w+)\.hpp", name)
         if top == "actors" and actor and actor[1] in ACTORS - {file.stem} and not file.stem.startswith(("launch", "supervisor", "run_setup")):
             yield f"{name}: an actor knows no other actor, only those that make a run do"
+    if top in LAYERS and str(path) not in READERS and (read := READS.search(file.read_text())):
+        yield f"{read[0]}: only runtime/base/regular_file.cpp opens files for reading"
     lists = [folder / "CMakeLists.txt" for folder in file.parents if folder.is_relative_to(root)]
     if file.suffix == ".cpp" and not any(
         re.search(rf"(?<![\w/]){re.escape(str(file.relative_to(l.parent)))}\b", l.read_text()) for l in lists if l.exists()

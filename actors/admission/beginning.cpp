@@ -2,14 +2,15 @@
 
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/text_file.hpp"
+#include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/sha256.hpp"
 #include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string_view>
 
@@ -73,14 +74,14 @@ void fit_norms(model_history& h, bool clips) {
 }  // namespace
 
 std::string checkpoint_digest(const fs::path& checkpoint) {
-  std::ifstream in(checkpoint / "SHA256SUMS", std::ios::binary);
-  const std::string sums{std::istreambuf_iterator<char>(in), {}};
-  if (sums.empty()) {
+  const auto file = checkpoint / checksum_file;
+  if (kind_of(file, "begins") != fs::file_type::regular) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("begins: {} is no checkpoint: it has no SHA256SUMS; give a folder such as "
+                      fmt::format("begins: {} is no checkpoint: it has no {}; give a folder such as "
                                   "runs/NAME/checkpoints/MODEL/000012-step-400",
-                                  checkpoint.string()));
+                                  checkpoint.string(), checksum_file));
   }
+  const auto sums = read_text(file, text_kind::checksums);
   sha256 hash;
   hash.add(std::as_bytes(std::span(sums)));
   return hash.finish();

@@ -7,6 +7,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ void coordinator::on_join(const join_cluster& m) {
   }
   const auto why = objection(m);
   if (!why.empty()) {
-    say(fmt::format("node {} is refused: {}", m.name, why));
+    say(fmt::format("node {} is refused: {}", shown(m.name), why));
     send(m.node, node_refused{why});
     return;
   }
@@ -56,11 +57,17 @@ std::string coordinator::objection(const join_cluster& m) const {
   if (m.name.empty()) {
     return "it has no name";
   }
+  const bool is_folder = m.name != "." && m.name != ".." && m.name.find('/') == std::string::npos;
+  if (!is_folder || !is_printable(m.name) || m.name.size() > most_shown) {
+    return fmt::format("\"{}\" cannot name a node: at most {} bytes, without \"/\" and control characters", shown(m.name),
+                       most_shown);
+  }
   if (m.name == setup_.local_name && m.node.node() != node()) {
-    return fmt::format("\"{}\" is the name of the coordinator's own node: choose another by --name", m.name);
+    return fmt::format("\"{}\" is the name of the coordinator's own node: choose another by --name", shown(m.name));
   }
   if (!setup_.build.empty() && m.build != setup_.build) {
-    return fmt::format("it is \"{}\", the coordinator \"{}\": results may have other bits", m.build, setup_.build);
+    return fmt::format("it is \"{}\", the coordinator \"{}\": results may have other bits", shown(m.build),
+                       shown(setup_.build));
   }
   return "";
 }
@@ -161,8 +168,8 @@ std::string coordinator::difference(const std::string& here, const std::string& 
   const auto line = other == its.end() ? std::string{} : *other;
   const auto key = line.substr(0, line.find(':') + 1);
   const auto same = std::ranges::find_if(ours, [&](const auto& l) { return !key.empty() && l.starts_with(key); });
-  return same != ours.end()   ? fmt::format("\"{}\", the others \"{}\"", line, *same)
-         : other != its.end() ? fmt::format("\"{}\", which the others do not have", line)
+  return same != ours.end()   ? fmt::format("\"{}\", the others \"{}\"", shown(line), shown(*same))
+         : other != its.end() ? fmt::format("\"{}\", which the others do not have", shown(line))
                               : std::string("less than the others");
 }
 
@@ -292,7 +299,7 @@ void coordinator::on_report_arrived(const report_arrived& m) {
 
 void coordinator::read_report(const joined_node& node) try {
   record_.nodes[*node.number].summary =
-      report_of(parse_ordered_json(read_text(folder_of(node) / "ended" / "report.json")));
+      report_of(parse_ordered_json(read_text(folder_of(node) / "ended" / "report.json", text_kind::record)));
 } catch (const std::exception&) {
   // it is a part of the report that is missing
 }

@@ -2,6 +2,7 @@
 // Folders whose files other processes pull.
 
 #include "actors/protocol/cluster.hpp"
+#include "runtime/base/regular_file.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -14,11 +15,6 @@ namespace hydra {
 /// Keeps the files open: they can be read although their folder is removed. For one thread.
 class folder_source {
  public:
-  folder_source() = default;
-  ~folder_source();
-  folder_source(const folder_source&) = delete;
-  folder_source& operator=(const folder_source&) = delete;
-
   /// All files of these folders. `from` will be asked for them. Throws fault_error{io}.
   offered_folders offer(std::span<const std::filesystem::path> folders, const chunk_source& from);
   /// At most as many bytes as are wanted, fewer at the end of a file.
@@ -28,7 +24,7 @@ class folder_source {
   std::size_t offers() const noexcept { return offers_.size(); }
 
  private:
-  std::map<std::uint64_t, std::vector<int>> offers_;  ///< descriptors
+  std::map<std::uint64_t, std::vector<regular_file>> offers_;
   std::uint64_t last_ = 0;
 };
 

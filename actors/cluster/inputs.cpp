@@ -2,20 +2,19 @@
 
 #include "actors/protocol/own_thread.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/storage/file_system.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/regular_file.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/blocking_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -68,9 +67,9 @@ void add_files_of(const fs::path& input, std::vector<offered_input_file>& all) {
   }
   const auto follow = fs::directory_options::follow_directory_symlink;
   for (auto entry = fs::recursive_directory_iterator(input, follow); entry != fs::end(entry); ++entry) {
-    if (is_hidden(entry->path())) {
+    if (is_hidden(entry->path()) || leads_back(*entry)) {
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file()) {
+    } else if (std::error_code ignored; entry->is_regular_file(ignored)) {
       all.push_back({.name = entry->path().lexically_relative(input.parent_path()).string(),
                      .size = byte_count{entry->file_size()}});
     }
@@ -90,35 +89,10 @@ std::vector<offered_input_file> files_of(const std::vector<fs::path>& input) {
   return all;
 }
 
-/// An open file.
-class input_file {
- public:
-  explicit input_file(fs::path file) : file_(std::move(file)), descriptor_(open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) {
-      throw file_error("open", file_, errno);
-    }
-  }
-  ~input_file() { close(descriptor_); }
-  input_file(const input_file&) = delete;
-  input_file& operator=(const input_file&) = delete;
-
-  std::size_t read(std::span<char> into, std::uint64_t at) const {
-    const auto got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(at));
-    if (got < 0) {
-      throw file_error("read", file_, errno);
-    }
-    return static_cast<std::size_t>(got);
-  }
-
- private:
-  fs::path file_;
-  int descriptor_;
-};
-
 std::string sha256_of(const fs::path& file, const std::atomic<bool>& given_up) {
   sha256 hash;
   std::vector<char> piece(largest_part);
-  const input_file in(file);
+  const regular_file in(file);
   std::uint64_t at = 0;
   while (const auto got = given_up ? 0 : in.read(piece, at)) {
     hash.add(std::as_bytes(std::span(piece).first(got)));
@@ -170,7 +144,7 @@ class inputs final : public local_inputs::base {
   void on_want(const want_input& m) {
     const auto found = numbers_.find(m.name);
     if (found == numbers_.end()) {
-      send(m.to, input_offered{.why = {fault_code::bad_input, fmt::format("the workload names no \"{}\"", m.name)}});
+      send(m.to, input_offered{.why = {fault_code::bad_input, fmt::format("the workload names no \"{}\"", shown(m.name))}});
       return;
     }
     auto& wanted = all_[found->second];
@@ -252,7 +226,7 @@ class inputs final : public local_inputs::base {
     const auto& of = all_.at(wanted.offer);
     const auto place = of.place_of(of.files.value().at(wanted.file));
     if (!open_ || open_->first != place) {
-      open_.emplace(place, std::make_unique<input_file>(place));
+      open_.emplace(place, std::make_unique<const regular_file>(place));
     }
     answer.bytes.resize(std::min(wanted.bytes, largest_part));
     answer.bytes.resize(open_->second->read(answer.bytes, wanted.offset));
@@ -263,7 +237,7 @@ class inputs final : public local_inputs::base {
 
   std::map<std::string, std::size_t> numbers_;
   std::vector<input> all_;
-  std::optional<std::pair<fs::path, std::unique_ptr<input_file>>> open_;  ///< the file of the last chunk
+  std::optional<std::pair<fs::path, std::unique_ptr<const regular_file>>> open_;  ///< the file of the last chunk
   bool notifying_ = false;
 };
 

@@ -2,7 +2,9 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/text_file.hpp"
 
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -123,17 +125,23 @@ void make_private_folder(const fs::path& folder) {
   throw fault_error(fault_code::io, folder.string() + " cannot be made: " + std::generic_category().message(errno));
 }
 
-file_handle opened(const fs::path& file) {
-  file_handle in(std::fopen(file.c_str(), "re"));
-  if (!in) {
-    refuse(file, "cannot be read: " + std::generic_category().message(errno) +
-                     "; `hydra cluster keys DIR` makes a folder of keys");
+/// For one reading of OpenSSL's, which takes `text` along.
+struct pem_source {
+  explicit pem_source(const fs::path& file)
+      : text(pem_of(file)), bytes(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))) {}
+
+  static std::string pem_of(const fs::path& file) try {
+    return read_text(file, text_kind::key);
+  } catch (const fault_error& e) {
+    throw fault_error(e.what_happened().code, e.what_happened().text + "; `hydra cluster keys DIR` makes a folder of keys");
   }
-  return in;
-}
+
+  std::string text;
+  std::unique_ptr<BIO, freed_by<BIO_free_all>> bytes;
+};
 
 certificate read_certificate(const fs::path& file) {
-  certificate c(PEM_read_X509(opened(file).get(), nullptr, nullptr, nullptr));
+  certificate c(PEM_read_bio_X509(pem_source(file).bytes.get(), nullptr, nullptr, nullptr));
   ERR_clear_error();
   if (!c) {
     refuse(file, "is not a certificate (PEM)");
@@ -166,7 +174,7 @@ void make_cluster_keys(const std::filesystem::path& folder) {
 void check_cluster_keys(const cluster_keys& keys) {
   const auto authority = read_certificate(keys.authority);
   const auto own = read_certificate(keys.certificate);
-  const private_key key(PEM_read_PrivateKey(opened(keys.key).get(), nullptr, nullptr, nullptr));
+  const private_key key(PEM_read_bio_PrivateKey(pem_source(keys.key).bytes.get(), nullptr, nullptr, nullptr));
   const private_key authority_key(X509_get_pubkey(authority.get()));
   const bool is_signed = authority_key && X509_verify(own.get(), authority_key.get()) == 1;
   const bool belongs = key && X509_check_private_key(own.get(), key.get()) == 1;

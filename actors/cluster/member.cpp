@@ -4,6 +4,7 @@
 #include "actors/cluster/input_receiver.hpp"
 #include "actors/report/report_json.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/file_system.hpp"
 
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <future>
 #include <iterator>
 #include <random>
@@ -58,11 +58,12 @@ fs::path report_folder(const fs::path& run) try {
   files.remove_all(place);
   durable_folder folder(files, place);
   for (const auto* name : {"report.json", "trace.json", "plan.json"}) {
-    if (std::ifstream in(run / name, std::ios::binary); in) {
-      folder.write(name, [&](byte_sink& sink) {
-        for (std::vector<char> piece(1 << 20); in;) {
-          in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-          sink.add(std::as_bytes(std::span(piece).first(static_cast<std::size_t>(in.gcount()))));
+    if (fs::exists(run / name)) {
+      const regular_file in(run / name);
+      folder.write(name, [&in](byte_sink& sink) {
+        std::vector<char> piece(1 << 20);
+        for (std::uint64_t at = 0; const auto got = in.read(piece, at); at += got) {
+          sink.add(std::as_bytes(std::span(piece).first(got)));
         }
       });
     }

@@ -1,12 +1,12 @@
 #include "actors/cluster/metrics_tail.hpp"
 
+#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/regular_file.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <exception>
-#include <fstream>
 #include <sstream>
 
 namespace hydra {
@@ -34,16 +34,16 @@ std::string metrics_tail::read(const std::set<std::string>& without, std::size_t
   return kept;
 }
 
-std::string metrics_tail::whole_lines(std::size_t most) {
-  std::ifstream in(file_, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(read_));
+/// Nothing while the file is not there yet, or cannot be read.
+std::string metrics_tail::whole_lines(std::size_t most) try {
   std::string text(most, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(most));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  text.resize(regular_file(file_).read(text, read_));
   const auto end = text.rfind('\n');
   text.resize(end == std::string::npos ? 0 : end + 1);
   read_ += text.size();
   return text;
+} catch (const fault_error&) {
+  return {};
 }
 
 }  // namespace hydra

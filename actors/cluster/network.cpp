@@ -12,6 +12,7 @@
 #include "actors/protocol/system_config.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/base/thread_supply.hpp"
 
@@ -39,7 +40,7 @@ namespace hydra {
 class cluster_network::memory_file {
  public:
   explicit memory_file(const std::filesystem::path& file) : descriptor_(memfd_create("key", MFD_CLOEXEC)) {
-    const auto content = read_text(file);
+    const auto content = read_text(file, text_kind::key);
     if (descriptor_ < 0 || write(descriptor_, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
       throw fault_error(fault_code::io, file.string() + ": cannot be copied to memory");
     }
@@ -149,7 +150,7 @@ network_address parse_address(const std::string& text) {
       return a;
     }
   }
-  refuse(fmt::format("\"{}\" is no address: HOST:PORT, with a port up to 65535", text));
+  refuse(fmt::format("\"{}\" is no address: HOST:PORT, with a port up to 65535", shown(text)));
 }
 
 std::string to_string(const network_address& a) {

@@ -2,6 +2,8 @@
 
 #include "models/optimizer/schedule.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +13,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <istream>
+#include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <utility>
 
 namespace hydra {
@@ -107,6 +110,16 @@ std::vector<json> missing_lines(const model_entry& m, reported_so_far last, bool
   return all;
 }
 
+/// What the file has; a stream that has failed if there is none.
+std::unique_ptr<std::istream> earlier_lines(const std::filesystem::path& file) {
+  if (kind_of(file) != std::filesystem::file_type::not_found) {
+    return std::make_unique<file_stream>(file);
+  }
+  auto none = std::make_unique<std::istringstream>();
+  none->setstate(std::ios::failbit);
+  return none;
+}
+
 void remove_old(const std::filesystem::path& file) {
   std::error_code error;
   std::filesystem::remove(file, error);
@@ -128,18 +141,18 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
   }
   go_on_behind(models, options.goes_on);
   if (options.tensorboard) {
-    std::ifstream earlier(file_);
-    board_.emplace(folder, earlier, log_);
+    const auto earlier = earlier_lines(file_);
+    board_.emplace(folder, *earlier, log_);
   }
 }
 
 void run_metrics::go_on_behind(const std::vector<model_entry>& models, bool goes_on) {
-  std::ifstream in(file_);
-  if (!in && std::ranges::all_of(models, [](const model_entry& m) { return m.standing.history.losses.empty(); })) {
+  const auto in = earlier_lines(file_);
+  if (!*in && std::ranges::all_of(models, [](const model_entry& m) { return m.standing.history.losses.empty(); })) {
     return;
   }
   write_atomically(file_, [&](std::ostream& out) {
-    earlier_ = copy_lines(in, out, reported_by(models));
+    earlier_ = copy_lines(*in, out, reported_by(models));
     for (const auto& m : models) {
       for (const auto& line : missing_lines(m, earlier_[m.what->name], !goes_on)) {
         out << text_of(line) << '\n';

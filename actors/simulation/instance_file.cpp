@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -33,10 +33,7 @@ struct node {
     throw fault_error(fault_code::bad_input, path.empty() ? what : path + ": " + what);
   }
   [[noreturn]] void refuse_type(std::string_view expected) const {
-    const auto text = json_text(is);
-    constexpr std::size_t most = 40;
-    refuse(fmt::format("{}{} is given, expected {}", text.substr(0, most), text.size() > most ? "..." : "",
-                       expected));
+    refuse(fmt::format("{} is given, expected {}", shown_json(is), expected));
   }
 };
 
@@ -143,7 +140,7 @@ class object_reader {
   void end() const {
     for (const auto& [key, unused] : node_.is.items()) {
       if (std::ranges::count(known_, key) == 0) {
-        node_.refuse(fmt::format("the key \"{}\" is not known{}", key, known_instead(key, known_)));
+        node_.refuse(fmt::format("the key \"{}\" is not known{}", shown(key), known_instead(key, known_)));
       }
     }
   }
@@ -329,14 +326,14 @@ schedule_instance parse_instance(std::string_view text, const std::string& sourc
     throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?",
                                                          source, e.byte, text.size()));
   } catch (const json::exception& e) {
-    throw fault_error(fault_code::bad_input, fmt::format("{}: not a scheduling instance: {}", source, e.what()));
+    throw fault_error(fault_code::bad_input, fmt::format("{}: not a scheduling instance: {}", source, json_complaint(e)));
   } catch (const fault_error& e) {
     throw fault_error(e.what_happened().code, fmt::format("{}: {}", source, e.what_happened().text));
   }
 }
 
 schedule_instance load_instance(const std::filesystem::path& file) {
-  return parse_instance(read_text(file), file.string());
+  return parse_instance(read_text(file, text_kind::plan), file.string());
 }
 
 std::string to_json(const schedule_instance& i) {

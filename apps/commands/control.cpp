@@ -6,6 +6,7 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ const form& form_of(const std::string& command) {
 }
 
 std::string workload_text(const std::string& file) {
-  std::string text = read_text(file);
+  std::string text = read_text(file, text_kind::settings);
   if (json_text(ordered_json(text)).size() + 100 > longest_command)
     refuse(std::filesystem::path{file},
            fmt::format("too long to be sent to a run: it has {} bytes; at most {} are taken with all that JSON adds",
@@ -94,7 +95,7 @@ std::string told(const control_options& o, const ordered_json& answer) {
 }
 
 int control(const control_options& o) {
-  fmt::print("{}", told(o, ask_run(o.run, request_of(o))));
+  fmt::print("{}", printable(told(o, ask_run(o.run, request_of(o)))));
   return 0;
 }
 

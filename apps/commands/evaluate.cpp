@@ -21,6 +21,7 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -231,7 +232,7 @@ workload read_trained(const fs::path& run, const std::vector<key_override>& over
   check_overrides(overrides, run.string());
   const auto data = read_recorded_data(run);
   const fs::path file = run / workload_file, began_in = data ? data->began_in : fs::path{};
-  const value_table recorded = parse_toml(read_text(file), file.string());
+  const value_table recorded = parse_toml(read_text(file, text_kind::settings), file.string());
   try {
     return read_workload(file, without_training(overrides, recorded), began_in);
   } catch (const fault_error& e) {
@@ -258,10 +259,10 @@ int evaluate(const evaluate_options& o) {
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   const report r = s.run();
-  fmt::print("{}", o.json ? to_json(r, states) : states_table(r, states));
+  fmt::print("{}", o.json ? to_json(r, states) : printable(states_table(r, states)));
   tell_notes(r.notes);
   for (const model_report& m : r.models)
-    if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, m.error.text);
+    if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, printable(m.error.text));
   return status_of(r);
 }
 

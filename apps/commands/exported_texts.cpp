@@ -109,7 +109,7 @@ std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const
   }
   const fs::path file = checkpoint / ends_file;
   const bool there = !checkpoint.empty() && fs::is_regular_file(file);
-  add_text(into, ends_file, with_ends(there ? read_text(file) : "{}", now));
+  add_text(into, ends_file, with_ends(there ? read_text(file, text_kind::settings) : "{}", now));
   return now;
 }
 

@@ -6,8 +6,8 @@
 #include "partition/inference/decoder.hpp"
 #include "partition/inference/sampling.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/text_file.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -52,9 +51,10 @@ struct generate_options {
 
 using token_list = std::vector<std::int64_t>;
 
-std::string content_of(const std::string& file) {
-  std::ifstream in = open_to_read(file, "--prompt-file");
-  return {std::istreambuf_iterator<char>(in), {}};
+std::string content_of(const std::string& file) try {
+  return read_text(file, text_kind::prompt);
+} catch (const fault_error& e) {
+  throw fault_error{e.what_happened().code, "--prompt-file " + e.what_happened().text};
 }
 
 token_list parse_ids(const std::string& text) {

@@ -53,7 +53,7 @@ value_table read_recorded(const workload& w, const fs::path& file) {
            fmt::format("\"{}\" is no run folder: {}; choose another by --output", w.options.output.string(), what));
   };
   if (!fs::is_regular_file(file, ignored)) refuse_folder("it holds no workload.toml");
-  value_table table = parse_toml(read_text(file), file.string());
+  value_table table = parse_toml(read_text(file, text_kind::settings), file.string());
   const value* const models = table.find("model");
   if (!models || !models->as<value_list>()) refuse_folder("its workload.toml has no [[model]]");
   return table;

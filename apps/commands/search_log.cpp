@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 void cut_off_half_line(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return;
-  fs::resize_file(file, read_text(file).rfind('\n') + 1, error);
+  fs::resize_file(file, read_text(file, text_kind::record).rfind('\n') + 1, error);
   if (error) throw file_error("cut off half a line of", file, error.value());
 }
 

@@ -2,11 +2,11 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/regular_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <string>
 
 namespace hydra::apps {
@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 bool begins_with(const fs::path& file, std::string_view first_line) {
-  std::string line;
-  std::getline(std::ifstream{file}, line);
-  return line == first_line;
+  std::string start(first_line.size() + 1, '\0');
+  start.resize(regular_file{file}.read(start, 0));
+  return start.substr(0, start.find('\n')) == first_line;
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include "apps/report/markup.hpp"
 #include "apps/report/page_parts.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/regular_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -260,7 +260,7 @@ std::vector<std::size_t> best_first(const recorded_run& run) {
 timeline timeline_of(const recorded_run& run, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "trace.json";
   if (kind_of(file) == std::filesystem::file_type::not_found) return {};
-  std::ifstream in = open_to_read(file);
+  file_stream in{file};
   std::vector<std::string> devices, models;
   std::ranges::transform(run.summary.devices, std::back_inserter(devices), &device_report::name);
   std::ranges::transform(run.summary.models, std::back_inserter(models), &model_report::name);

@@ -1,6 +1,7 @@
 #include "apps/run_folder/added_models.hpp"
 
 #include "apps/workload/to_toml.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/file_system.hpp"
@@ -39,9 +40,8 @@ fs::path recorded_path(const fs::path& run, const fs::path& begins) {
 
 value_list read_added(const fs::path& run) {
   const fs::path file = run / added_file;
-  std::error_code none;
-  if (!fs::exists(file, none)) return {};
-  return with_beginnings(parse_models(read_text(file), file.string()),
+  if (kind_of(file) == fs::file_type::not_found) return {};
+  return with_beginnings(parse_models(read_text(file, text_kind::settings), file.string()),
                          [&](const fs::path& begins) { return run / begins; });
 }
 

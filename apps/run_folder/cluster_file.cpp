@@ -18,7 +18,7 @@ void record_cluster(const std::filesystem::path& run, const cluster_file& conten
 }
 
 std::optional<cluster_file> read_cluster(const std::filesystem::path& run) try {
-  const auto j = parse_json(read_text(run / cluster_file_name));
+  const auto j = parse_json(read_text(run / cluster_file_name, text_kind::settings));
   return cluster_file{std::stoull(j.at("run").get<std::string>(), nullptr, 16), j.at("address").get<std::string>()};
 } catch (const std::exception&) {
   return std::nullopt;

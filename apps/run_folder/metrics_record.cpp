@@ -7,6 +7,7 @@
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <sstream>
 
@@ -69,7 +71,7 @@ class metrics_reader {
 
   /// A step that is reported again removes the later steps.
   void read_step(const json& line, std::uint32_t step, model_report& m) {
-    if (step == 0 || step > most_steps) return;
+    if (step == 0 || !may_follow(step, m.loss.size())) return;
     std::erase_if(m.validation, [&](const validation_report& v) { return v.step >= step; });
     m.loss.resize(step - 1, std::numeric_limits<float>::quiet_NaN());
     m.loss.push_back(static_cast<float>(number(line, "loss")));
@@ -92,12 +94,19 @@ class metrics_reader {
     m.validation.push_back(v);
   }
 
-  static constexpr std::uint32_t most_steps = 1000000000;
+  /// Steps without a line may be missing, but a file must not decide how much memory its lists take.
+  bool may_follow(std::uint32_t step, std::size_t steps_before) {
+    const std::uint32_t missing = step > steps_before ? step - static_cast<std::uint32_t>(steps_before) - 1 : 0;
+    if (missing > may_be_missing_) return false;
+    may_be_missing_ -= missing;
+    return true;
+  }
+
+  std::uint32_t may_be_missing_ = 1 << 23;  ///< of all models, 4 bytes each
   recorded_run& run_;
 };
 
-void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader) {
-  std::istringstream lines{std::string{text}};
+void read_lines(recorded_run& run, std::istream& lines, metrics_reader& reader) {
   for (std::string line; std::getline(lines, line);) try {
       reader.read(parse_json(line));
     } catch (const std::exception&) {
@@ -106,9 +115,7 @@ void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader
   for (model_report& m : run.summary.models) m.status = model_status::under_way;
 }
 
-std::optional<std::string> content_of(const std::filesystem::path& file) {
-  return kind_of(file) == std::filesystem::file_type::regular ? std::optional{read_text(file)} : std::nullopt;
-}
+bool is_file(const std::filesystem::path& path) { return kind_of(path) == std::filesystem::file_type::regular; }
 
 /// Adds the cuts of the models that the plan has.
 void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
@@ -125,11 +132,12 @@ bool has_report(const std::filesystem::path& run) {
 
 /// metrics.jsonl is absent before the first step.
 std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
-  const auto text = content_of(run / metrics_file);
-  if (!text && has_report(run)) return std::nullopt;
-  const auto plan = content_of(run / "workload.toml");
-  if (!text && !plan) return std::nullopt;
-  auto record = parse_metrics(text.value_or(""), plan.value_or(""), seconds_since_1970(), is_locked(run));
+  const auto file = run / metrics_file, workload = run / "workload.toml";
+  if (!is_file(file) && (has_report(run) || !is_file(workload))) return std::nullopt;
+  const std::unique_ptr<std::istream> lines = is_file(file) ? std::make_unique<file_stream>(file) : nullptr;
+  std::istringstream none;
+  const std::string plan = is_file(workload) ? read_text(workload, text_kind::settings) : "";
+  auto record = parse_metrics(lines ? *lines : none, plan, seconds_since_1970(), is_locked(run));
   add_cuts(record, run / "plan.json");
   return record;
 }
@@ -156,12 +164,12 @@ bool knows_more(const recorded_run& a, const recorded_run& b) {
 
 }  // namespace
 
-recorded_run parse_metrics(std::string_view text, std::string_view plan, double now, bool running) {
+recorded_run parse_metrics(std::istream& lines, std::string_view plan, double now, bool running) {
   recorded_run run;
   run.version = hydra::version;
   add_models(run, plan);
   metrics_reader reader{run};
-  read_lines(run, text, reader);
+  read_lines(run, lines, reader);
   run.unfinished = (running ? "under way; " : "ended without a report (killed?); ") + last_line(run, now - reader.last_time);
   return run;
 }

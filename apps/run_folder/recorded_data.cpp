@@ -131,10 +131,11 @@ void record_data(const fs::path& run, const std::map<std::string, std::shared_pt
 std::optional<recorded_data> read_recorded_data(const fs::path& run) {
   const fs::path file = run / data_file;
   if (kind_of(file) == fs::file_type::not_found) return std::nullopt;
+  const std::string text = read_text(file, text_kind::record);
   try {
-    return parse(parse_json(read_text(file)));
+    return parse(parse_json(text));
   } catch (const ordered_json::exception& e) {
-    refuse_content(file, e.what());
+    refuse_content(file, json_complaint(e));
   } catch (const fault_error& e) {
     refuse_content(file, e.what_happened().text);
   }

@@ -60,7 +60,7 @@ recorded_run parse_report(std::string_view text, const std::string& name) {
   } catch (const ordered_json::parse_error& e) {
     refuse_report(name, fmt::format("not valid JSON at byte {} of {}; is it truncated?", e.byte, text.size()));
   } catch (const ordered_json::exception& e) {
-    refuse_report(name, fmt::format("not what a run writes: {}", e.what()));
+    refuse_report(name, fmt::format("not what a run writes: {}", json_complaint(e)));
   }
 }
 
@@ -72,7 +72,7 @@ recorded_run read_report(const std::filesystem::path& run) {
   const auto file = run / "report.json";
   if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse_report(file.string(), "no such file; a run writes it at its end");
-  return parse_report(read_text(file), file.string());
+  return parse_report(read_text(file, text_kind::record), file.string());
 }
 
 }  // namespace hydra::apps

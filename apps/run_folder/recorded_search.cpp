@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
 
 namespace hydra::apps {
 
@@ -22,7 +23,8 @@ namespace fs = std::filesystem;
 /// A run without search must not depend on what its workload needs to be read, such as tokenizers.
 bool has_search(const fs::path& run) {
   const fs::path file = run / workload_file;
-  return kind_of(file) == fs::file_type::regular && parse_toml(read_text(file), file.string()).find("search");
+  return kind_of(file) == fs::file_type::regular &&
+         parse_toml(read_text(file, text_kind::settings), file.string()).find("search");
 }
 
 /// The last evaluation of each model as a result, for a search that has decided nothing.
@@ -41,8 +43,9 @@ std::vector<search_record> last_results(const report& r, search_metric metric) {
 std::vector<search_record> read_decisions(const fs::path& run) {
   const fs::path file = run / search_file;
   if (kind_of(file) == fs::file_type::not_found) return {};
+  const std::string lines = read_text(file, text_kind::record);
   try {
-    return parse_search_records(read_text(file));
+    return parse_search_records(lines);
   } catch (const fault_error& e) {
     throw fault_error{e.what_happened().code, fmt::format("{}: {}", file.string(), e.what_happened().text)};
   }

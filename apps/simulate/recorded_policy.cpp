@@ -59,7 +59,7 @@ std::string choice_in(const value_table& run, const std::string& ran, policy_reg
 }
 
 recorded_policy read_policy_of(const fs::path& file, const std::string& ran, policy_registry& registry) {
-  const value_table root = parse_toml(read_text(file), file.string());
+  const value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   const value_table& run = sub_table(root, "run");
   load_plugins(run, registry);
   return {std::move(parse_policies(choice_in(run, ran, registry), registry).front()), read_session_options(root, "run").seed};

@@ -77,7 +77,7 @@ ablation_options read_ablation_of(const fs::path& folder) {
   std::error_code ignored;
   const fs::path file = folder / workload_file;
   if (!fs::exists(file, ignored)) return {};
-  return read_session_options(parse_toml(read_text(file), file.string()), "run").ablation;
+  return read_session_options(parse_toml(read_text(file, text_kind::settings), file.string()), "run").ablation;
 }
 
 // -- durations --------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ recording read_recording(const fs::path& run) {
   if (dropped > 0)
     refuse(folder, fmt::format("its trace is without the first {} spans, too many to keep; simulate a shorter run "
                                    "(fewer steps)", dropped));
-  r.plan = parse_costs(read_text(folder / "plan.json"), (folder / "plan.json").string());
+  r.plan = parse_costs(read_text(folder / "plan.json", text_kind::plan), (folder / "plan.json").string());
   r.ablation = read_ablation_of(folder);
   if (r.plan.models.size() != r.summary.models.size())
     refuse(folder,

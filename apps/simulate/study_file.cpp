@@ -6,6 +6,7 @@
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ std::vector<fs::path> read_files(const value_table& table) {
     const auto found = files_like(pattern);
     if (found.empty())
       refuse(v.where, "cell.files",
-             fmt::format("no file is called \"{}\" (relative paths start at the working directory)", pattern));
+             fmt::format("no file is called \"{}\" (relative paths start at the working directory)", shown(pattern)));
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
@@ -90,7 +91,7 @@ std::vector<listed_policy> read_policies(const value& given, const std::string& 
     const auto& text = std::get<std::string>(v.content);
     for (listed_policy& each : located(v.where, path, [&] { return parse_policies(text, registry); })) {
       if (std::ranges::count(policies, each.name, &listed_policy::name) > 0)
-        refuse(v.where, path, fmt::format("\"{}\" is given twice", each.name));
+        refuse(v.where, path, fmt::format("\"{}\" is given twice", shown(each.name)));
       policies.push_back(std::move(each));
     }
   }
@@ -157,7 +158,7 @@ std::vector<driver_options> read_drivers(const value_table& root) {
   for (const value& v : sub_tables(root, "drivers")) {
     options.driver = located(v.where, "drivers", [&] { return parse_driver(std::get<std::string>(v.content)); });
     if (std::ranges::count(drivers, options.driver, &driver_options::driver) > 0)
-      refuse(v.where, "drivers", fmt::format("\"{}\" is written twice", std::get<std::string>(v.content)));
+      refuse(v.where, "drivers", fmt::format("\"{}\" is written twice", shown(std::get<std::string>(v.content))));
     drivers.push_back(options);
     if (options.driver == simulation_driver::actors) drivers.back().completion.reset();
   }
@@ -173,7 +174,7 @@ std::vector<driver_options> read_drivers(const value_table& root) {
 void check_names(const std::vector<study_cell>& cells) {
   for (auto c = cells.begin(); c != cells.end(); ++c)
     if (std::any_of(cells.begin(), c, [&](const study_cell& other) { return other.name == c->name; }))
-      refuse(c->where, "cell.name", fmt::format("\"{}\" is used twice; names are unique", c->name));
+      refuse(c->where, "cell.name", fmt::format("\"{}\" is used twice; names are unique", shown(c->name)));
 }
 
 }  // namespace
@@ -205,7 +206,7 @@ table_rules study_rules() {
                     .inner = {cell_rules()}}}};
 }
 
-study read_study(const fs::path& file) { return parse_study(read_text(file), file.string()); }
+study read_study(const fs::path& file) { return parse_study(read_text(file, text_kind::settings), file.string()); }
 
 study parse_study(std::string_view text, const std::string& name) {
   const value_table root = parse_toml(text, name);

@@ -2,7 +2,7 @@
 
 #include "apps/steering/answer.hpp"
 #include "runtime/base/json_text.hpp"
-#include "runtime/storage/uninterrupted.hpp"
+#include "runtime/base/uninterrupted.hpp"
 
 #include <fmt/format.h>
 #include <sys/socket.h>

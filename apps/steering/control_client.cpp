@@ -8,7 +8,7 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/storage/uninterrupted.hpp"
+#include "runtime/base/uninterrupted.hpp"
 
 #include <fmt/format.h>
 #include <sys/socket.h>

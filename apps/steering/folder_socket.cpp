@@ -1,7 +1,7 @@
 #include "apps/steering/folder_socket.hpp"
 
 #include "runtime/base/fault.hpp"
-#include "runtime/storage/uninterrupted.hpp"
+#include "runtime/base/uninterrupted.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

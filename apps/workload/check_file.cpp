@@ -1,13 +1,12 @@
 #include "apps/workload/check_file.hpp"
 
 #include "runtime/base/path_kind.hpp"
-
+#include "runtime/base/regular_file.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 namespace hydra::apps {
@@ -26,13 +25,13 @@ std::string hint(const place& where, const fs::path& path) {
 
 std::string missing(const place& where, const fs::path& path, const char* what = "file") {
   if (const std::string why = why_unknown(path); !why.empty())
-    return fmt::format("the {} \"{}\" cannot be read: {}", what, path.string(), why);
+    return fmt::format("the {} \"{}\" cannot be read: {}", what, shown(path.string()), why);
   std::error_code ignored;
   const std::string looked =
       path.is_relative()
           ? fmt::format(" in {}, the working directory, where relative paths start", fs::current_path(ignored).string())
           : "";
-  return fmt::format("no such {} \"{}\"{}{}", what, path.string(), looked, hint(where, path));
+  return fmt::format("no such {} \"{}\"{}{}", what, shown(path.string()), looked, hint(where, path));
 }
 
 }  // namespace
@@ -41,18 +40,15 @@ void check_file(const place& where, std::string_view key, const std::string& pat
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) refuse(where, key, missing(where, path));
-  if (fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a folder, a file is expected", path));
-  if (!std::ifstream{path})
-    refuse(where, key, fmt::format("the file \"{}\" cannot be read: {}", path, std::generic_category().message(errno)));
-  if (fs::is_regular_file(status) && fs::file_size(path, error) == 0)
-    refuse(where, key, fmt::format("the file \"{}\" is empty", path));
+  const auto size = located(where, key, [&] { return regular_file{path}.size(); });
+  if (size == 0) refuse(where, key, fmt::format("the file \"{}\" is empty", shown(path)));
 }
 
 void check_folder(const place& where, std::string_view key, const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (!fs::exists(status)) refuse(where, key, missing(where, path, "folder"));
-  if (!fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a file, a folder is expected", path));
+  if (!fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a file, a folder is expected", shown(path)));
 }
 
 void check_path(const place& where, std::string_view key, const std::string& path) {

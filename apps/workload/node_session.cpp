@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 value devices_in(const fs::path& file) {
-  const value_table root = parse_toml(read_text(file), file.string());
+  const value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   const place top{std::make_shared<std::string>(file.string()), 1};
   for (const table_entry& e : root.entries)
     if (e.key != "device") refuse(e.where, e.key, "a file of devices has [[device]] tables only");

@@ -16,6 +16,7 @@
 #include "apps/workload/search_keys.hpp"
 #include "apps/workload/to_toml.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ void check_unique_name(const model_entry& added, const std::vector<model_entry>&
   refuse(name.where, "model.name",
          fmt::format(
              "\"{}\" is used twice (first at {}); names are unique, and a grid's name contains each key as {{key}}",
-             added.description.name, to_string(first->keys.where)));
+             shown(added.description.name), to_string(first->keys.where)));
 }
 
 std::vector<model_entry> read_models(const value_table& root, const std::map<std::string, data_entry>& data) {
@@ -183,7 +184,7 @@ workload build(const value_table& root, const place& file, const brought& b,
 
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides,
                        const std::filesystem::path& began_in) {
-  return parse_workload(read_text(file), file.string(), overrides, began_in);
+  return parse_workload(read_text(file, text_kind::settings), file.string(), overrides, began_in);
 }
 
 workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides,
@@ -255,7 +256,7 @@ workload without_models(const workload& w, const std::vector<std::string>& names
 
 workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in,
                      const std::vector<std::string>& no_trials) {
-  value_table root = parse_toml(read_text(file), file.string());
+  value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   expand_search(root, model_rules());
   expand_grids(root, model_rules());
   erase_in_tables(root.find("model"), "begins");

@@ -31,7 +31,7 @@ std::string text_in(const json& value) {
 
 std::optional<stored_template> find_stored(const fs::path& folder) {
   const fs::path jinja = folder / "chat_template.jinja", file = folder / "tokenizer_config.json";
-  if (fs::is_regular_file(jinja)) return stored_template{jinja, read_text(jinja)};
+  if (fs::is_regular_file(jinja)) return stored_template{jinja, read_text(jinja, text_kind::settings)};
   if (!fs::is_regular_file(file)) return std::nullopt;
   const model_config settings = model_config::read(file);
   if (!settings.has("chat_template")) return std::nullopt;

@@ -4,6 +4,7 @@
 #include "models/exported/read_graph.hpp"
 #include "models/exported/stored_types.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/sha256.hpp"
 
@@ -36,7 +37,7 @@ exported_graph read(const fs::path& file, const std::string& text) try {
     refuse(
         fmt::format("it was exported by PyTorch {}, and this Hydra runs LibTorch {}, whose operations may be others: "
                     "export it again with PyTorch {}",
-                    g.torch, here, here));
+                    shown(g.torch), here, here));
   return g;
 } catch (const fault_error& e) {
   const fault& why = e.what_happened();
@@ -61,7 +62,8 @@ std::set<std::string> shared_parameters(const exported_graph& g) {
 
 }  // namespace
 
-exported_model::exported_model(const fs::path& folder) : exported_model{folder, read_text(folder / graph_file)} {}
+exported_model::exported_model(const fs::path& folder)
+    : exported_model{folder, read_text(folder / graph_file, text_kind::graph)} {}
 
 exported_model::exported_model(const fs::path& folder, const std::string& text)
     : folder_{folder},
@@ -76,9 +78,9 @@ void exported_model::verify() const {
   std::call_once(verified_, [this] {
     const fs::path file = folder_ / weights_file;
     if (const std::string is = digest_of(tensors_.mapping().bytes()); is != graph_.weights)
-      throw fault_error{fault_code::damaged,
-                        fmt::format("{} is not the file that {} was written with: its SHA-256 is {}, not {}",
-                                    file.string(), graph_file, is, graph_.weights)};
+      refuse(file, fmt::format("is not the file that {} was written with: its SHA-256 is {}, and \"weights\" there {}; export "
+                               "the module again, or bring its file back",
+                               graph_file, is, graph_.weights));
   });
 }
 
@@ -89,15 +91,15 @@ void exported_model::check_tensors() const {
     for (const graph_tensor& t : layer.constants) check_tensor(t);
   }
   for (const auto& [name, all] : graph_.names)
-    if (!tensors_.find(name)) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", name));
+    if (!tensors_.find(name)) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", shown(name)));
 }
 
 void exported_model::check_tensor(const graph_tensor& t) const {
   const auto stored = tensors_.find(t.name);
-  if (!stored) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", t.name));
+  if (!stored) refuse(folder_ / weights_file, fmt::format("there is no tensor \"{}\"", shown(t.name)));
   if (stored->shape != t.shape || stored->type != stored_as(t.type))
     refuse(folder_ / weights_file,
-           fmt::format("the tensor \"{}\" has another shape or type than {} says", t.name, graph_file));
+           fmt::format("the tensor \"{}\" has another shape or type than {} says", shown(t.name), graph_file));
 }
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -20,7 +21,7 @@ using json = nlohmann::json;
 }  // namespace
 
 std::string tokenizer_source::bytes(const fs::path& file) {
-  std::string content = read_text(file);
+  std::string content = read_text(file, text_kind::vocabulary);
   const std::string header = fmt::format("{}\n", content.size());
   hash_.add(std::as_bytes(std::span{header}));
   hash_.add(std::as_bytes(std::span{content}));
@@ -64,7 +65,7 @@ void refuse_file(std::string_view file, std::string_view place, std::string_view
 }
 
 std::string in_quotes(std::string_view token) {
-  return json(token).dump(-1, ' ', true, json::error_handler_t::replace);
+  return fmt::format("\"{}\"", shown(token));
 }
 
 }  // namespace hydra

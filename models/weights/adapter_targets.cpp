@@ -4,6 +4,7 @@
 #include "models/weights/saved_modules.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ adapter_targets::number_list adapter_targets::numbers_of(const model_config& con
   number_list numbers;
   const auto table = config.table(key);
   if (!table) return numbers;
-  const auto ordered = parse_ordered_json(read_text(config.file()));  // `config` has lost the order
+  const auto ordered = parse_ordered_json(read_text(config.file(), text_kind::settings));  // `config` has lost the order
   for (const auto& [name, value] : ordered.at(key).items())
     numbers.push_back(
         {name, module_pattern{fmt::format("(?:.*\\.)?(?:{})", name), place_of(config, key)}, read(*table, name)});
@@ -185,7 +186,7 @@ std::vector<std::string> adapter_targets::unused_patterns(const std::vector<std:
     for (const module_number& n : *list)
       if (std::ranges::none_of(adapted, [&](const std::string& module) { return n.pattern.matches(module); }))
         notes.push_back(fmt::format("{}: {}: \"{}\" matches no adapted module, so that its {:g} is not used", file_,
-                                    key, n.name, n.number));
+                                    key, shown(n.name), n.number));
   return notes;
 }
 

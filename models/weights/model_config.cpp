@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ model_config::model_config(const model_config& outer, json table, std::string pr
       asked_(outer.asked_) {}
 
 model_config model_config::read(const std::filesystem::path& file) {
-  json parsed = parse(file, read_text(file));
+  json parsed = parse(file, read_text(file, text_kind::settings));
   if (!parsed.is_object()) refuse_file(file, "holds no JSON object");
   return {file.string(), std::move(parsed)};
 }
@@ -95,19 +96,19 @@ const json* model_config::find(std::string_view key) const {
 bool model_config::has(std::string_view key) const { return find(key) != nullptr; }
 
 void model_config::refuse(std::string_view key, std::string_view why) const {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}{}: {}", file_, prefix_, key, why)};
+  throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", file_, shown(prefix_ + std::string{key}), why)};
 }
 
 void model_config::require(std::string_view key, const json& only) const {
   const json* const value = find(key);
   if (value && *value != only)
-    refuse(key, fmt::format("{} is not supported; Hydra knows only {}", json_text(*value), json_text(only)));
+    refuse(key, fmt::format("{} is not supported; Hydra knows only {}", shown_json(*value), shown_json(only)));
 }
 
 std::int64_t model_config::integer_of(std::string_view key, const json& value) const {
-  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", json_text(value)));
+  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", shown_json(value)));
   if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
-    refuse(key, fmt::format("{} is not below 2^63", json_text(value)));
+    refuse(key, fmt::format("{} is not below 2^63", shown_json(value)));
   return value.get<std::int64_t>();
 }
 
@@ -124,7 +125,7 @@ std::int64_t model_config::integer(std::string_view key, std::int64_t fallback) 
 double model_config::real(std::string_view key) const {
   const json* const value = find(key);
   if (!value) refuse(key, "is missing; a number is needed");
-  if (!value->is_number()) refuse(key, fmt::format("{} is no number", json_text(*value)));
+  if (!value->is_number()) refuse(key, fmt::format("{} is no number", shown_json(*value)));
   return value->get<double>();
 }
 
@@ -133,14 +134,14 @@ double model_config::real(std::string_view key, double fallback) const { return 
 bool model_config::boolean(std::string_view key, bool fallback) const {
   const json* const value = find(key);
   if (!value) return fallback;
-  if (!value->is_boolean()) refuse(key, fmt::format("{} is neither true nor false", json_text(*value)));
+  if (!value->is_boolean()) refuse(key, fmt::format("{} is neither true nor false", shown_json(*value)));
   return value->get<bool>();
 }
 
 std::string model_config::text(std::string_view key, std::string fallback) const {
   const json* const value = find(key);
   if (!value) return fallback;
-  if (!value->is_string()) refuse(key, fmt::format("{} is no text", json_text(*value)));
+  if (!value->is_string()) refuse(key, fmt::format("{} is no text", shown_json(*value)));
   return value->get<std::string>();
 }
 
@@ -157,7 +158,7 @@ std::vector<double> model_config::reals(std::string_view key) const {
   if (!value || !value->is_array()) refuse(key, "is no list of numbers");
   std::vector<double> result;
   for (const json& each : *value) {
-    if (!each.is_number()) refuse(key, fmt::format("{} is no number", json_text(each)));
+    if (!each.is_number()) refuse(key, fmt::format("{} is no number", shown_json(each)));
     result.push_back(each.get<double>());
   }
   return result;
@@ -171,14 +172,14 @@ std::optional<model_config> model_config::table(std::string_view key) const {
 }
 
 model_config model_config::nested(std::string_view name, const json& value) const {
-  if (!value.is_object()) refuse(name, fmt::format("{} is no table", json_text(value)));
+  if (!value.is_object()) refuse(name, fmt::format("{} is no table", shown_json(value)));
   return {*this, value, fmt::format("{}{}.", prefix_, name)};
 }
 
 std::vector<model_config> model_config::tables(std::string_view key) const {
   const json* const value = find(key);
   if (!value) return {};
-  if (!value->is_array()) refuse(key, fmt::format("{} is no list", json_text(*value)));
+  if (!value->is_array()) refuse(key, fmt::format("{} is no list", shown_json(*value)));
   asked_->open(fmt::format("{}{}", prefix_, key));
   std::vector<model_config> all;
   for (std::size_t i = 0; i < value->size(); ++i) all.push_back(nested(fmt::format("{}[{}]", key, i), (*value)[i]));

@@ -34,7 +34,7 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 /// False if a file that is listed is not there: it is being dropped. Bytes are verified when a model begins from it.
 bool link_files(const fs::path& from, const fs::path& to) try {
   posix_file_system().make_folder(to);
-  for (const auto& listed : parse_checksums(read_text(from / checksum_file))) {
+  for (const auto& listed : parse_checksums(read_text(from / checksum_file, text_kind::checksums))) {
     link_or_copy(from / listed.file, to / listed.file);
   }
   link_or_copy(from / checksum_file, to / checksum_file);
@@ -49,9 +49,9 @@ bool link_files(const fs::path& from, const fs::path& to) try {
 /// `name`, or with a number where another training has left that: the name of the same checkpoint, or a free one.
 fs::path place_for(const fs::path& checkpoint, const std::string& name) {
   const auto of_model = checkpoint.parent_path();
-  const auto sums = read_text(checkpoint / checksum_file);
+  const auto sums = read_text(checkpoint / checksum_file, text_kind::checksums);
   auto place = of_model / name;
-  for (int n = 2; fs::exists(place) && read_text(place / checksum_file) != sums; ++n) {
+  for (int n = 2; fs::exists(place) && read_text(place / checksum_file, text_kind::checksums) != sums; ++n) {
     place = of_model / fmt::format("{}-{}", name, n);
   }
   return place;

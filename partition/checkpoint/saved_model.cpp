@@ -6,6 +6,9 @@
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
+#include "runtime/base/text_file.hpp"
 #include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
@@ -16,12 +19,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <sstream>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 namespace hydra {
@@ -36,14 +37,23 @@ using json = nlohmann::json;
   throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
 }
 
+/// What is no file, or has a size that no state has, is damage.
+std::string state_text(const fs::path& file) try {
+  return read_text(file, text_kind::settings);
+} catch (const fault_error& e) {
+  const auto& why = e.what_happened();
+  throw fault_error(why.code == fault_code::bad_input ? fault_code::damaged : why.code, why.text);
+}
+
 json read_json(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  auto j = json::parse(text, nullptr, false);
-  if (j.is_discarded()) {
-    refuse_checkpoint(file, "is missing or no JSON");
+  const auto text = state_text(file);
+  try {
+    return parse_json(text);
+  } catch (const json::exception&) {
+    refuse_checkpoint(file, "is no JSON");
+  } catch (const fault_error& e) {
+    refuse_checkpoint(file, e.what_happened().text);
   }
-  return j;
 }
 
 void check_format(const json& j, const fs::path& file) {
@@ -102,7 +112,7 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
   for (const auto& s : shards) {
     const auto phase = names::phase(s.at("update").get<std::string>());
     if (!phase) {
-      refuse_checkpoint(file, fmt::format("an update is called \"{}\"", s.at("update").get<std::string>()));
+      refuse_checkpoint(file, fmt::format("an update is called \"{}\"", shown(s.at("update").get<std::string>())));
     }
     m.cuts.push_back(s.at("first_layer").get<std::size_t>());
     m.versions.emplace_back(s.at("version").get<std::uint32_t>());
@@ -289,7 +299,7 @@ saved_model read_checkpoint(const fs::path& folder) {
     j.at("stopped").get_to(m.standing.stopped);
     read_shards(j.at("shards"), file, m);
   } catch (const json::exception& e) {
-    refuse_checkpoint(file, e.what());
+    refuse_checkpoint(file, json_complaint(e));
   }
   check_standing(m, file);
   read_history(folder, m.cuts.size(), m);

@@ -4,13 +4,14 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/shown_text.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -22,7 +23,7 @@ using json = nlohmann::json;
 using ordered = nlohmann::ordered_json;
 
 [[noreturn]] void refuse_plan(const std::string& source, const std::string& why) {
-  throw fault_error(fault_code::bad_input, fmt::format("plan \"{}\": {}", source, why));
+  throw fault_error(fault_code::bad_input, fmt::format("plan \"{}\": {}", shown(source), why));
 }
 
 ordered json_of(const shard_plan& s) {
@@ -113,7 +114,7 @@ std::vector<byte_count> moments_from_json(const json& j) {
   const auto all = bytes_at(j, "moment_bytes");
   const auto n = j.contains("device_update_s") ? j.at("moment_buffers").get<double>() : 1.0;
   if (!(n >= 0 && n <= 16)) {
-    throw fault_error(fault_code::bad_input, "moment_buffers is " + json_text(j.at("moment_buffers")));
+    throw fault_error(fault_code::bad_input, "moment_buffers is " + shown_json(j.at("moment_buffers")));
   }
   const auto buffers = static_cast<std::size_t>(n);
   return std::vector(buffers, buffers == 0 ? byte_count{} : byte_count{all.value() / buffers});
@@ -173,7 +174,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
   m.profile = j.at("profile").get<std::string>();
   const auto profile = profiles.find(m.profile);
   if (profile == profiles.end() || m.micro_batches == 0) {
-    throw fault_error(fault_code::bad_input, fmt::format("has no profile or no micro-batch of model '{}'", m.name));
+    throw fault_error(fault_code::bad_input, fmt::format("has no profile or no micro-batch of model '{}'", shown(m.name)));
   }
   for (const auto& s : j.at("shards")) {
     m.shards.push_back(costs_from_json(s, *profile->second, m.waves));
@@ -210,7 +211,7 @@ auto parsed(std::string_view text, const std::string& source, Read read) {
            fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
   } catch (const json::exception& e) {
     refuse_plan(source,
-           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", e.what()));
+           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", json_complaint(e)));
   } catch (const fault_error& e) {
     refuse_plan(source, e.what_happened().text);
   }
@@ -245,12 +246,10 @@ workload_plan parse_costs(std::string_view text, std::string source) {
 }
 
 saved_plan load_plan(const std::filesystem::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  if (!in || std::filesystem::is_directory(file)) {
-    refuse_plan(file.string(), "no such file, or it cannot be read (relative paths start at the working directory)");
+  if (kind_of(file) == std::filesystem::file_type::not_found) {
+    refuse_plan(file.string(), "no such file (relative paths start at the working directory)");
   }
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  return parse_plan(text, file.string());
+  return parse_plan(read_text(file, text_kind::plan), file.string());
 }
 
 cut_points cuts_for(const saved_plan& plan, const std::string& model, std::size_t layers) {
@@ -260,12 +259,12 @@ cut_points cuts_for(const saved_plan& plan, const std::string& model, std::size_
     for (const auto& [name, m] : plan.models) {
       names.push_back(name);
     }
-    refuse_plan(plan.source, fmt::format("has no model '{}'{}", model, known_instead(model, names)));
+    refuse_plan(plan.source, fmt::format("has no model '{}'{}", shown(model), known_instead(model, names)));
   }
   if (found->second.layers != layers) {
     refuse_plan(plan.source, fmt::format("cuts {} layers of model '{}', but its chain has {}; plan it again, or choose "
                                     "other cuts",
-                                    found->second.layers, model, layers));
+                                    found->second.layers, shown(model), layers));
   }
   return found->second.cuts;
 }

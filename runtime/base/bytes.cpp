@@ -1,6 +1,7 @@
 #include "runtime/base/bytes.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -81,7 +82,7 @@ std::optional<std::uint64_t> to_integer(const quantity& q, std::uint64_t limit) 
 }
 
 [[noreturn]] void refuse_number(std::string_view text, const char* what, const char* allowed) {
-  throw fault_error{fault_code::bad_input, fmt::format("\"{}\" is not {}: {}", text, what, allowed)};
+  throw fault_error{fault_code::bad_input, fmt::format("\"{}\" is not {}: {}", shown(text), what, allowed)};
 }
 
 /// Takes the next larger unit where the printed number would be rounded up to 1024.

@@ -1,9 +1,12 @@
 #include "runtime/base/fault.hpp"
 
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/thread_supply.hpp"
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <ios>
@@ -33,6 +36,11 @@ fault of_system(const std::system_error& e) {
   return {fault_code::bad_input, fmt::format("no thread could be started ({}): {}", e.code().message(), more_threads())};
 }
 
+fault of_path(const std::filesystem::filesystem_error& e) {
+  const std::string to = e.path2().empty() ? "" : " to " + e.path2().string();
+  return {code_of(e.code()), e.path1().string() + to + ": " + e.code().message()};
+}
+
 /// Most derived types first.
 fault translate(const std::exception_ptr& e) {
   try {
@@ -46,7 +54,9 @@ fault translate(const std::exception_ptr& e) {
   } catch (const std::bad_alloc&) {
     return no_host_memory();
   } catch (const std::filesystem::filesystem_error& x) {
-    return {fault_code::io, x.what()};
+    return of_path(x);
+  } catch (const nlohmann::json::exception& x) {
+    return {fault_code::bad_input, json_complaint(x)};
   } catch (const std::ios_base::failure& x) {
     return {fault_code::io, x.what()};
   } catch (const std::system_error& x) {

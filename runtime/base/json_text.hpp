@@ -25,8 +25,12 @@ nlohmann::json parse_json_strictly(std::string_view text);
 /// Keeps the order of members.
 nlohmann::ordered_json parse_ordered_json(std::string_view text);
 
-/// The message of an exception of the library, without its error number and position, and without bytes that are not
-/// UTF-8.
+/// A value for messages: the start of its text (shown_text.hpp).
+std::string shown_json(const nlohmann::json& value);
+std::string shown_json(const nlohmann::ordered_json& value);
+
+/// What an exception of the library says, for people and shown(): `models[0].name: null is given, expected a text`. The one
+/// place that knows the library's texts.
 std::string json_complaint(const std::exception& e);
 
 }  // namespace hydra

@@ -2,6 +2,7 @@
 
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,7 +46,7 @@ std::string nearest_known(const std::string& pattern, std::span<const std::strin
 std::string known_name(const std::string& pattern, std::span<const std::string> names) {
   if (names.empty()) return "there is none";
   const std::string near = near_name(pattern, names);
-  return near.empty() ? nearest_known(pattern, names) : fmt::format("did you mean \"{}\"?", near);
+  return near.empty() ? nearest_known(pattern, names) : fmt::format("did you mean \"{}\"?", shown(near));
 }
 
 }  // namespace
@@ -59,7 +60,8 @@ bool name_patterns::matches(const std::string& name) const {
 void name_patterns::check(const std::string& key, const std::string& of, std::span<const std::string> names) const {
   for (const std::string& pattern : patterns_) {
     if (std::ranges::any_of(names, [&pattern](const std::string& name) { return has_form(name, pattern); })) continue;
-    refuse(fmt::format("\"{}\" has \"{}\", which no {} matches; {}", key, pattern, of, known_name(pattern, names)));
+    refuse(fmt::format("\"{}\" has \"{}\", which no {} matches; {}", shown(key), shown(pattern), of,
+                       known_name(pattern, names)));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/base/nearest.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -79,11 +81,11 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
 std::string known_instead(std::string_view name, std::span<const std::string> candidates) {
   if (candidates.empty()) return "; there is none";
   const std::string near = near_name(name, candidates);
-  std::string text = (near.empty() ? "" : "; did you mean \"" + near + "\"?") + std::string{" (known: "};
+  std::string text = (near.empty() ? "" : "; did you mean \"" + shown(near) + "\"?") + std::string{" (known: "};
   const bool all = candidates.size() <= most_listed;
   const auto listed = all ? std::vector<std::string>(candidates.begin(), candidates.end())
                           : nearest_names(name, candidates, most_listed / 2);
-  for (const std::string& known : listed) text += (&known == &listed.front() ? "" : ", ") + known;
+  for (const std::string& known : listed) text += (&known == &listed.front() ? "" : ", ") + shown(known);
   return text + (all ? ")" : ", and " + std::to_string(candidates.size() - listed.size()) + " more)");
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,7 +55,7 @@ const option& find(const std::string& owner, const std::string& name, const std:
   }
   std::vector<std::string> names;
   std::ranges::transform(known, std::back_inserter(names), &option::name);
-  refuse(fmt::format("{}: there is no option \"{}\"{}", owner, name, known_instead(name, names)));
+  refuse(fmt::format("{}: there is no option \"{}\"{}", owner, shown(name), known_instead(name, names)));
 }
 
 /// In the option's type.

@@ -1,24 +1,19 @@
 #include "runtime/base/path_kind.hpp"
 
-#include "runtime/base/fault.hpp"
-
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <system_error>
+#include <algorithm>
 
 namespace hydra {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse_path(const fs::path& path, std::string_view option, const std::string& why) {
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("{}{}{}: {}", option, option.empty() ? "" : " ", path.string(), why)};
+fault_code code_of(const std::error_code& why) noexcept {
+  for (const std::errc nowhere : {std::errc::no_such_file_or_directory, std::errc::not_a_directory, std::errc::is_a_directory,
+                                  std::errc::too_many_symbolic_link_levels, std::errc::filename_too_long})
+    if (why == nowhere) return fault_code::bad_input;
+  return fault_code::io;
 }
-
-}  // namespace
 
 std::string why_unknown(const fs::path& path) {
   std::error_code error;
@@ -28,17 +23,18 @@ std::string why_unknown(const fs::path& path) {
 fs::file_type kind_of(const fs::path& path, std::string_view option) {
   std::error_code error;
   const fs::file_type kind = fs::status(path, error).type();
-  if (kind == fs::file_type::none) refuse_path(path, option, error.message());
+  if (kind == fs::file_type::none)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{}{}{}: {}", option, option.empty() ? "" : " ", path.string(), error.message())};
   return kind;
 }
 
-std::ifstream open_to_read(const fs::path& file, std::string_view option) {
-  const fs::file_type kind = kind_of(file, option);
-  if (kind == fs::file_type::not_found) refuse_path(file, option, "no such file");
-  if (kind == fs::file_type::directory) refuse_path(file, option, "a folder; a file is expected");
-  std::ifstream in{file, std::ios::binary};
-  if (!in) refuse_path(file, option, std::generic_category().message(errno));
-  return in;
+bool leads_back(const fs::directory_entry& entry) noexcept try {
+  if (!entry.is_symlink() || !entry.is_directory()) return false;
+  const fs::path folder = fs::canonical(entry.path().parent_path()), to = fs::canonical(entry.path());
+  return std::ranges::mismatch(to, folder).in1 == to.end();
+} catch (const fs::filesystem_error&) {
+  return false;
 }
 
 }  // namespace hydra

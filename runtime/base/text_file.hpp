@@ -7,12 +7,23 @@
 
 namespace hydra {
 
-/// Larger than any configuration, vocabulary or report; larger files are not read into memory.
-inline constexpr std::uint64_t largest_text = std::uint64_t{1} << 30;
+/// What a file holds, which decides how large it may be (the table is in text_file.cpp).
+enum class text_kind : std::uint8_t {
+  key,         ///< of a cluster, or a certificate
+  checksums,   ///< SHA256SUMS
+  settings,    ///< TOML, config.json and the like
+  prompt,      ///< a text that is given to a model whole
+  graph,       ///< an exported module
+  plan,        ///< plan.json, or a scheduling instance
+  vocabulary,  ///< of a tokenizer
+  record,      ///< what a run has reported
+};
 
-/// The content of a regular file (reading a pipe might never end). Throws "FILE: why": fault_error{bad_input} if it
-/// cannot be opened, is not a regular file, has more than largest_text bytes, or is a pointer of Git LFS; {io} if reading
-/// fails.
-std::string read_text(const std::filesystem::path& file);
+/// Bytes of the largest file of a kind that is read into memory.
+std::uint64_t largest_text(text_kind kind) noexcept;
+
+/// The content of a file. Throws as regular_file does, and fault_error{bad_input} "FILE: WHY" if it has more bytes than
+/// largest_text(kind), or is a pointer of Git LFS.
+std::string read_text(const std::filesystem::path& file, text_kind kind);
 
 }  // namespace hydra

@@ -24,8 +24,10 @@ constexpr lead classify(unsigned byte) noexcept {
   return {0};
 }
 
-/// Length of the valid sequence at the start of `bytes` (not empty), 0 if there is none.
-std::size_t sequence(std::span<const std::byte> bytes) noexcept {
+}  // namespace
+
+std::size_t first_utf8(std::span<const std::byte> bytes) noexcept {
+  if (bytes.empty()) return 0;
   const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
   const lead first = classify(at(0));
   if (first.length > bytes.size()) return 0;
@@ -35,12 +37,10 @@ std::size_t sequence(std::span<const std::byte> bytes) noexcept {
   return first.length;
 }
 
-}  // namespace
-
 std::size_t valid_utf8(std::span<const std::byte> bytes) noexcept {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const std::size_t length = sequence(bytes.subspan(done));
+    const std::size_t length = first_utf8(bytes.subspan(done));
     if (length == 0) return done;
     done += length;
   }

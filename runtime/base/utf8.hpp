@@ -12,6 +12,9 @@ namespace hydra {
 /// bytes.size() if all is valid, else the position of the first byte of the first invalid sequence.
 std::size_t valid_utf8(std::span<const std::byte> bytes) noexcept;
 
+/// Length of the valid sequence at the start of `bytes`; 0 if there is none.
+std::size_t first_utf8(std::span<const std::byte> bytes) noexcept;
+
 /// "is not UTF-8: byte 17 of the line is 0xff", with `place` " of the line"; empty if all is valid.
 std::string utf8_complaint(std::span<const std::byte> bytes, std::string_view place = {});
 std::string utf8_complaint(std::string_view text, std::string_view place = {});

@@ -1,5 +1,8 @@
 #include "runtime/plugin/shared_object.hpp"
 
+#include "runtime/base/fault.hpp"
+#include "runtime/base/regular_file.hpp"
+
 #include <elf.h>
 #include <link.h>
 
@@ -7,7 +10,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -29,17 +33,14 @@ constexpr auto own_order = std::endian::native == std::endian::little ? ELFDATA2
 /// Reads pieces of a file; libraries of gigabytes are not read as a whole.
 class elf_reader {
  public:
-  explicit elf_reader(const fs::path& file) : in_(file, std::ios::binary) {}
+  explicit elf_reader(const fs::path& file) : in_(opened(file)) {}
 
   /// As many as there are.
   template <class T>
   std::vector<T> read(std::uint64_t at, std::size_t count) {
     constexpr std::size_t most = 65536;  // limit for damaged files
     std::vector<T> all(std::min(count, most));
-    in_.clear();
-    in_.seekg(static_cast<std::streamoff>(at));
-    in_.read(reinterpret_cast<char*>(all.data()), static_cast<std::streamsize>(all.size() * sizeof(T)));
-    all.resize(static_cast<std::size_t>(std::max<std::streamsize>(in_.gcount(), 0)) / sizeof(T));
+    all.resize(bytes(at, {reinterpret_cast<char*>(all.data()), all.size() * sizeof(T)}) / sizeof(T));
     return all;
   }
 
@@ -49,7 +50,20 @@ class elf_reader {
   }
 
  private:
-  std::ifstream in_;
+  /// Who loads it is told why it cannot be read.
+  static std::optional<regular_file> opened(const fs::path& file) try {
+    return regular_file{file};
+  } catch (const fault_error&) {
+    return std::nullopt;
+  }
+
+  std::size_t bytes(std::uint64_t at, std::span<char> into) const try {
+    return in_ && std::in_range<off_t>(at) ? in_->read(into, at) : 0;
+  } catch (const fault_error&) {
+    return 0;
+  }
+
+  std::optional<regular_file> in_;
 };
 
 /// Empty if it is not an ELF file that this machine could load.

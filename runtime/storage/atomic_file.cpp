@@ -25,7 +25,7 @@ struct temporary_file {
   }
 };
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+[[noreturn]] void refuse_write_of(const std::filesystem::path& file, const std::string& why) {
   throw fault_error{fault_code::io, fmt::format("cannot write {}: {}", file.string(), why)};
 }
 
@@ -34,7 +34,7 @@ void write(const std::filesystem::path& to, const std::filesystem::path& named,
   std::ofstream out{to, std::ios::binary};
   if (out) content(out);
   out.close();
-  if (!out) refuse(named, std::generic_category().message(errno));
+  if (!out) refuse_write_of(named, std::generic_category().message(errno));
 }
 
 /// Waits until the content of the path is on the disk.
@@ -43,7 +43,7 @@ void sync(const std::filesystem::path& path, int flags, const std::filesystem::p
   const int status = descriptor < 0 ? -1 : ::fsync(descriptor);
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
-  if (status < 0) refuse(named, std::generic_category().message(error));
+  if (status < 0) refuse_write_of(named, std::generic_category().message(error));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void write_atomically(const std::filesystem::path& file, const std::function<voi
   sync(temporary.path, 0, file);
   std::error_code error;
   std::filesystem::rename(temporary.path, file, error);
-  if (error) refuse(file, error.message());
+  if (error) refuse_write_of(file, error.message());
   const auto folder = file.parent_path();
   sync(folder.empty() ? "." : folder, O_DIRECTORY, file);
 }

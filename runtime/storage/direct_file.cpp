@@ -1,7 +1,7 @@
 #include "runtime/storage/direct_file.hpp"
 
 #include "runtime/storage/file_system.hpp"
-#include "runtime/storage/uninterrupted.hpp"
+#include "runtime/base/uninterrupted.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

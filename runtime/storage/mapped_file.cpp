@@ -2,8 +2,8 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/lfs_pointer.hpp"
+#include "runtime/base/regular_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,35 +18,15 @@
 namespace hydra {
 namespace {
 
-/// Checked before opening: opening a pipe would wait for its writer.
-void require_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::none)
-    throw fault_error{fault_code::bad_input, fmt::format("{} cannot be read: {}", path.string(), error.message())};
-  if (!std::filesystem::exists(status))
-    throw fault_error{fault_code::bad_input, fmt::format("{} does not exist", path.string())};
-  if (!std::filesystem::is_regular_file(status))
-    throw fault_error{fault_code::bad_input, fmt::format("{} is not a file", path.string())};
-}
-
-[[noreturn]] void refuse(const std::filesystem::path& path, int error) {
+[[noreturn]] void refuse_mapping(const std::filesystem::path& path, int error) {
   throw fault_error{fault_code::io, fmt::format("{} cannot be read: {}", path.string(), std::strerror(error))};
 }
 
-/// Closes the descriptor at the end of a scope: the mapping stays valid.
-struct open_file {
-  int descriptor;
-  ~open_file() {
-    if (descriptor >= 0) ::close(descriptor);
-  }
-};
-
-void require_no_pointer(const std::filesystem::path& path, const open_file& file, std::uint64_t size) {
-  if (size > longest_lfs_pointer) return;
-  std::string content(size, '\0');
-  const ssize_t read = ::pread(file.descriptor, content.data(), content.size(), 0);
-  if (read == static_cast<ssize_t>(size)) refuse_lfs_pointer(path, content);
+void require_no_pointer(const regular_file& file) {
+  if (file.size() > longest_lfs_pointer) return;
+  std::string content(file.size(), '\0');
+  content.resize(file.read(content, 0));
+  refuse_lfs_pointer(file.path(), content);
 }
 
 }  // namespace
@@ -56,15 +36,14 @@ mapped_file::state mapped_file::state_of(const struct stat& s) noexcept {
 }
 
 mapped_file::mapped_file(const std::filesystem::path& path) : path_(path) {
-  require_file(path);
-  const open_file file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const regular_file file{path};  // is closed at the end; the mapping stays valid
   struct stat s {};
-  if (file.descriptor < 0 || ::fstat(file.descriptor, &s) != 0) refuse(path, errno);
+  if (::fstat(file.descriptor(), &s) != 0) refuse_mapping(path, errno);
   opened_ = state_of(s);
   if (opened_.size == 0) throw fault_error{fault_code::bad_input, fmt::format("{} is empty", path.string())};
-  require_no_pointer(path, file, opened_.size);
-  void* const start = ::mmap(nullptr, opened_.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
-  if (start == MAP_FAILED) refuse(path, errno);
+  require_no_pointer(file);
+  void* const start = ::mmap(nullptr, opened_.size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (start == MAP_FAILED) refuse_mapping(path, errno);
   bytes_ = {static_cast<const std::byte*>(start), opened_.size};
 }
 

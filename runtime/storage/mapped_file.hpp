@@ -10,8 +10,8 @@ struct stat;
 
 namespace hydra {
 
-/// Owner of a mapping, not movable. Throws fault_error{io} if the file cannot be opened, {bad_input} if it does not
-/// exist, is not a regular file, is empty, or is a pointer of Git LFS.
+/// Owner of a mapping, not movable. Throws as regular_file does, fault_error{bad_input} if the file is empty, or is a
+/// pointer of Git LFS, and {io} if it cannot be mapped.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -36,7 +38,10 @@ fs::path folder_for(const fs::path& packed) {
 /// A file that is removed when this ends; who has mapped it keeps its bytes.
 class unpacking_file {
  public:
-  explicit unpacking_file(const fs::path& packed) : packed_(packed), name_(folder_for(packed) / "hydra-XXXXXX") {
+  unpacking_file(const fs::path& packed, std::uint64_t most) : packed_(packed), left_(most) {
+    const fs::path folder = folder_for(packed);
+    left_ = std::min(left_, free_in(folder) / 2);
+    name_ = folder / "hydra-XXXXXX";
     descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) refuse_write();
   }
@@ -48,6 +53,8 @@ class unpacking_file {
   unpacking_file& operator=(const unpacking_file&) = delete;
 
   void write(std::span<const char> bytes) {
+    if (bytes.size() > left_) refuse_size();
+    left_ -= bytes.size();
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0) refuse_write();
@@ -58,6 +65,19 @@ class unpacking_file {
   fs::path path() const { return name_; }
 
  private:
+  /// A small file may unpack to a thousand times as much, and what fills that folder stops other programs.
+  static std::uint64_t free_in(const fs::path& folder) {
+    std::error_code error;
+    const fs::space_info space = fs::space(folder, error);
+    return error ? std::numeric_limits<std::uint64_t>::max() : space.available;
+  }
+
+  [[noreturn]] void refuse_size() const {
+    refuse(packed_, fmt::format("it unpacks to more than half of what is free in {}: unpack it where there is more "
+                                "space, and name the unpacked file, or name a larger folder by TMPDIR",
+                                fs::path{name_}.parent_path().string()));
+  }
+
   [[noreturn]] void refuse_write() const {
     throw fault_error{fault_code::io,
                       fmt::format("{}: unpacking it to {}: {}", packed_.string(), name_, std::strerror(errno))};
@@ -65,6 +85,7 @@ class unpacking_file {
 
   fs::path packed_;
   std::string name_;
+  std::uint64_t left_;  ///< bytes that may still be written
   int descriptor_ = -1;
 };
 
@@ -126,9 +147,9 @@ class gzip_reader {
 
 }  // namespace
 
-unpacked_file::unpacked_file(const fs::path& path) : file_(path) {
+unpacked_file::unpacked_file(const fs::path& path, std::uint64_t most) : file_(path) {
   if (path.extension() != ".gz") return;
-  unpacking_file to{path};
+  unpacking_file to{path, most};
   gzip_reader{path, file_.bytes()}.unpack(to);
   unpacked_ = std::make_unique<const mapped_file>(to.path());
 }

@@ -1,17 +1,18 @@
 #include "runtime/storage/verify_folder.hpp"
 
+#include "runtime/base/regular_file.hpp"
+#include "runtime/base/text_file.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/file_system.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <functional>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace hydra {
@@ -20,45 +21,46 @@ namespace {
 
 constexpr std::size_t bytes_at_once = 1 << 20;
 
-[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
+[[noreturn]] void report_damage(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
 
-/// Passes a file to `take` in pieces.
-void read(const std::filesystem::path& file, const std::function<void(std::span<const char>)>& take) {
-  const std::string name = file.filename().string();
-  if (!std::filesystem::exists(file)) refuse(name + " is missing");
-  if (!std::filesystem::is_regular_file(file)) refuse(name + " is no file");
-  std::ifstream in{file, std::ios::binary};
-  std::vector<char> piece(bytes_at_once);
-  while (in) {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    take(std::span{piece}.first(static_cast<std::size_t>(in.gcount())));
-  }
-  if (in.bad() || !in.eof()) throw file_error("read", file, errno);
+/// What belongs to the folder and is no file, or not there, has been damaged; a file that cannot be inspected may be whole.
+void require_there(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(file, error).type();
+  if (kind == std::filesystem::file_type::none) throw file_error("read", file, error.value());
+  if (kind == std::filesystem::file_type::not_found) report_damage(file.filename().string() + " is missing");
+  if (kind != std::filesystem::file_type::regular) report_damage(file.filename().string() + " is no file");
 }
 
-std::string sha256_of(const std::filesystem::path& file) {
+std::string sha256_of(const std::filesystem::path& path) {
+  require_there(path);
+  const regular_file file{path};
+  std::vector<char> piece(bytes_at_once);
   sha256 hash;
-  read(file, [&](std::span<const char> bytes) { hash.add(std::as_bytes(bytes)); });
+  for (std::uint64_t at = 0; const std::size_t got = file.read(piece, at); at += got)
+    hash.add(std::as_bytes(std::span{piece}.first(got)));
   return hash.finish();
 }
 
 std::vector<checksum> list_of(const std::filesystem::path& folder) {
-  std::string text;
-  read(folder / checksum_file, [&](std::span<const char> bytes) { text.append(bytes.data(), bytes.size()); });
-  return parse_checksums(text);
+  const auto file = folder / checksum_file;
+  require_there(file);
+  if (std::filesystem::file_size(file) > largest_text(text_kind::checksums))
+    report_damage(fmt::format("{} is too large", checksum_file));
+  return parse_checksums(read_text(file, text_kind::checksums));
 }
 
 void check(const std::filesystem::path& folder, const checksum& expected) {
   const std::string found = sha256_of(folder / expected.file);
   if (found != expected.sha256)
-    refuse(fmt::format("{} has the SHA-256 {} instead of {}", expected.file, found, expected.sha256));
+    report_damage(fmt::format("{} has the SHA-256 {} instead of {}", expected.file, found, expected.sha256));
 }
 
 /// A list that lost its last lines would not cover all files.
 void check_nothing_else(const std::filesystem::path& folder, const std::set<std::string>& listed) {
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
     const std::string name = entry.path().filename().string();
-    if (name != checksum_file && !listed.contains(name)) refuse(fmt::format("{} is not in {}", name, checksum_file));
+    if (name != checksum_file && !listed.contains(name)) report_damage(fmt::format("{} is not in {}", name, checksum_file));
   }
 }
 
@@ -66,7 +68,7 @@ void check_nothing_else(const std::filesystem::path& folder, const std::set<std:
 std::set<std::string> check_listed(const std::filesystem::path& folder) {
   std::set<std::string> listed;
   for (const checksum& expected : list_of(folder)) {
-    if (!listed.insert(expected.file).second) refuse(expected.file + " is listed twice");
+    if (!listed.insert(expected.file).second) report_damage(expected.file + " is listed twice");
     check(folder, expected);
   }
   return listed;

@@ -34,7 +34,8 @@ void write(const fs::path& file, const std::string& text) {
 contents all_below(const fs::path& folder) {
   contents all;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) all[entry.path().lexically_relative(folder).string()] = read_text(entry.path());
+    if (entry.is_regular_file())
+      all[entry.path().lexically_relative(folder).string()] = read_text(entry.path(), text_kind::record);
   return all;
 }
 
@@ -43,7 +44,7 @@ struct two_machines {
   explicit two_machines(const fs::path& at)
       : here(at / "here"), there(at / "there"), config(make_system_config()), system(*config) {
     write(here / "text.txt", std::string(700'004, 'x'));
-    write(here / "copy" / "text.txt", read_text(here / "text.txt"));
+    write(here / "copy" / "text.txt", read_text(here / "text.txt", text_kind::record));
     write(here / "copy" / "beside.json", "{}");
     for (const auto& [name, text] : pictures) write(here / "pictures" / name, text);
     write(here / "pictures" / ".cache" / "x", "not this");
@@ -72,9 +73,9 @@ TEST_CASE("a file and a folder come as they are, without hidden files", "[cluste
   two_machines machines(at.path());
   const auto text = machines.receive("text");
   CHECK(text.filename() == "text.txt");
-  CHECK(read_text(text) == read_text(machines.here / "text.txt"));
+  CHECK(read_text(text, text_kind::record) == read_text(machines.here / "text.txt", text_kind::record));
   CHECK(all_below(machines.receive("pictures")) == machines.pictures);
-  CHECK(read_text(machines.receive("two").parent_path() / "beside.json") == "{}");
+  CHECK(read_text(machines.receive("two").parent_path() / "beside.json", text_kind::record) == "{}");
 }
 
 TEST_CASE("what has come once is not pulled again, and is known by its content", "[cluster]") {

@@ -117,9 +117,9 @@ TEST_CASE("keys are made for their owner alone, and never over something that is
   check_cluster_keys(keys);
   CHECK(fs::status(folder.path() / "keys").permissions() == fs::perms::owner_all);
   CHECK(fs::status(keys.key).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
-  const auto before = read_text(keys.key);
+  const auto before = read_text(keys.key, text_kind::key);
   CHECK_THROWS_WITH(make_cluster_keys(folder.path() / "keys"), Contains("exists, and is not overwritten"));
-  CHECK(read_text(keys.key) == before);
+  CHECK(read_text(keys.key, text_kind::key) == before);
 }
 
 TEST_CASE("keys that do not belong together are refused, with the file", "[cluster]") {

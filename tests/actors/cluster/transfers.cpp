@@ -43,7 +43,8 @@ fs::path stored(const fs::path& place, const contents& files) {
 contents read_all(const fs::path& folder) {
   contents all;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().filename() != checksum_file) all[entry.path().filename().string()] = read_text(entry.path());
+    if (entry.path().filename() != checksum_file)
+      all[entry.path().filename().string()] = read_text(entry.path(), text_kind::record);
   return all;
 }
 
@@ -105,7 +106,7 @@ TEST_CASE("folders arrive as they are, with files of every size", "[cluster]") {
   verify_folder(into / "1");
   CHECK(read_all(into / "1") == some_files);
   CHECK(read_all(into / "2") == contents{{"only", "one"}});
-  CHECK(read_text(into / "1" / checksum_file) == read_text(first / checksum_file));
+  CHECK(read_text(into / "1" / checksum_file, text_kind::record) == read_text(first / checksum_file, text_kind::record));
 }
 
 TEST_CASE("a folder that is there is not pulled again, unless all is replaced", "[cluster]") {

@@ -78,8 +78,8 @@ TEST_CASE("what decides an exported model is decided when it is exported", "[exp
 TEST_CASE("whatever is in the files of an exported folder, it is refused or a chain", "[exported]") {
   const exported_folder folder;
   const auto data = data_for(folder, describe_from(folder.path(), {}));
-  const std::string graph = read_text(folder.path() / "graph.json"),
-                    weights = read_text(folder.path() / "model.safetensors");
+  const std::string graph = read_text(folder.path() / "graph.json", text_kind::record),
+                    weights = read_text(folder.path() / "model.safetensors", text_kind::record);
   portable_random random{1};
   std::size_t accepted = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -101,7 +101,7 @@ TEST_CASE("whatever is in the files of an exported folder, it is refused or a ch
   CHECK(accepted < 2500);
 }
 
-TEST_CASE("weights that are not those of the graph are damage", "[exported]") {
+TEST_CASE("weights that are not those of the graph are refused", "[exported]") {
   const exported_folder folder;
   const chain c = chain_of(folder);
   std::fstream file{folder.path() / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary};

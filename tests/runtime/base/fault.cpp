@@ -2,10 +2,12 @@
 
 #include <c10/util/Exception.h>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string>
 #include <system_error>
 
 using namespace hydra;
@@ -58,10 +60,29 @@ TEST_CASE("a refused allocation is out of memory, whether LibTorch or the host r
   REQUIRE(tensor.text == host.text);
 }
 
-TEST_CASE("files that cannot be used are I/O faults") {
+TEST_CASE("a path that leads nowhere is bad input, named with the reason") {
   const fault missing = caught([] { (void)std::filesystem::file_size("no/such/file"); });
-  REQUIRE(missing.code == fault_code::io);
-  REQUIRE_THAT(missing.text, Catch::Contains("no/such/file"));
+  REQUIRE(missing.code == fault_code::bad_input);
+  REQUIRE(missing.text == "no/such/file: No such file or directory");
+}
+
+TEST_CASE("JSON of another form is bad input, named by its keys and without the library's numbers") {
+  const auto text_in = [](const char* text) {
+    return caught([text] { (void)nlohmann::json::parse(text).at("models").at(1).at("name").get<std::string>(); });
+  };
+  REQUIRE(text_in(R"({"models": [{}, {"name": 5}]})").text == "models[1].name: a number is given, expected a text");
+  REQUIRE(text_in(R"({"models": [{}, {}]})").text == "models[1]: \"name\" is missing");
+  REQUIRE(text_in(R"({"models": [{}, null]})").text == "models[1]: null is given, expected an object");
+  REQUIRE(text_in(R"({"models": [{}, null]})").code == fault_code::bad_input);
+  REQUIRE_THAT(text_in("{").text, Catch::StartsWith("syntax error while parsing"));
+}
+
+TEST_CASE("files that cannot be used are I/O faults") {
+  const fault full = caught([] {
+    throw std::filesystem::filesystem_error{"write", "a", std::make_error_code(std::errc::no_space_on_device)};
+  });
+  REQUIRE(full.code == fault_code::io);
+  REQUIRE(full.text == "a: No space left on device");
   const fault stream = caught([] {
     std::ifstream in;
     in.exceptions(std::ios::failbit);

@@ -55,6 +55,13 @@ TEST_CASE("zeros between the members of a gzip file are skipped, anything else i
   CHECK_THROWS_WITH(unpacked_file{file}, Contains("a.gz: the gzip file cannot be unpacked"));
 }
 
+TEST_CASE("what unpacks to more bytes than there is room for is refused, and leaves nothing") {
+  const temporary_folder folder;
+  const auto file = write_gzip(folder.path() / "a.gz", std::string(3'000'000, 'a'));
+  CHECK(unpacked_file(file, 3'000'000).bytes().size() == 3'000'000);
+  CHECK_THROWS_WITH(unpacked_file(file, 2'999'999), Contains("a.gz: it unpacks to more than half of what is free in "));
+}
+
 TEST_CASE("a file of another name is read as it is") {
   const temporary_folder folder;
   CHECK(text_of(unpacked_file{folder.write("a.txt", "plain")}) == "plain");
