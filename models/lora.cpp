@@ -4,6 +4,7 @@
 #include "models/untied_head.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -105,14 +106,14 @@ class adaptation {
         refuse(
             fmt::format("\"targets\" of the adapter name \"{}\", whose weight is that of \"{}\" (tied): only weights "
                         "of their own can be adapted",
-                        p.module, module_of(p.spec.tied_to)));
+                        shown(p.module), shown(module_of(p.spec.tied_to))));
       if (is_trained(p.module))
         refuse(fmt::format("\"targets\" and \"also_train\" of the adapter both name \"{}\"; one of them is enough",
-                           p.module));
+                           shown(p.module)));
       chosen_[p.layer][p.index] = p.module;
     }
     if (!found)
-      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is no linear map of the model{}", name,
+      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is no linear map of the model{}", shown(name),
                          known_instead(name, short_names(linear_))));
   }
 
@@ -123,7 +124,7 @@ class adaptation {
       refuse(
           fmt::format("\"targets\" of the adapter: no linear map is left to adapt beside the last one, \"{}\", which "
                       "has to be named for that",
-                      linear_.back().module));
+                      shown(linear_.back().module)));
   }
 
   bool is_trained(const std::string& module) const {
@@ -133,7 +134,7 @@ class adaptation {
   /// A tied copy could not be stored beside an adapter.
   void check_trained(const std::string& name) const {
     if (!any([&](const std::string& module) { return names_module_around(name, module); }))
-      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is no module of the model{}", name,
+      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is no module of the model{}", shown(name),
                          known_instead(name, short_names(all_))));
     for (const module_parameter& copy : all_) {
       if (copy.spec.tied_to.empty()) continue;
@@ -144,7 +145,7 @@ class adaptation {
         refuse(fmt::format(
             "\"also_train\" of the adapter names \"{}\", but \"{}\" and \"{}\" have the same weight (tied), "
             "which an adapter cannot store",
-            name, owner->module, copy.module));
+            shown(name), shown(owner->module), shown(copy.module)));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ std::shared_ptr<const loss> make_loss(std::string_view name) {
   const auto named = [&](auto make) { return make()->name() == name; };
   const auto found = std::ranges::find_if(factories, named);
   if (found != factories.end()) return (*found)();
-  throw fault_error{fault_code::bad_input, fmt::format("unknown loss \"{}\"{}", name, known_instead(name, loss_names()))};
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("unknown loss \"{}\"{}", shown(name), known_instead(name, loss_names()))};
 }
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "actors/cluster/coordinator_actor.hpp"
 #include "actors/protocol/own_thread.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ void coordinator::on_steer(const steer_by_name& m) {
   const auto found = std::ranges::find(names, m.model);
   if (found == names.end()) {
     return m.answer(
-        {fault_code::bad_input, fmt::format("there is no model \"{}\"{}", m.model, known_instead(m.model, names))});
+        {fault_code::bad_input, fmt::format("there is no model \"{}\"{}", shown(m.model), known_instead(m.model, names))});
   }
   const auto model = static_cast<std::uint32_t>(found - names.begin());
   if (const auto why = objection(model, m.what)) {

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/chunk_puller.hpp"
 #include "actors/protocol/own_thread.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/leftovers.hpp"
@@ -49,7 +50,7 @@ std::vector<wanted_folder> folders_of(const offered_folders& what) {
   std::vector<wanted_folder> wanted;
   for (auto& [name, folder] : all) {
     if (!can_be_listed(name) || !listed[name]) {
-      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is offered without {}", name, checksum_file));
+      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is offered without {}", shown(name), checksum_file));
     }
     wanted.push_back(std::move(folder));
   }

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/chunk_puller.hpp"
 #include "runtime/base/counted.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/byte_sink.hpp"
 #include "runtime/storage/file_system.hpp"
 #include "runtime/storage/leftovers.hpp"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 
 void check(const input_transfer& t) {
   if (t.cancelled && t.cancelled()) {
-    throw fault_error(fault_code::cancelled, fmt::format("\"{}\" is not needed any more", t.name));
+    throw fault_error(fault_code::cancelled, fmt::format("\"{}\" is not needed any more", shown(t.name)));
   }
 }
 
@@ -51,7 +52,7 @@ input_offered offer_of(caf::blocking_actor& self, const input_transfer& t) {
       throw fault_error(why);
     }
     if (got.is_being_read && !std::exchange(said, true)) {
-      say(t, fmt::format("the coordinator reads \"{}\", which is not on this machine", t.name));
+      say(t, fmt::format("the coordinator reads \"{}\", which is not on this machine", shown(t.name)));
     }
   } while (got.is_being_read);
   if (got.why) {
@@ -68,12 +69,12 @@ bool is_inside(const fs::path& name) {
 
 byte_count size_of(const input_offered& what) {
   if (fs::path(what.name).has_parent_path() || !is_inside(what.name)) {
-    throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file or folder", what.name));
+    throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file or folder", shown(what.name)));
   }
   byte_count sum{};
   for (const auto& f : what.files) {
     if (!is_inside(f.name)) {
-      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file", f.name));
+      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file", shown(f.name)));
     }
     sum += f.size;
   }
@@ -154,7 +155,7 @@ fs::path receive_input(caf::actor_system& system, const input_transfer& t) try {
   const auto size = size_of(what);
   const auto place = t.into / digest_of(what);
   if (!fs::exists(place)) {
-    say(t, fmt::format("\"{}\" comes from the coordinator: {} in {}", t.name, to_string(size),
+    say(t, fmt::format("\"{}\" comes from the coordinator: {} in {}", shown(t.name), to_string(size),
                        counted(what.files.size(), "file")));
     pull(*self, t, what, place);
   }
@@ -163,7 +164,7 @@ fs::path receive_input(caf::actor_system& system, const input_transfer& t) try {
   }
   return place / what.name;
 } catch (const fault_error& e) {
-  throw fault_error(e.what_happened().code, fmt::format("\"{}\": {}", t.name, e.what()));
+  throw fault_error(e.what_happened().code, fmt::format("\"{}\": {}", shown(t.name), e.what()));
 }
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #include "actors/report/text_table.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -42,6 +43,7 @@ void text_table::add(std::vector<std::string> cells) {
   if (cells.size() != columns_.size()) {
     throw fault_error{fault_code::internal, "a table row needs one cell per column"};
   }
+  std::ranges::transform(cells, cells.begin(), on_one_line);  // names may come from files of others
   rows_.push_back(std::move(cells));
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/run/supervisor_actor.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -85,7 +86,7 @@ void supervisor::steer_new(const steer_model& m) {
     known.push_back(phases_.name_of(model_id{i}));
   }
   const auto why = queue_.has(m.name) ? fmt::format("model \"{}\" has not joined the run yet", m.name)
-                                      : fmt::format("there is no model \"{}\"{}", m.name, known_instead(m.name, known));
+                                      : fmt::format("there is no model \"{}\"{}", shown(m.name), known_instead(m.name, known));
   answer(m.answer, {fault_code::bad_input, why});
 }
 

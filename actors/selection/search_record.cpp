@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,7 +53,7 @@ trial_copy copy_from(const json& j) {
 trial_verdict verdict_from(const std::string& text) {
   for (const auto& [verdict, name] : verdicts)
     if (text == name) return verdict;
-  throw fault_error{fault_code::damaged, fmt::format("\"{}\" is no verdict", text)};
+  throw fault_error{fault_code::damaged, fmt::format("\"{}\" is no verdict", shown(text))};
 }
 
 trial_decision decision_from(const json& j) {

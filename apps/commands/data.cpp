@@ -11,6 +11,7 @@
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -112,11 +113,11 @@ void print_text(const viewed_data& d, const data_command_options& o) {
   };
   fmt::print("{}, as {} see{} it: {}, {}\n", d.source->describe(), fmt::join(d.models, ", "),
              d.models.size() == 1 ? "s" : "", count(split::train), count(split::validation));
-  for (const std::string& note : d.source->notes()) fmt::print("note: {}\n", note);
+  for (const std::string& note : d.source->notes()) fmt::print("note: {}\n", printable(note));
   const std::vector<shown_sample> samples = samples_of(d, o);
   fmt::print("{}", legend(samples));
   for (const shown_sample& s : samples) {
-    fmt::print("{}", to_text(s));
+    fmt::print("{}", printable(to_text(s)));
     const std::string file = o.pictures ? write_picture(*o.pictures, d, s) : "";
     if (!file.empty()) fmt::print("  {}\n", file);
   }

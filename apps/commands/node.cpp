@@ -6,6 +6,7 @@
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/workload/node_session.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -78,7 +79,7 @@ int serve(const node_options& o) {
        .folder = folder,
        .address = o.address.value_or(""),
        .patience = parse_duration(o.patience),
-       .say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }},
+       .say = [](const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); }},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
   const int status = status_of_end(member.join(network, at));

@@ -1,5 +1,7 @@
 #include "apps/commands/notes.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -8,7 +10,7 @@ namespace hydra::apps {
 
 void tell_notes(const std::vector<std::string>& notes) {
   std::fflush(stdout);  // stdout and stderr may be the same file
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note));
 }
 
 }  // namespace hydra::apps

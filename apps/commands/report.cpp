@@ -9,6 +9,7 @@
 #include "apps/report/page.hpp"
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/recorded_search.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ int show(const report_options& o) {
     write_atomically(*o.html, [&](std::ostream& out) { out << page; });
     fmt::print(stderr, "written: {}\n", *o.html);
   }
-  fmt::print("{}", run.unfinished.empty() ? to_table(run.summary, run.search) : table_so_far(run));
+  fmt::print("{}", printable(run.unfinished.empty() ? to_table(run.summary, run.search) : table_so_far(run)));
   tell_notes(run.summary.notes);
   return 0;
 }

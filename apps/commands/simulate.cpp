@@ -11,6 +11,7 @@
 #include "apps/simulate/recorded_simulation.hpp"
 #include "apps/simulate/workload_runs.hpp"
 #include "apps/workload/node_session.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -148,7 +149,7 @@ int simulate(const simulate_options& o) {
   policy_registry registry;
   for (const std::string& file : o.plugins) registry.load(file);
   const comparison c = simulate_input(o, kind, registry);
-  fmt::print("{}", o.json ? to_json(c) : to_table(c));
+  fmt::print("{}", o.json ? to_json(c) : printable(to_table(c)));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "apps/simulate/study_output.hpp"
 #include "apps/simulate/study_page.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -63,10 +64,10 @@ int run(const study_options& o) {
   check_output(folder);
   make_output(folder);  // a study may take hours: refused before it starts
   const study_result result = run_study(s, [&](const std::string& line) {
-    if (!o.quiet) fmt::print(stderr, "{}\n", line);
+    if (!o.quiet) fmt::print(stderr, "{}\n", printable(line));
   });
   write_results(folder, result);
-  fmt::print("{}", to_table(result));
+  fmt::print("{}", printable(to_table(result)));
   if (!o.quiet) fmt::print(stderr, "written: study.csv, study.json and study.html in {}\n", folder.string());
   return 0;
 }

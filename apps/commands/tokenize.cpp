@@ -12,6 +12,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
@@ -121,7 +122,7 @@ int print_texts(const tokenizer& t, const fs::path& file) {
     ids one;
     for (const auto& id : list_in(file, line)) {
       if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(t.vocabulary()))
-        refuse_line(file, line.line, fmt::format("{} is no token id below {}", json_text(id), t.vocabulary()));
+        refuse_line(file, line.line, fmt::format("{} is no token id below {}", shown_json(id), t.vocabulary()));
       one.push_back(id.get<std::uint32_t>());
     }
     const nlohmann::json text = t.decode(one);
@@ -160,7 +161,7 @@ std::vector<std::string> expanded(const std::vector<std::string>& inputs) {
   std::vector<std::string> files;
   for (const std::string& input : inputs) {
     const std::vector<fs::path> matching = matching_files(input);
-    if (matching.empty()) refuse(fmt::format("no file is called \"{}\"", input));
+    if (matching.empty()) refuse(fmt::format("no file is called \"{}\"", shown(input)));
     for (const fs::path& file : matching) files.push_back(file.string());
   }
   return files;

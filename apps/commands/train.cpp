@@ -26,6 +26,7 @@
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/node_session.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/leftovers.hpp"
 
 #include <fmt/format.h>
@@ -130,7 +131,7 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
 
 /// `logged`: notes that the log has shown already.
 void tell(report r, const workload& w, const train_options& o, const std::vector<std::string>& logged = {}) {
-  fmt::print("{}", to_table(r, read_ranking(w.options.output, r)));
+  fmt::print("{}", printable(to_table(r, read_ranking(w.options.output, r))));
   std::erase_if(r.notes, [&](const std::string& note) { return std::ranges::count(logged, note) > 0; });
   tell_notes(r.notes);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)

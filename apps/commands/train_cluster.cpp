@@ -17,6 +17,7 @@
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -81,7 +82,7 @@ cluster_options options_of(const cluster_train_options& o) {
   cluster_options c{.listen = parse_address(o.listen), .nodes = o.nodes, .progress = !o.quiet};
   if (!o.local) c.local_name.clear();
   if (o.keys) c.keys = cluster_keys::in(*o.keys);
-  if (!o.quiet) c.say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  if (!o.quiet) c.say = [](const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); };
   return c;
 }
 

@@ -4,16 +4,16 @@
 #include "apps/run_folder/recorded_run.hpp"
 
 #include <filesystem>
-#include <string>
+#include <iosfwd>
 #include <string_view>
 
 namespace hydra::apps {
 
-/// Parses the text of a metrics.jsonl. First come the models of `plan` (the text of a workload.toml) in its order, then
+/// Parses the lines of a metrics.jsonl. First come the models of `plan` (the text of a workload.toml) in its order, then
 /// models that only occur in metrics.jsonl. `now`: seconds since 1970; `running`: the run is
 /// under way. Lines that are not JSON, such as the last line of a run that was killed, and absent fields are ignored.
 /// Of a step that is reported twice the later report counts.
-recorded_run parse_metrics(std::string_view text, std::string_view plan, double now, bool running);
+recorded_run parse_metrics(std::istream& lines, std::string_view plan, double now, bool running);
 
 /// The report of a run folder; or its metrics and the cuts of its plan if there is no report or if the metrics have
 /// steps that the report lacks. For a run that has not reported anything yet, the models of its workload. Throws as

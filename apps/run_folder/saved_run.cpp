@@ -7,6 +7,7 @@
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +31,7 @@ const model_entry& find_model(const workload& w, const std::string& name) {
   std::ranges::transform(w.models, std::back_inserter(known), [](const auto& m) { return m.description.name; });
   const auto found = std::ranges::find(known, name);
   if (found == known.end())
-    refuse(fmt::format("{}: there is no model \"{}\"{}", to_string(w.file), name, known_instead(name, known)));
+    refuse(fmt::format("{}: there is no model \"{}\"{}", to_string(w.file), shown(name), known_instead(name, known)));
   return w.models[static_cast<std::size_t>(found - known.begin())];
 }
 

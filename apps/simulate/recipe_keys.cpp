@@ -4,6 +4,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -68,7 +69,7 @@ std::vector<double> speeds_from(const value& v) {
     const auto to = std::min(text.find('+', from), text.size());
     if (!add_group(std::string_view{text}.substr(from, to - from), speeds))
       refuse(v.where, "speeds",
-             fmt::format("\"{}\" is given, expected COUNTxSPEED+..., such as \"4x1+4x0.5\"", text));
+             fmt::format("\"{}\" is given, expected COUNTxSPEED+..., such as \"4x1+4x0.5\"", shown(text)));
     from = to + 1;
   }
   return speeds;
@@ -163,7 +164,7 @@ instance_recipe parse_recipe(const std::string& text) {
   const std::string family = text.substr(0, colon);
   const auto names = family_names();
   if (std::ranges::count(names, family) == 0)
-    refuse(where, "family", fmt::format("there is no \"{}\"{}", family, known_instead(family, names)));
+    refuse(where, "family", fmt::format("there is no \"{}\"{}", shown(family), known_instead(family, names)));
   const value_table table = parse_pairs(std::string_view{text}.substr(std::min(colon + 1, text.size())), where);
   check_table({table, where, ""}, {.keys = recipe_keys()});
   return read_recipe(family, table);

@@ -4,6 +4,7 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,7 +61,7 @@ const command_rule& rule_of(const std::string& name) {
   std::vector<std::string> names;
   std::ranges::transform(rules(), std::back_inserter(names), &command_rule::name);
   const auto found = std::ranges::find(names, name);
-  if (found == names.end()) refuse(fmt::format("unknown command \"{}\"{}", name, known_instead(name, names)));
+  if (found == names.end()) refuse(fmt::format("unknown command \"{}\"{}", shown(name), known_instead(name, names)));
   return rules()[static_cast<std::size_t>(found - names.begin())];
 }
 
@@ -75,7 +76,7 @@ Value member(const json& j, const char* name, const char* what) try {
 void check_members(const json& j, const command_rule& rule) {
   for (const auto& [name, value] : j.items())
     if (name != "command" && std::ranges::count(rule.members, name) == 0)
-      refuse(fmt::format("\"{}\" takes no \"{}\"; it takes: {}", rule.name, name,
+      refuse(fmt::format("\"{}\" takes no \"{}\"; it takes: {}", rule.name, shown(name),
                          rule.members.empty() ? "nothing else" : fmt::format("{}", fmt::join(rule.members, ", "))));
 }
 

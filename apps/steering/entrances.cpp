@@ -1,6 +1,7 @@
 #include "apps/steering/entrances.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@ entrances::entrances(steering& run, const std::filesystem::path& folder, const s
   try {
     socket_.emplace(run, folder);
   } catch (const fault_error& e) {
-    fmt::print(stderr, "hydra control will not reach this run: {}\n", e.what_happened().text);
+    fmt::print(stderr, "hydra control will not reach this run: {}\n", printable(e.what_happened().text));
   }
   if (!page) return;
   page_.emplace(run, folder, *page);

@@ -1,6 +1,7 @@
 #include "apps/steering/live_access.hpp"
 
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ live_address parse_live_address(std::string_view text) {
   if (host.empty() || !is_port)
     refuse(fmt::format(
         "--serve \"{}\": expected ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080; port 0 is any that is free",
-        text));
+        shown(text)));
   return address;
 }
 
@@ -64,7 +65,7 @@ std::string random_token() {
 live_access::live_access(std::string host) : host_{std::move(host)}, token_{random_token()} {}
 
 std::string live_access::refusal(const credentials& c) const {
-  if (!is_known(host_and_port(c.host).first)) return fmt::format("the page is not served as \"{}\"", c.host);
+  if (!is_known(host_and_port(c.host).first)) return fmt::format("the page is not served as \"{}\"", shown(c.host));
   if (!c.origin.empty() && c.origin != "http://" + c.host)
     return fmt::format("requests of pages of {} are refused", c.origin);
   if (!equal(c.token, token_)) return "the URL lacks the run's token: hydra train prints the whole URL at its start";

@@ -9,6 +9,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ void check_names(const value_list& models, const std::optional<search_settings>&
       throw fault_error{fault_code::bad_input,
                         fmt::format("model.name: \"{}\" is for a copy that the search begins; choose "
                                     "another name, such as \"{}.2\"",
-                                    name, name)};
+                                    shown(name), name)};
 }
 
 void begin_from(value_list& model, const std::filesystem::path& checkpoint) {
@@ -179,7 +180,8 @@ value session_steering::copy_of(const std::string& model) const {
   if (found != workload_.models.end()) return all.at(static_cast<std::size_t>(found - workload_.models.begin()));
   std::vector<std::string> known;
   for (const model_entry& m : workload_.models) known.push_back(m.description.name);
-  throw fault_error{fault_code::bad_input, fmt::format("there is no model \"{}\"{}", model, known_instead(model, known))};
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("there is no model \"{}\"{}", shown(model), known_instead(model, known))};
 }
 
 std::string session_steering::free_name(const std::string& like) const {

@@ -4,6 +4,7 @@
 #include "apps/workload/matching_files.hpp"
 #include "models/data/chat_template.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,7 @@ void check_role(const value_site& site, const table_entry& e) {
 void check_pattern(const value_site& site, const value& v, std::set<std::filesystem::path>& seen) {
   const std::string& text = text_of(site, v);
   const auto files = matching_files(text);
-  if (files.empty()) refuse(v.where, site.key, fmt::format("no file matches \"{}\"", text));
+  if (files.empty()) refuse(v.where, site.key, fmt::format("no file matches \"{}\"", shown(text)));
   for (const auto& file : files) {
     check_file(v.where, site.key, file.string());
     if (!seen.insert(std::filesystem::weakly_canonical(file)).second)

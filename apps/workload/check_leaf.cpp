@@ -5,6 +5,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/search_space.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ void check_text(const value_site& site) {
   if (!text || text->empty()) site.refuse_value();
   const auto& choices = site.rule.choices;
   if (choices.empty() || std::ranges::count(choices, *text) > 0) return;
-  refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"{}", *text, known_instead(*text, choices)));
+  refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"{}", shown(*text), known_instead(*text, choices)));
 }
 
 bool is_some_text(const value* v) {
@@ -125,7 +126,8 @@ void check_cut_text(const value_site& site, const std::string& text) {
   if (std::filesystem::exists(text, ignored) || text.find_first_of("./") != std::string::npos)
     return check_file(site.is.where, site.key, text);
   refuse(site.is.where, site.key,
-         fmt::format("\"{}\" is neither a way to cut nor the file of a saved plan{}", text, known_instead(text, choices)));
+         fmt::format("\"{}\" is neither a way to cut nor the file of a saved plan{}", shown(text),
+                     known_instead(text, choices)));
 }
 
 void check_cuts(const value_site& site) {

@@ -1,5 +1,6 @@
 #include "apps/workload/check_utf8.hpp"
 
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 
 void check_text(const std::string& text, const place& where, const std::string& key) {
   if (const std::string why = utf8_complaint(text); !why.empty())
-    refuse(where, key, fmt::format("\"{}\" {}; workload.toml cannot store it, so choose another text", text, why));
+    refuse(where, key, fmt::format("\"{}\" {}; workload.toml cannot store it, so choose another text", shown(text), why));
 }
 
 void check_table(const value_table& table, const std::string& path);

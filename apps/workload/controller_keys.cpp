@@ -3,6 +3,7 @@
 #include "actors/session/early_stop.hpp"
 #include "apps/workload/convert.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ std::vector<std::string> read_models(const value_table& keys, const std::vector<
     models.push_back(to<std::string>(v));
     if (std::ranges::count(known, models.back()) == 0)
       refuse(v.where, "controller.models",
-             fmt::format("there is no model \"{}\"{}", models.back(), known_instead(models.back(), known)));
+             fmt::format("there is no model \"{}\"{}", shown(models.back()), known_instead(models.back(), known)));
   }
   return models;
 }

@@ -7,6 +7,7 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/search_keys.hpp"
 #include "apps/workload/search_space.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -80,7 +81,7 @@ void refuse_equal_names(const value_list& models) {
     const auto* const text = name ? name->as<std::string>() : nullptr;
     if (text && std::ranges::count(names, *text) > 0)
       refuse(name->where, "model.name",
-             fmt::format("\"{}\" is drawn twice; leave the braces out, and each name gets a number", *text));
+             fmt::format("\"{}\" is drawn twice; leave the braces out, and each name gets a number", shown(*text)));
     if (text) names.push_back(*text);
   }
 }

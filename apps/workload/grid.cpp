@@ -2,6 +2,7 @@
 
 #include "apps/workload/grid_name.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -80,7 +81,7 @@ std::vector<grid_axis> read_axes(const value& grid, const table_rules& rules) {
   for (const table_entry& entry : flat.entries) {
     grid_axis axis = read_axis(entry, rules);
     if (std::ranges::count(axes, axis.path, &grid_axis::path) > 0)
-      refuse(entry.where, "model.grid." + entry.key, fmt::format("\"{}\" is varied twice", axis.path));
+      refuse(entry.where, "model.grid." + entry.key, fmt::format("\"{}\" is varied twice", shown(axis.path)));
     axes.push_back(std::move(axis));
   }
   return axes;
@@ -123,7 +124,7 @@ void check_plain_name(const value_table& model) {
     refuse(name->where, "model.name",
            fmt::format("\"{}\" has braces, which stand for keys of [model.grid], and this model has none; add the grid, or "
                        "leave the braces out",
-                       *text));
+                       shown(*text)));
 }
 
 void expand(const value& model, const table_rules& rules, value_list& made) {

@@ -5,6 +5,7 @@
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/parse.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -45,7 +46,7 @@ value read_value(std::string_view text, const place& where, std::string_view pat
   if (!v && !is_bare_word(text))
     refuse(where, path,
            fmt::format("\"{}\" is no value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
-                       text));
+                       shown(text)));
   if (!v) v = text_value(std::string{text}, where);
   move_to(*v, where);  // whatever line the parser counts
   return *v;
@@ -86,7 +87,7 @@ void set_key(value_table& table, std::string_view path, const key_override& o) {
     const value* const outer = find_path(table, path.substr(0, dot));
     if (outer && !outer->as<value_table>())
       refuse(o.is.where, o.path,
-             fmt::format("\"{}\" is {} ({}) and holds no keys", path.substr(0, dot), describe(*outer),
+             fmt::format("\"{}\" is {} ({}) and holds no keys", shown(path.substr(0, dot)), describe(*outer),
                          to_string(outer->where)));
   }
   set_path(table, path, o.adds ? behind(find_path(table, path), o.is) : o.is);
@@ -190,7 +191,7 @@ bool apply(value_table& root, const key_override& o) {
   const auto [name, key] = split_first(rest);
   std::ranges::copy(names_of(model_rules().keys), std::back_inserter(names));
   refuse(o.is.where, o.path,
-         fmt::format("\"{}\" is neither a model nor a key of models{}", name, known_instead(name, names)));
+         fmt::format("\"{}\" is neither a model nor a key of models{}", shown(name), known_instead(name, names)));
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ key_override parse_override(const std::string& text, const std::string& option) 
   const std::string path{trimmed(std::string_view{text}.substr(0, equals))};
   if (has_empty_part(path))
     throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), path, allowed_form)};
+                      fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), shown(path), allowed_form)};
   return {path, read_value(trimmed(std::string_view{text}.substr(equals + 1)), where, path)};
 }
 

@@ -3,6 +3,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/grid.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -134,7 +135,7 @@ std::vector<searched_axis> read_space(const value& space, const table_rules& mod
     axis.draws.key = resolve_grid_key(e.where, e.key, models, "search.space");
     const auto same = [&](const searched_axis& other) { return other.draws.key == axis.draws.key; };
     if (std::ranges::any_of(axes, same))
-      refuse(e.where, "search.space." + e.key, fmt::format("\"{}\" is varied twice", axis.draws.key));
+      refuse(e.where, "search.space." + e.key, fmt::format("\"{}\" is varied twice", shown(axis.draws.key)));
     axes.push_back(std::move(axis));
   }
   return axes;

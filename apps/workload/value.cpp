@@ -1,5 +1,7 @@
 #include "apps/workload/value.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +32,7 @@ void value_table::erase(std::string_view key) {
 value text_value(std::string text, place where) { return {std::move(where), {}, std::move(text)}; }
 
 std::string describe(const value& v) {
-  if (const auto* text = v.as<std::string>()) return fmt::format("the text \"{}\"", *text);
+  if (const auto* text = v.as<std::string>()) return fmt::format("the text \"{}\"", shown(*text));
   if (v.as<value_list>()) return "a list";
   if (v.as<value_table>()) return "a table";
   if (v.as<std::monostate>()) return "a date or time";
@@ -56,7 +58,7 @@ void set_path(value_table& root, std::string_view path, value v) {
   if (!inner) inner = &root.set(head, {v.where, {}, value_table{}});
   auto* table = inner->as<value_table>();
   if (!table)
-    refuse(inner->where, head, fmt::format("{} is given, but \"{}\" needs a table", describe(*inner), path));
+    refuse(inner->where, head, fmt::format("{} is given, but \"{}\" needs a table", describe(*inner), shown(path)));
   set_path(*table, path.substr(dot + 1), std::move(v));
 }
 

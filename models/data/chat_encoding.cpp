@@ -3,6 +3,7 @@
 #include "models/data/record_words.hpp"
 #include "models/tokenizers/text_frame.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -79,7 +80,7 @@ bool drop_first_turn(conversation& c, bool answered) {
 
 [[noreturn]] void refuse_message(const conversation& c, const chat_message& m, const std::string& why) {
   refuse(fmt::format("message {} is by \"{}\" and is marked {} (\"weight\" or \"train\"); {}", &m - c.data() + 1,
-                     m.role, *m.learnt ? "to be learnt" : "not to be learnt", why));
+                     shown(m.role), *m.learnt ? "to be learnt" : "not to be learnt", why));
 }
 
 /// What the data say of a message and what the workload says of all must not contradict each other.

@@ -3,6 +3,7 @@
 #include "models/tokenizers/unicode.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +34,7 @@ bool starts_with_system(messages m) { return !m.empty() && m.front().role == "sy
 void require_roles(messages m, std::string_view who, std::initializer_list<std::string_view> known) {
   for (std::size_t i = 0; i < m.size(); ++i)
     if (std::ranges::find(known, m[i].role) == known.end())
-      refuse(fmt::format("message {} is by \"{}\"; the template {} has {}", i + 1, m[i].role, who,
+      refuse(fmt::format("message {} is by \"{}\"; the template {} has {}", i + 1, shown(m[i].role), who,
                          fmt::join(known, ", ")));
 }
 
@@ -44,7 +45,7 @@ messages alternating(messages m, std::string_view who) {
     if (m[i].role != ((i - skipped) % 2 == 0 ? "user" : "assistant"))
       refuse(
           fmt::format("message {} is by \"{}\"; the template {} wants user and assistant to alternate, the user first",
-                      i + 1, m[i].role, who));
+                      i + 1, shown(m[i].role), who));
   return m.subspan(skipped);
 }
 
@@ -107,7 +108,7 @@ pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     const auto found = roles.find(c[i].role);
     if (found == roles.end())
-      refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1, c[i].role));
+      refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1, shown(c[i].role)));
     all.push_back({found->second.prefix});
     all.push_back({c[i].content + found->second.suffix, is_learnt(c[i])});
   }
@@ -154,7 +155,7 @@ void require_tokens(const named_template& t, const chat_marks& marks, const toke
   if (t.ends && marks.end_of_text.empty()) refuse_lacking(t, "an end-of-text token", by);
   std::vector<std::string> lacking;
   for (const std::string& token : t.tokens)
-    if (!by.id_of(token)) lacking.push_back(fmt::format("\"{}\"", token));
+    if (!by.id_of(token)) lacking.push_back(fmt::format("\"{}\"", shown(token)));
   if (lacking.empty()) return;
   refuse_lacking(t, fmt::format("{}", fmt::join(lacking, " and ")), by,
                  fmt::format("add {} to those of the checkpoint, chain = {{ from = \"...\", tokens = [{}] }}, ",
@@ -182,7 +183,7 @@ const std::vector<std::string>& chat_template::tokens_of(const std::string& name
 
 void chat_template::require_known(const std::string& name) {
   if (std::ranges::find(names(), name) == names().end())
-    refuse(fmt::format("there is no template \"{}\"{}", name, known_instead(name, names())));
+    refuse(fmt::format("there is no template \"{}\"{}", shown(name), known_instead(name, names())));
 }
 
 const std::vector<std::string>& chat_template::names() {

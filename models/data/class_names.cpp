@@ -2,6 +2,7 @@
 
 #include "models/data/head_labels.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,7 +33,7 @@ std::string list_of(const std::vector<class_label>& labels) {
   constexpr std::size_t most = 10;
   std::vector<std::string> first;
   for (const class_label& label : labels)
-    if (first.size() < most) first.push_back(to_string(label));
+    if (first.size() < most) first.push_back(shown(to_string(label)));
   return fmt::format("{}{}", fmt::join(first, ", "), labels.size() > most ? ", ..." : "");
 }
 
@@ -48,7 +49,7 @@ class_names::class_names(const std::vector<class_label>& given, const label_cens
                        found.empty() ? "labels" : found.begin()->second.file.string(), size()));
   for (std::size_t i = 0; i < labels_.size(); ++i)
     if (!classes_.emplace(labels_[i], i).second && !given.empty())
-      refuse(fmt::format("labels: {} is given twice", to_string(labels_[i])));
+      refuse(fmt::format("labels: {} is given twice", shown(to_string(labels_[i]))));
   for (const class_label& label : labels_) names_.push_back(name_of(label));
   if (are_numbers_of(head, labels_)) names_ = head;
 }
@@ -63,7 +64,8 @@ void class_names::check(const label_census& found) const {
   for (const auto& [label, index] : classes_) known.push_back(label);
   for (const auto& [label, site] : found)
     if (find(label) < 0)
-      refuse(fmt::format("{}: the label {} is not known; known are {}", to_string(site), to_string(label), list_of(known)));
+      refuse(fmt::format("{}: the label {} is not known; known are {}", to_string(site), shown(to_string(label)),
+                         list_of(known)));
 }
 
 /// A text that looks like an integer which is also a class is quoted to distinguish it.

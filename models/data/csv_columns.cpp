@@ -3,9 +3,9 @@
 #include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,7 @@ csv_columns::csv_columns(const csv_file_text& text) : file_(text.file) {
   if (names_.empty()) refuse(header, "there is no line of names");
   for (const std::string& name : names_) {
     if (name.empty()) refuse(header, "a column has no name");
-    if (std::ranges::count(names_, name) > 1) refuse(header, fmt::format("two columns are called \"{}\"", name));
+    if (std::ranges::count(names_, name) > 1) refuse(header, fmt::format("two columns are called \"{}\"", shown(name)));
   }
 }
 
@@ -33,10 +33,7 @@ void csv_columns::refuse(const csv_record& at, const std::string& what) const {
 std::size_t csv_columns::find(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
   if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
-  const std::string near = near_name(name, names_);
-  refuse({.line = line_},
-         fmt::format("there is no column \"{}\"{}; the columns are {}", name,
-                     near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names_, ", ")));
+  refuse({.line = line_}, fmt::format("there is no column \"{}\"{}", shown(name), known_instead(name, names_)));
 }
 
 void csv_columns::for_each(const csv_file_text& text, record_check& check,

@@ -3,6 +3,7 @@
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/data/unread_fields.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
@@ -40,8 +41,8 @@ struct column_site {
   /// Refuses a field that is not a number.
   [[noreturn]] void refuse(const csv_record& r, std::string_view remedy) const {
     const std::string& text = r.fields[index];
-    const auto what = text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", name())
-                                   : fmt::format("\"{}\" in column \"{}\" is no number; write one", text, name());
+    const auto what = text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", shown(name()))
+                                   : fmt::format("\"{}\" in column \"{}\" is no number; write one", shown(text), shown(name()));
     header.refuse(r, fmt::format("{}, or {}", what, remedy));
   }
 };
@@ -51,7 +52,7 @@ float input_of(const column_site& input, const csv_record& r, const std::vector<
   if (const auto x = input.number(r)) return *x;
   std::vector<std::string> numbers;
   for (const column_site& c : inputs)
-    if (c.number(r)) numbers.push_back(fmt::format("\"{}\"", c.name()));
+    if (c.number(r)) numbers.push_back(fmt::format("\"{}\"", shown(c.name())));
   input.refuse(r, numbers.empty() ? "leave the column out by naming those of numbers: columns = [...]"
                                   : fmt::format("leave the column out: columns = [{}]", fmt::join(numbers, ", ")));
 }
@@ -110,7 +111,7 @@ void csv_rows::choose_columns(const csv_columns& header) {
   if (options_.columns.empty()) std::erase(columns_, options_.target);
   if (std::ranges::count(columns_, options_.target) > 0)
     throw fault_error{fault_code::bad_input,
-                      fmt::format("columns: \"{}\" is the target; it cannot be an input, too", options_.target)};
+                      fmt::format("columns: \"{}\" is the target; it cannot be an input, too", shown(options_.target))};
   if (columns_.empty()) header.refuse({.line = 1}, "there is no column besides the target");
 }
 

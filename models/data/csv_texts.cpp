@@ -2,6 +2,7 @@
 
 #include "models/data/tokenized_text.hpp"
 #include "models/data/unread_fields.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ csv_texts::csv_texts(const std::filesystem::path& file, std::string text, std::s
   label_ = labelled_ ? header_.find(label) : 0;
   record_check check{file, bad_rows};
   header_.for_each(whole(), check, [&](const csv_record& r) {
-    if (r.fields[text_].empty()) header_.refuse(r, fmt::format("column \"{}\" is empty", text));
+    if (r.fields[text_].empty()) header_.refuse(r, fmt::format("column \"{}\" is empty", shown(text)));
     if (labelled_) labels_.try_emplace(read(r).label, path_, r.line);
     begins_.push_back(r.begin);
   });

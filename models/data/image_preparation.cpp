@@ -3,6 +3,7 @@
 #include "models/weights/model_config.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -130,7 +131,7 @@ void note_unread(const model_config& config, image_preparation& to) {
     const bool known = found != config.content().end();
     if (known && *found == false) continue;
     to.notes.push_back(
-        fmt::format("{}: Hydra does not use {}{}", config.file(), name, known ? " = " + json_text(*found) : ""));
+        fmt::format("{}: Hydra does not use {}{}", config.file(), name, known ? " = " + shown_json(*found) : ""));
   }
 }
 
@@ -140,7 +141,7 @@ const processor_class& read_class(const model_config& config, image_preparation&
   if (const auto* const known = class_named(type)) return *known;
   if (!type.empty())
     to.notes.push_back(fmt::format("{}: Hydra does not know \"{}\" and reads the file as that of a ViTImageProcessor",
-                                   config.file(), type));
+                                   config.file(), shown(type)));
   return processor_classes[config.has("crop_pct") ? 1 : 0];
 }
 

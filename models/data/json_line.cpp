@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
@@ -75,12 +76,12 @@ const json& field(const json& object, const std::string& name, const line_site& 
   if (found != object.end()) return *found;
   std::vector<std::string> known;
   for (const auto& [key, value] : object.items()) known.push_back(key);
-  site.refuse(fmt::format("there is no \"{}\"{}", name, known_instead(name, known)));
+  site.refuse(fmt::format("there is no \"{}\"{}", shown(name), known_instead(name, known)));
 }
 
 std::string text_field(const json& object, const std::string& name, const line_site& site) {
   const json& value = field(object, name, site);
-  if (!value.is_string()) site.refuse(fmt::format("\"{}\" is no text but of type {}", name, value.type_name()));
+  if (!value.is_string()) site.refuse(fmt::format("\"{}\" is no text but of type {}", shown(name), value.type_name()));
   return value.get<std::string>();
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ class_label label_field(const json& object, const std::string& name, const line_
   if (const auto number = whole_number(value)) return *number;
   site.refuse(fmt::format("\"{}\" is {}, but a class is a text, a whole number below 2^63, true or false; write it so, or "
                           "leave the record out",
-                          name, json_text(value)));
+                          shown(name), shown_json(value)));
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
@@ -66,7 +67,7 @@ void hint_at_chat(const json& object, const std::string& text, const line_site& 
   for (const char* name : {"messages", "conversations"})
     if (object.contains(name) && object[name].is_array())
       site.refuse(fmt::format("there is no \"{}\", but \"{}\": these are conversations, which kind = \"chat\" reads",
-                              text, name));
+                              shown(text), shown(name)));
 }
 
 void tested(const text_record& r, const record_test& test, const line_site& site) try {
@@ -134,7 +135,7 @@ text_record jsonl_records::read(const json& object, const line_site& site) const
   hint_at_chat(object, fields_.text, site);
   if (!fields_.prompt.empty()) r.prompt = text_field(object, fields_.prompt, site);
   r.text = text_field(object, fields_.text, site);
-  if (r.text.empty()) site.refuse(fmt::format("\"{}\" is empty", fields_.text));
+  if (r.text.empty()) site.refuse(fmt::format("\"{}\" is empty", shown(fields_.text)));
   if (!fields_.label.empty()) r.label = label_field(object, fields_.label, site);
   return r;
 }

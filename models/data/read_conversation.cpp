@@ -1,5 +1,7 @@
 #include "models/data/read_conversation.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,7 +47,7 @@ std::string_view way_for(const json& record) {
 
 [[noreturn]] void refuse_other_kind(const json& record, const line_site& site) {
   std::vector<std::string> names;
-  for (const auto& [name, value] : record.items()) names.push_back(fmt::format("\"{}\"", name));
+  for (const auto& [name, value] : record.items()) names.push_back(fmt::format("\"{}\"", shown(name)));
   site.refuse(fmt::format("there is neither \"messages\" nor \"conversations\"{}{}; {}", names.empty() ? "" : " but ",
                           fmt::join(names, ", "), way_for(record)));
 }
@@ -61,7 +63,7 @@ const json& messages_of(const json& record, const line_site& site) {
   const char* const name = list_of(record);
   if (!name) refuse_other_kind(record, site);
   const json& list = record[name];
-  if (!list.is_array() || list.empty()) site.refuse(fmt::format("\"{}\" is no list of messages", name));
+  if (!list.is_array() || list.empty()) site.refuse(fmt::format("\"{}\" is no list of messages", shown(name)));
   return list;
 }
 
@@ -73,7 +75,7 @@ struct message_site {
 
   bool has(const char* name) const { return message.is_object() && message.contains(name); }
   [[noreturn]] void refuse(const char* name, const std::string& what) const {
-    line.refuse(fmt::format("\"{}\" of message {} {}", name, number, what));
+    line.refuse(fmt::format("\"{}\" of message {} {}", shown(name), number, what));
   }
   std::string text(const char* name) const {
     const json& text = message.at(name);
@@ -142,7 +144,7 @@ void refuse_keys(const json& object, const std::string& whose, std::span<const r
                  const line_site& site) {
   for (const auto& [name, why] : refused)
     if (const auto found = object.find(name); found != object.end() && !says_nothing(*found))
-      site.refuse(fmt::format("{} has \"{}\"; {}", whose, name, why));
+      site.refuse(fmt::format("{} has \"{}\"; {}", whose, shown(name), why));
 }
 
 /// Not if one of the keys says no.
@@ -175,7 +177,7 @@ void put_system(const json& record, conversation& c, const line_site& site) {
     if (c.front().role != "system")
       c.insert(c.begin(), chat_message{"system", text});
     else if (c.front().content != text)
-      site.refuse(fmt::format("\"{}\" is another text than the system's message; leave one of them", name));
+      site.refuse(fmt::format("\"{}\" is another text than the system's message; leave one of them", shown(name)));
   }
 }
 

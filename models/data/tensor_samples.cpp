@@ -4,8 +4,10 @@
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/data/unread_fields.hpp"
+#include "models/weights/listed_names.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,8 +49,8 @@ bool is_one_of(const stored_tensor& t, std::initializer_list<stored_type> types)
 stored_tensor find(const safetensors_file& tensors, const fs::path& path, const std::string& name) {
   const auto found = tensors.find(name);
   if (!found)
-    refuse(path, fmt::format("there is no tensor \"{}\", which the model takes; there are: {}", name,
-                             fmt::join(tensors.names(), ", ")));
+    refuse(path, fmt::format("there is no tensor \"{}\", which the model takes; there are: {}", shown(name),
+                             listed_names(tensors.names())));
   return *found;
 }
 
@@ -59,10 +61,11 @@ std::size_t count_samples(const fs::path& path, const safetensors_file& tensors,
   for (const std::string& name : names) {
     const stored_tensor t = *tensors.find(name);
     const std::int64_t own = t.shape.empty() ? 0 : t.shape.front();
-    if (own < 1) refuse(path, fmt::format("tensor \"{}\": its first dimension has to be that of the samples", name));
+    if (own < 1) refuse(path, fmt::format("tensor \"{}\": its first dimension has to be that of the samples", shown(name)));
     if (samples != 0 && own != samples)
       refuse(path,
-             fmt::format("tensor \"{}\" is of {} samples, and tensor \"{}\" of {}", name, own, names.front(), samples));
+             fmt::format("tensor \"{}\" is of {} samples, and tensor \"{}\" of {}", shown(name), own, shown(names.front()),
+                         samples));
     samples = own;
   }
   return static_cast<std::size_t>(samples);
@@ -74,7 +77,7 @@ std::int64_t count_classes(const fs::path& path, const std::string& name, const 
   for (std::size_t i = 0; i < t.data.size() / sizeof(std::int64_t); ++i) {
     const std::int64_t c = class_at(t, i);
     if ((c < 0 || c > most_classes) && c != uncounted_target)
-      refuse(path, fmt::format("tensor \"{}\": {} is no class; classes count from 0, and {} does not count", name, c,
+      refuse(path, fmt::format("tensor \"{}\": {} is no class; classes count from 0, and {} does not count", shown(name), c,
                                uncounted_target));
     most = std::max(most, c);
   }
@@ -104,9 +107,9 @@ tensor_samples::opened tensor_samples::open(const fs::path& path) {
   file.samples = count_samples(path, *file.tensors, used);
   if (!named_ && file.inputs[0].type != stored_type::i64 && !widens_to_f32(file.inputs[0].type))
     refuse(path, fmt::format("tensor \"{}\" is of type {}; a model of one input takes F32, F16, BF16 or I64",
-                             inputs_[0], to_string(file.inputs[0].type)));
+                             shown(inputs_[0]), to_string(file.inputs[0].type)));
   if (file.target && !is_one_of(*file.target, {stored_type::f32, stored_type::i64}))
-    refuse(path, fmt::format("tensor \"{}\" is of type {}; targets are F32 (numbers) or I64 (classes)", options_.target,
+    refuse(path, fmt::format("tensor \"{}\" is of type {}; targets are F32 (numbers) or I64 (classes)", shown(options_.target),
                              to_string(file.target->type)));
   if (file.target && file.target->type == stored_type::i64)
     file.classes = count_classes(path, options_.target, *file.target);
@@ -126,7 +129,7 @@ void tensor_samples::choose_input(const opened& file, const fs::path& path) {
   std::erase(others, options_.target);
   if (others.size() != 1)
     refuse(path, fmt::format("the model takes one tensor, and besides the target \"{}\" there are {}: {}",
-                             options_.target, others.size(), fmt::join(others, ", ")));
+                             shown(options_.target), others.size(), listed_names(others)));
   inputs_ = others;
 }
 
@@ -137,11 +140,11 @@ void tensor_samples::check_like_training(const opened& file, const fs::path& pat
   const bool targets =
       file.target.has_value() == train_.target.has_value() && (!file.target || alike(*file.target, *train_.target));
   if (!targets)
-    refuse(path, fmt::format("its target \"{}\" is not as in {}", options_.target, options_.train.string()));
+    refuse(path, fmt::format("its target \"{}\" is not as in {}", shown(options_.target), options_.train.string()));
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     if (!alike(file.inputs[i], train_.inputs[i]))
       refuse(path,
-             fmt::format("tensor \"{}\" has another type or shape than in {}", inputs_[i], options_.train.string()));
+             fmt::format("tensor \"{}\" has another type or shape than in {}", shown(inputs_[i]), options_.train.string()));
 }
 
 tensor_spec tensor_samples::sample_input() const {

@@ -1,5 +1,7 @@
 #include "models/data/unread_fields.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -32,7 +34,7 @@ void unread_fields::add(const nlohmann::json& object, const std::vector<std::str
 std::vector<std::string> unread_fields::notes(const std::filesystem::path& file, std::string_view what) const {
   std::vector<std::string> named;
   for (const std::string& name : names_)
-    if (named.size() < most_named) named.push_back(fmt::format("\"{}\"", name));
+    if (named.size() < most_named) named.push_back(fmt::format("\"{}\"", shown(name)));
   if (named.empty()) return {};
   return {fmt::format("{}: {} that are not read: {}{}", file.string(), what, fmt::join(named, ", "),
                       names_.size() > most_named ? ", ..." : "")};

@@ -3,6 +3,7 @@
 #include "models/families/families.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ const family& find_family(const std::string& name) {
   if (found != all.end()) return *found;
   std::vector<std::string> names;
   std::ranges::transform(all, std::back_inserter(names), &family::name);
-  refuse(fmt::format("unknown family \"{}\"{}", name, known_instead(name, names)));
+  refuse(fmt::format("unknown family \"{}\"{}", shown(name), known_instead(name, names)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "models/families/config_text.hpp"
 
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,7 +39,7 @@ chain_description publishing(chain_description description, json config) {
 
 void require_own_head(const model_config& config, const from_options& options) {
   if (!options.head.empty())
-    config.refuse("architectures", fmt::format("a language model has one head; leave out head = \"{}\"", options.head));
+    config.refuse("architectures", fmt::format("a language model has one head; leave out head = \"{}\"", shown(options.head)));
 }
 
 void require_no_dropout(const model_config& config, const from_options& options, std::initializer_list<const char*> keys) {

@@ -4,6 +4,7 @@
 #include "models/exported/sample_rows.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ sample_form form_of(const fs::path& folder, const std::string& head) {
   if (head.empty()) return sample_form::causal;
   if (head == "masked-lm") return sample_form::masked;
   if (head == "classification") return sample_form::labelled;
-  refuse(folder, fmt::format("head: \"{}\" is none of \"masked-lm\" and \"classification\"", head));
+  refuse(folder, fmt::format("head: \"{}\" is none of \"masked-lm\" and \"classification\"", shown(head)));
 }
 
 /// A head says what the three rows of a sample of text are.

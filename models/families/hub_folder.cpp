@@ -9,6 +9,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,8 +52,8 @@ const architecture& architecture_of(const model_config& config) {
     config.refuse(architectures_key,
                   fmt::format("\"{}\" also reads what is no text; Hydra trains its language model if that is saved "
                               "alone first, as docs/tutorial.md says",
-                              name));
-  config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", name,
+                              shown(name)));
+  config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", shown(name),
                                  known_instead(name, known_names())));
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/families/config_text.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,7 +44,7 @@ void note_other_names(chain& c, const model_config& config, const std::vector<st
   const auto [ours, theirs] = std::ranges::mismatch(names, stored);
   if (ours == names.end() || theirs == stored.end()) return;
   c.note(fmt::format("{}: class {} is \"{}\" in id2label and \"{}\" in {}; an export has the names of the data", config.file(),
-                     ours - names.begin(), *theirs, as_utf8(*ours), data.describe()));
+                     ours - names.begin(), shown(*theirs), shown(as_utf8(*ours)), data.describe()));
 }
 
 /// What a class is called is said by id2label; label2id is for programs that train.

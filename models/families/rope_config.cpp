@@ -1,5 +1,7 @@
 #include "models/families/rope_config.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +20,7 @@ rope_scaling scaling_from(const model_config& table, std::int64_t longest) {
   if (kind == "linear") return {.how = rope_scaling::kind::linear, .factor = table.real("factor")};
   if (kind != "llama3")
     table.refuse(
-        key, fmt::format("Hydra does not know the rotary positions \"{}\"; it knows default, linear and llama3", kind));
+        key, fmt::format("Hydra does not know the rotary positions \"{}\"; it knows default, linear and llama3", shown(kind)));
   return {.how = rope_scaling::kind::llama3,
           .factor = table.real("factor"),
           .low_frequency_factor = table.real("low_freq_factor"),

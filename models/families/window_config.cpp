@@ -29,7 +29,7 @@ std::vector<std::int64_t> full_layers_from(const model_config& config, std::int6
     const json kind = listed ? (*found)[static_cast<std::size_t>(i)] : json(is_full(i) ? full : sliding);
     if (kind != full && kind != sliding)
       config.refuse(layer_types_key,
-                    fmt::format("{} is not supported; Hydra knows only {} and {}", json_text(kind), full, sliding));
+                    fmt::format("{} is not supported; Hydra knows only {} and {}", shown_json(kind), full, sliding));
     if (kind == full) result.push_back(i);
   }
   return result;

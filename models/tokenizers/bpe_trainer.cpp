@@ -6,6 +6,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,8 +32,8 @@ void check(const bpe_training& o) {
   for (const std::string& token : o.special) {
     require_utf8(token);
     const auto bytes = from_alphabet(token);
-    if (token.empty() || (bytes && bytes->size() == 1)) refuse(fmt::format("\"{}\" cannot be a special token", token));
-    if (std::ranges::count(o.special, token) > 1) refuse(fmt::format("the special token \"{}\" is given twice", token));
+    if (token.empty() || (bytes && bytes->size() == 1)) refuse(fmt::format("\"{}\" cannot be a special token", shown(token)));
+    if (std::ranges::count(o.special, token) > 1) refuse(fmt::format("the special token \"{}\" is given twice", shown(token)));
   }
 }
 

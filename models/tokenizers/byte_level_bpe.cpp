@@ -2,6 +2,7 @@
 
 #include "models/tokenizers/byte_alphabet.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ void byte_level_bpe::spell(std::string_view word, std::vector<std::uint32_t>& sy
       throw fault_error{fault_code::bad_input,
                         fmt::format("the byte 0x{:02X} of \"{}\" has no token in {}, and there is "
                                     "no unknown token",
-                                    byte, word, parts().file)};
+                                    byte, shown(word), parts().file)};
     const bool fused = !byte_ids_[byte] && unknown_before && rules_.fuse_unknown;
     if (!fused) symbols.push_back(*id);
     unknown_before = !byte_ids_[byte];

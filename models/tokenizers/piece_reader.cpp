@@ -4,6 +4,7 @@
 #include "models/tokenizers/pipeline_parts.hpp"
 #include "models/tokenizers/pipeline_reader.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,11 +30,11 @@ std::string character_of(const model_config& part, std::string_view key, std::st
 metaspace::prefix prefix_of(const model_config& part) {
   const std::string scheme = part.text("prepend_scheme", "always");
   if (!part.boolean("add_prefix_space", true) && scheme != "never")
-    part.refuse("add_prefix_space", fmt::format("is false, but prepend_scheme is \"{}\"", scheme));
+    part.refuse("add_prefix_space", fmt::format("is false, but prepend_scheme is \"{}\"", shown(scheme)));
   if (scheme == "always") return metaspace::prefix::always;
   if (scheme == "first") return metaspace::prefix::first;
   if (scheme == "never") return metaspace::prefix::never;
-  part.refuse("prepend_scheme", fmt::format("\"{}\" is neither always, first nor never", scheme));
+  part.refuse("prepend_scheme", fmt::format("\"{}\" is neither always, first nor never", shown(scheme)));
 }
 
 metaspace read_metaspace(const model_config& part) {

@@ -2,6 +2,7 @@
 
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ split_pattern compiled(const model_config& part, std::string_view key, const std
 std::string type_of(const model_config& part) { return part.text("type", ""); }
 
 void refuse_type(const model_config& part, std::string_view supported) {
-  part.refuse("type", fmt::format("\"{}\" is not supported; {} is{}", type_of(part), supported, ids_instead));
+  part.refuse("type", fmt::format("\"{}\" is not supported; {} is{}", shown(type_of(part)), supported, ids_instead));
 }
 
 std::vector<model_config> members(const model_config& file, std::string_view key, std::string_view list) {

@@ -2,6 +2,7 @@
 
 #include "models/tokenizers/pipeline_parts.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ pre_tokenizer_step read_split(const model_config& part) {
   if (behavior == "MergedWithNext" && !invert) return {step_kind::cut_before, pattern};
   part.refuse("behavior", fmt::format("\"{}\"{} is not supported; Isolated and Removed are, MergedWithPrevious and "
                                       "MergedWithNext if they are not inverted{}",
-                                      behavior, invert ? ", inverted," : "", ids_instead));
+                                      shown(behavior), invert ? ", inverted," : "", ids_instead));
 }
 
 pre_tokenizer_step read_digits(const model_config& part) {

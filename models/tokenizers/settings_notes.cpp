@@ -3,6 +3,7 @@
 #include "models/tokenizers/pipeline_parts.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/weights/key_notes.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -101,7 +102,7 @@ void note_other_names(const model_config& config, const model_config& map, bool 
     const nlohmann::json& unused = map_decides ? in_config : in_map;
     if (unused.is_null() || unused.is_array() || content_of(in_config) == content_of(in_map)) continue;
     notes.push_back(fmt::format("{}: Hydra does not use {} = {}: {}", (map_decides ? config : map).file(), key,
-                                shown_value(unused),
+                                shown_json(unused),
                                 map_decides ? "special_tokens_map.json decides"
                                             : "tokenizer_config.json decides where it has added_tokens_decoder"));
   }

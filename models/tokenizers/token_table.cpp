@@ -1,5 +1,7 @@
 #include "models/tokenizers/token_table.hpp"
 
+#include "runtime/base/shown_text.hpp"
+
 #include <fmt/format.h>
 
 namespace hydra {
@@ -10,7 +12,7 @@ std::optional<std::string> token_table::add(const std::string& token, std::uint6
   if (const auto known = find(token))
     return *known == small ? std::nullopt : std::optional{fmt::format("the token has the id {}, not {}", *known, id)};
   if (const std::string* const other = token_of(small))
-    return fmt::format("the id {} is that of \"{}\" already", id, *other);
+    return fmt::format("the id {} is that of \"{}\" already", id, shown(*other));
   if (tokens_.size() <= id) tokens_.resize(id + 1);
   tokens_[id] = &ids_.emplace(token, small).first->first;
   return std::nullopt;

@@ -67,7 +67,7 @@ std::vector<named_token> named_tokens(const tokenizer_settings& settings) {
   if (settings.uses_map()) add_extra(*settings.special_map, all);
   std::erase_if(all, [](const named_token& t) { return *t.value == ""; });
   for (const named_token& t : all)
-    if (content_of(*t.value).empty()) t.file->refuse(t.key, fmt::format("{} is no token", json_text(*t.value)));
+    if (content_of(*t.value).empty()) t.file->refuse(t.key, fmt::format("{} is no token", shown_json(*t.value)));
   return all;
 }
 

@@ -41,7 +41,7 @@ inline constexpr const char* ids_instead =
     "; the `tokenizers` package can write the token ids of the texts, for data of kind = \"tokens\" "
     "(docs/tutorial.md shows it)";
 
-/// A token for messages, in quotes and without control characters for terminals.
+/// A token for messages, in quotes.
 std::string in_quotes(std::string_view token);
 
 }  // namespace hydra

@@ -10,6 +10,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
@@ -43,13 +44,13 @@ void require_unchanged_base(const model_config& config) {
     config.refuse("init_lora_weights",
                   fmt::format("{} belongs to a changed base; convert the adapter by peft (save_pretrained "
                               "with path_initial_model_for_weight_conversion)",
-                              json_text(how)));
+                              shown_json(how)));
 }
 
 /// Refuses a key that would change the computation in a way that Hydra does not know.
 void require_absent(const model_config& config, const char* key, const json& plain) {
   if (config.has(key) && config.content().at(key) != plain)
-    config.refuse(key, fmt::format("{} is not supported; {}", json_text(config.content().at(key)), merge_by_peft));
+    config.refuse(key, fmt::format("{} is not supported; {}", shown_json(config.content().at(key)), merge_by_peft));
 }
 
 /// What is not LoRA as Hydra computes it.
@@ -84,7 +85,7 @@ trained_biases biases_of(const model_config& config) {
   const std::string name = config.text("bias", bias_names.front().first);
   for (const auto& [known, biases] : bias_names)
     if (name == known) return biases;
-  config.refuse("bias", fmt::format("\"{}\" is none of \"none\", \"lora_only\" and \"all\"", name));
+  config.refuse("bias", fmt::format("\"{}\" is none of \"none\", \"lora_only\" and \"all\"", shown(name)));
 }
 
 const char* name_of(trained_biases biases) {

@@ -14,7 +14,4 @@ namespace hydra {
 /// tables without their values.
 std::vector<std::string> key_notes(const model_config& config, const std::set<std::string_view>& without_effect);
 
-/// A value as a text, of a long one the beginning.
-std::string shown_value(const nlohmann::json& value);
-
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #include "models/weights/module_pattern.hpp"
 
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ struct module_pattern::compiled {
   [[noreturn]] void refuse_for(int error) const {
     std::array<PCRE2_UCHAR, 256> why{};
     pcre2_get_error_message(error, why.data(), why.size());
-    refuse(fmt::format("{}: the pattern \"{}\": {}", place, source, reinterpret_cast<const char*>(why.data())));
+    refuse(fmt::format("{}: the pattern \"{}\": {}", place, shown(source), reinterpret_cast<const char*>(why.data())));
   }
 
   /// Null if the name does not match.

@@ -36,7 +36,7 @@ bool is_own_nf4(const four_bit_values& values) {
 std::string method_in(const model_config& config) {
   const auto how = config.content().find("quantization_config");
   if (how == config.content().end() || !how->is_object() || !how->contains("quant_method")) return {};
-  return fmt::format(" (quant_method = {})", json_text((*how)["quant_method"]));
+  return fmt::format(" (quant_method = {})", shown_json((*how)["quant_method"]));
 }
 
 }  // namespace

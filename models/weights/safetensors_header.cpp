@@ -19,7 +19,7 @@ namespace {
 using json = nlohmann::json;
 
 void require(bool kept, const std::string& name, std::string_view why) {
-  if (!kept) refuse(fmt::format("tensor {}: {}", json_text(json(name)), why));
+  if (!kept) refuse(fmt::format("tensor {}: {}", shown_json(json(name)), why));
 }
 
 json parse(std::string_view text) {
@@ -53,7 +53,7 @@ stored_type type_in(const std::string& name, const json& entry) {
   const auto found = entry.find("dtype");
   require(found != entry.end() && found->is_string(), name, "dtype is no text");
   const auto type = stored_type_of(found->get<std::string>());
-  require(type.has_value(), name, fmt::format("dtype {} is no type that Hydra knows", found->dump()));
+  require(type.has_value(), name, fmt::format("dtype {} is no type that Hydra knows", shown_json(*found)));
   return *type;
 }
 

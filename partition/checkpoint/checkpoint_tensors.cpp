@@ -3,6 +3,7 @@
 #include "models/weights/stored_values.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ stored_tensor checkpoint_tensors::find(const std::string& name, stored_type type
   const auto& place = file_of(name);
   const auto t = place.tensors.find(name).value();
   if (t.type != type || t.data.size() != bytes) {
-    refuse_tensors(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
+    refuse_tensors(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", shown(name),
                                    t.data.size(), bytes));
   }
   return t;

@@ -4,6 +4,7 @@
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,10 +47,10 @@ class weights_of_checkpoint final : public weight_source {
       return true;
     }
     if (!tensors_.has(stored)) {
-      refuse(fmt::format("has no parameter '{}'", p.name));
+      refuse(fmt::format("has no parameter '{}'", shown(p.name)));
     }
     if (const auto t = tensors_.find(stored); t.shape != p.shape) {
-      refuse(fmt::format("parameter '{}' is [{}]; the model's is [{}]", p.name, fmt::join(t.shape, ", "),
+      refuse(fmt::format("parameter '{}' is [{}]; the model's is [{}]", shown(p.name), fmt::join(t.shape, ", "),
                          fmt::join(p.shape, ", ")));
     }
     tensors_.copy(stored, values);

@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -25,7 +26,7 @@ tensor_spec spec_from_json(const json& j) {
   const auto name = j.at("type").get<std::string>();
   const auto type = element_named(name);
   if (!type) {
-    refuse("tensors are of type f32, bf16 or i64, not " + name);
+    refuse("tensors are of type f32, bf16 or i64, not " + shown(name));
   }
   return {j.at("shape").get<std::vector<std::int64_t>>(), *type};
 }
@@ -34,7 +35,7 @@ tensor_spec spec_from_json(const json& j) {
 precision numbers_from_json(const json& j) {
   const auto name = j.value("precision", to_string(precision::fp32));
   if (name != to_string(precision::fp32) && name != to_string(precision::bf16)) {
-    refuse("a precision is fp32 or bf16, not " + name);
+    refuse("a precision is fp32 or bf16, not " + shown(name));
   }
   return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
 }
@@ -78,7 +79,7 @@ layer_profile layer_from_json(const json& j) {
 
 byte_count bytes_from_json(const json& j) {
   if (!j.is_number_unsigned()) {
-    refuse("a number of bytes is an integer of at least 0, not " + json_text(j));
+    refuse("a number of bytes is an integer of at least 0, not " + shown_json(j));
   }
   return byte_count{j.get<std::uint64_t>()};
 }
@@ -86,7 +87,7 @@ byte_count bytes_from_json(const json& j) {
 duration time_from_json(const json& j) {
   const auto s = j.is_number() ? j.get<double>() : -1;
   if (!(s >= 0 && s < 1e6)) {
-    refuse("a time is a number of seconds of at least 0, not " + json_text(j));
+    refuse("a time is a number of seconds of at least 0, not " + shown_json(j));
   }
   return duration{std::llround(s * 1e9)};
 }
@@ -127,7 +128,7 @@ chain_profile profile_from_json(const json& j) {
   for (const auto& k : j.at("cost_of_layer")) {
     const auto i = k.get<std::size_t>();
     if (i >= costs.size()) {
-      refuse("cost_of_layer names cost " + json_text(k) + " of " + std::to_string(costs.size()));
+      refuse("cost_of_layer names cost " + shown_json(k) + " of " + std::to_string(costs.size()));
     }
     p.layers.push_back(costs[i]);
   }

@@ -3,6 +3,7 @@
 #include "models/families/integer_list.hpp"
 #include "models/families/llama/llama.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,7 @@ rope_scaling rope_scaling_of(const option_values& o) {
               .high_frequency_factor = get<double>(o, "rope_high_frequency_factor"),
               .original_context = get<std::int64_t>(o, "rope_original_context")};
   throw fault_error(fault_code::bad_input,
-                    fmt::format("llama: rope_scaling is \"{}\"; choose none, linear or llama3", name));
+                    fmt::format("llama: rope_scaling is \"{}\"; choose none, linear or llama3", shown(name)));
 }
 
 chain_description llama_of(const option_values& o) {

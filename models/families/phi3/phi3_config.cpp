@@ -1,6 +1,7 @@
 #include "models/families/phi3/phi3_config.hpp"
 
 #include "models/families/config_text.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,7 +60,7 @@ void read_positions(const model_config& config, phi3_options& o) {
   if (kind == "longrope" || kind == "su" || kind == "yarn")
     o.scaling = longrope_from(config, table, o);
   else if (kind != "default")
-    table.refuse(key, fmt::format("Phi-3 has no rotary positions \"{}\"; Hydra knows default and longrope", kind));
+    table.refuse(key, fmt::format("Phi-3 has no rotary positions \"{}\"; Hydra knows default and longrope", shown(kind)));
 }
 
 }  // namespace

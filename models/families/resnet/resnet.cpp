@@ -7,6 +7,7 @@
 #include "models/layers/resnet_block.hpp"
 #include "models/layers/resnet_embedding.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ void check(const resnet_options& o) {
   require_positive("resnet: embedding_size", o.embedding_size);
   check_stages(o);
   if (o.layer_type != "basic" && o.layer_type != "bottleneck")
-    refuse(fmt::format("layer_type is \"{}\"; use \"bottleneck\" or \"basic\"", o.layer_type));
+    refuse(fmt::format("layer_type is \"{}\"; use \"bottleneck\" or \"basic\"", shown(o.layer_type)));
   if (o.layer_type == "bottleneck")
     for (const std::int64_t n : o.hidden_sizes) require_groups("resnet: bottlenecks", 4, n);
 }

@@ -3,6 +3,7 @@
 #include "models/families/activation_key.hpp"
 #include "models/families/labels.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,7 +45,7 @@ vit_options read_options(const model_config& config, double dropout) {
 chain_description vit_from_config(const model_config& config, const from_options& options) {
   if (!options.head.empty() && options.head != "classification")
     config.refuse("architectures", fmt::format("a vision transformer has no head \"{}\"; there is \"classification\"",
-                                               options.head));
+                                               shown(options.head)));
   const auto names = options.head.empty() ? label_names::stored : label_names::fresh;
   return labelled(vit(read_options(config, options.dropout)), config, names);
 }

@@ -41,3 +41,9 @@ TEST_CASE("a row needs a cell for every column", "[text_table]") {
   text_table t{{{"a"}, {"b"}}};
   CHECK_THROWS_AS(t.add({"only one"}), fault_error);
 }
+
+TEST_CASE("names that a terminal would obey are shown as they are written in files", "[text_table]") {
+  text_table t{{{"a"}, {"b"}}};
+  t.add({"x\x1b[31m\ny", "z\u202e"});
+  CHECK(t.to_string() == "a              b\nx\\x1b[31m\\ny  z\\u202e\n");
+}

@@ -9,6 +9,8 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <sstream>
+#include <string>
 
 namespace hydra::apps {
 
@@ -24,10 +26,15 @@ const std::string reported = R"({"time": 100, "model": "a", "step": 1, "steps": 
 {"time": 103, "model": "a", "step": 3, "steps": 9, "loss": null, "tokens": 30, "tokens_per_s": 5}
 {"time": 104, "model": "a", "st)";
 
+recorded_run parsed_metrics(const std::string& text, const std::string& of_plan, double now, bool running) {
+  std::istringstream lines{text};
+  return parse_metrics(lines, of_plan, now, running);
+}
+
 }  // namespace
 
 TEST_CASE("metrics show the progress of the workload's models, in its order") {
-  const recorded_run r = parse_metrics(reported, plan, 110, true);
+  const recorded_run r = parsed_metrics(reported, plan, 110, true);
   CHECK(r.summary.name == "r");
   CHECK(r.unfinished == "under way; last line 7 s ago");
   REQUIRE(r.summary.models.size() == 2);
@@ -45,7 +52,7 @@ TEST_CASE("metrics show the progress of the workload's models, in its order") {
 }
 
 TEST_CASE("a step that is reported again removes what followed it") {
-  const recorded_run r = parse_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110, true);
+  const recorded_run r = parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110, true);
   REQUIRE(r.summary.models.size() == 1);
   CHECK(r.summary.models[0].loss == std::vector<float>{3, 2});
   CHECK(r.summary.models[0].validation.empty());
@@ -53,13 +60,18 @@ TEST_CASE("a step that is reported again removes what followed it") {
 
 TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier one's nor that there are steps") {
   const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
-  CHECK(parse_metrics(reported + "\n" + added, plan, 110, true).unfinished == "under way; last line 7 s ago");
-  CHECK(parse_metrics(added, plan, 110, false).unfinished == "ended without a report (killed?); its last line has no time");
-  CHECK(parse_metrics("", plan, 110, true).unfinished == "under way; no step is reported yet");
+  CHECK(parsed_metrics(reported + "\n" + added, plan, 110, true).unfinished == "under way; last line 7 s ago");
+  CHECK(parsed_metrics(added, plan, 110, false).unfinished == "ended without a report (killed?); its last line has no time");
+  CHECK(parsed_metrics("", plan, 110, true).unfinished == "under way; no step is reported yet");
+}
+
+TEST_CASE("a step far behind all others is no step of the run, whose list of losses would take the memory") {
+  const recorded_run r = parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 900000000, \"loss\": 2}\n", plan, 110, true);
+  CHECK(r.summary.models[1].loss.size() == 3);
 }
 
 TEST_CASE("a run that has not ended has a page with its curves") {
-  const std::string page = to_page(parse_metrics(reported, plan, 110, true), {});
+  const std::string page = to_page(parsed_metrics(reported, plan, 110, true), {});
   CHECK(xml_fault(page) == "");
   CHECK_THAT(page, Contains("under way; last line 7 s ago") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
 }

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 namespace hydra::apps {
@@ -271,6 +273,8 @@ TEST_CASE("a name used twice is refused with both places") {
 TEST_CASE("names that are no folder names are refused") {
   CHECK_THAT(refusal(bent("\"gpt\"", "\"a/b\"")), StartsWith("w.toml:12: model.name: "));
   CHECK_THAT(refusal(bent("\"gpt\"", "\"\"")), StartsWith("w.toml:12: model.name: "));
+  CHECK_THAT(refusal(bent("\"gpt\"", "\"a\\u202eb\"")), StartsWith("w.toml:12: model.name: \"a\\u202eb\" cannot name"));
+  CHECK_THAT(refusal(bent("\"gpt\"", "\"a\\u009bb\"")), StartsWith("w.toml:12: model.name: \"a\\u009bb\" cannot name"));
   CHECK_THAT(refusal(bent("seed = 7", "name = \"..\"")), StartsWith("w.toml:2: run.name: "));
   CHECK_THAT(refusal(bent("seed = 7", "output = \"\"")), StartsWith("w.toml:2: run.output: "));
 }
@@ -300,10 +304,22 @@ TEST_CASE("files that data name must be there") {
                         std::filesystem::current_path().string() + ", the working directory"));
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"/\""),
              StartsWith("w.toml:10: data.language.train: ") && Contains("folder"));
-  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"/dev/null\"\nvalidation = \"no such file\""),
+  const temporary_folder folder;
+  const std::string there = "train = \"" + folder.write("there", "text").string() + "\"";
+  CHECK_THAT(with_data("kind = \"text\"\n" + there + "\nvalidation = \"no such file\""),
              StartsWith("w.toml:11: data.language.validation: "));
-  CHECK_THAT(with_data("kind = \"tokens\"\ntrain = \"/dev/null\""),
-             StartsWith("w.toml:9: data.vocabulary: missing"));
+  CHECK_THAT(with_data("kind = \"tokens\"\n" + there), StartsWith("w.toml:9: data.vocabulary: missing"));
+}
+
+TEST_CASE("a device or a pipe in the place of a file is refused before anything reads it") {
+  const temporary_folder folder;
+  const std::string pipe = (folder.path() / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"/dev/zero\""),
+             StartsWith("w.toml:10: data.language.train: /dev/zero: a device; a file is expected"));
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + pipe + "\""), Contains("pipe: a pipe; a file is expected"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = \"/dev/zero\"")),
+             StartsWith("w.toml:17: model.cuts: /dev/zero: a device; a file is expected"));
 }
 
 TEST_CASE("a shape is channels, height and width, and excludes features") {
@@ -331,7 +347,7 @@ TEST_CASE("a data file that may not be read, or a link to nowhere, is refused by
   std::filesystem::create_symlink("nowhere", dangling);
   const test::ordinary_user somebody;
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + secret + "\""),
-             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt\" cannot be read: Permission denied"));
+             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt: Permission denied"));
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + dangling + "\""),
              StartsWith("w.toml:10: data.language.train: no such file") && Contains("dangling"));
 }

@@ -173,7 +173,7 @@ TEST_CASE("invalid rows are refused by file and line") {
   CHECK_THAT(refusal(files.options("kind,x\na,1,2\n")), Contains("train.csv:2: 3 fields, but there are 2 columns"));
   CHECK_THAT(refusal(files.options("kind,x,x\na,1,2\n")), Contains("train.csv:1: two columns are called \"x\""));
   CHECK_THAT(refusal(files.options("knd,x\na,1\n")),
-             Contains("train.csv:1: there is no column \"kind\", did you mean \"knd\"?"));
+             Contains("train.csv:1: there is no column \"kind\"; did you mean \"knd\"? (known: "));
   CHECK_THAT(refusal(files.options("kind\na\n")), Contains("no column besides the target"));
   CHECK_THAT(refusal(files.options("kind,x\n")), Contains("train.csv:1: there is no record"));
   CHECK_THAT(refusal(files.options("kind,x\na,1\n")), Contains("1 different labels"));
