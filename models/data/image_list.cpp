@@ -3,6 +3,7 @@
 #include "models/data/image_file.hpp"
 #include "models/random.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 
@@ -24,16 +25,16 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Lists what is in a folder, but for what is hidden. An entry that cannot be read is a fault, not the end of the list.
+/// Lists what is in a folder, but for what is hidden, and follows links but for those that lead back. An entry that cannot be
+/// read is a fault, not the end of the list.
 template <class Iterator>
 void each_entry(const fs::path& folder, const std::function<void(const fs::directory_entry&)>& look) {
   std::error_code error;
   for (Iterator at{folder, fs::directory_options::follow_directory_symlink, error}; !error && at != Iterator{};
        at.increment(error)) {
-    if (!is_hidden(at->path()))
-      look(*at);
-    else if constexpr (requires { at.disable_recursion_pending(); })
-      at.disable_recursion_pending();
+    if (!is_hidden(at->path())) look(*at);
+    if constexpr (requires { at.disable_recursion_pending(); })
+      if (is_hidden(at->path()) || leads_back(*at)) at.disable_recursion_pending();
   }
   if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
 }
@@ -45,7 +46,7 @@ std::vector<std::string> folders_in(const fs::path& folder) {
   std::vector<std::string> names;
   each_entry<fs::directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
-    if (e.is_directory(ignored)) names.push_back(e.path().filename().string());
+    if (e.is_directory(ignored) && !leads_back(e)) names.push_back(e.path().filename().string());
   });
   std::ranges::sort(names);
   return names;
@@ -106,7 +107,7 @@ std::vector<fs::path> other_files(const fs::path& folder) {
   each_entry<fs::recursive_directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
     const bool of_a_class = e.path().parent_path() != folder && e.is_regular_file(ignored) && is_image_name(e.path());
-    if (!of_a_class && !e.is_directory(ignored)) others.push_back(e.path());
+    if (!of_a_class && (!e.is_directory(ignored) || leads_back(e))) others.push_back(e.path());
   });
   std::ranges::sort(others);
   return others;

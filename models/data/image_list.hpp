@@ -24,8 +24,8 @@ std::vector<std::string> class_folders(const std::filesystem::path& folder);
 std::vector<labelled_image> list_images(const std::filesystem::path& folder, const std::vector<std::string>& classes,
                                         bool complete);
 
-/// What list_images() passes over: files with other names, and those outside of the class folders. Sorted; hidden ones are
-/// left out.
+/// What list_images() passes over: files with other names, those outside of the class folders, and what is no file: links that
+/// lead nowhere or back, pipes. Sorted; hidden ones are left out.
 std::vector<std::filesystem::path> other_files(const std::filesystem::path& folder);
 
 /// Moves `share` of each class (rounded, but never all of it) from `images` to the result, chosen by seed and name.

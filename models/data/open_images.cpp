@@ -5,6 +5,7 @@
 #include "models/data/image_preparation.hpp"
 #include "models/data/image_samples.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,11 +63,11 @@ class_names classes_of(const image_folders& o, const sample_request& wants, cons
 void note_other_files(const std::filesystem::path& folder, std::vector<std::string>& notes) {
   constexpr std::size_t most = 3;
   std::vector<std::string> names;
-  for (const auto& file : other_files(folder)) names.push_back(file.lexically_relative(folder).string());
+  for (const auto& file : other_files(folder)) names.push_back(shown(file.lexically_relative(folder).string()));
   if (names.empty()) return;
-  const auto shown = std::span{names}.first(std::min(most, names.size()));
+  const auto first = std::span{names}.first(std::min(most, names.size()));
   notes.push_back(fmt::format("{}: {} {} no image of a class by name and place, and not read: {}{}", folder.string(),
-                              names.size(), names.size() == 1 ? "file is" : "files are", fmt::join(shown, ", "),
+                              names.size(), names.size() == 1 ? "file is" : "files are", fmt::join(first, ", "),
                               names.size() > most ? ", ..." : ""));
 }
 

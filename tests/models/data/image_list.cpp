@@ -2,11 +2,15 @@
 
 #include "runtime/base/fault.hpp"
 #include "tests/support/ordinary_user.hpp"
+#include "tests/support/special_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -80,6 +84,22 @@ TEST_CASE("a validation share leaves an image of each class to train on") {
   CHECK(take_share(train, 0.9, 1).size() == 2);
   CHECK(std::ranges::count(train, 0, &labelled_image::label) == 1);
   CHECK(std::ranges::count(train, 1, &labelled_image::label) == 1);
+}
+
+TEST_CASE("links that lead nowhere or back, pipes and sockets are no images, and are counted") {
+  const temporary_folder folder;
+  fill(folder, 1, 1);
+  const std::filesystem::path cat = folder.path() / "cat";
+  std::filesystem::create_symlink("nowhere", cat / "dangling.png");
+  std::filesystem::create_symlink("round.png", cat / "round.png");
+  std::filesystem::create_directory_symlink(".", cat / "itself");
+  std::filesystem::create_directory_symlink("..", cat / "back");  // with the first one 2^40 paths lead to each image
+  make_pipe(cat / "pipe.png");
+  make_socket(cat / "socket.png");
+  CHECK(list_images(folder.path(), {"cat", "dog"}, true).size() == 2);
+  std::vector<std::string> names;
+  for (const auto& file : other_files(folder.path())) names.push_back(file.filename());
+  CHECK(names == std::vector<std::string>{"back", "dangling.png", "itself", "pipe.png", "round.png", "socket.png"});
 }
 
 TEST_CASE("a folder that cannot be read is refused by name") {
