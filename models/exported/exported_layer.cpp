@@ -75,10 +75,18 @@ at::Tensor exported_layer::forward(std::span<const at::Tensor> parameters, const
     laid_out[i] = with_strides(parameters[i], description().parameters[i].is.strides);
   const std::vector<at::Tensor> inputs =
       index_ == 0 ? inputs_of(*inputs_, input) : open_boundary(inputs_, samples, input);
-  const std::vector<at::Tensor> outputs =
-      program_.run({laid_out, constants_on(input.device()), inputs}, samples, context);
+  const std::vector<at::Tensor> outputs = run({laid_out, constants_on(input.device()), inputs}, samples, context);
   return is_last() ? outputs.front()
                    : close_boundary(outputs_, samples, outputs, is_own(outputs.front(), input, laid_out));
+}
+
+/// A refusal names the file.
+std::vector<at::Tensor> exported_layer::run(const layer_tensors& on, std::int64_t samples,
+                                            const layer_context& context) const try {
+  return program_.run(on, samples, context);
+} catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::bad_input) throw;
+  refuse(model_->folder() / "graph.json", e.what_happened().text);
 }
 
 void exported_layer::check_precision(std::span<const at::Tensor> parameters) const {

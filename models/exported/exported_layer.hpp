@@ -35,6 +35,7 @@ class exported_layer final : public layer {
   const graph_layer& description() const { return model_->graph().layers[index_]; }
   bool is_last() const { return index_ + 1 == model_->graph().layers.size(); }
   tensor_spec input_for(std::int64_t samples) const;
+  std::vector<at::Tensor> run(const layer_tensors& on, std::int64_t samples, const layer_context& context) const;
   void check_precision(std::span<const at::Tensor> parameters) const;
   std::vector<at::Tensor> constants_on(const at::Device& device) const;
 

@@ -1,6 +1,7 @@
 #include "models/exported/json_node.hpp"
 
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -61,7 +62,7 @@ void json_node::allow(std::initializer_list<std::string_view> members) const {
   if (!is_->is_object()) refuse("is no object");
   for (const auto& [name, value] : is_->items())
     if (std::ranges::find(members, name) == members.end())
-      refuse(fmt::format("there is no field \"{}\" here", name.substr(0, 64)));
+      refuse(fmt::format("there is no field \"{}\" here", shown(name)));
 }
 
 std::string json_node::only_member() const {

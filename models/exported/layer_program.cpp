@@ -7,6 +7,7 @@
 #include "models/layers/batch_norm.hpp"
 #include "models/layers/linear_map.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/ScalarOps.h>
@@ -15,11 +16,13 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -131,6 +134,7 @@ class layer_program::prepared_calls {
   void find_last_uses();
   void run(const prepared_call& call, frame& on) const;
   void run_own(const prepared_call& call, frame& on) const;
+  [[noreturn]] void refuse_arguments(const graph_call& call) const;
   void check_output(const graph_part& part, const at::Tensor& is, std::int64_t samples) const;
 
   graph_layer layer_;
@@ -264,7 +268,13 @@ std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& 
     f.values[slot_of(layer_.constants[i].value)] = on.constants[i];
   for (const prepared_call& call : calls_) {
     const at::AutoGradMode gradients{call.of->has_gradient && at::GradMode::is_enabled()};
-    run(call, f);
+    try {
+      run(call, f);
+    } catch (const c10::AcceleratorError&) {
+      throw;
+    } catch (const c10::Error&) {
+      refuse_arguments(*call.of);
+    }
     for (const slot s : call.last) f.values[s] = {};
   }
   std::vector<at::Tensor> outputs;
@@ -273,6 +283,13 @@ std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& 
     check_output(p, outputs.back(), samples);
   }
   return outputs;
+}
+
+/// LibTorch's refusal of what the graph gives; that memory is missing stays what it is.
+void layer_program::prepared_calls::refuse_arguments(const graph_call& call) const {
+  const fault why = to_fault(std::current_exception());
+  if (why.code != fault_code::internal) throw;
+  refuse(fmt::format("layer {}: {}: its \"args\" do not suit: {}", layer_.name, call.op, shown(why.text)));
 }
 
 void layer_program::prepared_calls::run(const prepared_call& call, frame& on) const {

@@ -28,8 +28,8 @@ class layer_program {
   explicit layer_program(const graph_layer& layer);
 
   /// The outputs of the layer for so many samples, differentiable when grad mode is on. A value is freed after the last call
-  /// that needs it. Throws fault_error{bad_input} for an output of another shape or type than the layer says, and what the
-  /// operations throw.
+  /// that needs it. Throws fault_error{bad_input} for an output of another shape or type than the layer says and for arguments
+  /// that LibTorch refuses; faults of memory and of the device as they are.
   std::vector<at::Tensor> run(const layer_tensors& on, std::int64_t samples, const layer_context& context) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "models/exported/operators.hpp"
 
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -218,7 +219,7 @@ class shared_memory {
     if (!alias || !alias->isWrite()) return;
     for (const std::string& name : of_argument(call.arguments[i]))
       if (kept_.contains(name))
-        refuse(fmt::format("{} writes into \"{}\", which is an input, a parameter or a constant", name_of(call), name));
+        refuse(fmt::format("{} writes into \"{}\", which is an input, a parameter or a constant", name_of(call), shown(name)));
   }
 
   names aliased(const graph_call& call, const c10::FunctionSchema& schema, std::size_t result) const {

@@ -3,6 +3,7 @@
 #include "models/exported/json_node.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ Value named(const json_node& node, const std::array<std::pair<const char*, Value
   const std::string text = node.text();
   for (const auto& [name, value] : names)
     if (text == name) return value;
-  node.refuse(fmt::format("\"{}\" is no {}", text.substr(0, 64), what));
+  node.refuse(fmt::format("\"{}\" is no {}", shown(text), what));
 }
 
 template <class Read>
@@ -32,7 +33,15 @@ auto list_of(const json_node& node, const Read& read) {
   return all;
 }
 
-std::string text_of(const json_node& node) { return node.text(); }
+/// Of a value, a tensor or a layer: messages have it as it is.
+std::string printable_name(const json_node& node) {
+  constexpr std::size_t longest = 1000;
+  std::string name = node.text();
+  if (name.size() > longest || !is_printable(name))
+    node.refuse(fmt::format("\"{}\" is no name: at most {} bytes, without control characters", shown(name), longest));
+  return name;
+}
+
 std::int64_t integer_of(const json_node& node) { return node.integer(); }
 
 // -- sizes and types -----------------------------------------------------------------------------------------------------
@@ -56,7 +65,7 @@ size_expression size_of(const json_node& node, int depth = 0) {
   }
   if (!node.is_list() || node.size() != 3) node.refuse("is no size: an integer, \"B\" or [operation, size, size]");
   const size_kind what = operation_of(node.at(0));
-  if (what == size_kind::of_value) return {.what = what, .number = node.at(2).integer(), .value = node.at(1).text()};
+  if (what == size_kind::of_value) return {.what = what, .number = node.at(2).integer(), .value = printable_name(node.at(1))};
   return {.what = what, .operands = {size_of(node.at(1), depth + 1), size_of(node.at(2), depth + 1)}};
 }
 
@@ -81,7 +90,7 @@ value_type type_of(const json_node& node) {
 
 graph_part part_of(const json_node& node) {
   node.allow({"name", "type", "shape", "strides", "gradient"});
-  graph_part p{.name = node.member("name").text(),
+  graph_part p{.name = printable_name(node.member("name")),
                .type = type_of(node.member("type")),
                .shape = sizes_of(node.member("shape")),
                .strides = sizes_of(node.member("strides")),
@@ -103,8 +112,8 @@ graph_part part_of(const json_node& node) {
 std::vector<graph_part> parts_of(const json_node& node) { return list_of(node, part_of); }
 
 graph_tensor tensor_of(const json_node& node) {
-  graph_tensor t{.value = node.member("value").text(),
-                 .name = node.member("name").text(),
+  graph_tensor t{.value = printable_name(node.member("value")),
+                 .name = printable_name(node.member("name")),
                  .type = type_of(node.member("type")),
                  .shape = list_of(node.member("shape"), integer_of),
                  .strides = list_of(node.member("strides"), integer_of)};
@@ -116,7 +125,7 @@ graph_tensor tensor_of(const json_node& node) {
 graph_parameter parameter_of(const json_node& node) {
   node.allow({"value", "name", "type", "shape", "strides", "trained", "tied_to", "averaging"});
   graph_parameter p{.is = tensor_of(node), .trained = node.member("trained").boolean()};
-  if (node.has("tied_to")) p.tied_to = node.member("tied_to").text();
+  if (node.has("tied_to")) p.tied_to = printable_name(node.member("tied_to"));
   if (node.has("averaging")) {
     p.averaging = node.member("averaging").real();
     if (!(p.averaging > 0 && p.averaging < 1) || p.trained)
@@ -153,7 +162,7 @@ graph_argument argument_of(const json_node& node);
 graph_argument single_argument_of(const json_node& node) {
   const std::string form = node.only_member();
   const json_node is = node.member(form.c_str());
-  if (form == "v") return {value_reference{is.text()}};
+  if (form == "v") return {value_reference{printable_name(is)}};
   if (form == "i") return {is.integer()};
   if (form == "f") return {real_of(is)};
   if (form == "b") return {is.boolean()};
@@ -163,7 +172,7 @@ graph_argument single_argument_of(const json_node& node) {
   if (form == "mf") return {order_of(is)};
   if (form == "dev" && is.boolean()) return {device_of_run{}};
   if (form == "lay" && is.text() == "strided") return {layout_strided{}};
-  node.refuse(fmt::format("\"{}\" is no form of an argument", form.substr(0, 64)));
+  node.refuse(fmt::format("\"{}\" is no form of an argument", shown(form)));
 }
 
 graph_argument argument_of(const json_node& node) {
@@ -176,12 +185,12 @@ graph_argument argument_of(const json_node& node) {
 }
 
 graph_call call_of(const json_node& unnamed) {
-  const std::string op = unnamed.member("op").text();
-  const json_node node = unnamed.called(op.substr(0, 64));
+  const std::string op = printable_name(unnamed.member("op"));
+  const json_node node = unnamed.called(op);
   node.allow({"op", "overload", "args", "out", "list", "grad"});
-  const auto result = [](const json_node& n) { return n.is_null() ? std::nullopt : std::optional{n.text()}; };
+  const auto result = [](const json_node& n) { return n.is_null() ? std::nullopt : std::optional{printable_name(n)}; };
   return {.op = op,
-          .overload = node.member("overload").text(),
+          .overload = printable_name(node.member("overload")),
           .arguments = list_of(node.member("args"), argument_of),
           .results = list_of(node.member("out"), result),
           .returns_list = node.has("list") && node.member("list").boolean(),
@@ -189,8 +198,8 @@ graph_call call_of(const json_node& unnamed) {
 }
 
 graph_layer layer_of(const json_node& unnamed) {
-  const std::string name = unnamed.member("name").text();
-  const json_node node = unnamed.called(name.substr(0, 64));
+  const std::string name = printable_name(unnamed.member("name"));
+  const json_node node = unnamed.called(name);
   node.allow({"name", "signature", "inputs", "outputs", "parameters", "constants", "calls"});
   return {.name = name,
           .signature = node.member("signature").text(),
@@ -239,7 +248,7 @@ std::map<std::string, std::vector<std::string>> names_of(const json_node& node) 
   node.has("");  // an object
   std::map<std::string, std::vector<std::string>> all;
   for (const auto& [tensor, names] : node.json().items())
-    all[tensor] = list_of(json_node{names, "names: " + tensor.substr(0, 64)}, text_of);
+    all[tensor] = list_of(json_node{names, "names: " + shown(tensor)}, printable_name);
   return all;
 }
 

@@ -159,6 +159,20 @@ TEST_CASE("a max pool whose gradient would vary is refused where nothing may var
                     Contains("aten::max_pool2d") && Contains("on meta") && Contains("torch.channels_last"));
 }
 
+TEST_CASE("arguments that LibTorch refuses are bad input, named with layer and operation", "[exported]") {
+  graph_layer made = pool();
+  made.calls[0].op = "aten::layer_norm";
+  made.calls[0].arguments = {{value_reference{"x"}}, {argument_list{{-8}}}, {}, {}, {1e-5}, {false}};
+  const tensors x{at::zeros({samples, 8})};
+  try {
+    layer_program{made}.run({{}, {}, x}, samples, {});
+    FAIL("it was computed");
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::bad_input);
+    CHECK_THAT(e.what(), Contains("layer stem: aten::layer_norm: its \"args\" do not suit: ") && Contains("normalized_shape"));
+  }
+}
+
 TEST_CASE("an output of another shape than the graph says is refused", "[exported]") {
   exported_graph other =
       read_graph(bent_graph("\"shape\": [\"B\", 1], \"strides\": [1, 1], \"gradient\": [1, 1]}],\n   \"parameters\"",
