@@ -1,13 +1,17 @@
 #include "apps/report/timeline.hpp"
 
+#include "apps/run_folder/trace_events.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/trace/trace.hpp"
 #include "tests/apps/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -59,6 +63,16 @@ TEST_CASE("spans of devices become lanes in the order of the report, coloured by
 TEST_CASE("a trace that is cut short is refused by name") {
   std::istringstream in{"{\"traceEvents\": [\n{\"ph\": \"X\", "};
   CHECK_THROWS_WITH(read_timeline(in, "trace.json", {}, {}), Catch::StartsWith("trace.json: no trace of a run"));
+}
+
+TEST_CASE("of a trace only its events are read, what is beside or among them is dropped at once") {
+  const std::string event = R"({"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "args": {"detail": "a", "more": [1]}})";
+  std::istringstream in{R"({"otherData": {"dropped_spans": 7, "list": [)" + event + R"(]}, "traceEvents": [1, [)" + event + "], " +
+                        event + R"(], "beside": {"a": )" + event + R"(}, "list": [)" + event + "]}"};
+  std::vector<nlohmann::json> events;
+  CHECK(each_trace_event(in, "trace.json", [&](const nlohmann::json& e) { events.push_back(e); }) == 7);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].at("args").at("detail") == "a");
 }
 
 TEST_CASE("few spans are drawn one by one") {
