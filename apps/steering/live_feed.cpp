@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto period = 1s;
-constexpr auto patience_at_end = 2s;
 constexpr int pauses = 9;  // a rendering is followed by a pause of so many times its length
 
 /// Changes when a file does that a page is made of.
@@ -59,18 +58,7 @@ live_mailbox::frame live_mailbox::take() {
   const auto first = std::ranges::find_if(frames_, is_there);
   if (ended_ || first == frames_.end()) return nullptr;
   ended_ = first == frames_.begin() + end;
-  changed_.notify_all();
   return std::exchange(*first, nullptr);
-}
-
-bool live_mailbox::over() {
-  const std::lock_guard lock{mutex_};
-  return ended_;
-}
-
-void live_mailbox::wait_for_end(clock::time_point until) {
-  std::unique_lock lock{mutex_};
-  changed_.wait_until(lock, until, [&] { return ended_; });
 }
 
 // -- feed ----------------------------------------------------------------------------------------------------------
@@ -107,8 +95,6 @@ void live_feed::finish() {
   }
   thread_.join();
   send_all(true);
-  const auto until = clock::now() + patience_at_end;
-  for (const auto& box : viewers()) box->wait_for_end(until);
 }
 
 void live_feed::publish() {

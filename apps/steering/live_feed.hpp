@@ -26,10 +26,6 @@ class live_mailbox {
   void put(kind k, frame f);
   /// Waits for a frame; null after that of the end.
   frame take();
-  /// The frame of the end was taken.
-  bool over();
-  /// Waits until it was.
-  void wait_for_end(std::chrono::steady_clock::time_point until);
 
  private:
   std::mutex mutex_;
@@ -57,8 +53,7 @@ class live_feed {
   std::shared_ptr<live_mailbox> subscribe();
   /// Sends the status now.
   void hurry();
-  /// Sends the last content, the last status and the event "end", and waits until all viewers have taken them, at most
-  /// two seconds.
+  /// Sends the last content, the last status and the event "end".
   void finish();
 
  private:

@@ -4,54 +4,21 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/recorded_search.hpp"
 #include "apps/steering/answer.hpp"
+#include "apps/steering/http_server.hpp"
 #include "apps/steering/live_feed.hpp"
 #include "apps/steering/live_view.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/base/thread_supply.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <httplib.h>
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
-#include <future>
-#include <semaphore>
 #include <system_error>
-#include <thread>
 
 namespace hydra::apps {
 
 namespace {
-
-constexpr std::size_t threads = 64;  // each viewer holds one
-constexpr std::ptrdiff_t most_connections = 128;
-constexpr time_t patience_s = 2;  // with a client that neither reads nor writes
-
-/// At most most_connections at a time; others wait in the kernel's queue.
-class bounded_pool : public httplib::TaskQueue {
- public:
-  void enqueue(std::function<void()> serve) override {
-    free_.acquire();
-    pool_.enqueue([this, serve = std::move(serve)] {
-      serve();
-      free_.release();
-    });
-  }
-  void shutdown() override { pool_.shutdown(); }
-
- private:
-  std::counting_semaphore<most_connections> free_{most_connections};
-  httplib::ThreadPool pool_{threads};
-};
-
-/// Not the library's: those would let a second program listen at the same port. No program that the run starts inherits it.
-void set_options(socket_t socket) {
-  const int yes = 1;
-  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
-}
 
 std::string rendered(const std::filesystem::path& folder) {
   recorded_run run = latest_record(folder);
@@ -74,15 +41,10 @@ class live_page::server {
                                                                                            }} {
     set_limits();
     route();
-    bind(where);
-    listen();
+    open(where);
   }
 
-  ~server() {
-    feed_.finish();
-    http_.stop();
-    thread_.join();
-  }
+  ~server() { feed_.finish(); }  // before http_ ends, which waits a moment for its viewers
 
   std::string url() const {
     const bool v6 = host_.find(':') != std::string::npos;
@@ -91,13 +53,6 @@ class live_page::server {
 
  private:
   void set_limits() {
-    http_.set_socket_options([this](socket_t socket) {
-      set_options(socket);
-      socket_ = socket;
-    });
-    http_.set_read_timeout(patience_s);
-    http_.set_write_timeout(patience_s);
-    http_.set_keep_alive_max_count(1);  // an idle connection would hold a thread
     http_.set_payload_max_length(longest_command);
     http_.set_default_headers({
         {"Content-Security-Policy", fmt::format("default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{}'; "
@@ -142,9 +97,7 @@ class live_page::server {
     response.set_chunked_content_provider("text/event-stream", [box](std::size_t, httplib::DataSink& sink) {
       const auto frame = box->take();
       if (!frame) return sink.done(), true;
-      const bool written = sink.write(frame->data(), frame->size());
-      if (box->over()) sink.done();  // in this call: the server is stopped once the last frame is taken
-      return written;
+      return sink.write(frame->data(), frame->size());
     });
   }
 
@@ -155,41 +108,21 @@ class live_page::server {
     feed_.hurry();
   }
 
-  void bind(const live_address& where) {
-    errno = 0;
-    port_ = where.port == 0                              ? http_.bind_to_any_port(where.host)
-            : http_.bind_to_port(where.host, where.port) ? where.port
-                                                         : -1;
+  void open(const live_address& where) {
+    port_ = http_.open(where.host, where.port);
     if (port_ < 0)
       refuse(fmt::format("--serve {}:{}: the page cannot be served there: {}", where.host, where.port,
                          errno == 0 ? "no such address" : std::generic_category().message(errno)));
-  }
-
-  /// Returns when the server may be stopped.
-  void listen() {
-    ::listen(socket_,
-             SOMAXCONN);  // the library lets 5 wait: of more that come at once, each would try again after seconds
-    require_threads(threads + 1, "--serve");  // the library cannot undo a part of them
-    std::promise<void> runs;
-    http_.new_task_queue = [&runs] {
-      auto pool = std::make_unique<bounded_pool>();
-      runs.set_value();
-      return pool.release();
-    };
-    thread_ = std::thread{[this] { http_.listen_after_bind(); }};
-    runs.get_future().wait();
   }
 
   steering& run_;
   std::string title_;
   std::string host_;
   int port_ = -1;
-  socket_t socket_ = INVALID_SOCKET;  ///< the last that the library has made: the one that it listens at
   live_access access_;
   std::string nonce_ = random_token();
   live_feed feed_;
-  httplib::Server http_;
-  std::thread thread_;
+  http_server http_;  ///< last: its threads use the others
 };
 
 live_page::live_page(steering& run, const std::filesystem::path& folder, const live_address& where)

@@ -200,11 +200,19 @@ TEST_CASE("bytes that are no request do not disturb the page") {
   const served_run s;
   std::vector<descriptor> open;
   for (const std::string& bytes :
-       {std::string("\0\xff\n\n", 4), std::string("GET / HTTP/9\r\n\r\n"), std::string(100000, 'x'),
+       {std::string("\0\xff\n\n", 4), std::string("GET / HTTP/9\r\n\r\n"), std::string(10000, 'x'),
         std::string("POST /command HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"), std::string("GET /")})
     open.push_back(stalled_client(s.port, bytes));
   CHECK(status_of(s.get("/" + s.token)) == 200);
   CHECK(s.run.asked().empty());
+}
+
+TEST_CASE("clients without a token keep neither viewers out nor the page from ending") {
+  served_run s;
+  std::vector<descriptor> strangers;
+  for (int i = 0; i < 100; ++i) strangers.push_back(stalled_client(s.port, "GET / HTTP/1.1\r\nX: "));
+  CHECK(status_of(s.get("/" + s.token)) == 200);
+  s.page.reset();
 }
 
 TEST_CASE("a port is served by one run only") {
