@@ -128,6 +128,12 @@ bool cluster_member::wait(duration time) const {
   return !leaving();
 }
 
+void cluster_member::say(const std::string& text) const {
+  if (options_.say && !text.empty()) {
+    options_.say(text);
+  }
+}
+
 /// With growing pauses, until somebody answers.
 std::optional<coordinator_actor> cluster_member::reach(cluster_network& network, const network_address& at) {
   const auto deadline = steady_clock::now() + options_.patience;
@@ -139,19 +145,18 @@ std::optional<coordinator_actor> cluster_member::reach(cluster_network& network,
       if (e.what_happened().code == fault_code::bad_input) {
         throw;  // no waiting mends it
       }
-      if (options_.say && last != e.what()) {
-        options_.say(fmt::format("{}; trying again for {}", e.what(), to_string(deadline - steady_clock::now())));
+      const duration left = deadline - steady_clock::now();
+      if (left <= duration::zero()) {
+        say(fmt::format("{}; gave up after {}", e.what(), to_string(options_.patience)));
+        return std::nullopt;
+      }
+      if (last != e.what()) {
+        say(fmt::format("{}; trying again for {}", e.what(), to_string(left)));
       }
       last = e.what();
-    }
-    if (steady_clock::now() > deadline) {
-      if (options_.say) {
-        options_.say(fmt::format("gave up after {}", to_string(options_.patience)));
+      if (!wait(std::min(pause, left))) {
+        return std::nullopt;
       }
-      return std::nullopt;
-    }
-    if (!wait(pause)) {
-      return std::nullopt;
     }
   }
 }
@@ -272,9 +277,7 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
     }
   }
   const auto [how, why] = ended.get();
-  if (options_.say && !why.empty()) {
-    options_.say(why);
-  }
+  say(why);
   {
     const std::lock_guard lock(mutex_);
     node_.reset();

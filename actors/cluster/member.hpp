@@ -64,6 +64,7 @@ class cluster_member {
   std::filesystem::path folder_of(const node_accepted& what) const;
   void use(session* s);
   node_run_over train(session& s) const;
+  void say(const std::string& text) const;
   bool wait(duration time) const;
   bool leaving() const;
   void end_session();

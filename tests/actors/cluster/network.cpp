@@ -2,6 +2,7 @@
 
 #include "actors/cluster/network.hpp"
 
+#include "actors/cluster/member.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/text_file.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -155,6 +156,20 @@ TEST_CASE("without keys a process listens on its own machine only", "[cluster]")
   cluster_network plain{std::nullopt, no_messages};
   CHECK_THROWS_WITH(plain.listen(plain.system().spawn(echo), {"0.0.0.0", 0}), Contains("so it needs keys"));
   CHECK_THROWS_WITH(plain.listen(plain.system().spawn(echo), l.at), Contains("the port is taken"));
+}
+
+TEST_CASE("a node that reaches nobody within its patience says why it gives up, once", "[cluster]") {
+  const temporary_folder folder;
+  cluster_network network{std::nullopt, add_cluster_messages};
+  std::vector<std::string> said;
+  cluster_member node{{.name = "node",
+                       .folder = folder.path(),
+                       .patience = duration::zero(),
+                       .say = [&](const std::string& text) { said.push_back(text); }},
+                      nullptr};
+  CHECK(node.join(network, {"127.0.0.1", 1}) == node_end::lost);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Contains("no coordinator of this cluster answers there") && Contains("; gave up after"));
 }
 
 // -- members and strangers --------------------------------------------------------------------------------------------------
