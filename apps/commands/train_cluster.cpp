@@ -86,11 +86,11 @@ cluster_options options_of(const cluster_train_options& o) {
   return c;
 }
 
+/// In quiet runs, too, as the URL of a page: the port may be any that was free.
 void say_how_to_join(const cluster& c, const cluster_train_options& o) {
-  if (o.quiet) return;
   fmt::print(stderr, "nodes join by: hydra node --join {}{}\n", c.address(),
              o.keys ? " --keys " + shell_word(*o.keys) : " (from this machine only, as there are no --keys)");
-  if (const auto others = o.nodes - (o.local ? 1 : 0); others > 0)
+  if (const auto others = o.nodes - (o.local ? 1 : 0); others > 0 && !o.quiet)
     fmt::print(stderr, "waiting for {}\n", counted(others, "node"));
 }
 
