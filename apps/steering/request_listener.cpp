@@ -59,6 +59,7 @@ class request_listener::loop {
     stopping_ = true;
     wake_.set();
     thread_.join();
+    visitors_.remove_if([](const visitor& v) { return v.sends_head(); });
     const auto until = steady_clock::now() + limits_.grace;
     for (const visitor& v : visitors_)
       if (v.answered.valid()) v.answered.wait_until(until);

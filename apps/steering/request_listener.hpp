@@ -29,8 +29,8 @@ class request_listener {
 
   /// Throws fault_error{io}, std::system_error if the process can have no descriptor or no thread for it.
   request_listener(descriptor listening, answering answer, const listener_limits& limits = {});
-  /// Waits for answers that are under way, but when `grace` is over their connections are shut down: who reads or writes then
-  /// fails at once.
+  /// Closes the connections whose head is not complete, and waits for answers that are under way; when `grace` is over, their
+  /// connections are shut down: who reads or writes then fails at once.
   ~request_listener();
 
  private:

@@ -8,10 +8,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -169,6 +171,24 @@ TEST_CASE("the end waits neither for heads nor for bodies that do not come") {
   for (std::size_t i = 0; i < 64; ++i) CHECK(all[i].receive() == "GET / HTTP/1.1\r");  // its answer is under way
   p.listener.reset();
   for (std::size_t i = 64; i < all.size(); ++i) CHECK(all[i].receive_all().empty());
+}
+
+TEST_CASE("an answer that is under way at the end is finished") {
+  std::promise<void> begun;
+  echoing_port p{{.patience = no_deadline, .grace = no_deadline}, [&](int socket, const std::string&) {
+                   begun.set_value();
+                   char word[2];
+                   ::recv(socket, word, sizeof word, MSG_WAITALL);
+                   send_text(socket, "done");
+                 }};
+  socket_client served{p.port}, stranger{p.port};
+  served.send(small_request);
+  begun.get_future().wait();
+  std::thread end{[&] { p.listener.reset(); }};
+  CHECK(stranger.receive_all().empty());  // the end has begun
+  served.send("go");
+  CHECK(served.receive_all() == "done");
+  end.join();
 }
 
 TEST_CASE("an answer that fails closes its connection, and no other") {
