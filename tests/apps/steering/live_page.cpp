@@ -118,6 +118,15 @@ TEST_CASE("the page is that of hydra report with one script, and loads nothing f
   CHECK(r->get_header_value("Cache-Control") == "no-store");
 }
 
+TEST_CASE("who asks for a part of the page gets all of it") {
+  const served_run s;
+  for (const std::string range : {"bytes=0-3", "no range"}) {
+    const auto r = s.get("/" + s.token, {{"RANGE", range}, {"Range", range}});
+    CHECK(status_of(r) == 200);
+    CHECK_THAT(r->body, StartsWith("<!DOCTYPE html>") && Contains("loss curves"));
+  }
+}
+
 TEST_CASE("the live page takes the commands of the socket") {
   const served_run s;
   const auto cloned = s.post(R"({"command": "clone", "model": "gpt-a", "changes": ["steps=20"]})");
