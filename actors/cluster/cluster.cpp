@@ -4,15 +4,24 @@
 #include "actors/report/report_json.hpp"
 #include "actors/run/run_requests.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <future>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 namespace hydra {
 
 namespace {
+
+/// No node is let in any more.
+bool is_complete(const report& r) {
+  return !r.interrupted && std::ranges::all_of(r.models, [](const model_report& m) {
+    return m.status == model_status::finished || m.status == model_status::stopped;
+  });
+}
 
 /// A coordinator that ends drops what it was asked.
 template <class Answer>
@@ -31,7 +40,7 @@ struct cluster::state {
       : what(std::move(w)),
         options(std::move(o)),
         lines(what.folder, options.progress),
-        network(options.keys, add_cluster_messages),
+        network(options.keys ? *options.keys : take_keys_of_run(what.folder), add_cluster_messages),
         coordinator(coordinator_handle::spawn(network.system(), setup())) {
     try {
       options.listen.port = network.listen(coordinator.actor(), options.listen);
@@ -114,6 +123,10 @@ report cluster::run(session_maker local) {
   if (record.began ||
       !std::filesystem::exists(file)) {  // a run that has only waited for nodes keeps the report from before
     write_report(r, file);
+  }
+  if (is_complete(r)) {  // after the report: a run that has none is continued, by nodes that have these keys
+    std::error_code ignored;
+    std::filesystem::remove_all(keys_of_run(s.what.folder), ignored);
   }
   return r;
 }

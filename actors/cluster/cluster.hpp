@@ -18,7 +18,7 @@ namespace hydra {
 
 struct cluster_options {
   network_address listen{"127.0.0.1", 0};
-  std::optional<cluster_keys> keys{};             ///< needed for an address that other machines can reach
+  std::optional<cluster_keys> keys{};             ///< none: those of the run, until it has completed (keys_of_run)
   std::size_t nodes = 1;                          ///< the first model is given to a node when so many are there
   std::string local_name = "local";               ///< of this process as a node; empty if it is none
   bool progress = false;                          ///< live progress on stderr

@@ -4,6 +4,7 @@
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
 
+#include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -140,6 +141,25 @@ struct pem_source {
   std::unique_ptr<BIO, freed_by<BIO_free_all>> bytes;
 };
 
+/// As ssh demands it of private keys; who may replace the files could let anybody in. What is root's, as secrets that
+/// Kubernetes mounts are, is root's to protect.
+void check_private(const cluster_keys& keys) {
+  struct stat folder {}, key {};
+  const auto above = keys.key.parent_path();
+  if (::stat(above.empty() ? "." : above.c_str(), &folder) != 0 || ::stat(keys.key.c_str(), &key) != 0) {
+    return;  // whoever opens it says why
+  }
+  const auto is_trusted = [](uid_t owner) { return owner == ::geteuid() || owner == 0; };
+  if (!is_trusted(folder.st_uid) || !is_trusted(key.st_uid)) {
+    refuse(keys.key, "it, or its folder, is another user's, who could let anybody in; use a copy of your own");
+  }
+  if (key.st_uid == ::geteuid() && (key.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    refuse(keys.key, fmt::format("others may read or change it (mode {:04o}), and whoever has it belongs to the cluster: "
+                                 "chmod 600 key.pem, or make new keys if somebody may have read it",
+                                 key.st_mode & 07777));
+  }
+}
+
 certificate read_certificate(const fs::path& file) {
   certificate c(PEM_read_bio_X509(pem_source(file).bytes.get(), nullptr, nullptr, nullptr));
   ERR_clear_error();
@@ -172,6 +192,7 @@ void make_cluster_keys(const std::filesystem::path& folder) {
 }
 
 void check_cluster_keys(const cluster_keys& keys) {
+  check_private(keys);
   const auto authority = read_certificate(keys.authority);
   const auto own = read_certificate(keys.certificate);
   const private_key key(PEM_read_bio_PrivateKey(pem_source(keys.key).bytes.get(), nullptr, nullptr, nullptr));
@@ -188,6 +209,24 @@ void check_cluster_keys(const cluster_keys& keys) {
   if (!is_signed) {
     refuse(keys.certificate, "was not signed by " + keys.authority.string());
   }
+}
+
+fs::path keys_of_run(const fs::path& run) { return run / "keys"; }
+
+cluster_keys take_keys_of_run(const fs::path& run) {
+  const auto folder = keys_of_run(run);
+  const auto keys = cluster_keys::in(folder);
+  try {
+    check_cluster_keys(keys);
+  } catch (const fault_error&) {
+    std::error_code why;
+    fs::remove_all(folder, why);
+    if (why) {
+      throw fault_error(fault_code::io, folder.string() + " cannot be removed, to make new keys: " + why.message());
+    }
+    make_cluster_keys(folder);
+  }
+  return keys;
 }
 
 }  // namespace hydra

@@ -22,7 +22,13 @@ struct cluster_keys {
 void make_cluster_keys(const std::filesystem::path& folder);
 
 /// Throws fault_error{bad_input} naming the file that cannot be read, is not what it should be, belongs to another authority or
-/// key, or is not valid now.
+/// key, or is not valid now; also if the folder or the key is another user's, or others may read the key.
 void check_cluster_keys(const cluster_keys& keys);
+
+/// The folder of a run, in its own, with the keys that are made for it alone.
+std::filesystem::path keys_of_run(const std::filesystem::path& run);
+
+/// Makes them, unless there are valid ones: a run that is resumed lets in the nodes that try again. Throws fault_error{io}.
+cluster_keys take_keys_of_run(const std::filesystem::path& run);
 
 }  // namespace hydra

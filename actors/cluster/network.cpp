@@ -17,6 +17,7 @@
 #include "runtime/base/thread_supply.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/io/middleman.hpp>
 #include <caf/node_id.hpp>
 #include <caf/openssl/manager.hpp>
 #include <caf/scoped_actor.hpp>
@@ -131,8 +132,8 @@ void load_with_threads(caf::actor_system_config& config) {
   });
 }
 
-/// Of the middleman: its multiplexer, and an actor for each kind of connections.
-std::size_t threads_of_network(bool encrypted) { return threads_of_system + (encrypted ? 3 : 2); }
+/// With those of the middleman: its multiplexer, and an actor for each kind of connections.
+constexpr std::size_t threads_of_network = threads_of_system + 3;
 
 }  // namespace
 
@@ -197,28 +198,26 @@ network_address reachable(network_address a) {
   return a;
 }
 
-cluster_network::cluster_network(const std::optional<cluster_keys>& keys, const message_types& types)
+cluster_network::cluster_network(const cluster_keys& keys, const message_types& types)
     : config_(make_system_config()) {
+  check_cluster_keys(keys);
+  if (!openssl_errors_are_cleared()) {
+    throw fault_error(fault_code::internal, "this program was linked without openssl_errors.cpp in front of libssl");
+  }
+  for (const auto& file : {keys.authority, keys.certificate, keys.key}) {
+    files_.emplace_back(file);
+  }
+  config_->openssl_cafile = files_[0].path();
+  config_->openssl_certificate = files_[1].path();
+  config_->openssl_key = files_[2].path();
   config_->set("middleman.heartbeat-interval", heartbeat);
   config_->set("middleman.connection-timeout", timeout);
   config_->set("middleman.app-identifiers", std::vector<std::string>{application});
   types(*config_);
   load_with_threads<caf::io::middleman>(*config_);
-  if (keys) {
-    check_cluster_keys(*keys);
-    if (!openssl_errors_are_cleared()) {
-      throw fault_error(fault_code::internal, "this program was linked without openssl_errors.cpp in front of libssl");
-    }
-    for (const auto& file : {keys->authority, keys->certificate, keys->key}) {
-      files_.emplace_back(file);
-    }
-    config_->openssl_cafile = files_[0].path();
-    config_->openssl_certificate = files_[1].path();
-    config_->openssl_key = files_[2].path();
-    load_with_threads<caf::openssl::manager>(*config_);
-  }
+  load_with_threads<caf::openssl::manager>(*config_);
   config_->load<network_module>();
-  require_threads(threads_of_network(keys.has_value()), "the network of the cluster");
+  require_threads(threads_of_network, "the network of the cluster");
   system_ = std::make_unique<caf::actor_system>(*config_);
 }
 
@@ -226,18 +225,9 @@ cluster_network::~cluster_network() = default;
 
 /// caf::openssl::unpublish does not compile.
 void cluster_network::close(const caf::actor_addr& actor, std::uint16_t port) {
-  const auto broker = encrypted() ? system_->openssl_manager().actor_handle() : system_->middleman().actor_handle();
   caf::scoped_actor self(*system_);
-  self->request(broker, timeout, caf::unpublish_atom::value, actor, port).receive([] {}, [](const caf::error&) {});
-}
-
-void cluster_network::check_reachable(const network_address& at) const {
-  if (!encrypted() && !is_loopback(at.host)) {
-    refuse(fmt::format(
-        "{}: others can reach that address, so it needs keys: `hydra cluster keys DIR` makes them; without keys "
-        "use 127.0.0.1",
-        to_string(at)));
-  }
+  self->request(system_->openssl_manager().actor_handle(), timeout, caf::unpublish_atom::value, actor, port)
+      .receive([] {}, [](const caf::error&) {});
 }
 
 void cluster_network::refuse_listening(const network_address& at, const std::string& why) const {
@@ -247,11 +237,10 @@ void cluster_network::refuse_listening(const network_address& at, const std::str
 }
 
 void cluster_network::refuse_reaching(const network_address& at, const std::string& why) const {
-  throw fault_error(
-      fault_code::io,
-      fmt::format("{}: no coordinator of this cluster answers there ({}): it is not running, its address is another "
-                  "one, or {}",
-                  to_string(at), why, encrypted() ? "its keys are others" : "it uses keys"));
+  throw fault_error(fault_code::io,
+                    fmt::format("{}: no coordinator of this cluster answers there ({}): it is not running, its address "
+                                "is another one, or its keys are others",
+                                to_string(at), why));
 }
 
 }  // namespace hydra

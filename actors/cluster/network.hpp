@@ -1,20 +1,19 @@
 #pragma once
-// The network between the processes of a cluster: CAF's. Connections that leave the machine are encrypted, and both ends prove
-// that they belong to the cluster; the messages of others are not read.
+// The network between the processes of a cluster: CAF's. Connections are encrypted, and both ends prove that they belong to the
+// cluster; the messages of others are not read.
 
 #include "actors/cluster/keys.hpp"
 
 #include <caf/actor_addr.hpp>
 #include <caf/actor_system_config.hpp>
-#include <caf/io/middleman.hpp>
 #include <caf/openssl/publish.hpp>
 #include <caf/openssl/remote_actor.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -43,40 +42,31 @@ class cluster_network {
  public:
   using message_types = std::function<void(caf::actor_system_config&)>;
 
-  /// Without keys connections are plain, and do not leave this machine. `types` adds the messages that are sent. The files of
-  /// keys are not read again. Throws fault_error{bad_input}.
-  cluster_network(const std::optional<cluster_keys>& keys, const message_types& types);
+  /// `types` adds the messages that are sent. The files of keys are not read again. Throws fault_error{bad_input}.
+  cluster_network(const cluster_keys& keys, const message_types& types);
   ~cluster_network();
 
   caf::actor_system& system() noexcept { return *system_; }
 
-  /// Returns the port. Throws fault_error{bad_input} for an address that is taken, or not of this machine, or, without keys, that
-  /// others can reach.
+  /// Returns the port. Throws fault_error{bad_input} for an address that is taken, or not of this machine.
   template <class Handle>
   std::uint16_t listen(const Handle& actor, const network_address& at) {
-    check_reachable(at);
-    const auto port = encrypted() ? caf::openssl::publish(actor, at.port, at.host.c_str(), true)
-                                  : system_->middleman().publish(actor, at.port, at.host.c_str(), true);
+    const auto port = caf::openssl::publish(actor, at.port, at.host.c_str(), true);
     if (!port) {
       refuse_listening(at, system_->render(port.error()));
     }
     return *port;
   }
 
-  /// Throws fault_error{bad_input}, without keys, for an address that others can reach.
-  void check_reachable(const network_address& at) const;
-
   /// Nobody finds the actor there any more. Blocks for a moment; not in an actor. To be called before the network ends: CAF holds
   /// what is published.
   void close(const caf::actor_addr& actor, std::uint16_t port);
 
   /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws fault_error{io} if
-  /// nobody answers, or not as a member of this cluster, {bad_input} without keys for an address that is not on this machine.
+  /// nobody answers, or not as a member of this cluster.
   template <class Handle>
   Handle reach(const network_address& at) {
-    check_reachable(at);
-    auto actor = encrypted() ? caf::openssl::remote_actor<Handle>(*system_, at.host, at.port)
-                             : system_->middleman().remote_actor<Handle>(at.host, at.port);
+    auto actor = caf::openssl::remote_actor<Handle>(*system_, at.host, at.port);
     if (!actor) {
       refuse_reaching(at, system_->render(actor.error()));
     }
@@ -85,11 +75,10 @@ class cluster_network {
 
  private:
   class memory_file;
-  bool encrypted() const noexcept { return !files_.empty(); }
   [[noreturn]] void refuse_listening(const network_address& at, const std::string& why) const;
   [[noreturn]] void refuse_reaching(const network_address& at, const std::string& why) const;
 
-  std::vector<memory_file> files_;  ///< the keys; none: plain connections
+  std::vector<memory_file> files_;  ///< the keys
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;
 };

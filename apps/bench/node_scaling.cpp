@@ -41,7 +41,7 @@ session_maker maker(const bench_workload& w) {
 class bench_node {
  public:
   bench_node(int number, const std::string& address, const fs::path& folder, const bench_workload& w)
-      : network_{{}, add_cluster_messages},
+      : network_{cluster_keys::in(keys_of_run(folder / "run")), add_cluster_messages},
         member_{{.name = fmt::format("node-{}", number), .folder = folder / std::to_string(number)}, maker(w)},
         end_{std::async(std::launch::async,
                         [this, address] { return member_.join(network_, parse_address(address)); })} {}

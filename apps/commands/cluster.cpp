@@ -18,8 +18,7 @@ int make_keys(const std::string& what, const std::string& folder) {
   make_cluster_keys(folder);
   fmt::print(stderr,
              "\"{}\" has the keys of a new cluster: copy it to every machine, over a channel that others cannot read, "
-             "and give "
-             "it to hydra train --listen and hydra node by --keys. Whoever has it belongs to the cluster.\n",
+             "and give it to hydra train --listen and hydra node by --keys. Whoever has it belongs to the cluster.\n",
              folder);
   return 0;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,21 +34,49 @@ std::string variable(const char* name) {
 }
 
 /// By the option, else by the variables that launchers of other systems set, too.
-std::string address_of(const node_options& o) {
-  if (o.join) {
-    std::error_code ignored;
-    if (!fs::is_directory(*o.join, ignored)) return *o.join;
-    if (const auto run = read_cluster(*o.join)) return run->address;
-    hydra::refuse(fmt::format(
-        "--join \"{}\": no cluster.json in that folder: it is not the folder of a run of hydra train --listen",
-        *o.join));
-  }
+std::string coordinator_of(const node_options& o) {
+  if (o.join) return *o.join;
   if (const std::string given = variable("HYDRA_COORDINATOR"); !given.empty()) return given;
   if (const std::string host = variable("MASTER_ADDR"), port = variable("MASTER_PORT"); !host.empty() && !port.empty())
     return host + ":" + port;
   hydra::refuse(
       "--join HOST:PORT, or --join with the run folder, says where hydra train --listen runs; or HYDRA_COORDINATOR, or "
       "MASTER_ADDR and MASTER_PORT in the environment");
+}
+
+/// Where the coordinator is, and who is let in there.
+struct run_entrance {
+  network_address at;
+  cluster_keys keys;
+};
+
+run_entrance entrance_of_run(const fs::path& run, const std::optional<std::string>& keys) {
+  const auto known = read_cluster(run);
+  if (!known)
+    hydra::refuse(fmt::format(
+        "--join \"{}\": no cluster.json in that folder: it is not the folder of a run of hydra train --listen",
+        run.string()));
+  const fs::path own = keys_of_run(run);
+  std::error_code ignored;
+  if (!keys && !fs::exists(own, ignored))
+    hydra::refuse(fmt::format("--join \"{}\": there is no folder \"{}\": the run has completed, or hydra train was given "
+                              "its keys by --keys; then give the same to hydra node",
+                              run.string(), own.string()));
+  return {parse_address(known->address), cluster_keys::in(keys ? fs::path{*keys} : own)};
+}
+
+run_entrance entrance_of(const node_options& o) {
+  const std::string to = coordinator_of(o);
+  std::error_code ignored;
+  if (fs::is_directory(to, ignored)) return entrance_of_run(to, o.keys);
+  const network_address at = parse_address(to);
+  if (!o.keys)
+    hydra::refuse(fmt::format(
+        "{0}: a node needs the keys of the run: hydra node --join RUN takes address and keys from the run folder, if this "
+        "machine sees it; else hydra node --join {0} --keys DIR, with the folder that hydra train was given by --keys, or "
+        "a copy of RUN/keys",
+        to_string(at)));
+  return {at, cluster_keys::in(*o.keys)};
 }
 
 /// Different for two nodes of a machine.
@@ -67,13 +96,13 @@ int status_of_end(node_end end) {
 
 int serve(const node_options& o) {
   const blocked_signals blocked;  // before any thread is created
-  const network_address at = parse_address(address_of(o));
+  const run_entrance entrance = entrance_of(o);
   const node_machine here{o.devices.value_or(""), o.host_memory};
   check_machine(here);
   const std::string name = o.name.value_or(default_name());
   if (name.empty()) hydra::refuse("--name: a node needs a name");
   const fs::path folder = fs::absolute(o.folder.value_or("nodes/" + name));
-  cluster_network network{o.keys ? std::optional{cluster_keys::in(*o.keys)} : std::nullopt, add_cluster_messages};
+  cluster_network network{entrance.keys, add_cluster_messages};
   cluster_member member{
       {.name = name,
        .folder = folder,
@@ -82,7 +111,7 @@ int serve(const node_options& o) {
        .say = [](const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); }},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
-  const int status = status_of_end(member.join(network, at));
+  const int status = status_of_end(member.join(network, entrance.at));
   std::error_code ignored;
   if (!o.folder) fs::remove("nodes", ignored);  // if it is empty
   return status;
@@ -96,7 +125,7 @@ command_action declare_node(command_line& line) {
       "--join", o->join,
       "HOST:PORT of hydra train --listen, or its run folder (default: HYDRA_COORDINATOR, else MASTER_ADDR and "
       "MASTER_PORT, of the environment)");
-  line.add_option("--keys", o->keys, "folder with the keys of the cluster; without, only this machine can be reached");
+  line.add_option("--keys", o->keys, "folder with the keys of the cluster (default: those in the run folder)");
   line.add_option("--name", o->name,
                   "name of the node, unique in the cluster (default: name of the host and process number)");
   line.add_option("--address", o->address,

@@ -273,10 +273,13 @@ command_action declare_train(command_line& line) {
       .optional("[ADDRESS:PORT]", "127.0.0.1:0");
   const auto listen =
       line.add_option("--listen", o->listen,
-                      "trains on several machines: hydra node joins there (default: 127.0.0.1 and a free port; other "
-                      "addresses need --keys; see docs/cluster.md)")
+                      "trains on several machines: hydra node joins there (default: 127.0.0.1 and a free port; see "
+                      "docs/cluster.md)")
           .optional("[ADDRESS:PORT]", "127.0.0.1:0");
-  line.add_option("--keys", o->keys, "folder with the keys of the cluster, made by hydra cluster keys").needs(listen);
+  line.add_option("--keys", o->keys,
+                  "folder with the keys of the cluster, made by hydra cluster keys (default: keys of this run, in its "
+                  "folder until it has completed)")
+      .needs(listen);
   line.add_option("--nodes", o->nodes, "of --listen: waits for so many nodes, this process included, before it begins")
       .needs(listen);
   line.add_flag("--no-local", o->no_local, "of --listen: this process trains no models itself").needs(listen);

@@ -26,6 +26,8 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string>
+#include <system_error>
 
 namespace hydra::apps {
 
@@ -87,9 +89,10 @@ cluster_options options_of(const cluster_train_options& o) {
 }
 
 /// In quiet runs, too, as the URL of a page: the port may be any that was free.
-void say_how_to_join(const cluster& c, const cluster_train_options& o) {
-  fmt::print(stderr, "nodes join by: hydra node --join {}{}\n", c.address(),
-             o.keys ? " --keys " + shell_word(*o.keys) : " (from this machine only, as there are no --keys)");
+void say_how_to_join(const cluster& c, const fs::path& folder, const cluster_train_options& o) {
+  const std::string where = o.keys ? c.address() + " --keys " + shell_word(*o.keys)
+                                   : shell_word(fs::absolute(folder).lexically_normal().string());
+  fmt::print(stderr, "nodes join by: hydra node --join {}\n", where);
   if (const auto others = o.nodes - (o.local ? 1 : 0); others > 0 && !o.quiet)
     fmt::print(stderr, "waiting for {}\n", counted(others, "node"));
 }
@@ -119,14 +122,16 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   cluster_workload what = work_of(w, sources);
   check_saved(what);
   const std::uint64_t run = what.run;
-  cluster c{std::move(what), options_of(o)};
   record_workload(folder, w.expanded);
   record_data(folder, sources, data_files(w));
+  std::error_code ignored;
+  if (o.keys) fs::remove_all(keys_of_run(folder), ignored);  // of an earlier start: no node must join by them
+  cluster c{std::move(what), options_of(o)};
   record_cluster(folder, {run, c.address()});
   const interrupts watch{blocked, [&c] { c.interrupt(); }};
   cluster_steering steered{c, folder};
   const entrances both{steered, folder, o.page};
-  say_how_to_join(c, o);
+  say_how_to_join(c, folder, o);
   report r = c.run(local_node(o.local));
   join_traces(folder, r);
   steered.ended(r);

@@ -16,7 +16,7 @@ namespace hydra::apps {
 
 struct cluster_train_options {
   std::string listen;               ///< "ADDRESS:PORT"
-  std::optional<std::string> keys;  ///< folder
+  std::optional<std::string> keys;  ///< folder; none: keys of the run
   std::uint64_t nodes = 1;
   bool local = true;  ///< this process is a node, too
   std::optional<live_address> page;

@@ -1,5 +1,6 @@
 #include "apps/run_folder/run_folder.hpp"
 
+#include "actors/cluster/keys.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "runtime/base/path_kind.hpp"
@@ -62,9 +63,9 @@ void record_workload(const fs::path& run, const std::string& text) {
 }
 
 void remove_unused(const fs::path& folder) noexcept try {
-  const auto is_of_begin = [](const fs::directory_entry& e) {
+  const auto is_of_begin = [&](const fs::directory_entry& e) {
     const fs::path name = e.path().filename();
-    return name == workload_file || name == data_file || name == cluster_file_name;
+    return name == workload_file || name == data_file || name == cluster_file_name || e.path() == keys_of_run(folder);
   };
   if (!std::ranges::all_of(fs::directory_iterator{folder}, is_of_begin)) return;
   fs::remove_all(folder);

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/exchange.hpp"
 #include "actors/cluster/network.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -28,8 +29,9 @@ Value awaited(std::promise<Value>& promise) {
 /// A node that belongs to one team at a time.
 class team_node {
  public:
-  team_node()
-      : exchange_(std::make_unique<node_exchange>(network_, [this](const team_failure& f) { lost_.set_value(f); })) {
+  explicit team_node(const test::temporary_folder& cluster)
+      : network_(take_keys_of_run(cluster.path()), add_cluster_messages),
+        exchange_(std::make_unique<node_exchange>(network_, [this](const team_failure& f) { lost_.set_value(f); })) {
     address_ = exchange_->listen("127.0.0.1");
   }
 
@@ -63,7 +65,7 @@ class team_node {
   std::promise<bool> formed_;
   std::promise<team_failure> lost_;
   std::promise<fault> done_;
-  cluster_network network_{{}, add_cluster_messages};
+  cluster_network network_;
   std::unique_ptr<node_exchange> exchange_;
   std::string address_;
 };
@@ -75,7 +77,8 @@ std::vector<team_member> members_of(const team_node& a, const team_node& b) {
 }  // namespace
 
 TEST_CASE("two nodes form a team, add their values, and form another one", "[exchange]") {
-  team_node a, b;
+  const test::temporary_folder cluster;
+  team_node a(cluster), b(cluster);
   const auto members = members_of(a, b);
   for (const assignment_epoch epoch : {1, 2}) {
     a.form(members, 0, epoch, 7);
@@ -94,7 +97,8 @@ TEST_CASE("two nodes form a team, add their values, and form another one", "[exc
 }
 
 TEST_CASE("an exchange of an earlier team is cancelled", "[exchange]") {
-  team_node a, b;
+  const test::temporary_folder cluster;
+  team_node a(cluster), b(cluster);
   const auto members = members_of(a, b);
   a.form(members, 0, 2, 7);
   b.form(members, 1, 2, 7);
@@ -106,7 +110,8 @@ TEST_CASE("an exchange of an earlier team is cancelled", "[exchange]") {
 }
 
 TEST_CASE("nodes with states of different steps form no team", "[exchange]") {
-  team_node a, b;
+  const test::temporary_folder cluster;
+  team_node a(cluster), b(cluster);
   const auto members = members_of(a, b);
   a.form(members, 0, 1, 7);
   b.form(members, 1, 1, 8);
@@ -114,7 +119,8 @@ TEST_CASE("nodes with states of different steps form no team", "[exchange]") {
 }
 
 TEST_CASE("a member that ends is named, and what was under way is cancelled", "[exchange]") {
-  team_node a, b;
+  const test::temporary_folder cluster;
+  team_node a(cluster), b(cluster);
   const auto members = members_of(a, b);
   a.form(members, 0, 1, 7);
   b.form(members, 1, 1, 7);
@@ -132,7 +138,8 @@ TEST_CASE("a member that ends is named, and what was under way is cancelled", "[
 }
 
 TEST_CASE("a member that cannot be reached is named", "[exchange]") {
-  team_node a;
+  const test::temporary_folder cluster;
+  team_node a(cluster);
   // It is the one with the smaller address that connects.
   a.form({{a.address(), 1}, {"127.0.0.9:1", 1}}, 0, 1, 7);
   const auto failure = a.lost();

@@ -43,7 +43,7 @@ void no_messages(caf::actor_system_config&) {}
 
 /// A process that listens, and answers.
 struct listener {
-  explicit listener(const std::optional<cluster_keys>& keys) : network(keys, no_messages) {
+  explicit listener(const cluster_keys& keys) : network(keys, no_messages) {
     actor = network.system().spawn(echo);
     at.port = network.listen(actor, at);
   }
@@ -61,7 +61,7 @@ int asked(cluster_network& from, const echo_actor& actor, int n) {
   return answer;
 }
 
-bool answers(const listener& l, const std::optional<cluster_keys>& keys) {
+bool answers(const listener& l, const cluster_keys& keys) {
   cluster_network other(keys, no_messages);
   return asked(other, other.reach<echo_actor>(l.at), 4) == 5;
 }
@@ -138,6 +138,35 @@ TEST_CASE("keys that do not belong together are refused, with the file", "[clust
   CHECK_THROWS_WITH(check_cluster_keys(cluster_keys::in(folder.path() / "none")), Contains("hydra cluster keys DIR"));
 }
 
+TEST_CASE("a key that others may read, or that is another user's, is refused", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  for (const auto wrong : {fs::perms::group_read, fs::perms::others_read, fs::perms::others_write}) {
+    fs::permissions(keys.key, fs::perms::owner_read | wrong);
+    CHECK_THROWS_WITH(check_cluster_keys(keys), Contains("keys/key.pem: others may read") && Contains("chmod 600"));
+  }
+  fs::permissions(keys.key, fs::perms::owner_read);
+  check_cluster_keys(keys);
+  if (::geteuid() != 0) return;  // nobody else can give files away
+  for (const auto& given : {keys.key, folder.path() / "keys"}) {
+    REQUIRE(::chown(given.c_str(), 65534, 65534) == 0);
+    CHECK_THROWS_WITH(check_cluster_keys(keys), Contains("another user's"));
+    REQUIRE(::chown(given.c_str(), 0, 0) == 0);
+  }
+}
+
+TEST_CASE("the keys of a run are made once, and again if they cannot be used", "[cluster]") {
+  const temporary_folder folder;
+  const auto keys = take_keys_of_run(folder.path());
+  const auto first = read_text(keys.key);
+  check_cluster_keys(keys);
+  CHECK(fs::status(keys_of_run(folder.path())).permissions() == fs::perms::owner_all);
+  CHECK(read_text(take_keys_of_run(folder.path()).key) == first);
+  fs::resize_file(keys.certificate, 100);  // as if the process had been killed meanwhile
+  check_cluster_keys(take_keys_of_run(folder.path()));
+  CHECK(read_text(keys.key) != first);
+}
+
 // -- addresses --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("addresses are a host and a port", "[cluster]") {
@@ -150,12 +179,9 @@ TEST_CASE("addresses are a host and a port", "[cluster]") {
   }
 }
 
-TEST_CASE("without keys a process listens on its own machine only", "[cluster]") {
-  const listener l{std::nullopt};
-  CHECK(answers(l, std::nullopt));
-  cluster_network plain{std::nullopt, no_messages};
-  CHECK_THROWS_WITH(plain.listen(plain.system().spawn(echo), {"0.0.0.0", 0}), Contains("so it needs keys"));
-  CHECK_THROWS_WITH(plain.listen(plain.system().spawn(echo), l.at), Contains("the port is taken"));
+TEST_CASE("a port that is taken is refused", "[cluster]") {
+  cluster_of_two c;
+  CHECK_THROWS_WITH(c.member.listen(c.member.system().spawn(echo), c.l.at), Contains("the port is taken"));
 }
 
 TEST_CASE("a node that reaches nobody within its patience says why it gives up, once", "[cluster]") {
@@ -181,7 +207,6 @@ TEST_CASE("who has the keys of a cluster is answered, nobody else", "[cluster]")
   CHECK(answers(l, keys));
   CHECK_THROWS_WITH(answers(l, new_keys(folder.path() / "other")),
                     Contains("no coordinator of this cluster answers there"));
-  CHECK_THROWS_WITH(answers(l, std::nullopt), Contains("it uses keys"));
   CHECK(answers(l, keys));
 }
 
@@ -195,7 +220,9 @@ TEST_CASE("key files are not needed any more once a process has started", "[clus
 }
 
 TEST_CASE("two processes never have the same id, whatever their process numbers and network cards are", "[cluster]") {
-  cluster_network a{std::nullopt, no_messages}, b{std::nullopt, no_messages};
+  const temporary_folder folder;
+  const auto keys = new_keys(folder.path() / "keys");
+  cluster_network a{keys, no_messages}, b{keys, no_messages};
   const auto of_the_machine = [](cluster_network& n) {
     return caf::to_string(n.system().node()).substr(0, 32);
   };  // 16 bytes of 20

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/cluster.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/text_file.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/step_signal.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -68,11 +69,11 @@ cluster_workload workload_of(const cases& models, const fs::path& folder) {
   return w;
 }
 
-/// A node with a network of its own, on a thread.
+/// A node with a network of its own, on a thread; it joins the run in the folder.
 class test_node {
  public:
   test_node(const std::string& name, const fs::path& folder, const std::string& address, session_maker make)
-      : network_({}, add_cluster_messages),
+      : network_(cluster_keys::in(keys_of_run(folder / "run")), add_cluster_messages),
         member_({.name = name, .folder = folder / name, .patience = std::chrono::seconds(20)}, std::move(make)),
         end_(std::async(std::launch::async,
                         [this, address] { return member_.join(network_, parse_address(address)); })) {}
@@ -118,6 +119,7 @@ TEST_CASE("models that two nodes train have the bits of plain training", "[clust
   CHECK(r.bound() > duration{});
   CHECK(r.devices.size() == 2);
   CHECK_THROWS_WITH(c.status(), Catch::Contains("has ended"));
+  CHECK_FALSE(fs::exists(keys_of_run(folder.path() / "run")));
 }
 
 namespace {
@@ -438,6 +440,8 @@ TEST_CASE("a model that three nodes train together has the bits of plain trainin
 TEST_CASE("a model that nodes train together goes on with others when they come, leave or are interrupted",
           "[cluster]") {
   const temporary_folder folder;
+  const auto key = cluster_keys::in(keys_of_run(folder.path() / "run")).key;
+  std::string first_key;
   auto models = shared_models(100000);
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
@@ -457,8 +461,10 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
     CHECK(r.interrupted);
     CHECK(a.end() == node_end::done);
     CHECK(d.end() == node_end::done);
+    first_key = read_text(key);
   }
   under_way c(workload_of(models, folder.path() / "run"), {});
+  CHECK(read_text(key) == first_key);  // nodes that try again are let in
   test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(20);
   for (const auto& m : {"model-0", "model-1"}) c->stop(m);
@@ -467,4 +473,5 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
   for (std::size_t i = 0; i < models.size(); ++i) models[i].steps = r.models[i].steps;
   check_bits(r, models, model_status::stopped);
   CHECK(r.models[0].steps_before > 0);
+  CHECK_FALSE(fs::exists(key));
 }

@@ -1,0 +1,97 @@
+// How hydra node finds a run and is let in.
+
+#include "tests/apps/commands/forked_program.hpp"
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <string>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string node_refusal(const temporary_folder& folder, const std::string& options) {
+  const outcome o = run_hydra(folder, "node " + options);
+  CHECK(o.status == 2);
+  return o.err;
+}
+
+/// A run that only coordinates, and what it says, line by line.
+class coordinating_run {
+ public:
+  explicit coordinating_run(const temporary_folder& folder) : said_(folder.path() / "said") {
+    REQUIRE(::mkfifo(said_.c_str(), 0600) == 0);
+    end_ = std::async(std::launch::async, [this, &folder] {
+      return run_forked({.folder = folder.path(),
+                         .arguments = {"train", "w.toml", "--listen", "--no-local", "--output", "a run"},
+                         .out = folder.path() / "out",
+                         .err = said_});
+    });
+    lines_.open(said_);
+  }
+
+  /// The rest of the first line that begins so; empty if there is none until the run ends.
+  std::string after(const std::string& begin) {
+    for (std::string line; std::getline(lines_, line);)
+      if (line.starts_with(begin)) return line.substr(begin.size());
+    return "";
+  }
+  int end() {
+    for (std::string line; std::getline(lines_, line);) {
+    }
+    return end_.get();
+  }
+
+ private:
+  fs::path said_;
+  std::ifstream lines_;
+  std::future<int> end_;
+};
+
+}  // namespace
+
+TEST_CASE("a node needs the keys of its run, and is told both ways to them") {
+  const temporary_folder folder;
+  const auto both = Contains("hydra node --join RUN takes") && Contains("hydra node --join 127.0.0.1:9 --keys DIR");
+  CHECK_THAT(node_refusal(folder, "--join 127.0.0.1:9"), both);
+  REQUIRE(::setenv("MASTER_ADDR", "127.0.0.1", 1) + ::setenv("MASTER_PORT", "9", 1) == 0);
+  CHECK_THAT(node_refusal(folder, ""), both);
+  REQUIRE(::setenv("HYDRA_COORDINATOR", "127.0.0.1:9", 1) == 0);
+  CHECK_THAT(node_refusal(folder, ""), both);
+  for (const char* name : {"MASTER_ADDR", "MASTER_PORT", "HYDRA_COORDINATOR"}) ::unsetenv(name);
+  fs::create_directory(folder.path() / "there");
+  CHECK_THAT(node_refusal(folder, "--join there"), Contains("no cluster.json in that folder"));
+  folder.write("there/cluster.json", "{\"run\": \"1\", \"address\": \"127.0.0.1:9\"}");
+  CHECK_THAT(node_refusal(folder, "--join there"), Contains("there is no folder \"there/keys\"") && Contains("--keys"));
+  CHECK_THAT(node_refusal(folder, "--join there --keys other"), Contains("other/authority.pem: cannot be read"));
+}
+
+TEST_CASE("a node joins by the line that hydra train prints, and the keys of the run are gone when it has completed") {
+  const temporary_folder folder, elsewhere;
+  folder.write("w.toml", example);
+  coordinating_run run{folder};
+  const std::string line = run.after("nodes join by: hydra ");
+  REQUIRE(!line.empty());
+  CHECK(fs::exists(folder.path() / "a run/keys/key.pem"));
+  const outcome node = run_hydra(elsewhere, line);
+  INFO(node.err);
+  if (node.status != 0) run_hydra(folder, "control 'a run' quit");
+  CHECK(node.status == 0);
+  CHECK(run.end() == 0);
+  CHECK_FALSE(fs::exists(folder.path() / "a run/keys"));
+  CHECK_THAT(folder.read("a run/report.json"), Contains("sha256:"));
+}
+
+}  // namespace hydra::apps
