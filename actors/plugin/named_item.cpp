@@ -49,6 +49,8 @@ std::vector<offered_item> offered_items(const plugin_set& plugins, const sought_
   return found;
 }
 
+std::string file_of_plugin(const std::string& which) { return split(which).file; }
+
 bool names_plugin(const std::string& which) {
   return which.ends_with(".so") || which.find(".so:") != std::string::npos || which.find('/') != std::string::npos;
 }

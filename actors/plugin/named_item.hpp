@@ -23,6 +23,9 @@ struct offered_item {
 /// Of the plug-ins that are loaded, in the order of loading.
 std::vector<offered_item> offered_items(const plugin_set& plugins, const sought_kind& sought);
 
+/// "path/libx.so", also of "path/libx.so:name".
+std::string file_of_plugin(const std::string& which);
+
 /// True for "path/libx.so" and "path/libx.so:name", false for a name.
 bool names_plugin(const std::string& which);
 

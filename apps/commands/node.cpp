@@ -3,6 +3,7 @@
 #include "actors/cluster/member.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/workload/node_session.hpp"
 #include "runtime/base/refuse.hpp"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -25,6 +27,7 @@ namespace fs = std::filesystem;
 
 struct node_options {
   std::optional<std::string> join, keys, name, address, folder, devices, host_memory;
+  std::vector<std::string> plugins;
   std::string patience = "10min";
 };
 
@@ -97,7 +100,7 @@ int status_of_end(node_end end) {
 int serve(const node_options& o) {
   const blocked_signals blocked;  // before any thread is created
   const run_entrance entrance = entrance_of(o);
-  const node_machine here{o.devices.value_or(""), o.host_memory};
+  const node_machine here{o.devices.value_or(""), o.host_memory, o.plugins};
   check_machine(here);
   const std::string name = o.name.value_or(default_name());
   if (name.empty()) hydra::refuse("--name: a node needs a name");
@@ -134,6 +137,7 @@ command_action declare_node(command_line& line) {
   line.add_option("--folder", o->folder, "folder for the checkpoints of its models (default: nodes/NAME)");
   line.add_option("--devices", o->devices, "file with [[device]] tables instead of those of the workload");
   line.add_option("--host-memory", o->host_memory, "host memory that it may use, instead of [host] memory");
+  add_plugin_option(line, o->plugins);
   line.add_option("--patience", o->patience, "how long it tries to reach a coordinator").shows_default();
   return [o] { return serve(*o); };
 }

@@ -12,6 +12,7 @@
 #include "apps/steering/cluster_steering.hpp"
 #include "apps/steering/entrances.hpp"
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/foreign_code.hpp"
 #include "apps/workload/node_session.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/saved_model.hpp"
@@ -97,9 +98,12 @@ void say_how_to_join(const cluster& c, const fs::path& folder, const cluster_tra
     fmt::print(stderr, "waiting for {}\n", counted(others, "node"));
 }
 
-session_maker local_node(bool wanted) {
+/// It has the plug-ins that this process was started with.
+session_maker local_node(const workload& w, bool wanted) {
   if (!wanted) return nullptr;
-  return [](const node_accepted& what, const node_place& place) { return node_session(what, {}, place); };
+  node_machine here;
+  for (const plugin_file& p : named_plugins(w.as_run)) here.plugins.push_back(p.file.string());
+  return [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); };
 }
 
 }  // namespace
@@ -132,7 +136,7 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   cluster_steering steered{c, folder};
   const entrances both{steered, folder, o.page};
   say_how_to_join(c, folder, o);
-  report r = c.run(local_node(o.local));
+  report r = c.run(local_node(w, o.local));
   join_traces(folder, r);
   steered.ended(r);
   return r;

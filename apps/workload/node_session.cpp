@@ -1,7 +1,9 @@
 #include "apps/workload/node_session.hpp"
 
+#include "actors/plugin/known_plugins.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
+#include "apps/workload/foreign_code.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/paths.hpp"
 #include "apps/workload/schema.hpp"
@@ -53,12 +55,15 @@ std::string path_here(const std::string& path, const fs::path& folder, const nod
 void check_machine(const node_machine& here) {
   if (!here.devices.empty()) devices_in(here.devices);
   if (here.host_memory) parse_bytes(*here.host_memory);
+  const auto plugins = make_plugin_set();
+  for (const std::string& file : here.plugins) plugins->load(file);
 }
 
 std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place) {
   const std::string name = what.name + ".toml";
   value_table root = parse_toml(what.workload, name);
   const hydra::apps::place top{std::make_shared<std::string>(name), 1};
+  use_own_plugins(root, here.plugins);
   if (!here.devices.empty()) root.set("device", devices_in(here.devices));
   if (here.host_memory) set_path(root, "host.memory", text_value(*here.host_memory, top));
   for_each_path(root, workload_rules(), [&, folder = folder_for_paths(what.began_in)](std::string& path, value_kind) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -18,14 +19,16 @@ namespace hydra::apps {
 struct node_machine {
   std::filesystem::path devices{};           ///< a file with [[device]] tables; empty: those of the workload
   std::optional<std::string> host_memory{};  ///< as [host] memory
+  std::vector<std::string> plugins{};        ///< files: no others are loaded
 };
 
-/// Throws fault_error{bad_input} for a file that has anything but [[device]] tables.
+/// Loads the plug-ins. Throws fault_error{bad_input} for one that cannot be used, or a file that has anything but
+/// [[device]] tables.
 void check_machine(const node_machine& here);
 
 /// Of paths in the workload those that are relative start where its coordinator was started, if there is such a folder here, else
 /// in the working directory; what is not there is taken from `place.input`. Throws fault_error as read_workload() and assemble()
-/// do.
+/// do, {bad_input} for a workload that names plug-ins which are not among those of `here`.
 std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place);
 
 /// The files and folders that a workload names, for nodes.

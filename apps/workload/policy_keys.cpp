@@ -15,10 +15,9 @@ namespace fs = std::filesystem;
 
 /// A path of a plug-in.
 void make_absolute(value& v) {
-  auto* const path = v.as<std::string>();
-  if (!path || path->empty()) return;
+  auto& path = *v.as<std::string>();
   const fs::path folder = v.where.line > 0 ? fs::path{*v.where.source}.parent_path() : fs::path{};
-  *path = fs::absolute(folder / *path).lexically_normal().string();
+  path = fs::absolute(folder / path).lexically_normal().string();
 }
 
 template <class Content, class Value>
@@ -27,10 +26,10 @@ Content* content_of(Value* v) {
 }
 
 /// A name or a plug-in, perhaps with options.
-void resolve_choice(value* choice) {
+void visit_choice(value* choice, const std::function<void(value&)>& visit) {
   auto* const table = content_of<value_table>(choice);
   value* const which = table ? table->find("name") : choice;
-  if (const auto* const text = content_of<std::string>(which); text && names_plugin(*text)) make_absolute(*which);
+  if (const auto* const text = content_of<std::string>(which); text && names_plugin(*text)) visit(*which);
 }
 
 void check(const named_choice& c, const std::shared_ptr<plugin_set>& plugins) {
@@ -43,14 +42,17 @@ void check(const named_choice& c, const std::shared_ptr<plugin_set>& plugins) {
 
 }  // namespace
 
-void resolve_plugins(value_table& root) {
-  if (auto* const search = content_of<value_table>(root.find("search"))) resolve_choice(search->find("rule"));
+void for_each_plugin(value_table& root, const std::function<void(value&)>& visit) {
+  if (auto* const search = content_of<value_table>(root.find("search"))) visit_choice(search->find("rule"), visit);
   auto* const run = content_of<value_table>(root.find("run"));
   if (!run) return;
   if (auto* const plugins = content_of<value_list>(run->find("plugins")))
-    for (value& each : *plugins) make_absolute(each);
-  resolve_choice(run->find("policy"));
+    for (value& each : *plugins)
+      if (const auto* const path = each.as<std::string>(); path && !path->empty()) visit(each);
+  visit_choice(run->find("policy"), visit);
 }
+
+void resolve_plugins(value_table& root) { for_each_plugin(root, make_absolute); }
 
 std::vector<plugin_file> read_plugins(const value_table& root) {
   const auto* const run = content_of<const value_table>(root.find("run"));

@@ -7,6 +7,7 @@
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/hub_checkpoint.hpp"
+#include "tests/support/test_plugin.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace hydra::apps {
+
+using Catch::Contains;
 
 namespace {
 
@@ -73,6 +76,25 @@ TEST_CASE("a node has the same models with its own files as with those that it t
   asked.clear();
   CHECK(identity("/there/is/no/such/folder", "3") == whole);
   CHECK(asked == std::vector<std::string>{"data/train.bin", "tiny"});
+}
+
+TEST_CASE("a node loads the plug-ins that it was started with, and refuses a workload that needs others") {
+  const temporary_folder folder;
+  write_inputs(folder.path(), std::string(500, '\0'));
+  const auto session_of = [&](const std::string& text, const std::vector<std::string>& own) {
+    return node_session({.name = "w", .workload = text, .began_in = folder.path().string()}, {.plugins = own},
+                        {folder.path() / "out", nullptr, nullptr});
+  };
+  const auto with = [](const std::string& lines) { return "[run]\n" + lines + "\n" + workload_text.substr(6); };
+  const std::string theirs = "/theirs/two_policies.so", list = "plugins = [\"" + theirs + "\"]";
+  const std::string policy = "policy = \"" + theirs + ":last-candidate\"";
+  const std::string rule = "[search]\nkind = \"own\"\nrule = \"" + theirs + "\"\n";
+  for (const std::string& text : {with(list), with(policy), with(list + "\n" + policy), rule + workload_text})
+    CHECK_THROWS_WITH(session_of(text, {}), Contains("needs \"" + theirs + "\"") && Contains("hydra node --plugin FILE"));
+  const std::vector<std::string> own{test::test_plugin("two_policies").string()};
+  CHECK(session_of(with(policy), own) != nullptr);
+  CHECK(session_of(with(list + "\npolicy = \"last-candidate\""), own) != nullptr);
+  CHECK_THROWS_WITH(session_of(with(policy), {test::test_plugin("shortest_first").string()}), Contains("needs \"" + theirs));
 }
 
 TEST_CASE("the inputs of a workload are the files and folders that it names") {
