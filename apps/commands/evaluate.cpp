@@ -234,7 +234,7 @@ workload read_trained(const fs::path& run, const std::vector<key_override>& over
   const fs::path file = run / workload_file, began_in = data ? data->began_in : fs::path{};
   const value_table recorded = parse_toml(read_text(file, text_kind::settings), file.string());
   try {
-    return read_workload(file, without_training(overrides, recorded), began_in);
+    return read_workload_of_run(file, without_training(overrides, recorded), began_in);
   } catch (const fault_error& e) {
     throw fault_error{e.what_happened().code, e.what_happened().text + data_difference(recorded, began_in, overrides)};
   }

@@ -56,16 +56,6 @@ std::map<std::string, double> read_options(std::string_view text, const std::str
   return options;
 }
 
-listed_policy listed(const std::string& name, const known_policy& known, std::map<std::string, double> options) {
-  if (known.make_actor)
-    refuse_list(fmt::format("{} is an actor, which runs in real time: it cannot be simulated", name));
-  const policy_entry& entry = known.entry;
-  complete({0, options}, entry.options, entry.name);  // throws before anything is simulated
-  return {name, [entry, options = std::move(options)](std::uint64_t seed) {
-            return entry.make(complete({seed, options}, entry.options, entry.name));
-          }};
-}
-
 listed_policy parse_policy(const std::string& text, policy_registry& registry) {
   const auto open = text.find('(');
   const std::string name = text.substr(0, open);
@@ -85,6 +75,16 @@ std::vector<listed_policy> all_but(const policy_registry& registry, Without with
 }
 
 }  // namespace
+
+listed_policy listed(const std::string& name, const known_policy& known, std::map<std::string, double> options) {
+  if (known.make_actor)
+    refuse_list(fmt::format("{} is an actor, which runs in real time: it cannot be simulated", name));
+  const policy_entry& entry = known.entry;
+  complete({0, options}, entry.options, entry.name);  // throws before anything is simulated
+  return {name, [entry, options = std::move(options)](std::uint64_t seed) {
+            return entry.make(complete({seed, options}, entry.options, entry.name));
+          }};
+}
 
 std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry) {
   if (text == "all") return all_but(registry, [](const std::string&) { return false; });

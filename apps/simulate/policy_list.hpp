@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct listed_policy {
 /// An empty text: all that choose without chance or search. In the order given. Throws fault_error{bad_input}: an
 /// unknown policy or option (the message names the nearest known one), a policy that is given twice, a policy actor.
 std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry);
+
+/// One that is known, with options; `name`: as parse_policies() would read it. Throws as that does.
+listed_policy listed(const std::string& name, const known_policy& known, std::map<std::string, double> options);
 
 std::vector<std::string> names_of(const std::vector<listed_policy>& policies);
 

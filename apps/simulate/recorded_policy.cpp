@@ -2,16 +2,19 @@
 
 #include "actors/plugin/named_item.hpp"
 #include "apps/run_folder/run_folder.hpp"
+#include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
+#include "apps/workload/foreign_code.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
+#include <map>
 #include <vector>
 
 namespace hydra::apps {
@@ -20,13 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* advice = "give the plug-in that has it by --plugin, or other policies by --policies";
-
 /// "band-hold(critical_units=2)", in the format of --policies.
-std::string text_of(const std::string& name, const value_table* options) {
+std::string text_of(const std::string& name, const std::map<std::string, double>& options) {
   std::vector<std::string> given;
-  for (const table_entry& e : options ? options->entries : std::vector<table_entry>{})
-    if (e.key != "name") given.push_back(fmt::format("{}={}", e.key, real_from(e.is)));
+  for (const auto& [key, number] : options) given.push_back(fmt::format("{}={}", key, number));
   return given.empty() ? name : fmt::format("{}({})", name, fmt::join(given, ","));
 }
 
@@ -36,46 +36,55 @@ bool is_of_plugin(const policy_registry& registry, const std::string& name) {
   return std::ranges::any_of(all, [&](const known_policy& p) { return p.entry.name == name && !p.plugin.empty(); });
 }
 
-/// The policy's name without its plug-in, after the plug-in was loaded into the registry.
-std::string name_of(const std::string& which, const std::string& ran, policy_registry& registry) {
-  if (!names_plugin(which)) return which;
-  if (is_of_plugin(registry, ran)) return ran;
-  return registry.find(which).entry.name;
+/// The policy; a plug-in that has it is in the registry already. `ran`: its name in the report.
+known_policy find_given(const std::string& which, const std::string& ran, policy_registry& registry) {
+  if (!names_plugin(which)) return registry.find(which);
+  if (!names_plugin(ran) && is_of_plugin(registry, ran)) return registry.find(ran);
+  std::vector<std::string> given;
+  for (const plugin& p : registry.plugins()) given.push_back(p.file.string());
+  const auto mine = of_own_plugin(which, given);
+  if (!mine) refuse(fmt::format("\"{}\" is of a plug-in", which));
+  return registry.find(*mine);
 }
 
-/// Loads the plug-ins that still exist; the others may have been given by --plugin.
-void load_plugins(const value_table& run, policy_registry& registry) {
-  std::error_code ignored;
-  for (const value& v : sub_tables(run, "plugins"))
-    if (const auto file = to<fs::path>(v); fs::exists(file, ignored)) registry.load(file);
-}
-
-/// The policy as --policies writes it; without the key, the policy that ran.
-std::string choice_in(const value_table& run, const std::string& ran, policy_registry& registry) {
+/// Without the key, the policy that ran.
+listed_policy choice_in(const value_table& run, const std::string& ran, policy_registry& registry) {
   const value* const v = run.find("policy");
-  if (!v) return ran;
-  const auto* const table = v->as<value_table>();
-  return text_of(name_of(to<std::string>(table ? *table->find("name") : *v), ran, registry), table);
+  const named_choice choice = v ? read_choice(*v) : named_choice{.which = ran};
+  const known_policy known = find_given(choice.which, ran, registry);
+  return listed(text_of(known.entry.name, choice.options), known, choice.options);
 }
 
-recorded_policy read_policy_of(const fs::path& file, const std::string& ran, policy_registry& registry) {
-  const value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
-  const value_table& run = sub_table(root, "run");
-  load_plugins(run, registry);
-  return {std::move(parse_policies(choice_in(run, ran, registry), registry).front()), read_session_options(root, "run").seed};
+/// Empty for a folder without the file.
+value_table workload_of(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path file = folder / workload_file;
+  if (!fs::exists(file, ignored)) return {};
+  value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
+  const value* const run = root.find("run");
+  if (const auto* const keys = run ? run->as<value_table>() : nullptr) check_table({*keys, run->where, "run."}, run_rules());
+  resolve_plugins(root);
+  return root;
+}
+
+/// What to do about a policy that cannot be had.
+std::string advice(const value_table& root) {
+  const std::vector<plugin_file> named = named_plugins(root);
+  return fmt::format("{}give the plug-in that has it by --plugin FILE, or other policies by --policies",
+                     named.empty() ? "" : not_loaded(named) + ": ");
 }
 
 }  // namespace
 
 recorded_policy policy_of_run(const fs::path& folder, const report& r, policy_registry& registry) {
-  std::error_code ignored;
   const std::string ran = r.policy.substr(0, r.policy.find(", "));  // without the suffix of the ablation
-  const fs::path file = folder / workload_file;
+  const value_table root = workload_of(folder);
+  const std::uint64_t seed = root.entries.empty() ? r.seed : read_session_options(root, "run").seed;
   try {
-    if (fs::exists(file, ignored)) return read_policy_of(file, ran, registry);
-    return {std::move(parse_policies(ran, registry).front()), r.seed};
+    return {choice_in(sub_table(root, "run"), ran, registry), seed};
   } catch (const fault_error& e) {
-    throw fault_error{e.what_happened().code, fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice)};
+    throw fault_error{e.what_happened().code,
+                      fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice(root))};
   }
 }
 

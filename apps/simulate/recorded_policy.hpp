@@ -14,8 +14,9 @@ struct recorded_policy {
   std::uint64_t seed = 0;
 };
 
-/// Read from workload.toml in the run's folder; plug-ins that it names are loaded if they still exist. Without that
-/// file, from the report. Throws fault_error{bad_input}: a plug-in or policy does not exist.
+/// Read from workload.toml in the run's folder; without that file, from the report. Plug-ins that the folder names are not
+/// loaded: a policy of one of them is that of the plug-in with the same name in the registry. Throws
+/// fault_error{bad_input}: there is no such policy.
 recorded_policy policy_of_run(const std::filesystem::path& folder, const report& r, policy_registry& registry);
 
 }  // namespace hydra::apps

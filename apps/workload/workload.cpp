@@ -7,6 +7,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kinds.hpp"
 #include "apps/workload/expand_search.hpp"
+#include "apps/workload/foreign_code.hpp"
 #include "apps/workload/grid.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/parse.hpp"
@@ -24,6 +25,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 namespace hydra::apps {
 
@@ -187,9 +189,25 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
   return parse_workload(read_text(file, text_kind::settings), file.string(), overrides, began_in);
 }
 
-workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides,
-                        const std::filesystem::path& began_in) {
-  value_table root = parse_toml(text, name);
+namespace {
+
+/// Devices of plug-ins that were left out.
+void check_kinds(const value_table& root, const brought& b, const std::vector<plugin_file>& left_out) {
+  const value* const all = root.find("device");
+  const auto* const devices = all ? all->as<value_list>() : nullptr;
+  for (const value& d : devices && !left_out.empty() ? *devices : value_list{}) {
+    const auto* const keys = d.as<value_table>();
+    const value* const kind = keys ? keys->find("kind") : nullptr;
+    const auto* const name = kind ? kind->as<std::string>() : nullptr;
+    if (!name || std::ranges::count(b.kinds, *name, &device_kind::name) > 0) continue;
+    refuse(kind->where, "device.kind",
+           fmt::format("\"{}\" is of a plug-in; {}: give it by --plugin FILE", *name, not_loaded(left_out)));
+  }
+}
+
+/// `left_out`: plug-ins that the table named.
+workload read_table(value_table root, const std::string& name, const std::vector<key_override>& overrides,
+                    const std::filesystem::path& began_in, const std::vector<plugin_file>& left_out = {}) {
   if (!began_in.empty()) resolve_paths(root, workload_rules(), began_in);
   const std::vector<key_override> of_members = apply_overrides(root, overrides);
   expand_search(root, model_rules());
@@ -198,10 +216,25 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   const place file{std::make_shared<std::string>(name), 1};
   resolve_plugins(root);
   const brought b = load_plugins(root);
+  check_kinds(root, b, left_out);
   check_table({root, file, ""}, workload_rules(b.kinds));
   check_some(root, "device");
   expand_all_patterns(root);
   return build(root, file, b);
+}
+
+}  // namespace
+
+workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides,
+                        const std::filesystem::path& began_in) {
+  return read_table(parse_toml(text, name), name, overrides, began_in);
+}
+
+workload read_workload_of_run(const std::filesystem::path& file, const std::vector<key_override>& overrides,
+                              const std::filesystem::path& began_in) {
+  value_table root = parse_toml(read_text(file), file.string());
+  const std::vector<plugin_file> left_out = leave_out_code(root);
+  return read_table(std::move(root), file.string(), overrides, began_in, left_out);
 }
 
 value_list parse_models(std::string_view text, const std::string& name) {

@@ -54,6 +54,11 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
 workload parse_workload(std::string_view text, const std::string& name,
                         const std::vector<key_override>& overrides = {}, const std::filesystem::path& began_in = {});
 
+/// That of a run which is only read: its policy, search and plug-ins are left out, so that no code runs because the file
+/// names it. Throws as read_workload() does, and for devices of a plug-in that `overrides` do not name.
+workload read_workload_of_run(const std::filesystem::path& file, const std::vector<key_override>& overrides,
+                              const std::filesystem::path& began_in);
+
 /// The [[model]] tables of a text, grids expanded; `name` is named in messages. Throws fault_error{bad_input}, also for
 /// anything else in it.
 value_list parse_models(std::string_view text, const std::string& name);

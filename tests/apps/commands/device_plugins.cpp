@@ -77,7 +77,11 @@ TEST_CASE("a plug-in is named in the file or by an option, and a run is resumed 
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output there" + named).status == 0);
   CHECK_THAT(folder.read("there/workload.toml"), Contains("plugins = [\"" + plugin("thread_device") + "\"]"));
   CHECK(run_hydra(folder, "train there/workload.toml --quiet --output there --resume").status == 0);
-  CHECK(run_hydra(folder, "evaluate there").status == 0);
+  CHECK(run_hydra(folder, "evaluate there" + named).status == 0);
+  const outcome foreign = run_hydra(folder, "evaluate there");
+  CHECK(foreign.status == 2);
+  CHECK_THAT(foreign.err, Contains("\"thread\" is of a plug-in; the folder names \"" + plugin("thread_device") + "\"") &&
+                              Contains("give it by --plugin FILE"));
   CHECK(run_hydra(folder, "evaluate w.toml" + named).status == 0);
 }
 

@@ -110,9 +110,15 @@ TEST_CASE("a run is simulated again with the policy it was started with, its opt
   folder.write("w.toml", example);
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output good --policy " + plugin("shortest_first") +
                                 " --set run.seed=7").status == 0);
-  CHECK_THAT(run_hydra(folder, "simulate good").out, Contains("\nshortest-first ") && Contains("with shortest-first; simulated, "));
+  const std::string given = " --plugin " + plugin("shortest_first");
+  CHECK_THAT(run_hydra(folder, "simulate good" + given).out,
+             Contains("\nshortest-first ") && Contains("with shortest-first; simulated, "));
+  const outcome foreign = run_hydra(folder, "simulate good");
+  CHECK(foreign.status == 2);
+  CHECK_THAT(foreign.err, Contains("the folder names \"" + plugin("shortest_first") + "\"") && Contains("--plugin FILE"));
+  CHECK(run_hydra(folder, "evaluate good").status == 0);
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output bad --policy " + plugin("throwing")).status == 0);
-  const outcome o = run_hydra(folder, "simulate bad");
+  const outcome o = run_hydra(folder, "simulate bad --plugin " + plugin("throwing"));
   CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("during the run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
 }
 
