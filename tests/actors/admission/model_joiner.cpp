@@ -186,7 +186,7 @@ TEST_CASE("a lack of host memory, or a fault of a data source, is reported as su
   CHECK(refusal(b, wider) == fault_code::out_of_memory);
   CHECK_THROWS_WITH(b.prepare(wider), Catch::StartsWith("the host refused an allocation"));
   wider.chain.build = [](const data_source&) -> chain { throw fault_error{none_free}; };
-  CHECK_THROWS_WITH(b.prepare(wider), none_free.text);
+  CHECK_THROWS_WITH(b.prepare(wider), "model 'late': chain: " + none_free.text);
 }
 
 TEST_CASE("a model that joins a resumed run without a checkpoint has no best state of before", "[joining]") {
