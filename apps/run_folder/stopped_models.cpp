@@ -42,7 +42,7 @@ std::string text_of(const std::vector<std::string>& models) {
 std::vector<std::string> read_stopped(const fs::path& run) {
   const fs::path file = run / stopped_file;
   if (kind_of(file) == fs::file_type::not_found) return {};
-  const value_table root = parse_toml(read_text(file), file.string());
+  const value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   const value* const names = root.find(stopped_key);
   if (!names || !names->as<value_list>()) refuse_file(file);
   std::vector<std::string> models;

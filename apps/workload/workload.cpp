@@ -232,7 +232,7 @@ workload parse_workload(std::string_view text, const std::string& name, const st
 
 workload read_workload_of_run(const std::filesystem::path& file, const std::vector<key_override>& overrides,
                               const std::filesystem::path& began_in) {
-  value_table root = parse_toml(read_text(file), file.string());
+  value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   const std::vector<plugin_file> left_out = leave_out_code(root);
   return read_table(std::move(root), file.string(), overrides, began_in, left_out);
 }
