@@ -184,7 +184,7 @@ DEFECTS = [
     Defect("a name matches a pattern that matches its beginning", "models/weights/module_pattern.cpp", "models",
            "full_match, &error", text("@ ? full_match & ~std::uint32_t{PCRE2_ENDANCHORED} : full_match, &error")),
     Defect("patterns of ranks are tried in the order of the alphabet", "models/weights/adapter_targets.cpp", "models",
-           "parse_ordered_json(read_text(config.file()))", instead("nlohmann::ordered_json(config.content())")),
+           "parse_ordered_json(read_text(config.file(), text_kind::settings))", instead("nlohmann::ordered_json(config.content())")),
     Defect("magnitudes of a state_dict() keep the adapter's name", "models/weights/hub_tensors.cpp", "models",
            "at != std::string_view::npos", instead('at != std::string_view::npos && !with.starts_with(".lora_magnitude")')),
     Defect("modules_to_save means names after a dot only", "models/weights/saved_modules.cpp", "models python-adapters",

@@ -158,13 +158,13 @@ TEST_CASE("a key that others may read, or that is another user's, is refused", "
 TEST_CASE("the keys of a run are made once, and again if they cannot be used", "[cluster]") {
   const temporary_folder folder;
   const auto keys = take_keys_of_run(folder.path());
-  const auto first = read_text(keys.key);
+  const auto first = read_text(keys.key, text_kind::key);
   check_cluster_keys(keys);
   CHECK(fs::status(keys_of_run(folder.path())).permissions() == fs::perms::owner_all);
-  CHECK(read_text(take_keys_of_run(folder.path()).key) == first);
+  CHECK(read_text(take_keys_of_run(folder.path()).key, text_kind::key) == first);
   fs::resize_file(keys.certificate, 100);  // as if the process had been killed meanwhile
   check_cluster_keys(take_keys_of_run(folder.path()));
-  CHECK(read_text(keys.key) != first);
+  CHECK(read_text(keys.key, text_kind::key) != first);
 }
 
 // -- addresses --------------------------------------------------------------------------------------------------------------

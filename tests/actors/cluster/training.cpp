@@ -461,10 +461,10 @@ TEST_CASE("a model that nodes train together goes on with others when they come,
     CHECK(r.interrupted);
     CHECK(a.end() == node_end::done);
     CHECK(d.end() == node_end::done);
-    first_key = read_text(key);
+    first_key = read_text(key, text_kind::key);
   }
   under_way c(workload_of(models, folder.path() / "run"), {});
-  CHECK(read_text(key) == first_key);  // nodes that try again are let in
+  CHECK(read_text(key, text_kind::key) == first_key);  // nodes that try again are let in
   test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.train_on(20);
   for (const auto& m : {"model-0", "model-1"}) c->stop(m);
