@@ -43,7 +43,7 @@ class adapter_folder {
 
   lora_options common_;  ///< what does not depend on the model
   adapter_targets targets_;
-  trained_tokens tokens_;
+  trainable_tokens tokens_;
   std::vector<std::string> notes_;
   std::shared_ptr<const hub_tensors> tensors_;
   std::filesystem::path base_;

@@ -72,7 +72,7 @@ void refuse_more_tokens(const hub_tensor& t, const std::vector<std::int64_t>& sh
                      t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", "), more));
 }
 
-trained_tokens::trained_tokens(const model_config& config) : file_(config.file()) {
+trainable_tokens::trainable_tokens(const model_config& config) : file_(config.file()) {
   if (!config.has(tokens_key)) return;
   if (config.content().at(tokens_key).is_array()) {
     tokens_[""] = config.integers(tokens_key);
@@ -82,7 +82,7 @@ trained_tokens::trained_tokens(const model_config& config) : file_(config.file()
   for (const auto& [name, value] : table->content().items()) tokens_[name] = table->integers(name);
 }
 
-std::optional<replaced_rows> trained_tokens::rows_in(const hub_tensors& stored, const std::string& module,
+std::optional<replaced_rows> trainable_tokens::rows_in(const hub_tensors& stored, const std::string& module,
                                                      const parameter_spec& p) const {
   const hub_tensor* const t = stored.find(module + ".token_adapter.trainable_tokens_delta");
   const auto named = std::ranges::find_if(
@@ -97,7 +97,7 @@ std::optional<replaced_rows> trained_tokens::rows_in(const hub_tensors& stored, 
   return replaced_rows{t, tokens};
 }
 
-void trained_tokens::require_all(const std::vector<std::pair<std::string, replaced_rows>>& rows) const {
+void trainable_tokens::require_all(const std::vector<std::pair<std::string, replaced_rows>>& rows) const {
   for (const auto& [name, tokens] : tokens_) {
     const auto is_it = [&](const auto& r) { return r.first.ends_with(name) && r.second.tokens == tokens; };
     if (std::ranges::none_of(rows, is_it))

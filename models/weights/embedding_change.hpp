@@ -38,10 +38,10 @@ using embedding_change = std::variant<added_rows, replaced_rows>;
 [[noreturn]] void refuse_more_tokens(const hub_tensor& t, const std::vector<std::int64_t>& shape, std::int64_t more);
 
 /// trainable_token_indices of an adapter_config.json.
-class trained_tokens {
+class trainable_tokens {
  public:
   /// Throws fault_error{bad_input} with file and key.
-  explicit trained_tokens(const model_config& config);
+  explicit trainable_tokens(const model_config& config);
 
   /// The rows of `module` with the weight `p`; empty if the adapter has none for it. Throws fault_error{bad_input} with the
   /// file: rows of another shape, of tokens that are not named, or of such as the model does not have.
