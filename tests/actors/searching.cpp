@@ -387,7 +387,7 @@ TEST_CASE("a trial that a callback stops has ended for the search before it is s
   auto setup = search_run(store.all, 9, 2, search_kind::halving);
   setup.checkpoints.store = &store;
   setup.search.hooks.record = store.log.hook();
-  setup.evaluation_callbacks.emplace_back([](const evaluation_completed& e, control& c) {
+  setup.callbacks.add<evaluation_completed>([](const evaluation_completed& e, control& c) {
     if (e.name == "t0") c.stop(e.model);
   });
   const auto s = finished(std::move(setup));
