@@ -186,7 +186,7 @@ TEST_CASE("a port that is taken is refused", "[cluster]") {
 
 TEST_CASE("a node that reaches nobody within its patience says why it gives up, once", "[cluster]") {
   const temporary_folder folder;
-  cluster_network network{std::nullopt, add_cluster_messages};
+  cluster_network network{new_keys(folder.path() / "keys"), add_cluster_messages};
   std::vector<std::string> said;
   cluster_member node{{.name = "node",
                        .folder = folder.path(),

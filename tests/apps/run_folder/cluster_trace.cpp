@@ -44,7 +44,7 @@ std::map<std::string, span> spans_of(const fs::path& run) {
 }
 
 TEST_CASE("the timelines of nodes are joined, each from where its first model began") {
-  const temporary_folder run;
+  const test::temporary_folder run;
   write_trace(run.path(), "a");
   write_trace(run.path(), "b");
   report r;
@@ -62,7 +62,7 @@ TEST_CASE("the timelines of nodes are joined, each from where its first model be
 }
 
 TEST_CASE("a timeline that is missing is left out, with a note; without any there is none") {
-  const temporary_folder run;
+  const test::temporary_folder run;
   report r;
   r.cluster.nodes = {node_of("a", 0s, 0s)};
   join_traces(run.path(), r);
