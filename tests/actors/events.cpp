@@ -192,8 +192,7 @@ TEST_CASE("a run does not wait for a callback of an event longer than for others
   REQUIRE_FALSE(s.record());  // the end of the model is not acknowledged
   post(s.actors().supervisor, callback_began{"the end of a"});
   let_others_run();
-  s.run();
-  REQUIRE(s.record());
+  REQUIRE(s.record());  // though the controller has not run yet
   CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within ") && Contains(" after the end of a"));
   CHECK(s.record()->models[0].steps == 2);
 }

@@ -18,11 +18,12 @@
 
 using namespace hydra;
 using namespace hydra::literals;
+using Catch::Contains;
 using hydra::test::logger_to;
 
 namespace {
 
-/// The first sample is not there before the line about it.
+/// The first sample is not there before a line says that it is waited for.
 class late_points final : public data_source {
  public:
   explicit late_points(std::shared_future<void> heard) : heard_(std::move(heard)) {}
@@ -46,13 +47,15 @@ class late_points final : public data_source {
 
 }  // namespace
 
-TEST_CASE("data whose read() does not return are named while a plan waits for them", "[plan]") {
+TEST_CASE("a plan that waits for the data of a model says so, and names the model", "[plan]") {
   std::promise<void> heard;
   std::atomic<bool> said = false;
-  const std::string expected = "model 'm': reading samples of late points (data_source::read) takes longer than 1.000 ms; Hydra "
-                               "waits for it";
+  std::string first;
   const auto log = logger_to([&](const std::string& line) {
-    if (line == expected && !said.exchange(true)) heard.set_value();
+    if (!said.exchange(true)) {
+      first = line;
+      heard.set_value();
+    }
   });
   const session_options options{.log = verbosity::quiet};
   const std::vector<model_description> models{
@@ -71,5 +74,5 @@ TEST_CASE("data whose read() does not return are named while a plan waits for th
                  .interrupts = interrupts,
                  .log = log,
                  .patience = std::chrono::milliseconds(1)});
-  CHECK(said);
+  CHECK_THAT(first, Contains("model 'm': ") && Contains(" takes longer than 1.0 ms; Hydra waits for it"));
 }

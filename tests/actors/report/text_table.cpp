@@ -45,5 +45,5 @@ TEST_CASE("a row needs a cell for every column", "[text_table]") {
 TEST_CASE("names that a terminal would obey are shown as they are written in files", "[text_table]") {
   text_table t{{{"a"}, {"b"}}};
   t.add({"x\x1b[31m\ny", "z\u202e"});
-  CHECK(t.to_string() == "a              b\nx\\x1b[31m\\ny  z\\u202e\n");
+  CHECK(t.to_string() == "a             b\nx\\x1b[31m\\ny  z\\u202e\n");
 }
