@@ -6,7 +6,7 @@ file(GLOB _found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_S
   "${PROJECT_SOURCE_DIR}/runtime/device/streams/*.hpp")
 list(APPEND _found actors/plugin/plugin.hpp actors/plugin/policy_actor.hpp models/layer.hpp
   models/optimizer/tensor_update.hpp runtime/device/cpu/accounting_allocator.hpp runtime/device/cpu/queue_threads.hpp
-  runtime/device/cuda/cuda_options.hpp runtime/device/ticket_tracker.hpp)
+  runtime/base/thread_supply.hpp runtime/device/cuda/cuda_options.hpp runtime/device/ticket_tracker.hpp)
 set(_interfaces "")
 while(_found)
   list(POP_FRONT _found _header)

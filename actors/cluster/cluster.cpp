@@ -124,7 +124,7 @@ report cluster::run(session_maker local) {
       !std::filesystem::exists(file)) {  // a run that has only waited for nodes keeps the report from before
     write_report(r, file);
   }
-  if (is_complete(r)) {  // after the report: a run that has none is continued, by nodes that have these keys
+  if (is_complete(r) && !s.options.keys) {  // after the report: a run that has none is continued, by nodes that have these keys
     std::error_code ignored;
     std::filesystem::remove_all(keys_of_run(s.what.folder), ignored);
   }

@@ -155,7 +155,8 @@ void check_private(const cluster_keys& keys) {
   }
   if (key.st_uid == ::geteuid() && (key.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     refuse(keys.key, fmt::format("others may read or change it (mode {:04o}), and whoever has it belongs to the cluster: "
-                                 "chmod 600 key.pem, or make new keys if somebody may have read it",
+                                 "chmod 600 key.pem (a mounted secret: defaultMode 0400), or make new keys if somebody "
+                                 "may have read it",
                                  key.st_mode & 07777));
   }
 }
@@ -216,9 +217,13 @@ fs::path keys_of_run(const fs::path& run) { return run / "keys"; }
 cluster_keys take_keys_of_run(const fs::path& run) {
   const auto folder = keys_of_run(run);
   const auto keys = cluster_keys::in(folder);
+  check_private(keys);
   try {
     check_cluster_keys(keys);
-  } catch (const fault_error&) {
+  } catch (const fault_error& e) {  // they are not there, or not whole, or not valid any more
+    if (e.what_happened().code != fault_code::bad_input) {
+      throw;
+    }
     std::error_code why;
     fs::remove_all(folder, why);
     if (why) {

@@ -146,6 +146,7 @@ class callback_controller final : public controller_actor::base {
     send(supervisor_, callback_failed{"the search failed after " + reported_ + ": " + why.text +
                                       "; it decides nothing any more, all its trials go on"});
     trials_ = trial_gate({});
+    retry_ = write_retry(retry_.limit());
     copied_.clear();
     for (const auto& [name, waiting] : std::exchange(waiting_, {})) {
       go_on(waiting, false);
@@ -204,6 +205,9 @@ class callback_controller final : public controller_actor::base {
   }
 
   void on_record_again(const record_again&) {
+    if (!trials_.searches()) {
+      return;
+    }
     retry_.is_due();
     search([&] { answer(trials_.record()); });
   }

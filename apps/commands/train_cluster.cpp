@@ -128,9 +128,10 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   const std::uint64_t run = what.run;
   record_workload(folder, w.expanded);
   record_data(folder, sources, data_files(w));
-  std::error_code ignored;
-  if (o.keys) fs::remove_all(keys_of_run(folder), ignored);  // of an earlier start: no node must join by them
   cluster c{std::move(what), options_of(o)};
+  std::error_code ignored;
+  if (o.keys && !fs::equivalent(*o.keys, keys_of_run(folder), ignored))
+    fs::remove_all(keys_of_run(folder), ignored);  // of an earlier start: no node must join by them
   record_cluster(folder, {run, c.address()});
   const interrupts watch{blocked, [&c] { c.interrupt(); }};
   cluster_steering steered{c, folder};

@@ -2,6 +2,7 @@
 
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,8 @@ constexpr std::size_t most_bytes = 255;
 
 std::string checked_name(const value& v, std::string_view key) {
   const auto& name = std::get<std::string>(v.content);
-  if (name == "." || name == ".." || name.find('/') != name.npos || !is_printable(name))
+  const bool controls = utf8_complaint(name).empty() && !is_printable(name);  // what is no text is refused with its byte
+  if (name == "." || name == ".." || name.find('/') != name.npos || controls)
     refuse(v.where, key,
            fmt::format("\"{}\" cannot name a folder: \"/\", control characters (also of the direction of text), \".\" and "
                        "\"..\" are not allowed",

@@ -273,6 +273,7 @@ std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& 
     } catch (const c10::AcceleratorError&) {
       throw;
     } catch (const c10::Error&) {
+      if (!f.device.is_cpu()) throw;  // it may be a failure of the device
       refuse_arguments(*call.of);
     }
     for (const slot s : call.last) f.values[s] = {};

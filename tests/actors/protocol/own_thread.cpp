@@ -41,6 +41,23 @@ int begin_system(int threads) {
 
 }  // namespace
 
+// First of all: a child of a process that has had an actor system could not have LibTorch's pool of threads.
+TEST_CASE("an actor whose thread others have taken ends the process with a message: its system would wait for ever") {
+  const auto ends = [](auto spawn) {
+    const auto end = in_child([spawn] {
+      const auto config = make_system_config();
+      caf::actor_system system{*config};
+      const scarce_threads for_the_question{1};
+      spawn(system);
+      return 0;
+    });
+    CHECK(end.status == 1);
+    CHECK_THAT(end.err, StartsWith("an actor that blocks: the system refuses a thread ("));
+  };
+  ends([](caf::actor_system& system) { spawn_on_own_thread<idle_actor>(system); });
+  ends([](caf::actor_system& system) { run_on_own_thread(system, do_nothing); });
+}
+
 TEST_CASE("an actor system begins with the threads that it is said to have") {
   CHECK(in_child([] { return begin_system(threads_of_system); }).status == 0);
 }
@@ -61,22 +78,6 @@ TEST_CASE("an actor that blocks is refused where there is no thread for it, and 
   const std::string why = "an actor that blocks needs 1 thread beside ";
   CHECK_THROWS_WITH(spawn_on_own_thread<idle_actor>(system), StartsWith(why));
   CHECK_THROWS_WITH(run_on_own_thread(system, do_nothing), StartsWith(why));
-}
-
-TEST_CASE("an actor whose thread others have taken ends the process with a message: its system would wait for ever") {
-  const auto ends = [](auto spawn) {
-    const auto end = in_child([spawn] {
-      const auto config = make_system_config();
-      caf::actor_system system{*config};
-      const scarce_threads for_the_question{1};
-      spawn(system);
-      return 0;
-    });
-    CHECK(end.status == 1);
-    CHECK_THAT(end.err, StartsWith("an actor that blocks: the system refuses a thread ("));
-  };
-  ends([](caf::actor_system& system) { spawn_on_own_thread<idle_actor>(system); });
-  ends([](caf::actor_system& system) { run_on_own_thread(system, do_nothing); });
 }
 
 TEST_CASE("operations of LibTorch begin no threads on those of actors, whatever devices have set") {

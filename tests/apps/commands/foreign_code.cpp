@@ -59,16 +59,19 @@ class foreign_run {
 
 TEST_CASE("what gets a run folder runs no code that the folder names, what gets a workload file does") {
   const foreign_run run;
-  const auto named = Contains("the folder names \"" + run.plugin().string() + "\"") && Contains("--plugin FILE");
+  const auto simulation_names_plugin = [&run] {
+    CHECK_THAT(run.tell("simulate there", 2),
+               Contains("the folder names \"" + run.plugin().string() + "\"") && Contains("--plugin FILE"));
+  };
   run.name_by("plugins = [\"p.so\"]\npolicy = \"p.so\"");
   for (const char* command : {"report there", "evaluate there", "export there gpt out"}) run.tell(command, 0);
   run.tell("generate there --prompt-ids 1 --tokens 1", 0);
-  CHECK_THAT(run.tell("simulate there", 2), named);
+  simulation_names_plugin();
   run.name_by("policy = { name = \"fifo\", \"a=1)," + run.plugin().string() + "(b\" = 1 }");
   run.tell("simulate there", 2);
   run.name_by("plugins = [\"p.so\"]");
   run.report_policy(run.plugin().string());
-  CHECK_THAT(run.tell("simulate there", 2), named);
+  simulation_names_plugin();
   run.name_by("plugins = [\"p.so\"]", "[search]\nkind = \"own\"\nrule = \"p.so\"\n");
   run.tell("evaluate there", 0);
   CHECK_FALSE(run.has_run());

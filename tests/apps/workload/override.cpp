@@ -83,7 +83,7 @@ TEST_CASE("what a run could not write down as UTF-8 is refused with its option a
 }
 
 TEST_CASE("a file whose name is not UTF-8 needs another name for its run") {
-  CHECK_THROWS_WITH(parse_workload(example, "w\xff.toml"), StartsWith("w\xff.toml:1: run.name: \"w\xff\" is not UTF-8"));
+  CHECK_THROWS_WITH(parse_workload(example, "w\xff.toml"), StartsWith("w\xff.toml:1: run.name: \"w\\xff\" is not UTF-8"));
   CHECK(parse_workload(example, "w\xff.toml", {parse_override("run.name=w")}).options.name == "w");
 }
 
