@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <future>
 #include <system_error>
@@ -99,17 +100,28 @@ report cluster::run(session_maker local) {
     throw fault_error(fault_code::bad_input, "cluster::run() may be called once; build another cluster");
   }
   std::optional<cluster_member> member;
+  fault local_failed;
   std::jthread node;
   if (local) {
     member.emplace(member_options{.name = s.options.local_name, .folder = s.what.folder / "local", .say = {}},
                    std::move(local));
-    node = std::jthread([&] { member->serve(s.network, s.coordinator.actor(), s.options.listen); });  // may be refused
+    node = std::jthread([&] {
+      try {
+        member->serve(s.network, s.coordinator.actor(), s.options.listen);  // may be refused
+      } catch (...) {
+        local_failed = to_fault(std::current_exception());
+        s.coordinator.interrupt();
+      }
+    });
   }
   s.has_run = true;
   auto record = s.ended.get_future().get();
   s.close();
   if (node.joinable()) {
     node.join();
+  }
+  if (local_failed) {
+    throw fault_error(local_failed);
   }
   if (record.why) {
     throw fault_error(record.why);

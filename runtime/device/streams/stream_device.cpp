@@ -47,8 +47,8 @@ class stream_device final : public device {
 
   // -- with mutex_ held ---
   flight_ptr enqueue(queue_kind queue, operation op, std::span<const ticket> after);
-  bool may_launch(const flight& f) const;
-  fault verdict_on(const flight& f) const;
+  bool may_launch(const stream_flight& f) const;
+  fault verdict_on(const stream_flight& f) const;
   flight_ptr next_retired() const;
   void lose_all(const fault& why);
 
@@ -61,9 +61,9 @@ class stream_device final : public device {
     stream_event_ptr end;
   };
   void launch(const flight_ptr& f);
-  launched_work run(flight& f);
+  launched_work run(stream_flight& f);
   fault ended_without_event(queue_kind queue, const fault& why);
-  fault failure_of(const flight& f, const std::exception_ptr& thrown) const;
+  fault failure_of(const stream_flight& f, const std::exception_ptr& thrown) const;
   void notify_at_end(const flight_ptr& f, const stream_event_ptr& end);
 
   // -- on a thread of the driver ---
@@ -72,7 +72,7 @@ class stream_device final : public device {
   // -- on the thread that retires ---
   void retire_all();
   void look(std::unique_lock<std::mutex>& lock);
-  void retire(flight& f);
+  void retire(stream_flight& f);
 
   const device_info info_;
   std::unique_ptr<stream_driver> driver_;
@@ -149,7 +149,7 @@ ticket stream_device::submit(queue_kind queue, operation op, std::span<const tic
 }
 
 flight_ptr stream_device::enqueue(queue_kind queue, operation op, std::span<const ticket> after) {
-  auto f = std::make_shared<flight>();
+  auto f = std::make_shared<stream_flight>();
   f->id = tickets_.issue();
   f->queue = queue;
   f->what = std::move(op);
@@ -191,14 +191,14 @@ std::shared_ptr<void> stream_device::scope_of(queue_kind queue) {
   }
 }
 
-bool stream_device::may_launch(const flight& f) const {
+bool stream_device::may_launch(const stream_flight& f) const {
   return stopped_ || std::ranges::all_of(f.after, [this](ticket t) {
            const auto cause = flights_.find(t);
            return cause == flights_.end() || cause->second->launched;
          });
 }
 
-fault stream_device::verdict_on(const flight& f) const {
+fault stream_device::verdict_on(const stream_flight& f) const {
   if (stopped_) {
     return not_run_stopped(f.what.label, info_.name);
   }
@@ -252,7 +252,7 @@ void stream_device::launch(const flight_ptr& f) {
 }
 
 /// If the closure throws, what it launched before still runs; the event is recorded after that.
-stream_device::launched_work stream_device::run(flight& f) {
+stream_device::launched_work stream_device::run(stream_flight& f) {
   const auto scope = memory_->launch({f.queue, f.id}, [this, queue = f.queue] { driver_->drain(queue); });
   launched_work work{f.error, nullptr};
   try {
@@ -278,7 +278,7 @@ stream_device::launched_work stream_device::run(flight& f) {
   return work;
 }
 
-fault stream_device::failure_of(const flight& f, const std::exception_ptr& thrown) const {
+fault stream_device::failure_of(const stream_flight& f, const std::exception_ptr& thrown) const {
   auto why = driver_->explain(thrown);
   why.text = fmt::format("{} on {}: {}", name_of(f.what.label), info_.name, why.text);
   return why;
@@ -383,7 +383,7 @@ void stream_device::look(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-void stream_device::retire(flight& f) {
+void stream_device::retire(stream_flight& f) {
   completion done{f.id, f.begin, f.end, f.error};
   for (const auto& cause : f.causes) {
     done.begin = std::max(done.begin, cause->end);

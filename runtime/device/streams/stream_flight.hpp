@@ -14,12 +14,12 @@ namespace hydra {
 
 /// An operation from its submission to its completion. Guarded by the device's mutex, except what only the launching
 /// thread reads.
-struct flight {
+struct stream_flight {
   ticket id;
   queue_kind queue = queue_kind::compute;
   operation what;
   std::vector<ticket> after;
-  std::vector<std::shared_ptr<const flight>> causes;   ///< those of `after` that were in progress when it was launched
+  std::vector<std::shared_ptr<const stream_flight>> causes;   ///< those of `after` that were in progress when it was launched
   std::vector<stream_event_ptr> waits;                 ///< ends of their work, on other queues
   stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
   bool reported = true;                                ///< its completion is passed to the sink
@@ -30,6 +30,6 @@ struct flight {
   time_point begin;                                    ///< of its launch, later of its work
   time_point end;
 };
-using flight_ptr = std::shared_ptr<flight>;
+using flight_ptr = std::shared_ptr<stream_flight>;
 
 }  // namespace hydra
