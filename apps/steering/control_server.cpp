@@ -4,11 +4,11 @@
 #include "apps/steering/command_thread.hpp"
 #include "apps/steering/connection.hpp"
 #include "apps/steering/folder_socket.hpp"
+#include "apps/steering/wake_event.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <nlohmann/json.hpp>
 
@@ -64,13 +64,12 @@ class control_server::loop {
       : run_{run},
         listening_{listen_in(folder)},
         file_{std::move(folder)},
-        wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
         commands_{std::in_place, run, [this](std::string text) { keep_answer(std::move(text)); }},
         thread_{[this] { serve_clients(); }} {}
 
   ~loop() {
     stopping_ = true;
-    wake();
+    wake_.set();
     thread_.join();
     commands_.reset();
     if (executed_) give_answer();  // to the client that has ended the run
@@ -91,8 +90,7 @@ class control_server::loop {
     for (const auto& c : clients_) all.push_back({c->line.number(), c->events(), 0});
     ::poll(all.data(), all.size(), scarce_ ? retry_ms : -1);
     scarce_ = false;
-    std::uint64_t count = 0;
-    [[maybe_unused]] const auto drained = ::read(wake_.number(), &count, sizeof count);
+    wake_.clear();
     for (std::size_t i = 0; i < clients_.size(); ++i) serve(*clients_[i], all[i + 2]);
     if (all[1].revents != 0) accept_client();
   }
@@ -131,7 +129,7 @@ class control_server::loop {
   void keep_answer(std::string text) {
     answer_ = std::move(text);
     executed_ = true;
-    wake();
+    wake_.set();
   }
 
   /// To the client that has asked, if it is still there.
@@ -144,16 +142,11 @@ class control_server::loop {
     c->line.answer(std::move(text));
   }
 
-  void wake() {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(wake_.number(), &one, sizeof one);
-  }
-
   steering& run_;
   std::vector<std::shared_ptr<client>> clients_;  ///< first: when they notice the end there is no socket any more
   descriptor listening_;
   socket_file file_;
-  descriptor wake_;  ///< an eventfd: a command was executed, or this ends
+  wake_event wake_;  ///< a command was executed, or this ends
   std::weak_ptr<client> asker_;
   bool executing_ = false;              ///< a command, whose answer is not given
   std::string answer_;                  ///< of that command, once it is executed
