@@ -13,7 +13,7 @@ namespace hydra {
 struct image_header {
   image_size size{};    ///< of the stored pixels
   int orientation = 1;  ///< as orientation_of()
-  bool several = false;  ///< images: pages, or frames of an animation
+  bool several = false;  ///< images: pages, frames of an animation, or those of a photograph
 };
 
 /// Its functions throw fault_error{bad_input} that says what is wrong with the bytes.

@@ -13,7 +13,7 @@ bool is_image_name(const std::filesystem::path& file);
 
 struct image_outline {
   image_size size{};     ///< upright
-  bool several = false;  ///< images are in the file, pages or frames of an animation; the first one counts
+  bool several = false;  ///< images are in the file (image_decoders.hpp); the first one counts
 };
 
 /// Reads the header, not the pixels, but refuses a file without an end. Throws as mapped_file does, and

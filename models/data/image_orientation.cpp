@@ -1,5 +1,7 @@
 #include "models/data/image_orientation.hpp"
 
+#include "models/data/exif_directory.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,30 +11,11 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Of an EXIF block, which has a byte order of its own. Bytes after its end are 0.
-std::size_t number_in(std::string_view block, std::size_t at, std::size_t bytes) {
-  const bool little_endian = block.starts_with("II");
-  std::size_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    const std::size_t from = at + (little_endian ? bytes - 1 - i : i);
-    value = value << 8 | (from < block.size() ? static_cast<unsigned char>(block[from]) : 0u);
-  }
-  return value;
-}
-
-/// EXIF 2.32, 4.6: a directory of entries of 12 bytes, tag, type, count, value.
 std::optional<std::size_t> exif_orientation(std::string_view block) {
   constexpr auto introduction = "Exif\0\0"sv;
-  constexpr std::size_t orientation = 0x0112, of_16_bits = 3, of_32_bits = 4;
+  constexpr std::size_t orientation = 0x0112;
   while (block.starts_with(introduction)) block.remove_prefix(introduction.size());
-  if (!block.starts_with("II*\0"sv) && !block.starts_with("MM\0*"sv)) return std::nullopt;
-  const std::size_t directory = number_in(block, 4, 4), entries = number_in(block, directory, 2);
-  for (std::size_t i = 0; i < entries; ++i) {
-    const std::size_t entry = directory + 2 + 12 * i, type = number_in(block, entry + 2, 2);
-    if (number_in(block, entry, 2) == orientation && (type == of_16_bits || type == of_32_bits))
-      return number_in(block, entry + 8, type == of_16_bits ? 2 : 4);
-  }
-  return std::nullopt;
+  return directory_number(block, orientation);
 }
 
 /// An attribute or an element: tiff:Orientation="6", <tiff:Orientation>6<.

@@ -1,3 +1,4 @@
+#include "models/data/exif_directory.hpp"
 #include "models/data/image_decoders.hpp"
 #include "models/data/image_orientation.hpp"
 #include "models/data/printing_colours.hpp"
@@ -54,7 +55,7 @@ class jpeg_codec {
   image_size start(std::span<const std::byte> bytes) {
     if (setjmp(trap_.back)) refuse();
     jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-    jpeg_save_markers(&codec_, tags_marker, 0xFFFF);
+    for (const int marker : {tags_marker, images_marker}) jpeg_save_markers(&codec_, marker, 0xFFFF);
     jpeg_read_header(&codec_, TRUE);
     return {codec_.image_height, codec_.image_width};
   }
@@ -63,6 +64,12 @@ class jpeg_codec {
   bool is_cmyk() const noexcept { return codec_.num_components == 4; }
 
   orientation_tags tags() const noexcept { return {tagged("Exif\0\0"sv), tagged("http://ns.adobe.com/xap/1.0/\0"sv)}; }
+
+  /// More images follow the first one, as in photographs of many phones (CIPA DC-007, Multi-Picture Format).
+  bool goes_on() const noexcept {
+    constexpr std::size_t number_of_images = 0xB001;
+    return directory_number(tagged("MPF\0"sv), number_of_images).value_or(1) > 1;
+  }
 
   /// Decodes all rows into `pixels`, in this colour space.
   void decode(J_COLOR_SPACE space, std::span<std::uint8_t> pixels) {
@@ -78,7 +85,7 @@ class jpeg_codec {
   }
 
  private:
-  static constexpr int tags_marker = JPEG_APP0 + 1;
+  static constexpr int tags_marker = JPEG_APP0 + 1, images_marker = JPEG_APP0 + 2;
 
   /// The rest of the marker that begins with this name.
   std::string_view tagged(std::string_view name) const noexcept {
@@ -117,7 +124,7 @@ image_header jpeg_header(std::span<const std::byte> bytes) {
   jpeg_codec codec;
   const image_size size = codec.start(bytes);
   require_jpeg_end(as_text(bytes));
-  return {size, orientation_of(codec.tags())};
+  return {size, orientation_of(codec.tags()), codec.goes_on()};
 }
 
 image decode_jpeg(std::span<const std::byte> bytes) {

@@ -346,3 +346,17 @@ TEST_CASE("of several images in a file the first is read, and that there are mor
   const std::string_view second{"!\xF9\x04\x01", 4};  // what stands before its image
   CHECK_FALSE(outline_of(folder.write("a.gif", gif.substr(0, gif.rfind(second) + 6))).several);
 }
+
+TEST_CASE("a photograph of several images is known from their number beside the first one") {
+  const temporary_folder folder;
+  write_jpeg(folder.path() / "a.jpg", ramp({4, 4}, 3));
+  const std::string alone = bytes_of(folder.path() / "a.jpg");
+  for (const char images : {1, 2}) {
+    std::string photograph = alone;
+    const std::string directory = from_hex("4d4d002a000000080001b001000400000001000000") + images + from_hex("00000000");
+    photograph.insert(2, from_hex("ffe200204d504600") + directory);
+    const auto file = folder.write("a.jpg", photograph + alone);
+    CHECK(outline_of(file).several == (images > 1));
+    CHECK(decode_image(file, 3).pixels == decode_image(folder.write("alone.jpg", alone), 3).pixels);
+  }
+}
