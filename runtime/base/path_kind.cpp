@@ -31,8 +31,11 @@ fs::file_type kind_of(const fs::path& path, std::string_view option) {
 
 bool leads_back(const fs::directory_entry& entry) noexcept try {
   if (!entry.is_symlink() || !entry.is_directory()) return false;
-  const fs::path folder = fs::canonical(entry.path().parent_path()), to = fs::canonical(entry.path());
-  return std::ranges::mismatch(to, folder).in1 == to.end();
+  const fs::path from = fs::absolute(entry.path()), to = fs::canonical(from);
+  // Each folder on the way, not only the last one: links of two folders to each other lead back, too.
+  for (fs::path folder = from.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+    if (std::ranges::mismatch(to, fs::canonical(folder)).in1 == to.end()) return true;
+  return to == to.root_path();
 } catch (const fs::filesystem_error&) {
   return false;
 }

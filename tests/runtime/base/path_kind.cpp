@@ -58,3 +58,12 @@ TEST_CASE("a link to a folder that it is in leads back, any other does not") {
   std::ranges::sort(found);
   CHECK(found == std::vector<std::string>{"back", "itself"});
 }
+
+TEST_CASE("links of two folders to each other lead back") {
+  const temporary_folder folder;
+  for (const char* name : {"a", "b"}) fs::create_directory(folder.path() / name);
+  fs::create_directory_symlink("../b", folder.path() / "a" / "on");
+  fs::create_directory_symlink("../a", folder.path() / "b" / "back");
+  CHECK_FALSE(leads_back(fs::directory_entry{folder.path() / "a" / "on"}));
+  CHECK(leads_back(fs::directory_entry{folder.path() / "a" / "on" / "back"}));
+}
