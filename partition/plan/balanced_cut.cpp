@@ -15,7 +15,7 @@ balanced_cuts::balanced_cuts(const piece_table& pieces, const cut_limits& limits
 }
 
 /// Cost of the rest of the chain that starts with this piece.
-cut_cost balanced_cuts::with(const piece& p) const {
+cut_cost balanced_cuts::with(const chain_piece& p) const {
   const auto& rest = best_[p.last];
   if (rest.shards == none || !fits(p.demand, limits_)) {
     return {none, {}};
@@ -32,7 +32,7 @@ std::optional<cut_cost> balanced_cuts::cost() const {
 std::size_t balanced_cuts::next(std::size_t first, std::size_t shards) const {
   const cut_cost most{shards, best_.front().largest};
   const auto& row = pieces_.from(first);
-  return std::ranges::find_if(row, [&](const piece& p) { return with(p) <= most; })->last;
+  return std::ranges::find_if(row, [&](const chain_piece& p) { return with(p) <= most; })->last;
 }
 
 cut_points balanced_cuts::cuts() const {

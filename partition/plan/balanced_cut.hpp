@@ -33,7 +33,7 @@ class balanced_cuts {
 
  private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  cut_cost with(const piece& p) const;
+  cut_cost with(const chain_piece& p) const;
   std::size_t next(std::size_t first, std::size_t shards) const;
 
   const piece_table& pieces_;

@@ -22,8 +22,8 @@ struct growth {
   duration visit(bool to_the_end) const { return to_the_end ? backward : std::max(forward, backward); }
 };
 
-std::vector<piece> row_of(const chain_profile& profile, std::size_t first, byte_count usable) {
-  std::vector<piece> row;
+std::vector<chain_piece> row_of(const chain_profile& profile, std::size_t first, byte_count usable) {
+  std::vector<chain_piece> row;
   growth sum;
   for (auto last = first + 1; last <= profile.layers.size(); ++last) {
     sum.add(profile.layers[last - 1]);

@@ -11,7 +11,7 @@
 namespace hydra {
 
 /// Layers from the first layer of the table's row up to `last` (one past the end).
-struct piece {
+struct chain_piece {
   std::size_t last = 0;
   shard_demand demand;
   duration visit{};  ///< the longer of forward and backward, of one micro-batch
@@ -25,10 +25,10 @@ class piece_table {
 
   std::size_t layers() const noexcept { return rows_.size(); }
   /// Pieces that start with layer `first`, ascending by their end.
-  std::span<const piece> from(std::size_t first) const { return rows_[first]; }
+  std::span<const chain_piece> from(std::size_t first) const { return rows_[first]; }
 
  private:
-  std::vector<std::vector<piece>> rows_;
+  std::vector<std::vector<chain_piece>> rows_;
 };
 
 /// Time of the longest unit of a shard of layers [first, last), of one micro-batch.

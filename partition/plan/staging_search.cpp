@@ -50,7 +50,7 @@ staging_search::staging_search(std::span<const plan_request> models, byte_count 
     const auto [table, added] = tables_.try_emplace(m.profile, *m.profile, usable);
     for (std::size_t i = 0; added && i < table->second.layers(); ++i) {
       const auto row = table->second.from(i);
-      std::ranges::transform(row, std::back_inserter(staging_sizes), [](const piece& p) { return p.demand.staging; });
+      std::ranges::transform(row, std::back_inserter(staging_sizes), [](const chain_piece& p) { return p.demand.staging; });
     }
   }
   std::erase_if(staging_sizes, [&](byte_count staging) { return staging > usable; });
