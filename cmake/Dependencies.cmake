@@ -5,11 +5,6 @@ find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
-# Its exceptions then name the keys that lead to a value (runtime/base/json_text.hpp).
-set_property(TARGET nlohmann_json::nlohmann_json APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS JSON_DIAGNOSTICS=1)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # GCC 12 sees a map where the value is a text
-  set_property(TARGET nlohmann_json::nlohmann_json APPEND PROPERTY INTERFACE_COMPILE_OPTIONS -Wno-array-bounds)
-endif()
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)  # SHA-256; connections of a cluster
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
