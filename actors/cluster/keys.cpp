@@ -141,23 +141,34 @@ struct pem_source {
   std::unique_ptr<BIO, freed_by<BIO_free_all>> bytes;
 };
 
-/// As ssh demands it of private keys; who may replace the files could let anybody in. What is root's, as secrets that
-/// Kubernetes mounts are, is root's to protect.
+/// As ssh demands it: whoever may replace the files could let anybody in. What is root's, as secrets that Kubernetes mounts
+/// are, is root's to protect.
+void check_owner(const fs::path& path, const struct stat& s) {
+  if (s.st_uid != ::geteuid() && s.st_uid != 0) {
+    refuse(path, "is another user's, who could let anybody in; use a copy of your own");
+  }
+  const bool replaced_by_owners = S_ISDIR(s.st_mode) && (s.st_mode & S_ISVTX) != 0;
+  if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !replaced_by_owners) {
+    refuse(path, fmt::format("others may change it (mode {:04o}), and could let anybody in: chmod go-w {}",
+                             s.st_mode & 07777, path.filename().string()));
+  }
+}
+
 void check_private(const cluster_keys& keys) {
-  struct stat folder {}, key {};
-  const auto above = keys.key.parent_path();
-  if (::stat(above.empty() ? "." : above.c_str(), &folder) != 0 || ::stat(keys.key.c_str(), &key) != 0) {
-    return;  // whoever opens it says why
-  }
-  const auto is_trusted = [](uid_t owner) { return owner == ::geteuid() || owner == 0; };
-  if (!is_trusted(folder.st_uid) || !is_trusted(key.st_uid)) {
-    refuse(keys.key, "it, or its folder, is another user's, who could let anybody in; use a copy of your own");
-  }
-  if (key.st_uid == ::geteuid() && (key.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    refuse(keys.key, fmt::format("others may read or change it (mode {:04o}), and whoever has it belongs to the cluster: "
-                                 "chmod 600 key.pem (a mounted secret: defaultMode 0400), or make new keys if somebody "
-                                 "may have read it",
-                                 key.st_mode & 07777));
+  for (const auto& file : {keys.key, keys.authority, keys.certificate}) {
+    const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    struct stat above {}, s {};
+    if (::stat(folder.c_str(), &above) != 0 || ::stat(file.c_str(), &s) != 0) {
+      return;  // whoever opens it says why
+    }
+    if (file == keys.key && s.st_uid == ::geteuid() && (s.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+      refuse(file, fmt::format("others may read or change it (mode {:04o}), and whoever has it belongs to the cluster: "
+                               "chmod 600 key.pem (a mounted secret: defaultMode 0400), or make new keys if somebody "
+                               "may have read it",
+                               s.st_mode & 07777));
+    }
+    check_owner(file, s);
+    check_owner(folder, above);
   }
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("keys that do not belong together are refused, with the file", "[clust
   CHECK_THROWS_WITH(check_cluster_keys(cluster_keys::in(folder.path() / "none")), Contains("hydra cluster keys DIR"));
 }
 
-TEST_CASE("a key that others may read, or that is another user's, is refused", "[cluster]") {
+TEST_CASE("keys that others may read or replace are refused", "[cluster]") {
   const temporary_folder folder;
   const auto keys = new_keys(folder.path() / "keys");
   for (const auto wrong : {fs::perms::group_read, fs::perms::others_read, fs::perms::others_write}) {
@@ -147,8 +147,18 @@ TEST_CASE("a key that others may read, or that is another user's, is refused", "
   }
   fs::permissions(keys.key, fs::perms::owner_read);
   check_cluster_keys(keys);
+  for (const auto& changed : {keys.authority, keys.certificate, folder.path() / "keys"}) {
+    const auto before = fs::status(changed).permissions();
+    fs::permissions(changed, fs::perms::group_write, fs::perm_options::add);
+    CHECK_THROWS_WITH(check_cluster_keys(keys),
+                      Contains(changed.string() + ": others may change it") && Contains("chmod go-w"));
+    fs::permissions(changed, before);
+  }
+  fs::permissions(folder.path() / "keys", fs::perms::all | fs::perms::sticky_bit);  // as Kubernetes mounts secrets
+  check_cluster_keys(keys);
+  fs::permissions(folder.path() / "keys", fs::perms::owner_all);
   if (::geteuid() != 0) return;  // nobody else can give files away
-  for (const auto& given : {keys.key, folder.path() / "keys"}) {
+  for (const auto& given : {keys.key, keys.authority, folder.path() / "keys"}) {
     REQUIRE(::chown(given.c_str(), 65534, 65534) == 0);
     CHECK_THROWS_WITH(check_cluster_keys(keys), Contains("another user's"));
     REQUIRE(::chown(given.c_str(), 0, 0) == 0);
