@@ -255,9 +255,10 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
       ended(how, why);
     };
     const join_cluster hello{cluster_protocol, build_text(), options_.name, random_number(), {}};
-    node_ = node_handle::spawn(network.system(), {hello, coordinator, std::move(events)});
-    exchange = std::make_shared<node_exchange>(
-        network, [node = *node_](const team_failure& failure) { node.lost(failure); });
+    // Without a thread for it there is no node either, which would outlive this membership.
+    const auto node = std::make_shared<std::optional<node_handle>>();
+    exchange = std::make_shared<node_exchange>(network, [node](const team_failure& why) { (*node)->lost(why); });
+    *node = node_ = node_handle::spawn(network.system(), {hello, coordinator, std::move(events)});
     if (asked_to_leave_ > 0) {
       node_->leave();
     }
