@@ -19,9 +19,10 @@ class whole_model final : public policy {
     std::erase_if(bound_, [&](const auto& entry) { return has_computed(entry.second, view); });
     const auto own = bound_.find(device.device);
     const auto choice = own == bound_.end() ? longest_free(candidates) : index_of(own->second, candidates);
-    if (choice) {
-      bound_[device.device] = candidates[*choice].next.model;
+    if (!choice) {
+      return kept_out(candidates);
     }
+    bound_[device.device] = candidates[*choice].next.model;
     return choice;
   }
 
@@ -50,6 +51,16 @@ class whole_model final : public policy {
       return std::nullopt;
     }
     return static_cast<std::size_t>(found - candidates.begin());
+  }
+
+  /// A unit that must not run again on the device of its model, which another lane of it has taken since. Without it no step
+  /// of the model would end.
+  std::optional<std::size_t> kept_out(std::span<const candidate> candidates) const {
+    const auto found = std::ranges::find_if(candidates, [this](const candidate& c) {
+      const auto at = c.avoided ? bound_.find(*c.avoided) : bound_.end();
+      return at != bound_.end() && at->second == c.next.model;
+    });
+    return found == candidates.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - candidates.begin()));
   }
 
   std::optional<std::size_t> longest_free(std::span<const candidate> candidates) const {

@@ -151,6 +151,21 @@ TEST_CASE("whole-model frees the device of a model whose last unit has ended, th
   CHECK(chosen(p, {waiting(1, 5)}, device(0), models) == 1);
 }
 
+TEST_CASE("whole-model gives another device, bound or not, the unit that may not run on the one of its model", "[policy]") {
+  auto failed = waiting(0, 9);
+  failed.avoided = device_id{0};
+  for (const bool bound : {false, true}) {
+    whole_model p;
+    REQUIRE(chosen(p, {waiting(0, 9), waiting(1, 5)}, device(0)) == 0);  // another lane of the model
+    if (bound) {
+      REQUIRE(chosen(p, {waiting(1, 5)}, device(1)) == 1);
+    }
+    CHECK(chosen(p, {failed}, device(1)) == 0);
+    CHECK(chosen(p, {failed, waiting(1, 5)}, device(1)) == 1);
+    CHECK(chosen(p, {waiting(0, 9)}, device(1)) == std::nullopt);
+  }
+}
+
 TEST_CASE("whole-model frees the model of a device that has left", "[policy]") {
   whole_model p;
   REQUIRE(chosen(p, {waiting(0, 9)}, device(0)) == 0);
