@@ -10,10 +10,18 @@ namespace {
 
 using result_place = std::pair<std::string, std::uint32_t>;
 
-std::set<result_place> recorded_in(std::span<const search_record> records) {
-  std::set<result_place> all;
+struct recorded_events {
+  std::set<result_place> results;
+  std::set<std::string> ended;
+};
+
+recorded_events recorded_in(std::span<const search_record> records) {
+  recorded_events all;
   for (const search_record& r : records)
-    if (const auto* result = std::get_if<trial_result>(&r.event)) all.emplace(result->trial, result->steps);
+    if (const auto* result = std::get_if<trial_result>(&r.event))
+      all.results.emplace(result->trial, result->steps);
+    else if (const auto* end = std::get_if<trial_ended>(&r.event))
+      all.ended.insert(end->trial);
   return all;
 }
 
@@ -21,11 +29,11 @@ std::set<result_place> recorded_in(std::span<const search_record> records) {
 
 std::vector<search_record> decide_missing(search_rule& rule, std::span<const search_record> earlier,
                                           std::vector<trial_result> results, std::set<std::string> trials) {
-  const std::set<result_place> recorded = recorded_in(earlier);
+  const auto [recorded, ended] = recorded_in(earlier);
   std::ranges::stable_sort(results, {}, &trial_result::steps);
   std::vector<search_record> made;
   for (const trial_result& r : results) {
-    if (!trials.contains(r.trial) || recorded.contains({r.trial, r.steps})) continue;
+    if (!trials.contains(r.trial) || ended.contains(r.trial) || recorded.contains({r.trial, r.steps})) continue;
     made.push_back(decide(rule, r));
     for (const trial_decision& d : made.back().decisions)
       if (d.copy) trials.insert(d.copy->trial);

@@ -51,6 +51,14 @@ TEST_CASE("whatever records are missing behind some, the results of the trials g
   }
 }
 
+TEST_CASE("no result is missing of a trial that a callback has stopped there", "[selection]") {
+  halving rule = four_trials();
+  const std::vector<search_record> earlier{decide(rule, trial_ended{"b"})};
+  const auto made = decide_missing(rule, earlier, {{"b", 4, 4}, {"a", 4, 2}}, {four.begin(), four.end()});
+  REQUIRE(made.size() == 1);
+  CHECK(made[0].event == search_event{trial_result{"a", 4, 2}});
+}
+
 TEST_CASE("results of a copy are missing behind the decision that has begun it", "[selection]") {
   search_settings settings{.kind = search_kind::pbt, .steps = 12, .every = 4};
   for (const std::string& name : four) settings.trials.push_back({name});
