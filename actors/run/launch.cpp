@@ -100,13 +100,11 @@ std::vector<std::string> names_of_devices(const run_setup& setup) {
   return all;
 }
 
-std::vector<model_joined> joined_at_start(const run_setup& setup) {
+std::vector<model_joined> begins_of(const run_setup& setup) {
   std::vector<model_joined> all;
   for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
     const auto& m = setup.models[i];
-    if (!setup.waiting.contains(model_id{i})) {
-      all.push_back({model_id{i}, m.what->name, m.standing.next.step, m.what->steps});
-    }
+    all.push_back({model_id{i}, m.what->name, m.standing.next.step, m.what->steps});
   }
   return all;
 }
@@ -195,7 +193,7 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
                                         .waiting = setup.waiting,
                                         .begin_paused = setup.begin_paused,
                                         .devices = names_of_devices(setup),
-                                        .joined = joined_at_start(setup),
+                                        .begins = begins_of(setup),
                                         .callback_limit = setup.callback_limit,
                                         .stall_limit = setup.stall_limit,
                                         .checkpoints = setup.checkpoints,

@@ -22,9 +22,11 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
   actors_.supervisor = nullptr;  // a handle to itself would keep it alive
   began_ = clock().now();
   observe(run_begun{phases_.names(), setup_.devices});
-  for (const auto& joined : setup_.joined) {
-    done_[joined.model] = joined.done;
-    observe(joined);
+  for (const auto& begin : setup_.begins) {
+    done_[begin.model] = begin.done;
+    if (!setup_.waiting.contains(begin.model)) {
+      observe(begin);
+    }
   }
   const begin_run start{began_};
   monitor(actors_.reporter);

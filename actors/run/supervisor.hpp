@@ -28,7 +28,7 @@ struct supervisor_setup {
   std::set<model_id> waiting;             ///< of these, those that wait for memory
   bool begin_paused = false;              ///< these are paused until they are resumed
   std::vector<std::string> devices{};     ///< their names; position = device id
-  std::vector<model_joined> joined{};     ///< models that have memory at the start
+  std::vector<model_joined> begins{};     ///< where each model stands at the start
   duration callback_limit{};       ///< zero: no limit for callbacks
   duration stall_limit{};          ///< of the end of a run without REPORTER; zero: no limit
   checkpoint_setup checkpoints;    ///< of models that join

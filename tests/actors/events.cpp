@@ -97,6 +97,26 @@ TEST_CASE("callbacks see a run begin, and its models join, be saved and end, in 
   CHECK(s->record()->leftovers == "");
 }
 
+TEST_CASE("a model of a resumed run that is stopped while it waits for memory ends with the steps that it had", "[events]") {
+  const std::vector models{two_shards_of("a", 2), two_shards_of("b", 3)};
+  memory_store store;
+  auto before = saving_run(models, store);
+  before.checkpoints.every_steps = 1;
+  finished(std::move(before));
+  auto setup = saving_run(models, store);
+  setup.resumed = {store.of("a").front(), store.of("b").front()};
+  setup.waiting = {model_id{1}};
+  setup.planned_memory = host_demand(std::vector{make_simulated_model(models[0])->plan}, 1);
+  event_lines seen;
+  watch_all(setup.callbacks, seen);
+  simulation s(std::move(setup));
+  s.steer("b", model_command::stop);
+  s.run();
+  REQUIRE(s.record());
+  CHECK(lines_about(seen, "a").front() == "a joins at 1 of 2");
+  CHECK(lines_about(seen, "b") == event_lines{"b ends at 1, stopped"});
+}
+
 TEST_CASE("a callback for the end of the last model adds one, and the run continues with it", "[events]") {
   const std::vector models{two_shards_of("first", 2), two_shards_of("late", 3)};
   auto setup = even_run({models[0]}, 1);
