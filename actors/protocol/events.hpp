@@ -145,6 +145,8 @@ struct observations {
   bool steps = false;
   bool evaluations = false;
   bool others = false;   ///< some run_event
+
+  bool any() const noexcept { return steps || evaluations || others; }
 };
 
 /// Callbacks by their events, of each in the order in which they were added.

@@ -202,6 +202,7 @@ class callback_controller final : public controller_actor::base {
                                   to_string(retry_.limit()), why.text);
     services_.log->error("{}", text);
     send(supervisor_, run_aborted{{fault_code::io, text}, true});
+    retry_.be_patient();  // while models are being saved, it may still succeed
   }
 
   void on_record_again(const record_again&) {
@@ -209,7 +210,9 @@ class callback_controller final : public controller_actor::base {
       return;
     }
     retry_.is_due();
+    began("decisions of the search");
     search([&] { answer(trials_.record()); });
+    ended();
   }
 
   void answer(const trial_answer& a) {
@@ -244,7 +247,9 @@ class callback_controller final : public controller_actor::base {
 
   void on_trial_copied(const trial_copied& m) {
     if (trials_.searches()) {
+      began("the start of " + m.name);
       search([&] { copied(m); });
+      ended();
     }
   }
 
@@ -266,7 +271,9 @@ class callback_controller final : public controller_actor::base {
     if (trials_.has(m.name)) {
       waiting_.erase(m.name);
       copied_.erase(m.name);
+      began("the end of " + m.name);
       search([&] { answer(trials_.ended(m.name)); });
+      ended();
     }
   }
 
@@ -340,7 +347,7 @@ class callback_controller final : public controller_actor::base {
 
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
                                   callback_set callbacks, const supervisor_actor& supervisor, bool detached) {
-  if (const auto wanted = callbacks.wanted(); !wanted.steps && !wanted.evaluations && !wanted.others) {
+  if (!callbacks.wanted().any()) {
     return {};
   }
   if (detached) {

@@ -35,6 +35,9 @@ class write_retry {
   /// It has failed for as long as the limit.
   bool is_over(time_point now) const { return since_ && limit_ > duration{} && now - *since_ >= limit_; }
 
+  /// From now on without limit.
+  void be_patient() { limit_ = {}; }
+
   /// When to try again; none while a time is set already: other events may try before it.
   std::optional<duration> next_try(time_point now) {
     if (!since_ || is_set_) {

@@ -725,8 +725,7 @@ report session::state::report_of(const executed_run& run, duration load, const t
 /// Beside those of its devices and of parallel loops, which begin before: of the actor system, DATA, ADMISSION, CHECKPOINTER,
 /// CONTROLLER and the file of metrics; of a policy actor its own system, RELAY, and SCHEDULER, which is apart then.
 std::size_t session::state::threads_of_run() const {
-  const auto called = callbacks.observed();
-  const bool observed = called.steps || called.evaluations || called.others || search.rule;
+  const bool observed = callbacks.observed().any() || search.rule;
   const std::size_t advice = chosen.advice().source ? threads_of_system + 2 : 0;
   return threads_of_system + 2 + (saves() ? 1 : 0) + (observed ? 1 : 0) + (files.wanted() ? 1 : 0) + advice;
 }

@@ -26,6 +26,16 @@ TEST_CASE("a write is tried again after longer and longer, at last when it is ov
   CHECK(now - start == 150s);
 }
 
+TEST_CASE("without the limit that is over a write is tried on") {
+  write_retry retry{1s};
+  const time_point now{1h};
+  retry.failed(now);
+  CHECK(retry.is_over(now + 1s));
+  retry.be_patient();
+  CHECK_FALSE(retry.is_over(now + 1000h));
+  CHECK(retry.next_try(now) == duration{1s});
+}
+
 TEST_CASE("after a success the next failure is a first one") {
   write_retry retry{0s};
   const time_point now{1h};
