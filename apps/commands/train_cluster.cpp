@@ -90,10 +90,12 @@ cluster_options options_of(const cluster_train_options& o) {
 }
 
 /// In quiet runs, too, as the URL of a page: the port may be any that was free.
-void say_how_to_join(const cluster& c, const fs::path& folder, const cluster_train_options& o) {
+void say_how_to_join(const cluster& c, const workload& w, const cluster_train_options& o) {
+  std::string plugins;
+  for (const plugin_file& p : named_plugins(w.as_run)) plugins += " --plugin " + shell_word(p.file.string());
   const std::string where = o.keys ? c.address() + " --keys " + shell_word(*o.keys)
-                                   : shell_word(fs::absolute(folder).lexically_normal().string());
-  fmt::print(stderr, "nodes join by: hydra node --join {}\n", where);
+                                   : shell_word(fs::absolute(w.options.output).lexically_normal().string());
+  fmt::print(stderr, "nodes join by: hydra node{} --join {}\n", plugins, where);
   if (const auto others = o.nodes - (o.local ? 1 : 0); others > 0 && !o.quiet)
     fmt::print(stderr, "waiting for {}\n", counted(others, "node"));
 }
@@ -136,7 +138,7 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
   const interrupts watch{blocked, [&c] { c.interrupt(); }};
   cluster_steering steered{c, folder};
   const entrances both{steered, folder, o.page};
-  say_how_to_join(c, folder, o);
+  say_how_to_join(c, w, o);
   report r = c.run(local_node(w, o.local));
   join_traces(folder, r);
   steered.ended(r);

@@ -51,7 +51,9 @@ std::optional<std::string> of_own_plugin(const std::string& which, const std::ve
 void use_own_plugins(value_table& root, const std::vector<std::string>& own) {
   const std::vector<plugin_file> named = named_plugins(root);
   if (own.empty() && named.empty()) return;
-  if (own.empty()) refuse_foreign(named);
+  std::vector<plugin_file> missing = named;
+  std::erase_if(missing, [&](const plugin_file& p) { return of_own_plugin(p.file.string(), own).has_value(); });
+  if (!missing.empty()) refuse_foreign(missing);
   const place where{std::make_shared<std::string>("--plugin"), 0};
   std::vector<std::string> files;
   value_list list;
@@ -62,9 +64,7 @@ void use_own_plugins(value_table& root, const std::vector<std::string>& own) {
   set_path(root, "run.plugins", {where, "", std::move(list)});
   for_each_plugin(root, [&](value& v) {
     auto& which = *v.as<std::string>();
-    const auto mine = of_own_plugin(which, files);
-    if (!mine) refuse_foreign({{file_of_plugin(which), v.where}});
-    which = *mine;
+    which = of_own_plugin(which, files).value();
   });
 }
 
