@@ -133,7 +133,7 @@ TEST_CASE("folders that are removed while they are offered arrive", "[cluster]")
   fs::remove_all(folder);
   CHECK_FALSE(source.pull(offered, at.path() / "there"));
   CHECK(read_all(at.path() / "there" / "1") == some_files);
-  CHECK(source.folders.read({offered.offer, 0, 0, 10, {}}).why);  // dropped
+  CHECK_THAT(source.pull(offered, at.path() / "again").text, Catch::Contains("not offered any more"));
 }
 
 TEST_CASE("what comes otherwise than it was offered leaves no folder behind", "[cluster]") {
