@@ -4,6 +4,7 @@
 #include "runtime/base/bytes.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace hydra {
 
@@ -25,7 +26,7 @@ byte_count boundary_of(const unit& u, const sharded_model& what) {
 }  // namespace
 
 unit_ready announced_unit(const announcement& next, const cursor& units, const sharded_model& what,
-                          std::optional<device_id> avoid) {
+                          std::vector<device_id> avoid) {
   const auto p = units.position_of(next.what);
   const auto then = units.next(p);
   const bool last = units.at_end(then);
@@ -35,7 +36,7 @@ unit_ready announced_unit(const announcement& next, const cursor& units, const s
           wall_time(units, p, what.remaining_scale),
           units.time_of(p),
           shard.base + shard.parameters,
-          avoid,
+          std::move(avoid),
           boundary_of(next.what, what),
           last ? duration{} : wall_time(units, then, what.remaining_scale),
           last ? duration{} : units.time_of(then),

@@ -6,12 +6,12 @@
 #include "partition/execute/sharded_model.hpp"
 #include "runtime/base/ids.hpp"
 
-#include <optional>
+#include <vector>
 
 namespace hydra {
 
 /// With times and bytes of it and of the unit after it; `avoid` as in unit_ready.
 unit_ready announced_unit(const announcement& next, const cursor& units, const sharded_model& what,
-                          std::optional<device_id> avoid);
+                          std::vector<device_id> avoid);
 
 }  // namespace hydra

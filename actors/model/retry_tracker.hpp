@@ -1,5 +1,5 @@
 #pragma once
-// How often a unit may be retried, and on which device not. Pure.
+// How often a unit may be retried, and on which devices not. Pure.
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/unit.hpp"
@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -16,8 +16,8 @@ namespace hydra {
 inline bool has_thrown(fault_code why) { return why == fault_code::internal || why == fault_code::io; }
 
 /// Losses that are not the unit's fault do not count; running out of memory is retried once (the device has emptied its
-/// cache); a unit that has thrown is retried twice, on another device if there is one; everything else would fail
-/// again.
+/// cache); a unit that has thrown is retried twice, on devices where it has not, if there are any; everything else would
+/// fail again.
 class retry_tracker {
  public:
   bool may_retry(const unit& u, device_id device, fault_code why) {
@@ -33,17 +33,18 @@ class retry_tracker {
         return count(u, why) <= 3;
       case fault_code::internal:
       case fault_code::io:
-        thrown_on_[visit(u)] = device;
+        std::erase(thrown_on_[visit(u)], device);
+        thrown_on_[visit(u)].push_back(device);
         return count(u, fault_code::internal) <= most_throws;
       default:
         return false;
     }
   }
 
-  /// The device where an operation of the unit has thrown last.
-  std::optional<device_id> avoid(const unit& u) const {
+  /// The devices where an operation of the unit has thrown, the last one last.
+  std::vector<device_id> avoid(const unit& u) const {
     const auto found = thrown_on_.find(visit(u));
-    return found == thrown_on_.end() ? std::nullopt : std::optional(found->second);
+    return found == thrown_on_.end() ? std::vector<device_id>{} : found->second;
   }
 
   std::size_t size() const noexcept { return counts_.size() + thrown_on_.size(); }
@@ -72,7 +73,7 @@ class retry_tracker {
   std::uint32_t count(const unit& u, fault_code why) { return ++counts_[{visit(u), why}]; }
 
   std::map<std::pair<unit, fault_code>, std::uint32_t> counts_;
-  std::map<unit, device_id> thrown_on_;
+  std::map<unit, std::vector<device_id>> thrown_on_;
 };
 
 }  // namespace hydra

@@ -4,10 +4,10 @@
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -19,14 +19,17 @@ struct broken_device {
 };
 
 /// A throw alone does not say whether the device is broken or the model; the next attempt on another device does. A device
-/// is broken if units of two models that have thrown there were completed on other devices, and it has completed none
-/// meanwhile. A unit that throws on every device is never completed, so no device is blamed for it. A model that throws the
-/// same text on two devices is the cause itself, even if some of its attempts succeed (a data race in a user's layer). The
-/// last device is never broken.
+/// is broken if `enough` units, of two models at least, that have thrown there were completed on other devices, and it has
+/// completed none meanwhile. A unit that throws on every device is never completed, so no device is blamed for it. Models
+/// whose units throw at random (a data race in a user's layer) practically never blame one: that many throws in a row are
+/// too rare. What the texts say decides nothing: devices that are broken in the same way throw the same one. The last
+/// device is never broken.
 class device_health {
  public:
+  static constexpr std::size_t enough = 8;
+
   void add_device(device_id device) { throws_.try_emplace(device); }
-  void device_left(device_id device);
+  void device_left(device_id device) { throws_.erase(device); }
   void model_left(model_id model);
 
   /// An operation of the unit has thrown there.
@@ -39,21 +42,11 @@ class device_health {
   /// Since the last completed unit of the device.
   struct throw_record {
     std::map<unit, std::string> open{};  ///< visits that no other device has completed yet
-    std::set<model_id> blaming{};        ///< of visits that another device has completed
+    std::size_t blaming = 0;             ///< visits that another device has completed
+    std::set<model_id> models{};         ///< whose visits these are
   };
-  /// What a model has thrown last, without numbers, and where.
-  struct suspicion {
-    std::string text;
-    std::set<device_id> devices{};
-  };
-  void acquit_devices(model_id model);
-  void forget_open(model_id model);
 
   std::map<device_id, throw_record> throws_;
-  std::map<model_id, suspicion> suspected_;
 };
-
-/// Text without digits: these tell devices, units and sizes apart, not causes.
-std::string without_numbers(std::string_view text);
 
 }  // namespace hydra

@@ -14,15 +14,15 @@
 namespace hydra {
 
 /// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or the same visit
-/// of the wave before, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: an attempt at it
-/// has failed there, so any other device may stage it; void while there is no other.
+/// of the wave before, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: attempts at it
+/// have failed there, so other devices may stage it; if there are none, any but the last of these; void for the only device.
 struct ready_unit {
   unit next;
   std::optional<device_id> after;
   duration remaining{};
   duration cost{};
   byte_count bytes;        ///< parameters of the shard
-  std::optional<device_id> avoid{};
+  std::vector<device_id> avoid{};
   byte_count boundary{};   ///< its predecessor's output, if it has one in its step
   duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
   duration then_cost{};       ///< `cost` of the unit after it

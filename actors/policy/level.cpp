@@ -84,7 +84,7 @@ bool level::sooner_elsewhere(const candidate& c, const device_state& device, con
     return nanoseconds(view.until_free(d)) + nanoseconds(c.cost) / d.speed;
   };
   return std::ranges::any_of(view.devices, [&](const device_state& g) {
-    return g.speed > device.speed && c.avoided != g.device && ends(g) + nanoseconds(g.staged) < ends(device);
+    return g.speed > device.speed && !avoids(c, g.device) && ends(g) + nanoseconds(g.staged) < ends(device);
   });
 }
 

@@ -33,7 +33,7 @@ struct candidate {
   bool elsewhere = false;     ///< another device has them
   time_point announced;       ///< since when any device may stage it (only this one, if `chained`)
   bool chained = false;       ///< its predecessor has not left the asked device yet: no other device may stage it
-  std::optional<device_id> avoided;  ///< an attempt has failed there: it is not offered to that device
+  std::vector<device_id> avoided{};  ///< attempts have failed there: it is not offered to these devices; never all
   std::size_t model_at = 0;   ///< index of its model's lane in policy_view::models
   std::optional<block_id> base{};    ///< frozen ones, if they are most of `parameters`: other models may have the same
 
@@ -43,6 +43,8 @@ struct candidate {
              x.elsewhere, x.announced, x.chained, x.avoided, x.model_at, x.base);
   }
 };
+
+inline bool avoids(const candidate& c, device_id device) { return std::ranges::find(c.avoided, device) != c.avoided.end(); }
 
 /// A device as the policy sees it.
 struct device_state {

@@ -80,8 +80,19 @@ void schedule_tracker::collect_candidates(std::size_t device) {
 }
 
 bool schedule_tracker::may_stage(const lane_tracker& lane, device_id device) const {
-  const bool avoids = devices_.size() > 1 && lane.announced()->avoid == device;
-  return !avoids && (!lane.bound_to() || lane.bound_to() == device);
+  if (lane.bound_to() && lane.bound_to() != device) {
+    return false;
+  }
+  const auto avoided = avoided_by(*lane.announced());
+  return std::ranges::find(avoided, device) == avoided.end();
+}
+
+std::vector<device_id> schedule_tracker::avoided_by(const ready_unit& u) const {
+  if (u.avoid.empty() || devices_.size() < 2) {
+    return {};
+  }
+  const auto is_other = [&](const device_state& d) { return std::ranges::find(u.avoid, d.device) == u.avoid.end(); };
+  return std::ranges::any_of(device_states_, is_other) ? u.avoid : std::vector{u.avoid.back()};
 }
 
 candidate schedule_tracker::candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const {
@@ -102,7 +113,7 @@ candidate schedule_tracker::candidate_of(const lane_tracker& lane, std::size_t a
           .elsewhere = where.elsewhere,
           .announced = lane.available_since(),
           .chained = lane.bound_to().has_value(),
-          .avoided = devices_.size() > 1 ? u.avoid : std::nullopt,
+          .avoided = avoided_by(u),
           .model_at = at,
           .base = u.base};
 }

@@ -84,8 +84,8 @@ bool schedule_tracker::unit_ready(const ready_unit& u, time_point now) {
   const bool before = lane->announced().has_value();
   const bool accepted = lane->announce(u, now);
   announced_ += accepted && !before ? 1 : 0;
-  if (accepted && u.avoid && devices_.size() > 1) {
-    policy_->unit_avoids(u.next.model, *u.avoid);
+  if (accepted && !u.avoid.empty() && devices_.size() > 1) {
+    policy_->unit_avoids(u.next.model, u.avoid.back());
   }
   refresh(u.next);
   return accepted;

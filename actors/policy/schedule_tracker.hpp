@@ -123,6 +123,8 @@ class schedule_tracker {
   void has_computed(std::size_t device);
   void computes(std::size_t device, const unit& u, time_point since);
   bool may_stage(const lane_tracker& lane, device_id device) const;
+  /// Devices that may not stage it now; never all.
+  std::vector<device_id> avoided_by(const ready_unit& u) const;
   bool any_for(std::size_t device) const;
   duration copy_time(const device_tracker& d, byte_count bytes) const;
   candidate candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const;

@@ -12,8 +12,11 @@ stages::stages(std::uint32_t shards, dealing how, const devices& of_replica)
 
 device_id stages::device_of(const candidate& c, const policy_view& view) const {
   const auto at = [&](std::size_t i) { return view.devices[i % view.devices.size()].device; };
-  const auto home = offset_ + stage_of(c.next.shard);
-  return at(home) == c.avoided ? at(home + 1) : at(home);
+  auto home = offset_ + stage_of(c.next.shard);
+  for (std::size_t tried = 1; tried < view.devices.size() && avoids(c, at(home)); ++tried) {
+    ++home;
+  }
+  return at(home);
 }
 
 stages shared_stages(const model_state& lane, dealing how, const policy_view& view) {

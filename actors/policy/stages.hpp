@@ -31,7 +31,7 @@ class stages {
   std::uint32_t first_shard(std::uint32_t stage) const noexcept {
     return how_ == dealing::groups ? (stage * shards_ + count_ - 1) / count_ : stage;
   }
-  /// The device of a candidate's stage; the one after it if the candidate must not go there.
+  /// The device of a candidate's stage; the next one where the candidate may go if it must not go there.
   device_id device_of(const candidate& c, const policy_view& view) const;
 
  private:

@@ -57,8 +57,10 @@ class whole_model final : public policy {
   /// of the model would end.
   std::optional<std::size_t> kept_out(std::span<const candidate> candidates) const {
     const auto found = std::ranges::find_if(candidates, [this](const candidate& c) {
-      const auto at = c.avoided ? bound_.find(*c.avoided) : bound_.end();
-      return at != bound_.end() && at->second == c.next.model;
+      return std::ranges::any_of(c.avoided, [&](device_id d) {
+        const auto at = bound_.find(d);
+        return at != bound_.end() && at->second == c.next.model;
+      });
     });
     return found == candidates.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - candidates.begin()));
   }

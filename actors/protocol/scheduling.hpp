@@ -50,7 +50,8 @@ struct unit_ready {
   duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
-  std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while there is another one
+  std::vector<device_id> avoid;    ///< where an operation of it has thrown, the last one last: not there, while there is
+                                   ///< another device; else not on the last of them, if there are two
   byte_count boundary;             ///< its predecessor's output, if it has one in its step
   duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
   duration then_cost{};            ///< before it is announced; zero after the last unit

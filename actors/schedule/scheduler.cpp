@@ -110,8 +110,8 @@ class scheduler final : public scheduler_actor::base {
     watch_.sign_of_life(m.device, clock().now());
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     for (const auto& broken : health_.unit_completed(m.device, m.what)) {
-      give_up(broken.device,
-              "units of two models have thrown on it that other devices completed, the last one: " + broken.thrown);
+      give_up(broken.device, "units of several models have thrown on it that other devices completed, and it has completed "
+                             "none since; the last one: " + broken.thrown);
     }
     held_[m.what.model].erase({m.device, m.what});
     tracker_.unit_completed(m.what, clock().now());

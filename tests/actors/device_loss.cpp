@@ -318,6 +318,23 @@ TEST_CASE("a device where every unit throws, from any operation on, is lost; the
       });
 }
 
+TEST_CASE("two of four devices that are broken in the same way are lost, and every model finishes", "[loss]") {
+  std::vector<simulated_model> models;
+  for (std::size_t i = 0; i < 6; ++i) {
+    models.push_back(even_model(fmt::format("m{}", i), 3, 4, 20us, 10us));
+  }
+  simulation s(even_run(models, 4));
+  std::size_t operations = 0;
+  for (const std::size_t broken : {0, 1}) {
+    break_device(s, broken, 0, operations);
+  }
+  s.run();
+  REQUIRE(unfinished(s, models) == "");
+  for (std::size_t d = 0; d < 4; ++d) {
+    CHECK(is_lost(s, d) == (d < 2));
+  }
+}
+
 TEST_CASE("the only device is kept although every unit throws there: every model reports it", "[loss]") {
   auto setup = small_run(1, 1);
   simulation s(std::move(setup));

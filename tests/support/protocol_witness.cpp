@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra::test {
@@ -174,16 +175,21 @@ void protocol_witness::on_staged(const unit& u, std::size_t device) {
 /// Also without the death of its actor: a device may be declared lost.
 void protocol_witness::on_lost(device_id device) { devices_[device.value].lost = true; }
 
-bool protocol_witness::has_room_for(const std::optional<device_id>& avoided) const {
-  const auto lives = [](const device_page& d) { return !d.dead && !d.lost; };
-  const bool alone = std::ranges::count_if(devices_, lives) == 1;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const bool may = alone || !avoided || avoided->value != i;
-    if (lives(devices_[i]) && may && devices_[i].credits > devices_[i].staged) {
-      return true;
+bool protocol_witness::has_room_for(const std::vector<device_id>& avoided) const {
+  std::vector<device_id> alive, may;
+  for (std::uint32_t i = 0; i < devices_.size(); ++i) {
+    if (!devices_[i].dead && !devices_[i].lost) {
+      alive.emplace_back(i);
     }
   }
-  return false;
+  const auto is_avoided = [&](device_id d) { return std::ranges::find(avoided, d) != avoided.end(); };
+  std::ranges::remove_copy_if(alive, std::back_inserter(may), is_avoided);
+  if (may.empty() && alive.size() > 1) {
+    std::ranges::remove_copy(alive, std::back_inserter(may), avoided.back());
+  }
+  return std::ranges::any_of(may.empty() ? alive : may, [this](device_id d) {
+    return devices_[d.value].credits > devices_[d.value].staged;
+  });
 }
 
 /// The visit of the wave before is in flight on the device to which the announced unit is bound.

@@ -43,7 +43,7 @@ class protocol_witness {
   const std::string& complaint() const noexcept { return complaint_; }
 
  private:
-  bool has_room_for(const std::optional<device_id>& avoided) const;
+  bool has_room_for(const std::vector<device_id>& avoided) const;
 
   struct device_page {
     std::uint64_t credits = 0;  ///< returned, as reported to the scheduler
@@ -54,7 +54,7 @@ class protocol_witness {
   };
   struct lane_page {
     std::optional<unit> announced;
-    std::optional<device_id> avoids;  ///< that device, while there is another one
+    std::vector<device_id> avoids;    ///< these devices, while there is another one; else the last of them
     std::optional<device_id> after;   ///< only there, while what it waits for is in flight there
     std::uint32_t least_attempt = 0;  ///< of announcements, since the last loss of which the task was notified
     std::set<unit> flights;

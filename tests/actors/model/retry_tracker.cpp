@@ -78,16 +78,19 @@ TEST_CASE("throws and running out of memory are counted apart") {
   CHECK_FALSE(tracker.may_retry(attempt(3), d0, fault_code::out_of_memory));
 }
 
-TEST_CASE("a unit avoids the device on which it has thrown last, and no other unit does") {
+TEST_CASE("a unit avoids the devices on which it has thrown, in their order, and no other unit does") {
+  using devices = std::vector<device_id>;
   retry_tracker tracker;
-  CHECK_FALSE(tracker.avoid(attempt(0)));
+  CHECK(tracker.avoid(attempt(0)) == devices{});
   tracker.may_retry(attempt(0), d0, fault_code::internal);
-  CHECK(tracker.avoid(attempt(1)) == d0);
+  CHECK(tracker.avoid(attempt(1)) == devices{d0});
   tracker.may_retry(attempt(1), d1, fault_code::io);
-  CHECK(tracker.avoid(attempt(2)) == d1);
-  CHECK_FALSE(tracker.avoid(attempt(2, 1)));
+  CHECK(tracker.avoid(attempt(2)) == devices{d0, d1});
+  tracker.may_retry(attempt(2), d0, fault_code::io);
+  CHECK(tracker.avoid(attempt(3)) == devices{d1, d0});
+  CHECK(tracker.avoid(attempt(2, 1)) == devices{});
   tracker.may_retry(attempt(0, 1), d0, fault_code::out_of_memory);
-  CHECK_FALSE(tracker.avoid(attempt(1, 1)));
+  CHECK(tracker.avoid(attempt(1, 1)) == devices{});
 }
 
 }  // namespace retry_tracker_test

@@ -52,7 +52,7 @@ TEST_CASE("level gives a unit to the slow device if the faster one must not have
   world w{1};
   w.device(0.1);
   w.model(100);
-  w.offer(forward(0, 0, 0)).avoided = device_id{0};
+  w.offer(forward(0, 0, 0)).avoided = {device_id{0}};
   level p;
   band held;
   stay_pace stays;

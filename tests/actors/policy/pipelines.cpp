@@ -110,8 +110,15 @@ TEST_CASE("the stages of a lost device are dealt to the devices left") {
 TEST_CASE("another device takes a unit that must not go to that of its stage") {
   auto w = pipeline(2, {.shards = 2}, {0});
   offer(w, {0});
-  w.candidates[0].avoided = device_id{0};
+  w.candidates[0].avoided = {device_id{0}};
   CHECK(wave("naive-pipeline", w, 1) == 0);
+}
+
+TEST_CASE("a device of the pipeline takes a unit that must not go to that of its stage, nor to the next one") {
+  auto w = pipeline(3, {.shards = 3}, {0});
+  offer(w, {0});
+  w.candidates[0].avoided = {device_id{0}, device_id{1}};
+  CHECK(wave("naive-pipeline", w, 2) == 0);
 }
 
 TEST_CASE("gpipe: all waves go forward at a stage before the first goes backward there") {

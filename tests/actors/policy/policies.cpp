@@ -153,7 +153,7 @@ TEST_CASE("whole-model frees the device of a model whose last unit has ended, th
 
 TEST_CASE("whole-model gives another device, bound or not, the unit that may not run on the one of its model", "[policy]") {
   auto failed = waiting(0, 9);
-  failed.avoided = device_id{0};
+  failed.avoided = {device_id{0}};
   for (const bool bound : {false, true}) {
     whole_model p;
     REQUIRE(chosen(p, {waiting(0, 9), waiting(1, 5)}, device(0)) == 0);  // another lane of the model

@@ -641,7 +641,7 @@ namespace {
 
 ready_unit avoiding(device_id device, std::optional<device_id> after = std::nullopt, std::uint32_t attempt = 1) {
   auto u = ready(forward(0, 0, 0, attempt), after);
-  u.avoid = device;
+  u.avoid = {device};
   return u;
 }
 
@@ -685,6 +685,18 @@ TEST_CASE("the only device is not avoided, from the start or when the others are
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d0}});
 }
 
+TEST_CASE("a unit avoids every device on which it has thrown while another one is left, else the last of them",
+          "[schedule-tracker]") {
+  for (std::uint32_t devices = 2; devices <= 3; ++devices) {
+    auto b = open(devices, 0, first);
+    b.add_model(model_id{0});
+    auto u = avoiding(d0, std::nullopt, 2);
+    u.avoid.push_back(d1);
+    REQUIRE(b.unit_ready(u, at(0)));
+    CHECK(b.decide(at(0)) == std::vector<placement>{{u.next, devices == 3 ? device_id{2} : d0}});
+  }
+}
+
 TEST_CASE("a unit that may only follow its predecessor to a device that it avoids waits until that has completed",
           "[schedule-tracker]") {
   auto b = open(2, 0, first);
@@ -693,7 +705,7 @@ TEST_CASE("a unit that may only follow its predecessor to a device that it avoid
   REQUIRE(b.decide(at(0)).front().device == d0);
   b.device_freed(d0, 1, std::nullopt, at(0));
   auto next = ready(forward(0, 0, 1), d0);
-  next.avoid = d0;
+  next.avoid = {d0};
   REQUIRE(b.unit_ready(next, at(1)));
   CHECK(b.decide(at(1)).empty());
   b.unit_completed(forward(0, 0, 0), at(2));
