@@ -7,9 +7,11 @@
 #include "actors/protocol/steering.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/request_queue.hpp"
 
 #include <exception>
+#include <functional>
 #include <future>
 #include <memory>
 #include <utility>
@@ -20,6 +22,22 @@ namespace hydra {
 /// To the SUPERVISOR.
 using run_request = std::variant<add_model, steer_model, read_status, trial_copied>;
 using request_line = request_queue<run_request>;
+
+/// A user's sink, for a thread of the run: what it throws is logged, and the run goes on. Null stays null; `of` is the function
+/// that it was given to.
+template <class Answer>
+std::function<void(Answer)> contained(std::function<void(Answer)> sink, const char* of, std::shared_ptr<spdlog::logger> log) {
+  if (!sink) {
+    return sink;
+  }
+  return [sink = std::move(sink), of, log = std::move(log)](Answer answer) {
+    try {
+      sink(std::forward<Answer>(answer));
+    } catch (...) {
+      log->warn("the function that was given to {} fails: {}; the run goes on", of, to_fault(std::current_exception()).text);
+    }
+  };
+}
 
 /// A sink that sets the promise, which is broken if the run ends first.
 inline join_sink sink_of(std::shared_ptr<std::promise<model_id>> answer) {

@@ -273,12 +273,15 @@ std::filesystem::path session::keep(const std::string& model) {
 }
 
 void session::steer(const std::string& model, model_command what, command_sink answer, const step_share& share) {
-  if (state_->requests.offer(steer_model{model, what, answer, share}) != line_state::open) {
-    answer(no_run());
+  const auto sink = contained(std::move(answer), "session::steer", state_->log);
+  if (state_->requests.offer(steer_model{model, what, sink, share}) != line_state::open) {
+    sink(no_run());
   }
 }
 
-void session::read_status(status_sink answer) { state_->requests.offer(hydra::read_status{std::move(answer)}); }
+void session::read_status(status_sink answer) {
+  state_->requests.offer(hydra::read_status{contained(std::move(answer), "session::read_status", state_->log)});
+}
 
 void session::steer_and_wait(const std::string& model, model_command what) {
   auto answer = std::make_shared<std::promise<void>>();
@@ -292,8 +295,8 @@ void session::queue_model(model_description model, std::function<void(const faul
   check_keep_best(model, state_->options.checkpoint.keep);
   auto answer = std::make_shared<std::promise<void>>();
   auto queued = answer->get_future();
-  const auto line =
-      state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(std::move(answer), std::move(refused))});
+  auto sink = early_sink_of(std::move(answer), contained(std::move(refused), "session::queue_model", state_->log));
+  const auto line = state_->requests.offer(hydra::add_model{std::move(model), std::move(sink)});
   awaited(queued, line);
 }
 

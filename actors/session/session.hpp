@@ -80,7 +80,8 @@ class session {
   model_id add_model(model_description model);
 
   /// The same, only while run() is under way; returns already when the model has to wait for memory. If it is refused after
-  /// that, status() and the report say so, and `refused` is called, on a thread of the run: it must return at once.
+  /// that, status() and the report say so, and `refused` is called, on a thread of the run: it must return at once. What it
+  /// throws is logged.
   void queue_model(model_description model, std::function<void(const fault&)> refused = {});
 
   /// Subscribes a callback to an event of actors/protocol/events.hpp, where the events are described; several callbacks of
@@ -172,8 +173,8 @@ class session {
   run_status status();
 
   /// The commands above, and status(), from any thread, also in a callback: they return at once. `answer` is called once, on a
-  /// thread of the run, and must return at once; destroyed uncalled if the run ends before. A stop, pause or
-  /// resume is answered as above, a save when a checkpoint from between two steps is complete.
+  /// thread of the run, and must return at once; what it throws is logged; destroyed uncalled if the run ends before. A stop,
+  /// pause or resume is answered as above, a save when a checkpoint from between two steps is complete.
   /// `share`: of the steps of a model that is resumed, the rest is for session_options::partners.
   void steer(const std::string& model, model_command what, command_sink answer, const step_share& share = {});
   void read_status(status_sink answer);

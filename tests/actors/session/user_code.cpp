@@ -217,3 +217,48 @@ TEST_CASE("a report says why a device was lost, and what it did before") {
   CHECK(d.h2d_bytes > 0_B);
   CHECK_THAT(fmt::format("{}", fmt::join(r.notes, "\n")), Contains("device " + d.name + " was lost: " + d.reason));
 }
+
+TEST_CASE("a function that takes the answer of a command may throw: the run goes on") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 1_MiB});
+  s.add_model(with_user_layer("m", no_trouble));
+  int answers = 0;
+  s.on<step_completed>([&](const step_completed& e, control&) {
+    if (e.done > 1) return;
+    s.steer("nobody", model_command::pause, [&](const fault&) {
+      ++answers;
+      throw std::runtime_error("boom");
+    });
+    s.read_status([&](const run_status&) {
+      ++answers;
+      throw 7;
+    });
+    s.status();  // answered after the two
+  });
+  CHECK(s.run().all_finished());
+  CHECK(answers == 2);
+}
+
+TEST_CASE("a function that takes the refusal of a model that has waited may throw: the run goes on") {
+  const auto build = [](session& s) {
+    s.add_devices(1, cpu_device{.memory = 1_MiB});
+    s.add_model(with_user_layer("m", no_trouble));
+  };
+  session planned{{.log = verbosity::quiet}};
+  build(planned);
+  const auto needed = planned.plan().host_needed;
+  session s{{.host_memory = needed, .log = verbosity::quiet}};
+  build(s);
+  bool refused = false;
+  s.on<step_completed>([&](const step_completed& e, control&) {
+    if (e.done > 1) return;
+    s.queue_model(with_user_layer("late", no_trouble), [&](const fault&) {
+      refused = true;
+      throw std::runtime_error("boom");
+    });
+    s.steer("late", model_command::stop, {});
+    s.status();  // answered after that
+  });
+  CHECK(s.run().all_finished());
+  CHECK(refused);
+}
