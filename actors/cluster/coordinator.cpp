@@ -6,6 +6,7 @@
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -93,6 +94,22 @@ bool coordinator::waits_for_command() const {
   return std::ranges::all_of(plan_.models(), [](const cluster_model& m) {
     return m.phase == assignment_phase::ended || (m.phase == assignment_phase::waiting && m.paused);
   });
+}
+
+void coordinator::note_wait() {
+  const bool waits = !ending_ && !interrupted_ && waits_for_command();
+  if (std::exchange(waits_, waits) || !waits) {
+    return;
+  }
+  std::vector<std::string> paused;
+  for (const auto& m : plan_.models()) {
+    if (m.phase != assignment_phase::ended) {
+      paused.push_back(m.name);
+    }
+  }
+  say(fmt::format("nothing is left to train but what is paused ({}): the run waits until that is resumed or stopped "
+                  "(hydra control RUN resume MODEL), or until it is interrupted",
+                  fmt::join(paused, ", ")));
 }
 
 void coordinator::answer_pauses() {

@@ -226,6 +226,8 @@ class coordinator final : public local_coordinator::base {
   void refuse_pause(std::uint32_t model, const fault& why);
   /// Only models that are paused are left.
   bool waits_for_command() const;
+  /// Says once that the run waits, and for what, when nothing but a command can continue it.
+  void note_wait();
   void on_read(const read_cluster& m);
   std::string places_of(const cluster_model& m) const;
   model_now status_of(const cluster_model& m, const cluster_model_record& record) const;
@@ -253,6 +255,7 @@ class coordinator final : public local_coordinator::base {
   time_point forgiven_{};
   bool started_ = false;
   bool interrupted_ = false;
+  bool waits_ = false;  ///< it was said that the run waits for a command
   bool ending_ = false;
   bool finished_ = false;
   std::optional<time_point> reports_due_;

@@ -37,6 +37,7 @@ void coordinator::settle() {
   end_stopped();
   decide();
   answer_pauses();
+  note_wait();
   if (ending_) {
     finish_if_ended();
   }

@@ -354,6 +354,7 @@ TEST_CASE("a model of a cluster is paused, and continues with the same results w
   CHECK_THROWS_WITH(c->resume("model-1"), Catch::Contains("not paused"));
   c.wait_for("model-1 has ended");
   CHECK(c->status().models[0].steps == paused.steps);
+  CHECK(c.said("nothing is left to train but what is paused (model-0): the run waits"));
   CHECK_THROWS_WITH(c->pause("model-1"), Catch::Contains("has ended"));
   c->resume("model-0");
   check_bits(c.end(), models);
