@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -102,11 +103,12 @@ class trial_gate {
       setup_.hooks.record(r);
     }
     return true;
-  } catch (const fault_error& e) {
-    if (e.what_happened().code != fault_code::io) {
+  } catch (...) {
+    auto why = to_fault(std::current_exception());
+    if (why.code != fault_code::io) {
       throw;
     }
-    why_unrecorded_ = e.what_happened();
+    why_unrecorded_ = std::move(why);
     return false;
   }
 
