@@ -12,6 +12,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -79,7 +80,7 @@ void require_base(const adapter_folder& adapter, const std::string& who) {
   if (fs::is_directory(adapter.base())) return;
   refuse(fmt::format("{}: base_model_name_or_path of adapter_config.json is \"{}\", which is no folder: write there that of "
                      "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
-                     who, adapter.base().string()));
+                     who, shown(adapter.base().string())));
 }
 
 /// The base of an adapter, with as many rows for tokens as the adapter has: those of new tokens, and padding.

@@ -1,6 +1,7 @@
 #include "models/data/head_labels.hpp"
 
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,7 @@ void refuse_ambiguous(const label_list& names, const label_census& found) {
     if (std::ranges::count(names, label) > 1)
       refuse(fmt::format("{}: the label {} is the name of {} classes of the model's head (id2label in its config.json); give "
                          "the classes' numbers as labels, or labels = [...] with another name for each",
-                         to_string(site), to_string(label), std::ranges::count(names, label)));
+                         to_string(site), shown(to_string(label)), std::ranges::count(names, label)));
 }
 
 /// The integer that a text as "1" or "1.0" stands for.
@@ -73,11 +74,11 @@ void refuse_unclear(const label_census& found) {
     const bool unlabelled = label == class_label{std::int64_t{-1}} || label == class_label{std::int64_t{-100}};
     if (unlabelled && found.contains(std::int64_t{0}))
       refuse(fmt::format("{}: the label {} is beside 0, 1, ...: so records without a label are marked; leave them out, or {}",
-                         where, to_string(label), named));
+                         where, shown(to_string(label)), named));
     const auto twin = integer_in(label);
     if (twin && found.contains(*twin))
-      refuse(fmt::format("{}: the label {} is a text, and {} of {} a number: write them alike, or {}", where, to_string(label),
-                         *twin, to_string(found.at(*twin)), named));
+      refuse(fmt::format("{}: the label {} is a text, and {} of {} a number: write them alike, or {}", where,
+                         shown(to_string(label)), *twin, to_string(found.at(*twin)), named));
   }
 }
 
@@ -85,7 +86,7 @@ void refuse_unclear(const label_census& found) {
   refuse(fmt::format("{}: the label {} is none of the {} classes of the model's head: {} (id2label in its config.json). Say "
                      "which label is which class, labels = [...] in the order of the head's, or set head = \"classification\" "
                      "in the chain for a new classifier",
-                     to_string(found.second), to_string(found.first), head.size(),
+                     to_string(found.second), shown(to_string(found.first)), head.size(),
                      list_of(label_list(head.begin(), head.end()))));
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/tokenizers/pipeline_parts.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,7 @@ std::uint32_t known_id(const model_config& part, std::string_view key, const jso
   const bool is_id = id.is_number_unsigned() && id.get<std::uint64_t>() <= token_table::largest_id;
   const auto value = is_id ? id.get<std::uint32_t>() : 0;
   if (!is_id || (!parts.tokens.token_of(value) && std::ranges::count(parts.added, value, &added_token::id) == 0))
-    part.refuse(key, fmt::format("{} is the id of no token", id.dump()));
+    part.refuse(key, fmt::format("{} is the id of no token", shown_json(id)));
   return value;
 }
 

@@ -211,8 +211,8 @@ void add_rows(embedding_changes& changes, const parameter_spec& p, const replace
   if (owner && owner->tokens == rows.tokens && equal_mapped(owner->rows->tensor, rows.rows->tensor))
     owner->copy = rows.rows;
   else
-    refuse(fmt::format("{}: tensor {}: the embedding, whose weight this is, too (tied), has not the same rows; {}",
-                       rows.rows->file.string(), rows.rows->name, merge_by_peft));
+    refuse_tensor(*rows.rows, fmt::format("the embedding, whose weight this is, too (tied), has not the same rows; {}",
+                                          merge_by_peft));
 }
 
 /// PEFT computes a tied head with changed rows without its bias.
@@ -252,7 +252,7 @@ bool adapter_folder::check_base(const weight_source& weights) const {
         "{} is an adapter of another base, {}: its weights differ from those that the model starts from, as those of a copy in "
         "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; for another base, "
         "the adapter has to be trained anew",
-        tensors_->folder().string(), base_.string(), base_.string()));
+        tensors_->folder().string(), shown(base_.string()), shown(base_.string())));
   return !trained_on.empty();
 }
 
@@ -290,7 +290,7 @@ chain adapter_folder::adapt(chain model) const {
     refuse(fmt::format(
         "{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
         "\"{}\" }}",
-        tensors_->folder().string(), base_.string()));
+        tensors_->folder().string(), shown(base_.string())));
   const std::string file = (tensors_->folder() / config_file).string();
   const bool is_known = check_base(*model.weights());
   if (common_.magnitudes && model.hub().config.empty())
@@ -309,7 +309,7 @@ chain adapter_folder::adapt(chain model) const {
   if (!is_known && !base_.empty())
     adapted.note(fmt::format("{}: {}: \"{}\" is no checkpoint on this machine: whether the adapter was trained on the weights "
                              "that the model starts from is not known",
-                             file, base_name_key, base_.string()));
+                             file, base_name_key, shown(base_.string())));
   std::vector<std::string> modules = adapted_modules(adapted);
   modules.insert(modules.end(), embeddings.begin(), embeddings.end());
   for (const auto& notes : {notes_, targets_.unused_patterns(modules), notes_on_bias(adapted, changes, file), weights->notes()})

@@ -5,6 +5,7 @@
 #include "models/weights/listed_names.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,10 +23,6 @@ const std::string& owner_of(const parameter_spec& p) { return p.tied_to.empty() 
 bool has_values_of(const weight_source& base, parameter_spec p, const stored_tensor& t) {
   p.name = owner_of(p);
   return base.has_values(p, t);
-}
-
-[[noreturn]] void refuse_tensor(const hub_tensor& t, const std::string& why) {
-  refuse(fmt::format("{}: tensor {}: {}", t.file.string(), t.name, why));
 }
 
 /// The module of "MODULE.lora_A.weight"; empty for what is none of an adapter's maps.
@@ -76,7 +73,7 @@ adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, con
       if (!p.frozen || tensors_->find(adapted.stored_name(p.name))) used.insert(match(adapted, p));
   for (const auto& [name, t] : tensors_->all())
     if (!used.contains(name) && !is_copy(t))
-      refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
+      refuse(t.file, fmt::format("tensor {} belongs to no module that the adapter adapts or trains", shown(t.name)));
   note_frozen(adapted);
 }
 
@@ -97,8 +94,8 @@ std::string adapter_weights::match(const chain& adapted, const parameter_spec& p
   if (p.frozen && has_values_of(*base_, p, t->tensor)) return canonical_name(name);
   const auto [place, is_new] = places_.emplace(owner_of(p), t);
   if (!is_new && !equal_mapped(place->second->tensor, t->tensor))
-    refuse(fmt::format("{}: tensors {} and {} differ, but are the same parameter of the model (tied)", t->file.string(),
-                       place->second->name, t->name));
+    refuse(t->file, fmt::format("tensors {} and {} differ, but are the same parameter of the model (tied)",
+                                shown(place->second->name), shown(t->name)));
   return canonical_name(name);
 }
 
@@ -122,7 +119,7 @@ void adapter_weights::note_frozen(const chain& adapted) {
 }
 
 std::string adapter_weights::example() const {
-  return tensors_->all().empty() ? "" : ", with tensors such as " + tensors_->all().begin()->second.name;
+  return tensors_->all().empty() ? "" : ", with tensors such as " + shown(tensors_->all().begin()->second.name);
 }
 
 bool adapter_weights::read(const parameter_spec& p, std::span<float> values) const {

@@ -3,6 +3,7 @@
 #include "models/weights/adapter_targets.hpp"
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,10 +21,9 @@ std::string half_name(const std::string& module, char which) { return fmt::forma
 
 void require_fits(const hub_tensor& t, const std::vector<std::int64_t>& shape) {
   if (t.tensor.shape != shape || !widens_to_f32(t.tensor.type))
-    refuse(fmt::format("{}: tensor {}: is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter is that of another model, or "
-                       "adapter_config.json is",
-                       t.file.string(), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
-                       fmt::join(shape, ", ")));
+    refuse_tensor(t, fmt::format("is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter is that of another model, or "
+                                 "adapter_config.json is",
+                                 to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", ")));
 }
 
 const hub_tensor& half_of(const hub_tensors& stored, const std::string& module, char which,
@@ -40,7 +40,7 @@ std::vector<float> values_of(const hub_tensor& t) {
   for (const std::int64_t n : t.tensor.shape) elements *= static_cast<std::size_t>(n);
   std::vector<float> values(elements);
   if (const std::size_t wrong = widen_mapped(t.tensor, values))
-    refuse(fmt::format("{}: tensor {}: {} of {} values are not finite", t.file.string(), t.name, wrong, values.size()));
+    refuse_tensor(t, fmt::format("{} of {} values are not finite", wrong, values.size()));
   return values;
 }
 
@@ -67,9 +67,9 @@ void change(const replaced_rows& replaced, std::size_t width, std::span<float> v
 }  // namespace
 
 void refuse_more_tokens(const hub_tensor& t, const std::vector<std::int64_t>& shape, std::int64_t more) {
-  refuse(fmt::format("{}: tensor {}: is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name them, "
-                     "chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
-                     t.file.string(), t.name, fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", "), more));
+  refuse_tensor(t, fmt::format("is [{}]; the model has [{}]: the adapter was trained with {} tokens more. Name them, "
+                               "chain = {{ from = \"...\", tokens = [\"...\"] }}; its tokenizer has them",
+                               fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", "), more));
 }
 
 trainable_tokens::trainable_tokens(const model_config& config) : file_(config.file()) {
@@ -103,7 +103,7 @@ void trainable_tokens::require_all(const std::vector<std::pair<std::string, repl
     if (std::ranges::none_of(rows, is_it))
       refuse(fmt::format("{}: {}: the adapter has no rows of {} that Hydra knows, which are those of token embeddings and of "
                          "heads that are not tied; {}",
-                         file_, tokens_key, name.empty() ? "the embedding" : name, merge_by_peft));
+                         file_, tokens_key, name.empty() ? "the embedding" : shown(name), merge_by_peft));
   }
 }
 

@@ -1,8 +1,9 @@
 #include "models/weights/four_bit_weights.hpp"
 
 #include "models/weights/model_config.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
-#include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,10 +32,6 @@ constexpr const char* quantised_again =
 /// What is stored beside a weight, by suffix.
 using weight_parts = std::map<std::string_view, hub_tensor>;
 
-[[noreturn]] void refuse_part(const hub_tensor& t, std::string_view why) {
-  refuse(t.file, fmt::format("tensor {}: {}", t.name, why));
-}
-
 std::string_view suffix_of(std::string_view name) {
   const auto found = std::ranges::find_if(part_suffixes, [&](std::string_view s) { return name.ends_with(s); });
   return found == part_suffixes.end() ? std::string_view{} : *found;
@@ -43,15 +40,15 @@ std::string_view suffix_of(std::string_view name) {
 nlohmann::json json_in(const hub_tensor& t) try {
   return parse_json_strictly({reinterpret_cast<const char*>(t.tensor.data.data()), t.tensor.data.size()});
 } catch (const fault_error& e) {
-  refuse_part(t, e.what_happened().text);
+  refuse_tensor(t, e.what_happened().text);
 } catch (const nlohmann::json::exception& e) {
-  refuse_part(t, fmt::format("holds no JSON object: {}", json_complaint(e)));
+  refuse_tensor(t, fmt::format("holds no JSON object: {}", json_complaint(e)));
 }
 
 model_config settings_in(const hub_tensor& t) {
   nlohmann::json parsed = json_in(t);
-  if (!parsed.is_object()) refuse_part(t, "holds no JSON object");
-  return {fmt::format("{}: tensor {}", t.file.string(), t.name), std::move(parsed)};
+  if (!parsed.is_object()) refuse_tensor(t, "holds no JSON object");
+  return {fmt::format("{}: tensor {}", t.file.string(), shown(t.name)), std::move(parsed)};
 }
 
 /// Of the sizes that bitsandbytes has.
@@ -94,22 +91,22 @@ class quantised_weight {
   four_bit_type type_of_parts() const {
     const bool nf4 = parts_.contains(nf4_suffix);
     if (nf4 == parts_.contains(fp4_suffix))
-      refuse_part(packed_, fmt::format("has {} {}{} and {}; one of them is needed", nf4 ? "both" : "neither", packed_.name,
-                                       nf4_suffix, fp4_suffix));
+      refuse_tensor(packed_, fmt::format("has {} {}{} and {}; one of them is needed", nf4 ? "both" : "neither",
+                                         shown(packed_.name), nf4_suffix, fp4_suffix));
     return nf4 ? four_bit_type::nf4 : four_bit_type::fp4;
   }
 
   const hub_tensor& part(std::string_view suffix) const {
     const auto found = parts_.find(suffix);
-    if (found == parts_.end()) refuse_part(packed_, fmt::format("{}{} is missing beside it", packed_.name, suffix));
+    if (found == parts_.end()) refuse_tensor(packed_, fmt::format("{}{} is missing beside it", shown(packed_.name), suffix));
     return found->second;
   }
 
   std::span<const std::byte> bytes_of_part(std::string_view suffix, stored_type type, std::size_t elements) const {
     const hub_tensor& t = part(suffix);
     if (t.tensor.type != type || t.tensor.data.size() != elements * width_of(type))
-      refuse_part(t, fmt::format("is {} [{}]; {} [{}] is needed", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
-                                 to_string(type), elements));
+      refuse_tensor(t, fmt::format("is {} [{}]; {} [{}] is needed", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
+                                   to_string(type), elements));
     return t.tensor.data;
   }
 
@@ -117,8 +114,9 @@ class quantised_weight {
   std::size_t count_of(const std::vector<std::int64_t>& shape) const {
     const auto values = bytes_of(stored_type::u8, shape);
     if (!values || divided(*values, 2) != packed_.tensor.data.size())
-      refuse_part(packed_, fmt::format("has {} bytes, which is not half of the values of [{}], the shape in {}{}",
-                                       packed_.tensor.data.size(), fmt::join(shape, ", "), packed_.name, state_suffix()));
+      refuse_tensor(packed_, fmt::format("has {} bytes, which is not half of the values of [{}], the shape in {}{}",
+                                         packed_.tensor.data.size(), fmt::join(shape, ", "), shown(packed_.name),
+                                         state_suffix()));
     return *values;
   }
 
@@ -126,7 +124,7 @@ class quantised_weight {
   void check_table() const {
     std::array<float, 16> stored{};
     std::memcpy(stored.data(), bytes_of_part(table_suffix, stored_type::f32, stored.size()).data(), sizeof stored);
-    if (stored != table_of(type_)) refuse_part(part(table_suffix), fmt::format("is not the table of {}", to_string(type_)));
+    if (stored != table_of(type_)) refuse_tensor(part(table_suffix), fmt::format("is not the table of {}", to_string(type_)));
   }
 
   bool is_nested() const {

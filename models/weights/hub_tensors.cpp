@@ -7,6 +7,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/sha256.hpp"
 #include "runtime/storage/verify_folder.hpp"
@@ -143,6 +144,10 @@ std::string without_adapter_name(std::string_view stored) {
 
 }  // namespace
 
+void refuse_tensor(const hub_tensor& t, std::string_view why) {
+  refuse(t.file, fmt::format("tensor {}: {}", shown(t.name), why));
+}
+
 std::string canonical_name(std::string_view name) {
   const std::string own = without_adapter_name(name);
   std::string_view stored = own;
@@ -179,12 +184,12 @@ std::vector<hub_tensor> hub_tensors::tensors_of_index(const fs::path& index) {
   for (const auto& [name, part] : map->content().items()) {
     const fs::path path = part_path(index, name, part);
     const auto tensor = open(path).find(name);
-    if (!tensor) refuse(path, fmt::format("has no tensor {}, which {} says it has", name, index.filename().string()));
+    if (!tensor) refuse(path, fmt::format("has no tensor {}, which {} says it has", shown(name), index.filename().string()));
     all.push_back({path, name, *tensor});
   }
   for (const auto& [path, file] : files_)
     for (const std::string& name : file->names())
-      if (!map->has(name)) refuse(path, fmt::format("tensor {} is not in {}", name, index.filename().string()));
+      if (!map->has(name)) refuse(path, fmt::format("tensor {} is not in {}", shown(name), index.filename().string()));
   return all;
 }
 
@@ -197,7 +202,7 @@ const safetensors_file& hub_tensors::open(const fs::path& file) {
 void hub_tensors::add(const std::string& name, const hub_tensor& t) {
   const auto [place, is_new] = tensors_.emplace(name, t);
   if (!is_new && !is_again(t, place->second))
-    refuse(t.file, fmt::format("tensors {} and {} are the same parameter", place->second.name, t.name));
+    refuse(t.file, fmt::format("tensors {} and {} are the same parameter", shown(place->second.name), shown(t.name)));
 }
 
 const hub_tensor* hub_tensors::find(std::string_view name) const {

@@ -24,6 +24,9 @@ struct hub_tensor {
   std::optional<four_bit_values> four_bits{};  ///< empty: it is not in 4 bits
 };
 
+/// Throws fault_error{bad_input} with the text "FILE: tensor NAME: WHY".
+[[noreturn]] void refuse_tensor(const hub_tensor& t, std::string_view why);
+
 /// The name without "base_model.model.", which adapters have; the adapter's own name "default", which those have that were
 /// saved as a state_dict(); "base_layer", which the parameters have to which an adapter adds; "modules_to_save"; and the prefix
 /// of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some checkpoints have. With the names that

@@ -42,10 +42,6 @@ bool ends_with_one_of(std::string_view name, const Texts& all) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
-[[noreturn]] void refuse_weights(const hub_tensor& t, std::string_view why) {
-  refuse_weights(t.file, fmt::format("tensor {}: {}", t.name, why));
-}
-
 std::size_t elements_of(const hub_tensor& t) {
   return std::accumulate(t.tensor.shape.begin(), t.tensor.shape.end(), std::size_t{1},
                          [](std::size_t all, std::int64_t n) { return all * static_cast<std::size_t>(n); });
@@ -140,11 +136,11 @@ class matching {
     const std::vector<std::int64_t> shape = stored_shape(p, t);
     if (t.tensor.shape != shape && !lacks_rows(t, p)) {
       if (may_be_fresh(name)) return false;
-      refuse_weights(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
-                            fmt::join(shape, ", ")));
+      refuse_tensor(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
+                           fmt::join(shape, ", ")));
     }
     if (!t.four_bits && !widens_to_f32(t.tensor.type))
-      refuse_weights(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
+      refuse_tensor(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
     return true;
   }
 
@@ -224,9 +220,9 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   const hub_tensor& t = *place->second;
   const auto stored = values.first(elements_of(t));
   if (const std::size_t wrong = transposed_.contains(p.name) ? read_transposed(t, stored) : read_in_order(t, stored))
-    refuse_weights(t, fmt::format(
-                  "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
-                  wrong, stored.size()));
+    refuse_tensor(t, fmt::format("{} of {} values are not finite: the file is damaged, or holds what a diverged training has "
+                                 "left",
+                                 wrong, stored.size()));
   if (stored.size() == values.size()) return true;
   row_sums sums{t.tensor.shape};
   sums.add(stored);

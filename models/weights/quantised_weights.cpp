@@ -4,6 +4,7 @@
 #include "runtime/base/counted.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,7 +65,7 @@ void refuse_quantised_weights(const model_config& config, const hub_tensors& ten
                                  "bits, and in 4 as transformers saves those of bitsandbytes, with .absmax, .quant_map and "
                                  ".quant_state: take the checkpoint that this one was made of, and base = \"nf4\" beside an "
                                  "adapter to store it in 4 bits",
-                                 method_in(config), t.name, to_string(t.tensor.type), fmt::join(t.tensor.shape, ", ")));
+                                 method_in(config), shown(t.name), to_string(t.tensor.type), fmt::join(t.tensor.shape, ", ")));
 }
 
 }  // namespace hydra

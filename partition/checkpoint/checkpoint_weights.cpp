@@ -95,7 +95,7 @@ void check_frozen_weights(const saved_model& saved, const chain& trained) {
     throw fault_error(fault_code::bad_input,
                       fmt::format("{} does not hold the frozen parameters of {}, and those that its training began with "
                                   "are not there any more: the weights are \"{}\" now and were \"{}\"; bring them back",
-                                  saved.folder.string(), saved.name, now, began));
+                                  saved.folder.string(), shown(saved.name), shown(now), shown(began)));
   }
 }
 

@@ -70,6 +70,9 @@ TEST_CASE("labels that a head with names does not have are refused with what can
   CHECK_THAT(head_refusal({"bad", "good"}, {"bad", number(1)}), Contains("f:2: the label 1 is none"));
   CHECK_THAT(head_refusal({"bad", "good"}, {"Bad", "Good"}), Contains("f:1: the label \"Bad\" is none"));
   CHECK_THAT(head_refusal({"bad", "good"}, {number(0), number(1), number(-1)}), Contains("f:3: the label -1 is beside 0"));
+  const std::string forged = head_refusal({"bad", "good"}, {"x\nhydra: all is well" + std::string(1'000'000, 'y')});
+  CHECK_THAT(forged, Contains(R"(f:1: the label "x\nhydra: all is well)"));
+  CHECK(forged.size() < 2000);
   CHECK_NOTHROW(class_names({"Bad", "Good"}, labels_in_lines({"Bad", "Good"}), {"bad", "good"}));
 }
 

@@ -245,6 +245,24 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   CHECK_THAT(stored.refusal(), Contains("is no folder"));
 }
 
+TEST_CASE("what an adapter's files say is on one line and short in messages") {
+  const stored_adapter stored;
+  const std::string forged = "x\nhydra: all is well" + std::string(1'000'000, 'y');
+  auto more = stored_adapter::tensors();
+  more[forged] = ramp({12}, 1);
+  stored.write(stored.config(), more);
+  std::vector<std::string> texts{stored.refusal()};
+  texts.push_back(stored.refusal_with("trainable_token_indices", {{forged, json::array({1})}}));
+  json config = stored.config();
+  config["base_model_name_or_path"] = forged;
+  stored.write(config, stored_adapter::tensors());
+  texts.push_back(stored.read().notes().front());
+  for (const std::string& text : texts) {
+    CHECK_THAT(text, Contains(R"(x\nhydra: all is well)") && !Contains("\n"));
+    CHECK(text.size() < 2000);
+  }
+}
+
 TEST_CASE("the tensors of an adapter may have its name, as in a state_dict()") {
   const stored_adapter stored;
   constexpr std::array names{"h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight", "ln_f.bias"};

@@ -98,6 +98,25 @@ TEST_CASE("an index that contradicts its parts is refused with the file and the 
   CHECK_THAT(refusal_of(folder.path()), Contains("index.json holds no JSON object"));
 }
 
+TEST_CASE("names in messages about a checkpoint are on one line and short, whatever its files say") {
+  const temporary_folder folder;
+  write_parts(folder.path());
+  const std::string forged = "x\nhydra: all is well" + std::string(1'000'000, 'y');
+  write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}, {forged, "model-1.safetensors"}});
+  const std::string missing = refusal_of(folder.path());
+  write_tensors(folder.path() / "model-1.safetensors", {{"a", ramp({2}, 1)}, {forged, ramp({2}, 1)}});
+  write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}});
+  const std::string unlisted = refusal_of(folder.path());
+  write_tensors(folder.path() / "model.safetensors", {{forged, ramp({2}, 1)}, {"vit." + forged, ramp({2}, 1)}});
+  const std::string twice = refusal_of(folder.path());
+  write_tensors(folder.path() / "model.safetensors",
+                {{forged, ramp({2}, 1)}, {forged + ".absmax", ramp({2}, 1)}});
+  for (const std::string& text : {missing, unlisted, twice, refusal_of(folder.path())}) {
+    CHECK_THAT(text, Contains(R"(x\nhydra: all is well)") && !Contains("\n"));
+    CHECK(text.size() < 2000);
+  }
+}
+
 TEST_CASE("what wrappers of PyTorch put in front of all names is left out, and makes no other checkpoint of it") {
   const hub_test_tensors plain{{"model.norm.weight", ramp({2}, 1)}, {"lm_head.weight", ramp({3}, 2)}};
   const temporary_folder folder;
