@@ -111,7 +111,7 @@ void print_text(const viewed_data& d, const data_command_options& o) {
     const std::size_t n = d.source->samples(part);
     return fmt::format("{} {} sample{}", n, part == split::train ? "training" : "validation", n == 1 ? "" : "s");
   };
-  fmt::print("{}, as {} see{} it: {}, {}\n", d.source->describe(), fmt::join(d.models, ", "),
+  fmt::print("{}, as {} see{} it: {}, {}\n", printable(d.source->describe()), fmt::join(d.models, ", "),
              d.models.size() == 1 ? "s" : "", count(split::train), count(split::validation));
   for (const std::string& note : d.source->notes()) fmt::print("note: {}\n", printable(note));
   const std::vector<shown_sample> samples = samples_of(d, o);

@@ -3,11 +3,11 @@
 #include "actors/cluster/member.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
+#include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/workload/node_session.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -111,7 +111,7 @@ int serve(const node_options& o) {
        .folder = folder,
        .address = o.address.value_or(""),
        .patience = parse_duration(o.patience),
-       .say = [](const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); }},
+       .say = say},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
   const int status = status_of_end(member.join(network, entrance.at));

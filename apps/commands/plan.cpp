@@ -13,6 +13,7 @@
 #include "apps/workload/workload.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -116,9 +117,9 @@ int plan(const plan_options& o) {
   const std::vector<memory_forecast> memory = s.compare_memory();
   const std::vector<std::string> notes = s.notes();
   fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory, notes)
-                          : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
-                                search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
-                                to_lines(f) + to_table(ways) + to_table(memory) + note_lines(notes));
+                          : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
+                                      search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
+                                      to_lines(f) + to_table(ways) + to_table(memory) + note_lines(notes)));
   return 0;
 }
 

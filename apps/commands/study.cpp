@@ -1,5 +1,6 @@
 #include "apps/commands/study.hpp"
 
+#include "apps/commands/notes.hpp"
 #include "apps/simulate/study_output.hpp"
 #include "apps/simulate/study_page.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -64,11 +65,11 @@ int run(const study_options& o) {
   check_output(folder);
   make_output(folder);  // a study may take hours: refused before it starts
   const study_result result = run_study(s, [&](const std::string& line) {
-    if (!o.quiet) fmt::print(stderr, "{}\n", printable(line));
+    if (!o.quiet) say(line);
   });
   write_results(folder, result);
   fmt::print("{}", printable(to_table(result)));
-  if (!o.quiet) fmt::print(stderr, "written: study.csv, study.json and study.html in {}\n", folder.string());
+  if (!o.quiet) say("written: study.csv, study.json and study.html in " + folder.string());
   return 0;
 }
 

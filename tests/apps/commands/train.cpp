@@ -71,6 +71,21 @@ TEST_CASE("a note about files that two models read is printed once, quiet or not
   }
 }
 
+TEST_CASE("a terminal does not obey names of files in the workload of others, whichever command reads it") {
+  const temporary_folder folder;
+  folder.write("t\x1b]0;x\a.jsonl", "{\"text\": \"abcd\", \"lang\": \"en\"}\n");
+  std::string text = bent("kind = \"synthetic-language\"", "kind = \"jsonl\"\ntrain = \"t\\u001b]0;x\\u0007.jsonl\"");
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 1");
+  text.replace(text.find("seed = 7"), 8, "seed = 7\noutput = \"r\\u001b]0;x\\u0007\"");
+  folder.write("w.toml", text);
+  for (const std::string command : {"plan w.toml", "data w.toml", "train w.toml", "train w.toml --resume"}) {
+    const outcome o = run_hydra(folder, command);
+    CAPTURE(command, o.err, o.out);
+    CHECK(o.status == 0);
+    CHECK_THAT(o.out + o.err, Contains("\\x1b]0;x\\x07") && !Contains("\x1b"));
+  }
+}
+
 TEST_CASE("a run that cannot write its first files leaves no folder: the same command may be given again") {
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
