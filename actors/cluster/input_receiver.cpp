@@ -131,7 +131,7 @@ void pull(caf::blocking_actor& self, const input_transfer& t, const input_offere
   chunk_puller puller(self, t.from, what.offer, std::move(wanted));
   auto& files = posix_file_system();
   const auto temporary = temporary_path(place, getpid());
-  files.remove_all(temporary);
+  remove_leftovers(files, t.into);
   make_folders(files, temporary);
   try {
     write_files(puller, what, temporary, t);

@@ -114,4 +114,13 @@ TEST_CASE("a transfer of an input that is cancelled, or whose source ends, leave
   CHECK_FALSE(fs::exists(machines.there / "pictures"));
 }
 
+TEST_CASE("what a node that was killed had pulled of an input is removed when the next one is pulled", "[cluster]") {
+  const temporary_folder at;
+  two_machines machines(at.path());
+  const auto left = machines.there / ".digest.2000000000.tmp";
+  write(left / "text.txt", "a part");
+  machines.receive("pictures");
+  CHECK_FALSE(fs::exists(left));
+}
+
 }  // namespace inputs_test
