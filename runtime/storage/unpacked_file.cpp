@@ -35,7 +35,7 @@ fs::path folder_for(const fs::path& packed) {
                                                 packed.string(), error.message())};
 }
 
-/// A file that is removed when this ends; who has mapped it keeps its bytes.
+/// A file without a name: whatever ends this process leaves nothing of it.
 class unpacking_file {
  public:
   unpacking_file(const fs::path& packed, std::uint64_t most) : packed_(packed), left_(most) {
@@ -44,11 +44,9 @@ class unpacking_file {
     name_ = folder / "hydra-XXXXXX";
     descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) refuse_write();
-  }
-  ~unpacking_file() {
-    ::close(descriptor_);
     ::unlink(name_.c_str());
   }
+  ~unpacking_file() { ::close(descriptor_); }
   unpacking_file(const unpacking_file&) = delete;
   unpacking_file& operator=(const unpacking_file&) = delete;
 
@@ -62,7 +60,7 @@ class unpacking_file {
     }
   }
 
-  fs::path path() const { return name_; }
+  fs::path path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
 
  private:
   /// A small file may unpack to a thousand times as much, and what fills that folder stops other programs.
@@ -84,7 +82,7 @@ class unpacking_file {
   }
 
   fs::path packed_;
-  std::string name_;
+  std::string name_;  ///< that it had; for messages
   std::uint64_t left_;  ///< bytes that may still be written
   int descriptor_ = -1;
 };

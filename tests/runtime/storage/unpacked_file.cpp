@@ -1,11 +1,16 @@
 #include "runtime/storage/unpacked_file.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
+
+#include <sys/resource.h>
 
 #include <zlib.h>
 #include <catch2/catch.hpp>
 
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -60,6 +65,24 @@ TEST_CASE("what unpacks to more bytes than there is room for is refused, and lea
   const auto file = write_gzip(folder.path() / "a.gz", std::string(3'000'000, 'a'));
   CHECK(unpacked_file(file, 3'000'000).bytes().size() == 3'000'000);
   CHECK_THROWS_WITH(unpacked_file(file, 2'999'999), Contains("a.gz: it unpacks to more than half of what is free in "));
+}
+
+TEST_CASE("a process that is killed while it unpacks a file leaves nothing of it") {
+  const temporary_folder folder;
+  const auto file = write_gzip(folder.path() / "a.gz", std::string(3'000'000, 'a'));
+  const auto there = folder.path() / "temporary";
+  std::filesystem::create_directory(there);
+  const auto end = in_child([&] {
+    const rlimit none{0, 0}, little{1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::setrlimit(RLIMIT_FSIZE, &little);  // the first write beyond it is the end of the process
+    std::signal(SIGXFSZ, SIG_DFL);
+    ::setenv("TMPDIR", there.c_str(), 1);
+    unpacked_file{file};
+    return 0;
+  });
+  CHECK(end.status == 1000 + SIGXFSZ);
+  CHECK(std::filesystem::is_empty(there));
 }
 
 TEST_CASE("a file of another name is read as it is") {
