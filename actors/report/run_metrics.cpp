@@ -2,6 +2,7 @@
 
 #include "models/optimizer/schedule.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/next_line.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/storage/atomic_file.hpp"
@@ -54,7 +55,7 @@ struct reported_line {
   std::uint32_t& among(reported_so_far& reported) const { return evaluation ? reported.evaluated : reported.step; }
 };
 
-/// None if the line is truncated.
+/// None if the line is truncated, or too long for one of a run.
 std::optional<reported_line> parse_line(const std::string& text) try {
   const auto line = parse_ordered_json(text);
   return reported_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
@@ -75,7 +76,7 @@ std::map<std::string, reported_so_far> reported_by(const std::vector<model_entry
 /// reported.
 std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream& out, std::map<std::string, reported_so_far> reported) {
   std::map<std::string, reported_so_far> last;
-  for (std::string text; std::getline(in, text);) {
+  for (std::string text; next_line(in, text);) {
     const auto line = parse_line(text);
     if (!line || (reported.contains(line->model) && line->step > line->among(reported[line->model]))) {
       continue;

@@ -6,6 +6,7 @@
 #include "apps/workload/parse.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/next_line.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/base/text_file.hpp"
@@ -107,10 +108,10 @@ class metrics_reader {
 };
 
 void read_lines(recorded_run& run, std::istream& lines, metrics_reader& reader) {
-  for (std::string line; std::getline(lines, line);) try {
+  for (std::string line; next_line(lines, line);) try {
       reader.read(parse_json(line));
     } catch (const std::exception&) {
-      continue;  // truncated, or not a line of a run
+      continue;  // truncated, too long, or not a line of a run
     }
   for (model_report& m : run.summary.models) m.status = model_status::under_way;
 }

@@ -99,6 +99,12 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   CHECK(last["learning_rate"] == 1.0);
 }
 
+TEST_CASE("a resumed run removes a line that is longer than those that runs write") {
+  const std::string endless = "{\"model\": \"b\", \"step\": 1, \"loss\": 3" + std::string(2 << 20, ' ') + "}\n";
+  const std::string other = R"({"model": "b", "step": 2, "loss": 3})";
+  CHECK((continued(endless + other, {entry("a")}) == std::vector<std::string>{other}));
+}
+
 TEST_CASE("a resumed run removes lines that its models report again, and a truncated line") {
   const std::string text = R"({"model": "a", "step": 1, "loss": 3}
 {"model": "b", "step": 7, "loss": 3}

@@ -51,6 +51,13 @@ TEST_CASE("metrics show the progress of the workload's models, in its order") {
   CHECK(a.status == model_status::under_way);
 }
 
+TEST_CASE("of a line that no run writes, so long it is, not all is held") {
+  const std::string endless = "{\"model\": \"a\", \"step\": 1, \"loss\": 3" + std::string(2 << 20, ' ') + "}\n";
+  const recorded_run r = parsed_metrics(endless + "{\"model\": \"b\", \"step\": 1, \"loss\": 2}", "", 110, true);
+  REQUIRE(r.summary.models.size() == 1);
+  CHECK(r.summary.models[0].name == "b");
+}
+
 TEST_CASE("a step that is reported again removes what followed it") {
   const recorded_run r = parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110, true);
   REQUIRE(r.summary.models.size() == 1);
