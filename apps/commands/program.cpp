@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <hydra/version.hpp>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,10 +97,20 @@ int run_or_complain(int argc, const char* const* argv) {
 /// A write beyond a limit on the size of files (ulimit -f) fails then, as on a full disk, instead of ending the process.
 void fail_at_limit_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
 
+/// For connections to the cluster's port, which strangers can hold open, too: the usual limit is one for programs that use
+/// select(), and a checkpoint needs descriptors as well.
+void use_all_descriptors() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);  // if it fails, the usual limit stays
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) noexcept {
   fail_at_limit_of_files();
+  use_all_descriptors();
   const int status = run_or_complain(argc, argv);
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && !std::ferror(stdout)) return status;

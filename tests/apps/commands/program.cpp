@@ -6,8 +6,14 @@
 #include "models/families/catalog.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
+#include "tests/support/child_process.hpp"
+
+#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
+
+#include <array>
+#include <cstdio>
 
 namespace hydra::apps {
 
@@ -21,6 +27,19 @@ TEST_CASE("--version and --help answer on stdout and succeed") {
   CHECK_THAT(version.out, StartsWith("hydra "));
   CHECK(help.status == 0);
   for (const command& c : commands()) CHECK_THAT(help.out, Contains(c.name) && Contains(c.help));
+}
+
+TEST_CASE("the program may open as many files as the system lets it") {
+  const auto limits_within = [] {
+    rlimit files{32, 64};
+    ::setrlimit(RLIMIT_NOFILE, &files);
+    constexpr std::array line{"hydra", "--version"};
+    [[maybe_unused]] const auto* const out = std::freopen("/dev/null", "w", stdout);
+    run_program(line.size(), line.data());
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    return static_cast<int>(files.rlim_cur);
+  };
+  CHECK(test::in_child(limits_within).status == 64);
 }
 
 TEST_CASE("every command has a --help") {
