@@ -17,12 +17,14 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace hydra::apps {
@@ -51,10 +53,15 @@ struct generate_options {
 
 using token_list = std::vector<std::int64_t>;
 
+/// Of a pipe, as <(COMMAND) is one, nothing is read: it might never end.
 std::string content_of(const std::string& file) try {
   return read_text(file, text_kind::prompt);
 } catch (const fault_error& e) {
-  throw fault_error{e.what_happened().code, "--prompt-file " + e.what_happened().text};
+  std::error_code ignored;
+  const bool is_pipe = std::filesystem::is_fifo(file, ignored);
+  throw fault_error{e.what_happened().code,
+                    fmt::format("--prompt-file {}{}", e.what_happened().text,
+                                is_pipe ? "; --prompt \"$(COMMAND)\" takes what a command writes" : "")};
 }
 
 token_list parse_ids(const std::string& text) {

@@ -5,6 +5,7 @@
 #include "tests/models/tokenizers/made_sentencepiece.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 #include "tests/support/hub_checkpoint.hpp"
+#include "tests/support/special_files.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -205,6 +206,8 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   check_refused(folder, "runs/w --prompt hello --tokenizer ''", "--tokenizer is empty");
   check_refused(folder, "runs/w --prompt-file runs", "--prompt-file runs: a folder; a file is expected");
   check_refused(folder, "runs/w --prompt-file none", "--prompt-file none: no such file");
+  test::make_pipe(folder.path() / "pipe");
+  check_refused(folder, "runs/w --prompt-file pipe", "pipe: a pipe; a file is expected; --prompt \"$(COMMAND)\" takes");
   check_refused(folder, "runs/w", "give one prompt");
   check_refused(folder, "runs/w --prompt-ids 1 --prompt a", "give one prompt");
   check_refused(folder, "runs/w --prompt-ids 1 --model gtp", "did you mean \"gpt\"");
