@@ -134,13 +134,14 @@ void cluster_member::say(const std::string& text) const {
   }
 }
 
-/// With growing pauses, until somebody answers.
-std::optional<coordinator_actor> cluster_member::reach(cluster_network& network, const network_address& at) {
+/// With growing pauses.
+std::optional<node_end> cluster_member::persist(const std::function<void()>& attempt) const {
   const auto deadline = steady_clock::now() + options_.patience;
   std::string last;
   for (duration pause = 100ms;; pause = std::min<duration>(pause * 2, 5s)) {
     try {
-      return network.reach<coordinator_actor>(at);
+      attempt();
+      return std::nullopt;
     } catch (const fault_error& e) {
       if (e.what_happened().code == fault_code::bad_input) {
         throw;  // no waiting mends it
@@ -148,14 +149,14 @@ std::optional<coordinator_actor> cluster_member::reach(cluster_network& network,
       const duration left = deadline - steady_clock::now();
       if (left <= duration::zero()) {
         say(fmt::format("{}; gave up after {}", e.what(), to_string(options_.patience)));
-        return std::nullopt;
+        return node_end::lost;
       }
       if (last != e.what()) {
         say(fmt::format("{}; trying again for {}", e.what(), to_string(left)));
       }
       last = e.what();
       if (!wait(std::min(pause, left))) {
-        return std::nullopt;
+        return node_end::done;
       }
     }
   }
@@ -163,9 +164,9 @@ std::optional<coordinator_actor> cluster_member::reach(cluster_network& network,
 
 node_end cluster_member::join(cluster_network& network, const network_address& at) {
   for (;;) {
-    const auto coordinator = reach(network, at);
-    if (!coordinator) {
-      return leaving() ? node_end::done : node_end::lost;
+    std::optional<coordinator_actor> coordinator;
+    if (const auto end = persist([&] { coordinator = network.reach<coordinator_actor>(at); })) {
+      return *end;
     }
     const auto how = serve(network, *coordinator, at);
     if (how != node_end::lost || !wait(1s)) {  // a process that ends may still be reached

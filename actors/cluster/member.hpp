@@ -22,7 +22,7 @@ struct member_options {
   std::string name;              ///< unique in the cluster; one that joins again under its name replaces the one before
   std::filesystem::path folder;  ///< for the checkpoints of the models that it trains
   std::string address{};         ///< at which other nodes reach this one; empty: that towards the coordinator
-  duration patience = std::chrono::minutes(10);   ///< how long it tries to reach a coordinator
+  duration patience = std::chrono::minutes(10);   ///< how long it tries to find or reach a coordinator
   std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
 };
 
@@ -45,6 +45,10 @@ class cluster_member {
   cluster_member(const cluster_member&) = delete;
   cluster_member& operator=(const cluster_member&) = delete;
 
+  /// Calls it again while it throws fault_errors, for patience; {bad_input}, which no waiting mends, is thrown on. Returns
+  /// nothing if it has succeeded, else `lost`, or `done` if the node is to leave.
+  std::optional<node_end> persist(const std::function<void()>& attempt) const;
+
   /// Trains models until the run is over. If the coordinator is lost, joins again, with an empty session. Returns `done`, or why
   /// it is not: `lost` after patience without a coordinator.
   node_end join(cluster_network& network, const network_address& at);
@@ -56,7 +60,6 @@ class cluster_member {
   void leave();
 
  private:
-  std::optional<coordinator_actor> reach(cluster_network& network, const network_address& at);
   void plan(session& s, node_run& run) const;
   std::unique_ptr<session> planned_session(cluster_network& network, const node_accepted& what, node_run& run,
                                            const std::shared_ptr<node_exchange>& exchange, const network_address& near);

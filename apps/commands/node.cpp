@@ -7,6 +7,7 @@
 #include "apps/commands/plugin_option.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/workload/node_session.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -53,12 +54,21 @@ struct run_entrance {
   cluster_keys keys;
 };
 
+/// The run may be about to begin, unless one has ended there.
+[[noreturn]] void refuse_run(const fs::path& run) {
+  std::error_code ignored;
+  if (fs::exists(run / "report.json", ignored))
+    hydra::refuse(fmt::format("--join \"{}\": the run there has ended, and is not one of hydra train --listen: there is no "
+                              "cluster.json in its folder",
+                              run.string()));
+  const char* const what = fs::is_directory(run, ignored) ? "cluster.json in that folder" : "such folder";
+  throw fault_error(fault_code::io,
+                    fmt::format("--join \"{}\": there is no {} yet: hydra train --listen makes it", run.string(), what));
+}
+
 run_entrance entrance_of_run(const fs::path& run, const std::optional<std::string>& keys) {
   const auto known = read_cluster(run);
-  if (!known)
-    hydra::refuse(fmt::format(
-        "--join \"{}\": no cluster.json in that folder: it is not the folder of a run of hydra train --listen",
-        run.string()));
+  if (!known) refuse_run(run);
   const fs::path own = keys_of_run(run);
   std::error_code ignored;
   if (!keys && !fs::exists(own, ignored))
@@ -71,7 +81,8 @@ run_entrance entrance_of_run(const fs::path& run, const std::optional<std::strin
 run_entrance entrance_of(const node_options& o) {
   const std::string to = coordinator_of(o);
   std::error_code ignored;
-  if (fs::is_directory(to, ignored)) return entrance_of_run(to, o.keys);
+  const bool not_yet = to.find('/') != std::string::npos && !fs::exists(to, ignored);
+  if (not_yet || fs::is_directory(to, ignored)) return entrance_of_run(to, o.keys);
   const network_address at = parse_address(to);
   if (!o.keys)
     hydra::refuse(fmt::format(
@@ -99,13 +110,12 @@ int status_of_end(node_end end) {
 
 int serve(const node_options& o) {
   const blocked_signals blocked;  // before any thread is created
-  const run_entrance entrance = entrance_of(o);
   const node_machine here{o.devices.value_or(""), o.host_memory, o.plugins};
   check_machine(here);
   const std::string name = o.name.value_or(default_name());
   if (name.empty()) hydra::refuse("--name: a node needs a name");
   const fs::path folder = fs::absolute(o.folder.value_or("nodes/" + name));
-  cluster_network network{entrance.keys, add_cluster_messages};
+  std::optional<cluster_network> network;  // outlives what has joined
   cluster_member member{
       {.name = name,
        .folder = folder,
@@ -114,7 +124,10 @@ int serve(const node_options& o) {
        .say = say},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
-  const int status = status_of_end(member.join(network, entrance.at));
+  std::optional<run_entrance> entrance;
+  if (const auto end = member.persist([&] { entrance = entrance_of(o); })) return status_of_end(*end);
+  network.emplace(entrance->keys, add_cluster_messages);
+  const int status = status_of_end(member.join(*network, entrance->at));
   std::error_code ignored;
   if (!o.folder) fs::remove("nodes", ignored);  // if it is empty
   return status;
@@ -138,7 +151,7 @@ command_action declare_node(command_line& line) {
   line.add_option("--devices", o->devices, "file with [[device]] tables instead of those of the workload");
   line.add_option("--host-memory", o->host_memory, "host memory that it may use, instead of [host] memory");
   add_plugin_option(line, o->plugins);
-  line.add_option("--patience", o->patience, "how long it tries to reach a coordinator").shows_default();
+  line.add_option("--patience", o->patience, "how long it tries to find and reach a coordinator").shows_default();
   return [o] { return serve(*o); };
 }
 

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <future>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -28,21 +30,19 @@ std::string node_refusal(const temporary_folder& folder, const std::string& opti
   return o.err;
 }
 
-/// A run that only coordinates, and what it says, line by line.
-class coordinating_run {
+/// `hydra <arguments>` under way, and what it says, line by line.
+class heard_program {
  public:
-  explicit coordinating_run(const temporary_folder& folder) : said_(folder.path() / "said") {
+  heard_program(const temporary_folder& folder, std::vector<std::string> arguments) : said_(folder.path() / "said") {
     REQUIRE(::mkfifo(said_.c_str(), 0600) == 0);
-    end_ = std::async(std::launch::async, [this, &folder] {
-      return run_forked({.folder = folder.path(),
-                         .arguments = {"train", "w.toml", "--listen", "--no-local", "--output", "a run"},
-                         .out = folder.path() / "out",
-                         .err = said_});
+    end_ = std::async(std::launch::async, [this, &folder, arguments = std::move(arguments)] {
+      return run_forked(
+          {.folder = folder.path(), .arguments = arguments, .out = folder.path() / "out", .err = said_});
     });
     lines_.open(said_);
   }
 
-  /// The rest of the first line that begins so; empty if there is none until the run ends.
+  /// The rest of the first line that begins so; empty if there is none until the program ends.
   std::string after(const std::string& begin) {
     for (std::string line; std::getline(lines_, line);)
       if (line.starts_with(begin)) return line.substr(begin.size());
@@ -60,6 +60,9 @@ class coordinating_run {
   std::future<int> end_;
 };
 
+/// A run that only coordinates.
+const std::vector<std::string> coordinating{"train", "w.toml", "--listen", "--no-local", "--output", "a run"};
+
 }  // namespace
 
 TEST_CASE("a node needs the keys of its run, and is told both ways to them") {
@@ -75,7 +78,6 @@ TEST_CASE("a node needs the keys of its run, and is told both ways to them") {
   told_both_ways("");
   for (const char* name : {"MASTER_ADDR", "MASTER_PORT", "HYDRA_COORDINATOR"}) ::unsetenv(name);
   fs::create_directory(folder.path() / "there");
-  CHECK_THAT(node_refusal(folder, "--join there"), Contains("no cluster.json in that folder"));
   folder.write("there/cluster.json", "{\"run\": \"1\", \"address\": \"127.0.0.1:9\"}");
   CHECK_THAT(node_refusal(folder, "--join there"), Contains("there is no folder \"there/keys\"") && Contains("--keys"));
   CHECK_THAT(node_refusal(folder, "--join there --keys other"), Contains("other/authority.pem: no such file"));
@@ -84,7 +86,7 @@ TEST_CASE("a node needs the keys of its run, and is told both ways to them") {
 TEST_CASE("a node joins by the line that hydra train prints, and the keys of the run are gone when it has completed") {
   const temporary_folder folder, elsewhere;
   folder.write("w.toml", example);
-  coordinating_run run{folder};
+  heard_program run{folder, coordinating};
   const std::string line = run.after("nodes join by: hydra ");
   REQUIRE(!line.empty());
   CHECK(fs::exists(folder.path() / "a run/keys/key.pem"));
@@ -95,6 +97,34 @@ TEST_CASE("a node joins by the line that hydra train prints, and the keys of the
   CHECK(run.end() == 0);
   CHECK_FALSE(fs::exists(folder.path() / "a run/keys"));
   CHECK_THAT(folder.read("a run/report.json"), Contains("sha256:"));
+}
+
+TEST_CASE("a node that is started before its run waits for it") {
+  const temporary_folder folder, elsewhere;
+  folder.write("w.toml", example);
+  const std::string join = "--join \"" + (folder.path() / "a run").string() + "\": ";
+  heard_program node{elsewhere, {"node", "--join", (folder.path() / "a run").string()}};
+  CHECK_THAT(node.after(join), Contains("there is no such folder yet: hydra train --listen makes it; trying again for"));
+  heard_program run{folder, coordinating};
+  const int status = node.end();
+  if (status != 0) run_hydra(folder, "control 'a run' quit");
+  CHECK(status == 0);
+  CHECK(run.end() == 0);
+}
+
+TEST_CASE("a node waits no longer than its patience for a run, and not at all where one has ended, or for what is no run") {
+  const temporary_folder folder;
+  const outcome none = run_hydra(folder, "node --join ./there --patience 0s");
+  CHECK(none.status == 130);
+  CHECK_THAT(none.err, Contains("no such folder yet") && Contains("; gave up after"));
+  fs::create_directory(folder.path() / "there");
+  const outcome empty = run_hydra(folder, "node --join there --patience 0s");
+  CHECK(empty.status == 130);
+  CHECK_THAT(empty.err, Contains("no cluster.json in that folder yet") && Contains("; gave up after"));
+  folder.write("there/report.json", "{}");
+  CHECK_THAT(node_refusal(folder, "--join there"), Contains("has ended, and is not one of hydra train --listen"));
+  CHECK_THAT(node_refusal(folder, "--join there/report.json"), Contains("is no address: HOST:PORT"));
+  CHECK_THAT(node_refusal(folder, "--join elsewhere"), Contains("is no address: HOST:PORT"));
 }
 
 }  // namespace hydra::apps
