@@ -115,8 +115,8 @@ void leave_out_without_best(workload& w, const evaluate_options& o) {
   if (!o.best || !o.models.empty() || std::ranges::all_of(w.models, lacks)) return;
   for (const model_entry& m : w.models)
     if (lacks(m))
-      say(fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
-                      reason_without_best(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name))));
+      tell_line(fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
+                            reason_without_best(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name))));
   std::erase_if(w.models, lacks);
 }
 
@@ -262,7 +262,7 @@ int evaluate(const evaluate_options& o) {
   fmt::print("{}", o.json ? to_json(r, states) : printable(states_table(r, states)));
   tell_notes(r.notes);
   for (const model_report& m : r.models)
-    if (m.status == model_status::failed) say(fmt::format("{}: {}", m.name, m.error.text));
+    if (m.status == model_status::failed) tell_line(fmt::format("{}: {}", m.name, m.error.text));
   return status_of(r);
 }
 

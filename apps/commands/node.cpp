@@ -121,7 +121,7 @@ int serve(const node_options& o) {
        .folder = folder,
        .address = o.address.value_or(""),
        .patience = parse_duration(o.patience),
-       .say = say},
+       .say = tell_line},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
   std::optional<run_entrance> entrance;

@@ -8,11 +8,11 @@
 
 namespace hydra::apps {
 
-void say(const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); }
+void tell_line(const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); }
 
 void tell_notes(const std::vector<std::string>& notes) {
   std::fflush(stdout);  // stdout and stderr may be the same file
-  for (const std::string& note : notes) say("note: " + note);
+  for (const std::string& note : notes) tell_line("note: " + note);
 }
 
 }  // namespace hydra::apps

@@ -8,7 +8,7 @@
 namespace hydra::apps {
 
 /// Prints a line on stderr, as printable(): names and folders come from workloads, which others may have written.
-void say(const std::string& text);
+void tell_line(const std::string& text);
 
 /// Prints them on stderr, a line each, after flushing stdout.
 void tell_notes(const std::vector<std::string>& notes);

@@ -65,11 +65,11 @@ int run(const study_options& o) {
   check_output(folder);
   make_output(folder);  // a study may take hours: refused before it starts
   const study_result result = run_study(s, [&](const std::string& line) {
-    if (!o.quiet) say(line);
+    if (!o.quiet) tell_line(line);
   });
   write_results(folder, result);
   fmt::print("{}", printable(to_table(result)));
-  if (!o.quiet) say("written: study.csv, study.json and study.html in " + folder.string());
+  if (!o.quiet) tell_line("written: study.csv, study.json and study.html in " + folder.string());
   return 0;
 }
 

@@ -90,7 +90,7 @@ void check_folders(const workload& w, const train_options& o) {
   check_working_directory();
   if (!o.resume) return check_output(w.output_place, w.options.output);
   const std::string afresh = check_resume(w);
-  if (!afresh.empty() && !o.quiet) say(afresh);
+  if (!afresh.empty() && !o.quiet) tell_line(afresh);
 }
 
 /// Nobody else writes to the folder of a run that is resumed from now on; what a killed process was writing there is removed.
@@ -124,9 +124,9 @@ std::string command_that_resumes(const train_options& o, const workload& w) {
 
 void tell_how_to_go_on(const std::string& why, const workload& w, const train_options& o) {
   if (w.options.checkpoint.keep == 0)
-    say(why + "; nothing was saved, because run.checkpoint.keep is 0");
+    tell_line(why + "; nothing was saved, because run.checkpoint.keep is 0");
   else
-    say(fmt::format("{}; to continue: {}", why, command_that_resumes(o, w)));
+    tell_line(fmt::format("{}; to continue: {}", why, command_that_resumes(o, w)));
 }
 
 /// `logged`: notes that the log has shown already.
@@ -135,18 +135,18 @@ void tell(report r, const workload& w, const train_options& o, const std::vector
   std::erase_if(r.notes, [&](const std::string& note) { return std::ranges::count(logged, note) > 0; });
   tell_notes(r.notes);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
-    say(fmt::format("exit status {}: {}", static_cast<int>(status), failures_of(r)));
+    tell_line(fmt::format("exit status {}: {}", static_cast<int>(status), failures_of(r)));
   if (r.interrupted) return tell_how_to_go_on("interrupted", w, o);
   if (const std::string folder = w.options.output.string(); !o.quiet && !folder.empty())
-    say(fmt::format("the run is in \"{}\": hydra report {} shows it again", folder, shell_word(folder)));
+    tell_line(fmt::format("the run is in \"{}\": hydra report {} shows it again", folder, shell_word(folder)));
 }
 
 /// Reports a complete run; its files are kept unchanged.
 int tell_complete(const workload& w, const train_options& o) {
   const std::string folder = w.options.output.string();
   if (!o.quiet)
-    say(fmt::format("the run in \"{}\" is complete: nothing is left to do; hydra report {} shows it", folder,
-                    shell_word(folder)));
+    tell_line(fmt::format("the run in \"{}\" is complete: nothing is left to do; hydra report {} shows it", folder,
+                          shell_word(folder)));
   return exit_status::all_done;
 }
 
@@ -180,7 +180,7 @@ report run_in_folder(session& s, const workload& w, const opened_workload& opene
 void take_choices(workload& w, const workload_plan& plan, bool quiet) {
   if (!has_choices(w)) return;
   for (const model_plan& m : plan.models)
-    if (!quiet) say(fmt::format("{}: parallel = {{ replicas = {}, waves = {} }}", m.name, m.replicas, m.waves));
+    if (!quiet) tell_line(fmt::format("{}: parallel = {{ replicas = {}, waves = {} }}", m.name, m.replicas, m.waves));
   set_chosen(w, plan);
 }
 

@@ -85,7 +85,7 @@ cluster_options options_of(const cluster_train_options& o) {
   cluster_options c{.listen = parse_address(o.listen), .nodes = o.nodes, .progress = !o.quiet};
   if (!o.local) c.local_name.clear();
   if (o.keys) c.keys = cluster_keys::in(*o.keys);
-  if (!o.quiet) c.say = say;
+  if (!o.quiet) c.say = tell_line;
   return c;
 }
 
@@ -95,9 +95,9 @@ void say_how_to_join(const cluster& c, const workload& w, const cluster_train_op
   for (const plugin_file& p : named_plugins(w.as_run)) plugins += " --plugin " + shell_word(p.file.string());
   const std::string where = o.keys ? c.address() + " --keys " + shell_word(*o.keys)
                                    : shell_word(fs::absolute(w.options.output).lexically_normal().string());
-  say(fmt::format("nodes join by: hydra node{} --join {}", plugins, where));
+  tell_line(fmt::format("nodes join by: hydra node{} --join {}", plugins, where));
   if (const auto others = o.nodes - (o.local ? 1 : 0); others > 0 && !o.quiet)
-    say("waiting for " + counted(others, "node"));
+    tell_line("waiting for " + counted(others, "node"));
 }
 
 /// It has the plug-ins that this process was started with.

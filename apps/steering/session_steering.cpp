@@ -97,7 +97,7 @@ void session_steering::ended(const report& r) {
     drop_refused();
   } catch (...) {
     fmt::print(stderr, "a model that was refused is still in {}: {}\n", added_file,
-               to_fault(std::current_exception()).text);
+               printable(to_fault(std::current_exception()).text));
   }
   last_ = last_status(r);
   for (model_now& m : last_->models) {
