@@ -22,6 +22,7 @@ struct from_options {
 /// One entry of config.json's "architectures".
 struct architecture {
   std::string name;  ///< "GPT2LMHeadModel"
+  std::string type;  ///< "model_type", by which transformers chooses the model: "gpt2"
   /// Describes the chain. Its parameters have the names of the checkpoint's tensors, or chain::hub() maps them. Throws
   /// fault_error{bad_input} with the key for what Hydra's layers do not support.
   chain_description (*read)(const model_config& config, const from_options& options);

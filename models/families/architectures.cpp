@@ -11,21 +11,21 @@ namespace hydra {
 
 const std::vector<architecture>& architectures() {
   static const std::vector<architecture> all{
-      {"BertForMaskedLM", bert_from_config},
-      {"BertForPreTraining", bert_from_config},
-      {"BertForSequenceClassification", bert_from_config},
-      {"BertModel", bert_from_config},
-      {"GPT2LMHeadModel", gpt2_from_config},
-      {"GPT2Model", gpt2_from_config},
-      {"Gemma2ForCausalLM", gemma2_from_config},
-      {"Gemma3ForCausalLM", gemma3_from_config},
-      {"LlamaForCausalLM", llama_from_config},
-      {"MistralForCausalLM", mistral_from_config},
-      {"Phi3ForCausalLM", phi3_from_config},
-      {"Qwen2ForCausalLM", qwen2_from_config},
-      {"Qwen3ForCausalLM", qwen3_from_config},
-      {"ResNetForImageClassification", resnet_from_config},
-      {"ViTForImageClassification", vit_from_config},
+      {"BertForMaskedLM", "bert", bert_from_config},
+      {"BertForPreTraining", "bert", bert_from_config},
+      {"BertForSequenceClassification", "bert", bert_from_config},
+      {"BertModel", "bert", bert_from_config},
+      {"GPT2LMHeadModel", "gpt2", gpt2_from_config},
+      {"GPT2Model", "gpt2", gpt2_from_config},
+      {"Gemma2ForCausalLM", "gemma2", gemma2_from_config},
+      {"Gemma3ForCausalLM", "gemma3_text", gemma3_from_config},
+      {"LlamaForCausalLM", "llama", llama_from_config},
+      {"MistralForCausalLM", "mistral", mistral_from_config},
+      {"Phi3ForCausalLM", "phi3", phi3_from_config},
+      {"Qwen2ForCausalLM", "qwen2", qwen2_from_config},
+      {"Qwen3ForCausalLM", "qwen3", qwen3_from_config},
+      {"ResNetForImageClassification", "resnet", resnet_from_config},
+      {"ViTForImageClassification", "vit", vit_from_config},
   };
   return all;
 }

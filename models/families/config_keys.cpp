@@ -13,7 +13,7 @@ const std::set<std::string_view>& without_effect() {
   static const std::set<std::string_view> all{
       // where it comes from, and what a program does with it
       "_name_or_path", "_commit_hash", "_attn_implementation", "_attn_implementation_autoset", "attn_implementation",
-      "architectures", "dtype", "experts_implementation", "finetuning_task", "model_type", "name_or_path", "tokenizer_class",
+      "architectures", "dtype", "experts_implementation", "finetuning_task", "name_or_path", "tokenizer_class",
       "torch_dtype", "torchscript", "transformers_version", "unsloth_fixed", "unsloth_version", "use_bfloat16",
       // tokens, which the tokenizer's files decide; embeddings with padding ask for theirs
       "bos_token_id", "decoder_start_token_id", "eos_token_id", "image_token_id", "pad_token_id", "sep_token_id",

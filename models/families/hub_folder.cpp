@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* architectures_key = "architectures";
+constexpr const char* type_key = "model_type";
 constexpr const char* vocabulary_key = "vocab_size";
 constexpr const char* padding_key = "pad_token_id";
 
@@ -55,6 +56,15 @@ const architecture& architecture_of(const model_config& config) {
                               shown(name)));
   config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", shown(name),
                                  known_instead(name, known_names())));
+}
+
+/// Models with equal tensors may compute different things: Mistral has a window, Llama none.
+void require_type(const model_config& config, const architecture& kind) {
+  if (const std::string type = config.text(type_key, kind.type); type != kind.type)
+    config.refuse(type_key,
+                  fmt::format("\"{}\" is the model that transformers makes of this folder, but \"architectures\" names "
+                              "{}, whose type is \"{}\": correct the one that is wrong",
+                              shown(type), kind.name, kind.type));
 }
 
 /// Each layer has its own tensors. A file from an unknown source must not create a chain of arbitrary length.
@@ -200,6 +210,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   const auto config = model_config::read(folder / "config.json");
   config.require("pruned_heads", json::object());
   const architecture& kind = architecture_of(config);
+  require_type(config, kind);
   chain_description description = kind.read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);
   refuse_quantised_weights(config, *tensors);

@@ -200,6 +200,13 @@ TEST_CASE("a configuration that Hydra does not support is refused with file and 
   CHECK_THAT(refusal_with("activation_function", "relu"), Contains("config.json: activation_function: "));
 }
 
+TEST_CASE("a type of another model than the architecture's is refused: transformers goes by it") {
+  CHECK_THAT(refusal_with("model_type", "mistral"), Contains("config.json: model_type: \"mistral\" is the model that") &&
+                                                        Contains("GPT2LMHeadModel, whose type is \"gpt2\""));
+  CHECK_THAT(refusal_with("model_type", 1), Contains("config.json: model_type: 1 is no text"));
+  CHECK(refusal_with("model_type", nullptr).empty());
+}
+
 TEST_CASE("more layers than the folder has tensors are refused before the chain is built") {
   CHECK_THAT(refusal_with("n_layer", 1'000'000'000'000), Contains("config.json: n_layer: 1000000000000 layers") &&
                                                              Contains("has 16 tensors"));
