@@ -192,7 +192,7 @@ struct checkpoint_reader {
       weights = weights_of(model);
     }
     if (const auto& unused = weights->matched().unused; !unused.empty())
-      model.note(fmt::format("{}: not used, because the model has no such head: {}", tensors->folder().string(),
+      model.note(fmt::format("{}: not used, because the model has no such head or a new one: {}", tensors->folder().string(),
                              listed_names(unused)));
     note_kept_rows(model, data);
     return model.begin_with(weights);

@@ -21,6 +21,8 @@ namespace {
 
 /// Prefixes of canonical names.
 constexpr std::array<std::string_view, 5> head_prefixes{"cls.", "lm_head.", "classifier.", "score.", "pooler."};
+/// Of heads whose rows are classes: those of a new one are others, also where they are as many.
+constexpr std::array<std::string_view, 2> classifiers{"classifier.", "score."};
 /// Heads of pre-training in addition to the task's own head, kept in older checkpoints.
 constexpr std::array<std::string_view, 2> pretraining_heads{"pooler.", "cls.seq_relationship."};
 /// Suffixes of canonical names: constants that follow from the configuration, and counters that nothing reads.
@@ -126,12 +128,12 @@ class matching {
     const hub_tensor* const tensor = tensors_.find(name);
     if (!tensor) return nullptr;
     taken_.insert(canonical_name(name));
-    if (fits(p, *tensor, name)) return tensor;
+    if (!is_renewed(name) && fits(p, *tensor, name)) return tensor;
     found_.unused.push_back(tensor->name);
     return nullptr;
   }
 
-  /// False for a head of other classes that a fresh one replaces.
+  /// False for a head of another shape that a fresh one replaces.
   bool fits(const parameter_spec& p, const hub_tensor& t, const std::string& name) const {
     const std::vector<std::int64_t> shape = stored_shape(p, t);
     if (t.tensor.shape != shape && !lacks_rows(t, p)) {
@@ -150,6 +152,10 @@ class matching {
     std::vector<std::int64_t> shape = p.shape;
     shape.front() = stored_tokens_;
     return t.tensor.shape == shape;
+  }
+
+  bool is_renewed(const std::string& name) const {
+    return fresh_head_ && begins_with_one_of(canonical_name(name), classifiers);
   }
 
   bool may_be_fresh(const std::string& name) const {

@@ -13,14 +13,14 @@
 
 namespace hydra {
 
-/// Whether a head that the checkpoint does not have (or has for other classes) is initialised randomly.
+/// Whether a classifier, and another head that the checkpoint does not have (or has in another shape), is initialised randomly.
 enum class hub_head : std::uint8_t { stored, fresh };
 
 /// What each parameter of a chain is in a checkpoint.
 struct matched_tensors {
   std::map<std::string, const hub_tensor*, std::less<>> places;  ///< by the parameter's full name; without tied copies
   std::vector<std::string> untied{};   ///< pairs of tied parameters that are stored with different values: "a and b"
-  std::vector<std::string> unused{};   ///< stored names: of heads that the chain does not have, or has for other classes
+  std::vector<std::string> unused{};   ///< stored names: of heads that the chain does not have, or begins anew
 };
 
 /// Fully checked when it is created: a checkpoint is never loaded in part.

@@ -49,7 +49,7 @@ TEST_CASE("a head that is not stored is initialised randomly if a new one is req
   CHECK(values == std::vector<float>(32, 5.0f));
 }
 
-TEST_CASE("a stored head is used if it fits, and replaced by a new one for other classes") {
+TEST_CASE("a stored head of tokens is used if it fits, and replaced by a new one for others") {
   const chain model = untied_gpt2();
   hub_test_tensors tensors = tiny_gpt2_tensors();
   std::vector<float> values(32);
@@ -59,6 +59,24 @@ TEST_CASE("a stored head is used if it fits, and replaced by a new one for other
   tensors["lm_head.weight"] = ramp({9, 4}, 3);
   CHECK_FALSE(weights_of(tensors, model, hub_head::fresh).read(lm_head, values));
   CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored), Contains("tensor lm_head.weight: is [9, 4]; "));
+}
+
+TEST_CASE("a new classifier has nothing of the stored one, though it has as many classes; what is before it is read") {
+  const chain model = bert({.layers = 1, .width = 8, .heads = 2, .context = 6, .vocabulary = 11,
+                            .head = bert_head::classification})
+                          .build(masked_samples{{.classes = 3}});
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i)) tensors[p.name] = ramp(p.shape, 3);
+  const hub_weights stored = weights_of(tensors, model, hub_head::stored), fresh = weights_of(tensors, model, hub_head::fresh);
+  const std::vector<parameter_spec> head = model.parameters(model.size() - 1);
+  for (const parameter_spec& p : head) {
+    std::vector<float> values(static_cast<std::size_t>(p.elements()), 5.0f);
+    CHECK(stored.read(p, values));
+    CHECK(fresh.read(p, values) != p.name.starts_with("classifier."));
+  }
+  CHECK(fresh.matched().unused == std::vector<std::string>{"classifier.weight", "classifier.bias"});
+  CHECK(stored.matched().unused.empty());
 }
 
 TEST_CASE("the heads of pre-training and of other tasks are ignored, other tensors are not") {
