@@ -286,14 +286,24 @@ class Windows(Texts):
         return True
 
 
+def pictures_in(data, config):
+    """In the order of their classes, which `labels` or the head's names say, or else are sorted, and of their names."""
+    folder, names = pathlib.Path(data["train"]), config.get("id2label", {})
+    names = data.get("labels") or [names[number] for number in sorted(names, key=int)]
+    order = {**{str(i): i for i in range(len(names))}, **{str(name): i for i, name in enumerate(names)}}
+    found = [pathlib.Path(file).relative_to(folder)  # without those that are hidden
+             for file in glob.glob(f"{glob.escape(str(folder))}/*/**/*", recursive=True)]
+    return [folder / file for file in sorted((f for f in found if f.suffix.lower() in PICTURES),
+                                             key=lambda f: (order.get(f.parts[0], 0), f.parts))]
+
+
 class Pictures:
-    """Samples of pictures, in the order of their folders and names."""
+    """Samples of pictures."""
 
     def __init__(self, data, model, config, samples):
         self.data, self.config = data, config
         self.processor = self.processor_of(model, samples)
-        self.files = sorted(p for p in pathlib.Path(data["train"]).glob("*/*")
-                            if p.suffix.lower() in PICTURES and not p.name.startswith("."))
+        self.files = pictures_in(data, config)
 
     def processor_of(self, model, samples):
         """The checkpoint's, with the numbers of the data where they have some."""
@@ -316,7 +326,7 @@ class Pictures:
         if abs(made[worst] - sample["numbers"][worst]) > NEAR:
             raise Differs(f"{where} ({file.name}): number {worst} is {sample['numbers'][worst]:.4f}, in transformers "
                           f"{made[worst]:.4f}")
-        compare_label(where, sample, file.parent.name, self.config)
+        compare_label(where, sample, file.relative_to(self.data["train"]).parts[0], self.config)
         return True
 
 

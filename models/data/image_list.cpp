@@ -106,7 +106,8 @@ std::vector<fs::path> other_files(const fs::path& folder) {
   std::vector<fs::path> others;
   each_entry<fs::recursive_directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
-    const bool of_a_class = e.path().parent_path() != folder && e.is_regular_file(ignored) && is_image_name(e.path());
+    const bool in_a_folder = e.path().lexically_relative(folder).has_parent_path();
+    const bool of_a_class = in_a_folder && e.is_regular_file(ignored) && is_image_name(e.path());
     if (!of_a_class && (!e.is_directory(ignored) || leads_back(e))) others.push_back(e.path());
   });
   std::ranges::sort(others);

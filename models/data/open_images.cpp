@@ -11,8 +11,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <iterator>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace hydra {
@@ -52,6 +55,27 @@ label_census folder_labels(const std::filesystem::path& folder) {
   return found;
 }
 
+/// The folders of a data set that its publisher has divided, those to train on first, then those to validate with.
+constexpr std::array<std::string_view, 10> part_names{"train", "training", "validation", "valid",   "val",
+                                                      "dev",   "test",     "testing",    "eval", "evaluation"};
+
+std::ptrdiff_t rank_of_part(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(part_names, name) - part_names.begin();
+}
+
+/// Folders in which others have parts of the data are classes only where the user says so.
+void refuse_parts(const image_folders& o, const label_census& found) {
+  std::vector<std::string> names;
+  for (const auto& [label, site] : found) names.push_back(plain_text(label));
+  std::ranges::sort(names, {}, rank_of_part);
+  if (!o.labels.empty() || rank_of_part(names.back()) == std::ssize(part_names)) return;
+  const auto folder = [&](std::size_t i) { return (o.train / names[i]).string(); };
+  refuse_images(o, fmt::format("its folders are named as parts of the data, not as classes: {0}. Write train = \"{1}\" and "
+                               "validation = \"{2}\"; if they are classes, labels = [\"{3}\"]",
+                               fmt::join(names, ", "), folder(0), folder(1), fmt::join(names, "\", \"")));
+}
+
 /// The labels of images are texts: names of folders.
 class_names classes_of(const image_folders& o, const sample_request& wants, const label_census& found) {
   const std::vector<std::string> texts = plain_texts(o.labels);
@@ -60,15 +84,32 @@ class_names classes_of(const image_folders& o, const sample_request& wants, cons
   return classes;
 }
 
-void note_other_files(const std::filesystem::path& folder, std::vector<std::string>& notes) {
+using paths = std::vector<std::filesystem::path>;
+
+void note_files(const std::filesystem::path& folder, const paths& files, std::string_view what,
+                std::vector<std::string>& notes) {
   constexpr std::size_t most = 3;
-  std::vector<std::string> names;
-  for (const auto& file : other_files(folder)) names.push_back(shown(file.lexically_relative(folder).string()));
-  if (names.empty()) return;
-  const auto first = std::span{names}.first(std::min(most, names.size()));
-  notes.push_back(fmt::format("{}: {} {} no image of a class by name and place, and not read: {}{}", folder.string(),
-                              names.size(), names.size() == 1 ? "file is" : "files are", fmt::join(first, ", "),
-                              names.size() > most ? ", ..." : ""));
+  if (files.empty()) return;
+  std::vector<std::string> first;
+  for (const auto& file : std::span{files}.first(std::min(most, files.size())))
+    first.push_back(shown(file.lexically_relative(folder).string()));
+  notes.push_back(fmt::format("{}: {} {} {}: {}{}", folder.string(), files.size(), files.size() == 1 ? "file is" : "files are",
+                              what, fmt::join(first, ", "), files.size() > most ? ", ..." : ""));
+}
+
+/// Other programs take the innermost folder for the class.
+void note_inner_folders(const std::filesystem::path& folder, const std::vector<labelled_image>& images,
+                        std::vector<std::string>& notes) {
+  paths inner;
+  for (const labelled_image& image : images)
+    if (image.file.lexically_relative(folder).parent_path().has_parent_path()) inner.push_back(image.file);
+  note_files(folder, inner, "in a folder within that of a class, and of this class", notes);
+}
+
+void note_places(const std::filesystem::path& folder, const std::vector<labelled_image>& images,
+                 std::vector<std::string>& notes) {
+  note_inner_folders(folder, images, notes);
+  note_files(folder, other_files(folder), "no image of a class by name and place, and not read", notes);
 }
 
 /// Sizes and numbers that neither the data nor the model say are those of the checkpoint.
@@ -86,6 +127,7 @@ void prepare_as_stored(const image_folders& o, const sample_request& wants, imag
 std::shared_ptr<const data_source> open_images(const image_folders& o, const sample_request& wants) {
   check(o);
   const label_census found = folder_labels(o.train);
+  refuse_parts(o, found);
   const class_names classes = classes_of(o, wants, found);
   const std::vector<std::string> folders = plain_texts(classes.labels());
   const std::string name = fmt::format("images {}", o.train.string());
@@ -97,11 +139,11 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
                                 .channels = channels_for(o, wants),
                                 .flip = o.flip,
                                 .seed = o.seed};
+  note_places(o.train, samples.train, samples.notes);
   samples.validation = o.validation.empty() ? take_share(samples.train, o.validation_share, o.seed)
                                             : list_images(o.validation, folders, false);
+  if (!o.validation.empty() && o.validation != o.train) note_places(o.validation, samples.validation, samples.notes);
   prepare_as_stored(o, wants, samples);
-  note_other_files(o.train, samples.notes);
-  if (!o.validation.empty() && o.validation != o.train) note_other_files(o.validation, samples.notes);
   return std::make_shared<image_samples>(std::move(samples));
 }
 

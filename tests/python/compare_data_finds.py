@@ -99,11 +99,11 @@ def new_classes():
 
 def pictures():
     inputs.vit_of_two_classes()
-    for number, name in enumerate("ab"):
-        pathlib.Path("pictures", name).mkdir(parents=True)
+    for number, (name, place) in enumerate([("a", "a"), ("b", "b/inner")]):
+        pathlib.Path("pictures", place).mkdir(parents=True)
         gradient = Image.linear_gradient("L").resize((40, 24))
         pathlib.Path("pictures", name, "notes.txt").write_text("no picture")
-        (gradient if number else Image.merge("RGB", (gradient,) * 3)).save(f"pictures/{name}/0.png")
+        (gradient if number else Image.merge("RGB", (gradient,) * 3)).save(f"pictures/{place}/0.png")
     return '\n[data.d]\nkind = "images"\ntrain = "pictures"\n' + inputs.MODEL.replace(", context = 32", "")
 
 
@@ -117,7 +117,8 @@ def pictures_of_a_checkpoint():
 
 
 def pictures_with_own_numbers():
-    return pictures().replace('"pictures"\n', '"pictures"\nmean = [0.1, 0.2, 0.3]\ndeviation = [0.5, 0.5, 0.5]\n', 1)
+    numbers = 'mean = [0.1, 0.2, 0.3]\ndeviation = [0.5, 0.5, 0.5]\nlabels = ["b", "a"]\n'
+    return pictures().replace('"pictures"\n', f'"pictures"\n{numbers}', 1)
 
 
 # -- what a program may say instead, and what is found ---------------------------------------------------------------------

@@ -43,6 +43,7 @@ TEST_CASE("classes are the folders in their order, images their files, including
   CHECK(images[2].label == 1);
   folder.write("loose.png", "");
   CHECK(other_files(folder.path()) == std::vector{folder.path() / "cat/notes.txt", folder.path() / "loose.png"});
+  CHECK(other_files(folder.path() / "").size() == 2);
 }
 
 TEST_CASE("invalid folders are refused by name") {

@@ -313,6 +313,42 @@ TEST_CASE("images have the given size, else the model's, else their own") {
   CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share cannot be combined with validation"));
 }
 
+TEST_CASE("folders that are all named as parts of the data are no classes, unless the user says so") {
+  const data_folder folder;
+  const auto add = [&](const char* name) {
+    std::filesystem::create_directories(folder.path() / "all" / name / "cat");
+    write_png(folder.path() / "all" / name / "cat" / "1.png", ramp({8, 6}, 3));
+  };
+  add("Test");
+  add("train");
+  image_folders o{.train = folder.path() / "all"};
+  const auto refuses = [&](const std::string& names, const std::string& validation) {
+    CHECK_THROWS_WITH(open_data(images(o), 0), Contains("not as classes: " + names + ". Write train = \"") &&
+                                                   Contains("all/train\" and validation = \"") && Contains(validation));
+  };
+  refuses("train, Test", "all/Test\"; if they are classes, labels = [\"train\", \"Test\"]");
+  add("val");
+  refuses("train, val, Test", "all/val\"; ");
+  o.labels = {"Test", "train", "val"};
+  CHECK(open_data(images(o), 0)->classes() == 3);
+  o.labels.clear();
+  add("cat");
+  CHECK(open_data(images(o), 0)->classes() == 4);
+}
+
+TEST_CASE("images in a folder within that of a class are of this class, which a note says") {
+  const data_folder folder;
+  for (const char* name : {"a", "b/x", "b/x/y"}) {
+    std::filesystem::create_directories(folder.path() / "all" / name);
+    write_png(folder.path() / "all" / name / "1.png", ramp({8, 6}, 3));
+  }
+  const std::string all = (folder.path() / "all/").string();
+  const auto data = open_data(images({.train = all, .validation = all}), 0);
+  CHECK(data->class_names() == std::vector<std::string>{"a", "b"});
+  CHECK(data->notes() == std::vector{all + ": 2 files are in a folder within that of a class, and of this class: b/x/1.png, "
+                                           "b/x/y/1.png"});
+}
+
 TEST_CASE("cifar files are opened by the short form") {
   const data_folder folder;
   CHECK(open_data(cifar({.train = {folder.write("a.bin", std::string(3073, '\0'))}}), 0)->samples(split::train) == 1);
