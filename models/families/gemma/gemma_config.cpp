@@ -50,6 +50,8 @@ gemma_options common(const model_config& config, std::int64_t pattern) {
                   .tied = config.boolean("tie_word_embeddings", true)};
   const auto full = full_layers_from(config, o.layers, [&](std::int64_t i) { return (i + 1) % pattern == 0; });
   if (std::ssize(full) == o.layers) return o;
+  if (config.content().contains("sliding_window") && !config.has("sliding_window"))
+    config.refuse("sliding_window", "is null, but layers have a window; write its size");
   o.window = config.integer("sliding_window", 4096);
   o.full_layers = full;
   return o;

@@ -49,14 +49,20 @@ chain_description described(const model_config& config, const from_options& opti
   return publishing(llama(o), published(config, architecture));
 }
 
+/// transformers has a window of 4096 where the key is absent, and none where it is null.
+bool has_qwen_window(const model_config& config) {
+  const bool none = config.content().contains("sliding_window") && !config.has("sliding_window");
+  return config.boolean("use_sliding_window", false) && !none;
+}
+
 /// Qwen's first max_window_layers layers attend to the whole text, unless layer_types says it.
 void read_qwen_window(const model_config& config, llama_options& o) {
   const std::int64_t first = config.integer("max_window_layers", 28);
-  const bool windowed = config.boolean("use_sliding_window", false);
+  const bool windowed = has_qwen_window(config);
   const auto full = full_layers_from(config, o.layers, [&](std::int64_t i) { return !windowed || i < first; });
   if (!windowed) config.ignore({"sliding_window"});
   if (std::ssize(full) == o.layers) return;
-  if (!windowed) config.refuse("layer_types", "has sliding_attention, but use_sliding_window is not true");
+  if (!windowed) config.refuse("layer_types", "has sliding_attention, but use_sliding_window is not true, or sliding_window is null");
   o.window = config.integer("sliding_window", 4096);
   o.full_layers = full;
 }

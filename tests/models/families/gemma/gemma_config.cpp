@@ -83,6 +83,7 @@ TEST_CASE("a setting of Gemma that Hydra does not support is refused with its ke
   refuses(gemma2_from_config, "attention_bias", true, "true is not supported");
   refuses(gemma3_from_config, "use_bidirectional_attention", true, "true is not supported");
   refuses(gemma3_from_config, "attn_logit_softcapping", 50.0, "50.0 is not supported");
+  refuses(gemma2_from_config, "sliding_window", nullptr, "is null, but layers have a window");
   refuses(gemma3_from_config, "sliding_window_pattern", 0, "0 is not positive");
   const json llama3{{"rope_type", "llama3"}, {"factor", 2.0}, {"low_freq_factor", 1.0}, {"high_freq_factor", 4.0}};
   refuses(gemma2_from_config, "rope_parameters", llama3, "not llama3");

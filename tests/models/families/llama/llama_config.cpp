@@ -101,6 +101,8 @@ TEST_CASE("all layers of Mistral have the window, and of Qwen those that config.
   CHECK(windows(qwen2_from_config(file(windowed), {})) == "full full ");
   CHECK(windows(qwen2_from_config(file(used), {})) == "full full ");  // max_window_layers is 28
   CHECK(windows(qwen2_from_config(file(with(used, "max_window_layers", 1)), {})) == "full 16 ");
+  CHECK(windows(qwen2_from_config(file(with(with(used, "max_window_layers", 0), "sliding_window", nullptr)), {})) ==
+        "full full ");
   CHECK(windows(qwen3_from_config(file(listed), {})) == "16 full ");
 }
 
@@ -113,6 +115,8 @@ TEST_CASE("windows that contradict themselves are refused with their key") {
   };
   refuses({"sliding_attention", "full_attention"}, "use_sliding_window is not true");
   refuses({"full_attention"}, "each of 2 layers");
+  const json listed = with(with(small(), "use_sliding_window", true), "layer_types", {"sliding_attention", "full_attention"});
+  CHECK_THROWS_WITH(qwen3_from_config(file(with(listed, "sliding_window", nullptr)), {}), Contains("sliding_window is null"));
   refuses({"full_attention", "chunked_attention"}, "\"chunked_attention\"");
   const json endless = with(with(small(), "use_sliding_window", true), "num_hidden_layers", 1'000'000'000'000);
   CHECK_THROWS_WITH(qwen2_from_config(file(endless), {}), Contains("num_hidden_layers"));
