@@ -50,6 +50,10 @@ void require_same_rope(const model_config& config, const rope_choice& now, const
   if (now.scaling != before.scaling)
     config.refuse("rope_scaling", "says something else than rope_parameters, which newer versions of transformers write in "
                                   "its place: remove the one that is wrong");
+  if (now.theta != before.theta)
+    config.refuse("rope_scaling", fmt::format("rope_theta is {} with it and {} in rope_parameters, which newer versions of "
+                                              "transformers write in its place: remove the one that is wrong",
+                                              before.theta, now.theta));
 }
 
 void write_rope(json& config, const rope_choice& rope) {

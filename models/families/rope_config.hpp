@@ -18,7 +18,8 @@ rope_choice rope_from(const model_config& config);
 /// From such a table, with `theta` if it has none. `longest`: max_position_embeddings.
 rope_choice rope_in(const model_config& table, double theta, std::int64_t longest);
 
-/// Throws fault_error{bad_input} if rope_parameters and rope_scaling, its name before transformers 5, scale otherwise.
+/// Throws fault_error{bad_input} if rope_parameters and rope_scaling, its name before transformers 5, scale
+/// otherwise or have another base.
 void require_same_rope(const model_config& config, const rope_choice& now, const rope_choice& before);
 
 /// Adds both forms, so that every version of transformers reads them.

@@ -65,13 +65,16 @@ chain_description described(const model_config& config, const from_options& opti
   return publishing(gemma(o), published(config, architecture));
 }
 
-/// From rope_parameters with a table for each kind of layer (transformers 5), or from rope_theta, rope_scaling and
-/// rope_local_base_freq.
+/// From rope_parameters with a table for each kind of layer (transformers 5), or from rope_scaling; rope_theta and
+/// rope_local_base_freq where a table has no base.
 void read_gemma3_positions(const model_config& config, gemma_options& o) {
+  o.rope_theta = config.real("rope_theta", global_theta);
+  o.local_rope_theta = config.real("rope_local_base_freq", local_theta);
   if (const auto both = config.table("rope_parameters")) {
     const auto full = both->table("full_attention"), sliding = both->table("sliding_attention");
-    const rope_choice global = full ? rope_in(*full, global_theta, o.context) : rope_choice{global_theta, {}};
-    const rope_choice local = sliding ? rope_in(*sliding, local_theta, o.context) : rope_choice{local_theta, {}};
+    const rope_choice global = full ? rope_in(*full, o.rope_theta, o.context) : rope_choice{o.rope_theta, {}};
+    const rope_choice local =
+        sliding ? rope_in(*sliding, o.local_rope_theta, o.context) : rope_choice{o.local_rope_theta, {}};
     if (local.scaling.how != rope_scaling::kind::none)
       sliding->refuse("rope_type", "Gemma's positions in layers with a window are not scaled");
     o.rope_factor = stretch_of(*both, "full_attention", global.scaling);
@@ -79,13 +82,13 @@ void read_gemma3_positions(const model_config& config, gemma_options& o) {
     o.local_rope_theta = local.theta;
     if (const auto before = config.table("rope_scaling"))
       require_same_rope(config, global, rope_in(*before, global.theta, o.context));
-    config.ignore({"rope_theta", "rope_local_base_freq"});  // of earlier versions; these tables are complete
     return;
   }
-  const auto scaling = config.table("rope_scaling");
-  o.rope_theta = config.real("rope_theta", global_theta);
-  if (scaling) o.rope_factor = stretch_of(config, "rope_scaling", rope_in(*scaling, o.rope_theta, o.context).scaling);
-  o.local_rope_theta = config.real("rope_local_base_freq", local_theta);
+  if (const auto scaling = config.table("rope_scaling")) {
+    const rope_choice global = rope_in(*scaling, o.rope_theta, o.context);
+    o.rope_factor = stretch_of(config, "rope_scaling", global.scaling);
+    o.rope_theta = global.theta;
+  }
 }
 
 void write_gemma3_positions(json& config, const gemma_options& o) {

@@ -67,7 +67,12 @@ TEST_CASE("Gemma 3's positions are read from the keys of transformers 5 and of e
            {{"full_attention", full}, {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 70.0}}}});
   json old = with(with(small(), "rope_theta", 5000.0), "rope_local_base_freq", 70.0);
   old["rope_scaling"] = {{"rope_type", "linear"}, {"factor", 8.0}};
-  for (const json& config : {now, old}) {
+  json unbased = old;
+  unbased.erase("rope_scaling");
+  unbased["rope_parameters"] = {{"full_attention", {{"rope_type", "linear"}, {"factor", 8.0}}}};
+  json based = with(old, "rope_theta", 7.0);
+  based["rope_scaling"]["rope_theta"] = 5000.0;
+  for (const json& config : {now, old, unbased, based}) {
     const chain model = build(gemma3_from_config(file(config), {}));
     CHECK_THAT(model.at(1).body->signature(), Contains("theta=70 scaling=none"));
     CHECK_THAT(model.at(6).body->signature(), Contains("theta=5000 scaling=linear 8"));

@@ -61,6 +61,10 @@ TEST_CASE("two keys for rotary positions have to say the same") {
   for (const json& now : {json{{"rope_type", "default"}}, json{{"rope_type", "linear"}, {"factor", 2.0}}})
     CHECK_THROWS_WITH(llama_from_config(file(with(both, "rope_parameters", now)), {}),
                       Contains("m/config.json: rope_scaling: says something else than rope_parameters"));
+  const json based = with(both, "rope_parameters", with(linear, "rope_theta", 500.0));
+  CHECK_THROWS_WITH(llama_from_config(file(based), {}),
+                    Contains("m/config.json: rope_scaling: rope_theta is 10000 with it and 500 in rope_parameters"));
+  CHECK_THAT(block_of(with(based, "rope_theta", 500.0)), Contains("theta=500 "));
 }
 
 TEST_CASE("the embedding does not train the vector of config.json's padding") {
