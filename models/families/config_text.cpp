@@ -19,11 +19,13 @@ void erase_stale(json& config) {
     config.erase(key);
 }
 
-json published(const model_config& config, const char* architecture) {
+json published(const model_config& config, const char* architecture, std::initializer_list<const char*> dropout) {
   json result = config.content();
   erase_stale(result);
   result["architectures"] = {architecture};
   result["dtype"] = "float32";
+  for (const char* const key : dropout)
+    if (config.has(key)) result[key] = 0.0;
   return result;
 }
 

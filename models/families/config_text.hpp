@@ -19,8 +19,10 @@ std::string config_text(const nlohmann::json& config);
 /// they were quantised, the file with its own code.
 void erase_stale(nlohmann::json& config);
 
-/// The config that was read, changed to `architecture` and fp32, as Hydra exports it.
-nlohmann::json published(const model_config& config, const char* architecture);
+/// The config that was read, changed to `architecture` and fp32, as Hydra exports it. `dropout`: keys of dropout that the model
+/// was trained without.
+nlohmann::json published(const model_config& config, const char* architecture,
+                         std::initializer_list<const char*> dropout = {});
 
 /// The description whose chains are exported with `config` instead of their family's own.
 chain_description publishing(chain_description description, nlohmann::json config);

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* positions = "max_position_embeddings";
+constexpr const char *positions = "max_position_embeddings", *attention_dropout = "attention_dropout";
 constexpr double default_cap[] = {50, 30};  ///< of Gemma 2's scores and logits, where config.json has no key for them
 constexpr double local_theta = 10'000, global_theta = 1'000'000;  // Gemma 3's
 
@@ -60,9 +60,9 @@ gemma_options common(const model_config& config, std::int64_t pattern) {
 chain_description described(const model_config& config, const from_options& options, const char* architecture,
                             gemma_options o) {
   require_own_head(config, options);
-  require_no_dropout(config, options, {"attention_dropout"});
+  require_no_dropout(config, options, {attention_dropout});
   o.context = context_from(config, options, positions, o.context);
-  return publishing(gemma(o), published(config, architecture));
+  return publishing(gemma(o), published(config, architecture, {attention_dropout}));
 }
 
 /// From rope_parameters with a table for each kind of layer (transformers 5), or from rope_scaling; rope_theta and

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* positions = "max_position_embeddings";
+constexpr const char *positions = "max_position_embeddings", *attention_dropout = "attention_dropout";
 
 std::int64_t context_of(const model_config& config, const from_options& options) {
   return context_from(config, options, positions, config.integer(positions));
@@ -44,9 +44,9 @@ llama_options common(const model_config& config) {
 chain_description described(const model_config& config, const from_options& options, const char* architecture,
                             llama_options o) {
   require_own_head(config, options);
-  require_no_dropout(config, options, {"attention_dropout"});
+  require_no_dropout(config, options, {attention_dropout});
   o.context = context_of(config, options);
-  return publishing(llama(o), published(config, architecture));
+  return publishing(llama(o), published(config, architecture, {attention_dropout}));
 }
 
 /// transformers has a window of 4096 where the key is absent, and none where it is null.

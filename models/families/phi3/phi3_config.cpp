@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* positions = "max_position_embeddings";
+constexpr std::initializer_list<const char*> dropout_keys{"attention_dropout", "embd_pdrop", "resid_pdrop"};
 constexpr std::int64_t default_original = 4096;
 
 std::int64_t head_size_of(const model_config& config) {
@@ -67,7 +68,7 @@ void read_positions(const model_config& config, phi3_options& o) {
 
 chain_description phi3_from_config(const model_config& config, const from_options& options) {
   require_own_head(config, options);
-  require_no_dropout(config, options, {"attention_dropout", "embd_pdrop", "resid_pdrop"});
+  require_no_dropout(config, options, dropout_keys);
   config.require("hidden_act", "silu");
   const std::int64_t heads = config.integer("num_attention_heads");
   phi3_options o{.layers = config.integer("num_hidden_layers"),
@@ -84,7 +85,7 @@ chain_description phi3_from_config(const model_config& config, const from_option
                  .tied = config.boolean("tie_word_embeddings", false)};
   config.ignore({"original_max_position_embeddings"});  // of longrope only
   read_positions(config, o);
-  return publishing(phi3(o), published(config, "Phi3ForCausalLM"));
+  return publishing(phi3(o), published(config, "Phi3ForCausalLM", dropout_keys));
 }
 
 hub_form phi3_hub_form(const phi3_options& o) {

@@ -141,6 +141,13 @@ TEST_CASE("a chain that was read is exported with the config that was read") {
   CHECK_FALSE(form.contains("torch_dtype"));
 }
 
+TEST_CASE("an export has no dropout where the model was trained without that of its config") {
+  const json config = with(small(), "attention_dropout", 0.1);
+  CHECK_THROWS_WITH(llama_from_config(file(config), {}), Contains("attention_dropout: 0.1, but"));
+  CHECK(json::parse(build(llama_from_config(file(config), {.dropout = 0})).hub().config).at("attention_dropout") == 0.0);
+  CHECK_FALSE(json::parse(build(llama_from_config(file(small()), {})).hub().config).contains("attention_dropout"));
+}
+
 TEST_CASE(
     "a chain of options is exported as the architecture that has its biases and norms, and read back unchanged") {
   const auto options = [](bool qkv, bool output, bool mlp, bool norm) {
