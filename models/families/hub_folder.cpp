@@ -30,6 +30,7 @@ constexpr const char* architectures_key = "architectures";
 constexpr const char* type_key = "model_type";
 constexpr const char* vocabulary_key = "vocab_size";
 constexpr const char* padding_key = "pad_token_id";
+constexpr const char* deviation_key = "initializer_range";
 
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
@@ -184,6 +185,22 @@ struct checkpoint_reader {
                              config.file(), stored_tokens, ids_of(data)));
   }
 
+  /// transformers begins a new head with config.json's deviation.
+  void note_new_values(chain& model, const hub_weights& weights) const {
+    constexpr double usual = 0.02;
+    const double deviation = all_stored(model, weights) ? usual : config.real(deviation_key, usual);
+    if (deviation != usual)
+      model.note(fmt::format("{}: {} = {} is not used: the new head begins with {}", config.file(), deviation_key, deviation,
+                             usual));
+  }
+
+  static bool all_stored(const chain& model, const hub_weights& weights) {
+    for (std::size_t i = 0; i < model.size(); ++i)
+      for (const parameter_spec& p : model.parameters(i))
+        if (p.tied_to.empty() && weights.origin(p.name).empty()) return false;
+    return true;
+  }
+
   chain begun(chain model, const data_source& data) const {
     auto weights = weights_of(model);
     if (!weights->matched().untied.empty()) {
@@ -194,6 +211,7 @@ struct checkpoint_reader {
     if (const auto& unused = weights->matched().unused; !unused.empty())
       model.note(fmt::format("{}: not used, because the model has no such head or a new one: {}", tensors->folder().string(),
                              listed_names(unused)));
+    note_new_values(model, *weights);
     note_kept_rows(model, data);
     return model.begin_with(weights);
   }

@@ -282,6 +282,29 @@ TEST_CASE("a decoder or a bias of its own, which Hydra's BERT does not have, is 
   CHECK_THAT(fresh.notes().front(), Contains("has no such head or a new one: cls.predictions.decoder.weight"));
 }
 
+TEST_CASE("a new head begins by Hydra's rule, which a note says where config.json has another deviation") {
+  const temporary_folder folder;
+  const masked_samples data{{.classes = 3}};
+  nlohmann::json config{{"architectures", {"BertForMaskedLM"}}, {"hidden_size", 4}, {"num_hidden_layers", 1},
+                        {"num_attention_heads", 2}, {"intermediate_size", 8}, {"max_position_embeddings", 6},
+                        {"vocab_size", 11}};
+  const from_options options{.head = "classification"};
+  hub_test_tensors tensors = tensors_of(architectures().front().read(model_config{"config.json", config}, options).build(data));
+  std::erase_if(tensors, [](const auto& t) { return t.first.starts_with("classifier."); });
+  const auto notes_with = [&](double deviation) {
+    config["initializer_range"] = deviation;
+    write_checkpoint(folder.path(), config, tensors);
+    return describe_from(folder.path(), options).build(data).notes();
+  };
+  CHECK(notes_with(0.02).empty());
+  CHECK(notes_with(0.5) == std::vector{(folder.path() / "config.json").string() +
+                                       ": initializer_range = 0.5 is not used: the new head begins with 0.02"});
+  nlohmann::json complete = tiny_gpt2_config();
+  complete["initializer_range"] = 0.5;
+  write_checkpoint(folder.path(), complete, tiny_gpt2_tensors());
+  CHECK(built(folder.path()).notes().empty());
+}
+
 TEST_CASE("a quantised checkpoint is refused as what it is, a stale quantization_config is not") {
   nlohmann::json config = tiny_gpt2_config();
   config["quantization_config"] = {{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}};
