@@ -1,12 +1,14 @@
 #include "models/tokenizers/added_reader.hpp"
 
 #include "models/tokenizers/tokenizer_source.hpp"
+#include "models/weights/key_notes.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -39,19 +41,22 @@ std::uint32_t id_in(const model_config& file, std::string_view key, const json& 
   return id.get<std::uint32_t>();
 }
 
-added_token token_in(const model_config& entry, std::uint32_t id, bool special = false) {
+model_config entry_of(const model_config& file, const std::string& key, const json& value) {
+  if (!value.is_object()) file.refuse(key, "is no table");
+  return {file.file(), value, key + "."};
+}
+
+/// Keys of the entry that are not known get a note.
+added_token token_in(const model_config& entry, std::uint32_t id, tokenizer_parts& parts, bool special = false) {
   added_token t{.content = entry.text("content", ""), .id = id};
   t.special = entry.boolean("special", special);
   t.single_word = entry.boolean("single_word", false);
   t.lstrip = entry.boolean("lstrip", false);
   t.rstrip = entry.boolean("rstrip", false);
   t.normalized = entry.boolean("normalized", !t.special);
+  entry.ignore({"__type"});  // of a Python class
+  std::ranges::move(key_notes(entry, {}), std::back_inserter(parts.notes));
   return t;
-}
-
-model_config entry_of(const model_config& file, const std::string& key, const json& value) {
-  if (!value.is_object()) file.refuse(key, "is no table");
-  return {file.file(), value, key + "."};
 }
 
 std::uint32_t next_id(const tokenizer_parts& parts) {
@@ -67,7 +72,7 @@ struct listed_token {
 };
 
 /// added_tokens_decoder.
-std::vector<listed_token> listed_by_id(const model_config& file) {
+std::vector<listed_token> listed_by_id(const model_config& file, tokenizer_parts& parts) {
   std::vector<listed_token> all;
   if (!file.has("added_tokens_decoder")) return all;
   const json& table = file.content().at("added_tokens_decoder");
@@ -77,7 +82,7 @@ std::vector<listed_token> listed_by_id(const model_config& file) {
     std::uint32_t id = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
     if (error != std::errc{} || end != text.data() + text.size()) file.refuse(key, "is no id");
-    all.push_back({key, token_in(entry_of(file, key, value), id)});
+    all.push_back({key, token_in(entry_of(file, key, value), id, parts)});
   }
   return all;
 }
@@ -103,6 +108,8 @@ void add_listed(const model_config& file, std::vector<listed_token> tokens, new_
 
 void add_named(const named_token& named, tokenizer_parts& parts) {
   const std::string content = content_of(*named.value);
+  added_token token{.content = content};
+  if (named.value->is_object()) token = token_in(entry_of(*named.file, named.key, *named.value), 0, parts, true);
   if (std::ranges::count(parts.added, content, &added_token::content) > 0) return;
   const auto in_model = parts.tokens.find(content);
   if (!in_model && named.key == "pad_token") {
@@ -111,9 +118,7 @@ void add_named(const named_token& named, tokenizer_parts& parts) {
                                       named.file->file(), in_quotes(content)));
     return;
   }
-  const std::uint32_t id = in_model.value_or(next_id(parts));
-  added_token token{.content = content, .id = id};
-  if (named.value->is_object()) token = token_in(entry_of(*named.file, named.key, *named.value), id, true);
+  token.id = in_model.value_or(next_id(parts));
   token.special = true;
   add(*named.file, named.key, std::move(token), parts);
 }
@@ -127,14 +132,15 @@ void add_from_list(const model_config& file, tokenizer_parts& parts) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string key = fmt::format("added_tokens[{}]", i);
     const model_config entry = entry_of(file, key, list[i]);
-    add(file, key, token_in(entry, id_in(file, key, entry.content().value("id", json{}))), parts);
+    entry.ignore({"id"});
+    add(file, key, token_in(entry, id_in(file, key, entry.content().value("id", json{})), parts), parts);
   }
 }
 
 void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts& parts) {
   const auto& [config, map, added] = settings;
   if (added) add_listed(*added, listed_by_content(*added), ids, parts);
-  if (config) add_listed(*config, listed_by_id(*config), ids, parts);
+  if (config) add_listed(*config, listed_by_id(*config, parts), ids, parts);
   for (const named_token& named : named_tokens(settings)) add_named(named, parts);
 }
 

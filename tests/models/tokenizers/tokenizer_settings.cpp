@@ -179,3 +179,18 @@ TEST_CASE("keys of settings without an effect are not noted, others are, with th
   CHECK_THAT(notes[0], Contains("tokenizer.json: Hydra does not use other = 1"));
   CHECK_THAT(notes[1], Contains("tokenizer.json: Hydra does not use pre_tokenizer.color"));
 }
+
+TEST_CASE("keys of entries of added tokens that are not known are noted, whichever file has them") {
+  byte_folder folder;
+  folder.file["added_tokens"][0]["colour"] = 1;
+  folder.save();
+  folder.write("special_tokens_map.json", R"({"eos_token": {"content": "<|endoftext|>", "size": 2}})");
+  const auto notes = folder.notes(json::object());
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[0], Contains("tokenizer.json: Hydra does not use added_tokens[0].colour"));
+  CHECK_THAT(notes[1], Contains("special_tokens_map.json: Hydra does not use eos_token.size"));
+  const json token{{"content", "<|endoftext|>"}, {"special", true}, {"__type", "AddedToken"}, {"depth", 3}};
+  const auto by_id = folder.notes({{"added_tokens_decoder", {{"257", token}}}, {"additional_special_tokens", {token}}});
+  CHECK_THAT(by_id.at(1), Contains("tokenizer_config.json: Hydra does not use added_tokens_decoder.257.depth"));
+  CHECK_THAT(by_id.at(2), Contains("tokenizer_config.json: Hydra does not use additional_special_tokens.depth"));
+}
