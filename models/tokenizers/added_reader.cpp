@@ -138,7 +138,7 @@ void add_from_list(const model_config& file, tokenizer_parts& parts) {
 }
 
 void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts& parts) {
-  const auto& [config, map, added] = settings;
+  const auto& [config, map, added, model] = settings;
   if (added) add_listed(*added, listed_by_content(*added), ids, parts);
   if (config) add_listed(*config, listed_by_id(*config, parts), ids, parts);
   for (const named_token& named : named_tokens(settings)) add_named(named, parts);

@@ -1,6 +1,7 @@
 #include "models/tokenizers/settings_notes.hpp"
 
 #include "models/tokenizers/pipeline_parts.hpp"
+#include "models/tokenizers/tokenizer_class.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/weights/key_notes.hpp"
 #include "runtime/base/json_text.hpp"
@@ -18,7 +19,7 @@ namespace {
 /// Keys of tokenizer_config.json without an effect on token ids.
 const std::set<std::string_view>& without_effect() {
   static const std::set<std::string_view> all{
-      // where it comes from, and which program reads it
+      // where it comes from, and which program reads it; what follows from its class: tokenizer_class.hpp
       "_commit_hash", "backend", "device_map", "from_slow", "init_inputs", "is_local", "local_files_only",
       "merges_file", "name_or_path", "processor_class", "special_tokens_map_file", "tokenizer_class", "tokenizer_file",
       "transformers_version", "use_fast", "verbose", "vocab_file",
@@ -80,18 +81,21 @@ void compare_bert(const std::vector<model_config>& changes, json_comparison& wit
   with.add("tokenize_chinese_chars", cuts, cuts ? "normalizer cuts at them" : "normalizer does not");
 }
 
-/// Where a blank is put: before the text, or also behind each special token in it.
 void compare_blanks(const std::vector<model_config>& changes, const std::vector<model_config>& words,
-                    const tokenizer_settings& settings, json_comparison& with) {
+                    json_comparison& with) {
   const auto bytes = part_of(words, "ByteLevel"), blanks = part_of(words, "Metaspace");
-  const std::string scheme = blanks ? blanks->text("prepend_scheme", "always") : "never";
-  const bool always = part_of(changes, "Prepend") || scheme == "always";
-  const bool prefix = always || scheme == "first" || (bytes && bytes->boolean("add_prefix_space", true));
+  const bool prefix = part_of(changes, "Prepend") || (blanks && blanks->text("prepend_scheme", "always") != "never") ||
+                      (bytes && bytes->boolean("add_prefix_space", true));
   with.add("add_prefix_space", prefix, prefix ? "parts put a blank before a text" : "parts put no blank before a text");
-  const bool has_legacy = prefix && !bytes && settings.config->text("tokenizer_class", "").starts_with("Llama");
-  if (!has_legacy) return settings.config->ignore({"legacy"});
-  with.add("legacy", always,
-           always ? "parts put a blank also behind a special token" : "parts put a blank only before a text");
+}
+
+/// Of a class that makes these parts itself class_notes() say what settings change.
+void compare_parts(const tokenizer_settings& settings, const model_config& file, json_comparison& with) {
+  settings.config->ignore({"add_prefix_space", "do_lower_case", "legacy", "strip_accents", "tokenize_chinese_chars"});
+  if (makes_parts(settings, file)) return;
+  const auto changes = members(file, "normalizer", "normalizers");
+  compare_bert(changes, with);
+  compare_blanks(changes, members(file, "pre_tokenizer", "pretokenizers"), with);
 }
 
 /// Tokens that tokenizer_config.json and special_tokens_map.json name differently.
@@ -111,7 +115,7 @@ void note_other_names(const model_config& config, const model_config& map, bool 
 }  // namespace
 
 void add_notes(const tokenizer_settings& settings, std::vector<std::string>& notes) {
-  const auto& [config, map, added] = settings;
+  const auto& [config, map, added, model] = settings;
   if (config) append(notes, key_notes(*config, without_effect()));
   if (map && settings.uses_map()) append(notes, key_notes(*map, {}));
   if (config && map) note_other_names(*config, *map, settings.uses_map(), notes);
@@ -121,12 +125,11 @@ std::vector<std::string> notes_beside_json(const tokenizer_settings& settings, c
                                            const special_tokens& special) {
   std::vector<std::string> notes;
   if (settings.config) {
-    const auto changes = members(file, "normalizer", "normalizers");
     json_comparison with{settings, notes};
     compare_frame(special, with);
-    compare_bert(changes, with);
-    compare_blanks(changes, members(file, "pre_tokenizer", "pretokenizers"), settings, with);
+    compare_parts(settings, file, with);
   }
+  append(notes, class_notes(settings, file, special));
   add_notes(settings, notes);
   file.ignore({"version", "truncation", "padding"});
   append(notes, key_notes(file, {}));

@@ -43,6 +43,14 @@ void add_extra(const model_config& file, std::vector<named_token>& all) {
   }
 }
 
+/// Not of the source: what it says is no part of the tokenizer's identity.
+std::optional<model_config> config_if_there(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "config.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  return model_config::read(file);
+}
+
 }  // namespace
 
 const model_config* tokenizer_settings::deciding(std::string_view key) const {
@@ -54,7 +62,7 @@ const model_config* tokenizer_settings::deciding(std::string_view key) const {
 tokenizer_settings read_settings(tokenizer_source& source, const std::filesystem::path& folder) {
   tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
                               source.object_if_there(folder / "special_tokens_map.json"),
-                              source.object_if_there(folder / "added_tokens.json")};
+                              source.object_if_there(folder / "added_tokens.json"), config_if_there(folder)};
   if (settings.config) settings.config->require("split_special_tokens", false);
   return settings;
 }

@@ -4,12 +4,15 @@
 #include "models/tokenizers/byte_level_bpe.hpp"
 #include "models/tokenizers/settings_notes.hpp"
 #include "models/tokenizers/special_names.hpp"
+#include "models/tokenizers/tokenizer_class.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_reader.hpp"
 #include "models/tokenizers/wordpiece.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace hydra {
@@ -17,6 +20,12 @@ namespace hydra {
 namespace {
 
 namespace fs = std::filesystem;
+
+// transformers' classes with the words that are made here.
+constexpr std::array gpt2_classes{std::string_view{"GPT2Tokenizer"}};
+constexpr std::array<std::string_view, 7> bert_classes{
+    "BertTokenizer",     "ConvBertTokenizer",   "DistilBertTokenizer", "ElectraTokenizer",
+    "LayoutLMTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"};
 
 /// Reads the files next to the vocabulary into `parts`.
 tokenizer_settings read_beside(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
@@ -58,6 +67,7 @@ std::shared_ptr<const tokenizer> open_bpe_files(const fs::path& vocab, const fs:
   parts.tokens = read_vocabulary(words.content(), words.file(), "vocabulary");
   bpe_rules rules{.merges = read_merge_lines(source.text(merges), parts.tokens, merges.string())};
   const tokenizer_settings settings = read_beside(source, vocab.parent_path(), parts);
+  require_class(settings, parts.file, gpt2_classes);
   rules.words = gpt2_words(settings.flag("add_prefix_space", false));
   rules.unknown = parts.special.unknown;
   add_named_frame(settings, parts.special);
@@ -71,6 +81,7 @@ std::shared_ptr<const tokenizer> open_wordpiece_file(const fs::path& vocab) {
   tokenizer_parts parts{.file = vocab.string()};
   parts.tokens = read_vocabulary_lines(source.text(vocab), vocab.string());
   const tokenizer_settings settings = read_beside(source, vocab.parent_path(), parts);
+  require_class(settings, parts.file, bert_classes);
   if (!parts.special.unknown) refuse_file(vocab.string(), "[UNK]", "there is no token for unknown words");
   parts.normalize = {std::make_shared<bert_normalizer>(bert_options(settings))};
   const wordpiece_rules rules{.unknown = *parts.special.unknown};
