@@ -91,6 +91,29 @@ void require_config(const fs::path& folder) {
     refuse(folder, "is a folder of Hugging Face's cache: the checkpoints are the folders in its folder snapshots");
 }
 
+/// Settings and vocabularies that are read, are another form of what is read, have a note of their own, or no effect.
+bool is_known(const std::string& name) {
+  static const std::set<std::string_view> all{
+      "adapter_config.json", "added_tokens.json", "config.json", "generation_config.json", "preprocessor_config.json",
+      "processor_config.json", "sentencepiece.bpe.model", "special_tokens_map.json", "spiece.model", "tokenizer.json",
+      "tokenizer.model", "tokenizer_config.json", "vocab.json",
+      // of the program that has trained it, and of weights in other formats
+      "all_results.json", "eval_results.json", "params.json", "train_results.json", "trainer_state.json"};
+  return all.contains(name) || name.ends_with(".index.json");
+}
+
+/// Such as tekken.json, or the modules.json of what is computed behind the model. Other files are texts, pictures, programs,
+/// data, and weights in other formats.
+std::vector<std::string> other_settings(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& e : fs::directory_iterator{folder}) {
+    const fs::path name = e.path().filename(), kind = name.extension();
+    if ((kind == ".json" || kind == ".model") && !is_known(name.string())) names.push_back(name.string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 /// Files of which others, or an earlier save, expect that they are read.
 std::vector<std::string> unread_files(const fs::path& folder) {
   std::vector<std::string> notes;
@@ -101,6 +124,8 @@ std::vector<std::string> unread_files(const fs::path& folder) {
   if (fs::exists(adapter))
     notes.push_back(fmt::format("{}: the adapter is not used; adapter = {{ from = \"{}\" }} continues it", adapter.string(),
                                 folder.string()));
+  if (const std::vector<std::string> names = other_settings(folder); !names.empty())
+    notes.push_back(fmt::format("{}: Hydra does not read {}", folder.string(), listed_names(names)));
   return notes;
 }
 

@@ -370,10 +370,13 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("is the folder of an adapter: write chain = { from = "));
   write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
   write_text(folder.path() / "model.safetensors.index.json", "{}");
+  for (const char* const name : {"tekken.json", "modules.json", "trainer_state.json", "vocab.json", "README.md", "a.bin"})
+    write_text(folder.path() / name, "{}");
   const std::vector<std::string> notes = built(folder.path()).notes();
-  REQUIRE(notes.size() == 2);
+  REQUIRE(notes.size() == 3);
   CHECK_THAT(notes[0], Contains("index.json: the parts that it names are not read"));
   CHECK_THAT(notes[1], Contains("adapter_config.json: the adapter is not used"));
+  CHECK_THAT(notes[2], EndsWith(": Hydra does not read modules.json, tekken.json"));
 }
 
 TEST_CASE("padding that is counted from the end of the vocabulary stays the token that it was when tokens are added") {
