@@ -37,6 +37,9 @@ struct sample_request {
   /// What the classes of its head are called, in their order (class_names.hpp). Empty: the head is new, or has no classes.
   std::vector<std::string> labels{};
   std::vector<std::string> tokens{};  ///< that the tokenizer gets where it lacks them
+  std::filesystem::path tokenizer{};  ///< folder of one that text is read by instead of the checkpoint's; empty: none
+
+  const std::filesystem::path& tokenizer_folder() const { return tokenizer.empty() ? checkpoint : tokenizer; }
   friend auto operator<=>(const sample_request&, const sample_request&) = default;
 };
 

@@ -83,7 +83,7 @@ void exported_texts::write_tokenizer(durable_folder& into) {
 
 void exported_texts::write_template(durable_folder& into) const {
   const template_choice* const chat = words_ ? chat_format_of(data_) : nullptr;
-  if (!chat) return copy_if_there(into, trained_.checkpoint, template_file);
+  if (!chat) return copy_if_there(into, trained_.wants().tokenizer_folder(), template_file);
   add_text(into, template_file, chat_jinja(*chat, marks_of(*words_)));
 }
 

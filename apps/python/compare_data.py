@@ -45,6 +45,7 @@ except ImportError as e:
 
 NEAR = 0.02  # of a pixel after scaling: decoders and resizing round otherwise
 PICTURES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib", ".tif", ".tiff"}
+TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model")
 LETTERS = 50  # of a token, at most: so much of a text is read
 
 
@@ -350,11 +351,15 @@ def folder_of(path):
     return path if path.is_dir() else path.parent
 
 
-def tokenizer_folder(data, start):
+def tokenizer_folder(data, model):
+    """That of the data, of an adapter that is continued, of the checkpoint."""
     named = data.get("tokenizer")
-    if named == "bytes" or (named is None and start is None):
+    if named and named != "bytes":
+        return folder_of(pathlib.Path(named.get("file") or named["vocab"]))
+    folders = [pathlib.Path(part["from"]) for part in (model.get("adapter", {}), model.get("chain", {})) if "from" in part]
+    if named or not folders:
         raise Unknown("every byte is a token")
-    return folder_of(pathlib.Path(named.get("file") or named["vocab"])) if named else start
+    return next((f for f in folders if any((f / name).exists() for name in TOKENIZERS)), folders[-1])
 
 
 def head_of(data, chain, start):
@@ -365,16 +370,17 @@ def head_of(data, chain, start):
 
 def comparison(shown, workload):
     """What compares a sample with its record, and the records."""
-    data, chain = workload["data"][shown["data"]], model_of(workload, shown["models"]).get("chain", {})
+    data, model = workload["data"][shown["data"]], model_of(workload, shown["models"])
+    chain = model.get("chain", {})
     start, tokens = pathlib.Path(chain["from"]) if "from" in chain else None, chain.get("tokens", ())
     if data["kind"] == "images":
         made = Pictures(data, start, head_of(data, chain, start), shown["samples"])
         return made, made.files
     if data["kind"] == "text":
-        return Windows(data, tokenizer_folder(data, start), shown["samples"], tokens), itertools.repeat(None)
+        return Windows(data, tokenizer_folder(data, model), shown["samples"], tokens), itertools.repeat(None)
     if data["kind"] not in ("jsonl", "chat", "csv") or (data["kind"] == "csv" and "text" not in data):
         raise Unknown(f'data of kind = "{data["kind"]}" have no counterpart in transformers')
-    return Texts(data, head_of(data, chain, start), tokenizer_folder(data, start), tokens), records_of(data)
+    return Texts(data, head_of(data, chain, start), tokenizer_folder(data, model), tokens), records_of(data)
 
 
 def compare(shown, workload):

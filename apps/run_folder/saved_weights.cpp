@@ -102,7 +102,7 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
   refuse(
       fmt::format("{} was trained on bytes; now data without a tokenizer are read by that of {}. Write tokenizer = "
                   "\"bytes\" into the [data.NAME] of the run's workload.toml",
-                  checkpoint.string(), wants.checkpoint.string()));
+                  checkpoint.string(), wants.tokenizer_folder().string()));
 }
 
 fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::uint64_t step) {

@@ -42,9 +42,10 @@ bool holds_text(const csv_files& o) { return !o.text.empty(); }
 template <with_tokenizer Files>
 tokenizer_choice named_or_stored(const Files& o, const sample_request& wants) {
   if (o.tokenizer == tokenizer_choice{.bytes = true}) return {};
-  if (o.tokenizer != tokenizer_choice{} || wants.checkpoint.empty() || !holds_text(o)) return o.tokenizer;
-  if (!has_tokenizer(wants.checkpoint)) refuse_without_tokenizer(o.train.string(), wants.checkpoint);
-  return {.file = wants.checkpoint};
+  const std::filesystem::path& stored = wants.tokenizer_folder();
+  if (o.tokenizer != tokenizer_choice{} || stored.empty() || !holds_text(o)) return o.tokenizer;
+  if (!has_tokenizer(stored)) refuse_without_tokenizer(o.train.string(), stored);
+  return {.file = stored};
 }
 
 /// Empty: bytes.

@@ -28,8 +28,9 @@ struct chain_description {
   std::vector<std::string> inputs{};       ///< names of the tensors of a sample; empty: there is one
   std::vector<std::string> labels{};       ///< what the classes of its head are called; empty: a new one, or no classifier
   std::vector<std::string> tokens{};       ///< that the tokenizer gets where it lacks them
+  std::filesystem::path tokenizer{};       ///< folder of the tokenizer, where it is not the checkpoint's: an adapter's
 
-  sample_request wants() const { return {context, form, image, inputs, checkpoint, labels, tokens}; }
+  sample_request wants() const { return {context, form, image, inputs, checkpoint, labels, tokens, tokenizer}; }
 };
 
 struct family {

@@ -118,6 +118,25 @@ TEST_CASE("an adapter of conversations is exported with its tokenizer and its te
   CHECK(fs::exists(folder.path() / "merged/chat_template.jinja"));
 }
 
+TEST_CASE("an adapter that is continued has the tokenizer and the template that are stored beside it") {
+  const temporary_folder folder;
+  write_base(folder);
+  folder.write("base/chat_template.jinja", "the base's own");
+  const std::string texts = "kind = \"jsonl\"\ntext = \"t\"\n";
+  train(folder, texts, "adapter = { rank = 2 }\n");
+  REQUIRE(run_hydra(folder, "export run m lora").status == 0);
+  fs::remove(folder.path() / "lora/SHA256SUMS");
+  folder.write("lora/tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
+  folder.write("lora/chat_template.jinja", "the adapter's own");
+  fs::remove_all(folder.path() / "run");
+  train(folder, texts, "adapter = { from = \"lora\" }\n");
+  const json sample = json::parse(run_hydra(folder, "data w.toml --json").out)[0]["samples"][0];
+  CHECK(sample["tokens"].back()["id"] == 0);  // what ends the text
+  REQUIRE(run_hydra(folder, "export run m again").status == 0);
+  CHECK(folder.read("again/tokenizer_config.json") == folder.read("lora/tokenizer_config.json"));
+  CHECK(folder.read("again/chat_template.jinja") == "the adapter's own");
+}
+
 TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json, or a note") {
   const temporary_folder folder;
   write_base(folder);

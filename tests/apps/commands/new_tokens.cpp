@@ -131,7 +131,9 @@ TEST_CASE("an adapter of a grown model has the rows of the embedding and the hea
   write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
   CHECK(evaluated_loss(folder, "w.toml") == trained);
   write_text(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n");
-  const outcome o = run_hydra(folder, "evaluate w.toml");
+  CHECK_THAT(run_hydra(folder, "evaluate w.toml").err,
+             Contains("vocabulary is 257") && Contains("token ids up to 258") && Contains("tokens = ["));
+  const outcome o = run_hydra(folder, "evaluate w.toml --set data.d.tokenizer=bytes");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("is [259, 4]; the model has [257, 4]") && Contains("tokens = ["));
 }

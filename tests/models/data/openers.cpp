@@ -85,6 +85,7 @@ TEST_CASE("a text is read by the tokenizer of the checkpoint that a model starts
     CHECK(source->classes() == 10);
     CHECK_THAT(source->describe(), Contains("vocab.txt"));
     CHECK(tokenizer_for(data, wants) == tokenizer_choice{.file = wants.checkpoint});
+    CHECK(tokenizer_for(data, {.checkpoint = "base", .tokenizer = wants.checkpoint}) == tokenizer_for(data, wants));
   }
   CHECK(open_data(text(file), 2)->classes() == 256);
   const auto bytes = text(file, {}, {.bytes = true});
