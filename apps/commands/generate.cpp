@@ -162,6 +162,7 @@ int generate(const generate_options& o) {
   const text_source s = open_text_source(o.from);
   tell_notes(s.model->notes());
   if (s.words) tell_notes(s.words->notes());
+  tell_notes(s.notes);
   const token_list prompt = prompt_of(s, o);
   check_prompt(prompt, s);
   const auto given = std::ssize(prompt);

@@ -1,39 +1,31 @@
 #include "apps/commands/text_ends.hpp"
 
 #include "models/weights/model_config.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <variant>
 
 namespace hydra::apps {
 
 namespace {
 
-using nlohmann::json;
-
-void add_once(const json& id, std::vector<std::int64_t>& ends) {
-  if (id.is_number_integer() && std::ranges::count(ends, id.get<std::int64_t>()) == 0)
-    ends.push_back(id.get<std::int64_t>());
-}
-
-/// A number, several, or null.
-void add_ends(const json& config, std::vector<std::int64_t>& ends) {
-  const auto found = config.find("eos_token_id");  // the end if `config` is not an object
-  if (found == config.end()) return;
-  if (!found->is_array()) return add_once(*found, ends);
-  for (const json& each : *found) add_once(each, ends);
+/// A number, several, or none.
+std::vector<std::int64_t> ends_in(const model_config& config) {
+  constexpr const char* key = "eos_token_id";
+  if (!config.has(key)) return {};
+  if (config.content().at(key).is_array()) return config.integers(key);
+  return {config.integer(key)};
 }
 
 }  // namespace
 
 std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& checkpoint) {
-  std::vector<std::int64_t> ends;
-  if (!config.empty()) add_ends(json::parse(config, nullptr, false), ends);
-  const std::filesystem::path more = checkpoint / "generation_config.json";
-  if (!checkpoint.empty() && std::filesystem::is_regular_file(more)) add_ends(model_config::read(more).content(), ends);
-  return ends;
+  const std::filesystem::path file = checkpoint / "generation_config.json";
+  if (!checkpoint.empty() && std::filesystem::is_regular_file(file)) return ends_in(model_config::read(file));
+  if (config.empty()) return {};
+  return ends_in({(checkpoint / "config.json").string(), parse_json(config)});
 }
 
 const template_choice* chat_format_of(const data_description& data) {

@@ -10,8 +10,8 @@
 
 namespace hydra::apps {
 
-/// "eos_token_id" of the text of a config.json, then of generation_config.json in the folder, if both are there; each id
-/// once. Throws fault_error{bad_input} for a generation_config.json that is no JSON object.
+/// "eos_token_id" of generation_config.json in the folder; without such a file that of the text of a config.json, as in
+/// transformers. Throws fault_error{bad_input} for a file that is no JSON object, or an id that is no integer.
 std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& checkpoint);
 
 /// The template of data of conversations; null for other data.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -18,6 +19,7 @@ struct text_source {
   std::shared_ptr<const tokenizer> words{};  ///< null: texts are token ids
   special_tokens special{};                  ///< of `words`; `before` as the model has learnt it
   std::set<std::int64_t> ends{};             ///< tokens that end a text
+  std::vector<std::string> notes{};          ///< on settings of generation that are not used
 };
 
 struct text_source_options {

@@ -347,6 +347,37 @@ TEST_CASE("generate and tokenize note the keys of a model's files that they do n
              Contains("note: ") && Contains("unknown_to_all = true"));
 }
 
+TEST_CASE("generate notes what generation_config.json says that it does not do, and how to choose tokens, once") {
+  const temporary_folder folder;
+  test::write_checkpoint(folder.path() / "m", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
+  folder.write("m/generation_config.json",
+               R"({"repetition_penalty": 1.05, "suppress_tokens": [5], "forced_bos_token_id": 0, "unheard_of": "x",
+                   "do_sample": false, "temperature": 0.6, "top_p": 1, "num_beams": 1, "bad_words_ids": [], "use_cache": true})");
+  const outcome o = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
+  CHECK(o.status == 0);
+  const std::string unused = "note: m/generation_config.json: Hydra does not use ";
+  CHECK(o.err == unused + "do_sample = false, temperature = 0.6: --temperature, --top-k and --top-p say how tokens are chosen\n" +
+                     unused + "forced_bos_token_id = 0\n" + unused + "repetition_penalty = 1.05\n" + unused +
+                     "suppress_tokens = [5]\n" + unused + "unheard_of = \"x\"\n");
+  folder.write("m/generation_config.json", R"({"eos_token_id": "<|endoftext|>"})");
+  const outcome wrong = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, Contains("m/generation_config.json: eos_token_id: \"<|endoftext|>\" is no integer"));
+}
+
+TEST_CASE("where generation_config.json is, config.json does not say what ends a text") {
+  const temporary_folder folder;
+  nlohmann::json config = test::tiny_gpt2_config();
+  test::write_checkpoint(folder.path() / "m", config, test::tiny_gpt2_tensors());
+  const std::string how = "generate m --prompt-ids 1 --tokens 3 --temperature 0";
+  const std::string whole = run_hydra(folder, how).out;
+  config["eos_token_id"] = std::stoi(whole.substr(2));  // which follows the prompt
+  test::write_checkpoint(folder.path() / "m", config, test::tiny_gpt2_tensors());
+  CHECK(run_hydra(folder, how).out == "1\n");
+  folder.write("m/generation_config.json", "{}");
+  CHECK(run_hydra(folder, how).out == whole);
+}
+
 TEST_CASE("a prompt follows a begin-of-text token if the checkpoint's tokenizer adds one, and only then") {
   const temporary_folder folder;
   learn_tokenizer(folder);

@@ -1,0 +1,74 @@
+#include "apps/commands/generation_notes.hpp"
+
+#include "models/weights/key_notes.hpp"
+#include "models/weights/model_config.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+namespace {
+
+using nlohmann::json;
+
+/// Values with which a key has no effect; of the last four, what `hydra generate` does without its options.
+const json& off() {
+  static const json values{
+      {"diversity_penalty", 0},  {"encoder_repetition_penalty", 1}, {"epsilon_cutoff", 0},       {"eta_cutoff", 0},
+      {"guidance_scale", 1},     {"min_length", 0},                 {"min_new_tokens", 0},       {"min_p", 0},
+      {"num_beam_groups", 1},    {"num_beams", 1},                  {"no_repeat_ngram_size", 0}, {"penalty_alpha", 0},
+      {"repetition_penalty", 1}, {"typical_p", 1},                  {"do_sample", true},         {"temperature", 1},
+      {"top_k", 0},              {"top_p", 1}};
+  return values;
+}
+
+bool is_off(const std::string& key, const json& value) {
+  return value == false || (value.is_structured() && value.empty()) || off().value(key, json{}) == value;
+}
+
+void ignore_without_effect(const model_config& config) {
+  // who wrote it; tokens that text_ends.hpp and the tokenizer read; what is returned, and how it is computed
+  config.ignore({"_commit_hash", "_from_model_config", "transformers_version", "bos_token_id", "decoder_start_token_id",
+                 "eos_token_id", "pad_token_id", "output_attentions", "output_hidden_states", "output_logits", "output_scores",
+                 "return_dict_in_generate", "use_cache", "cache_config", "cache_implementation", "compile_config",
+                 "continuous_batching_config", "disable_compile", "low_memory", "max_cache_len", "prefill_chunk_size"});
+  // --tokens and --samples; what beams and encoders have
+  config.ignore({"max_length", "max_new_tokens", "max_time", "num_return_sequences", "early_stopping", "length_penalty",
+                 "encoder_no_repeat_ngram_size"});
+  // drafts of another model, which do not change what is written
+  config.ignore({"assistant_confidence_threshold", "assistant_early_exit", "assistant_lookbehind", "is_assistant",
+                 "max_matching_ngram_size", "num_assistant_tokens", "num_assistant_tokens_schedule",
+                 "prompt_lookup_num_tokens", "target_lookbehind"});
+  for (const auto& [key, value] : config.content().items())
+    if (is_off(key, value)) config.ignore({key});
+}
+
+/// One sentence, if there is something to say.
+void note_choice(const model_config& config, std::vector<std::string>& notes) {
+  std::vector<std::string> said;
+  for (const char* const key : {"do_sample", "temperature", "top_k", "top_p"})
+    if (config.has(key) && off().at(key) != config.content().at(key))
+      said.push_back(fmt::format("{} = {}", key, shown_json(config.content().at(key))));
+  if (!said.empty())
+    notes.push_back(fmt::format("{}: Hydra does not use {}: --temperature, --top-k and --top-p say how tokens are chosen",
+                                config.file(), fmt::join(said, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_generation(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "generation_config.json";
+  if (folder.empty() || kind_of(file) != std::filesystem::file_type::regular) return {};
+  const model_config config = model_config::read(file);
+  ignore_without_effect(config);
+  std::vector<std::string> notes;
+  note_choice(config, notes);
+  for (std::string& note : key_notes(config, {})) notes.push_back(std::move(note));
+  return notes;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,15 @@
+#pragma once
+// generation_config.json: what of it `hydra generate` reads past.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+/// For the user: keys of the file in this folder by which transformers' generate() would write another text, and how tokens are
+/// chosen, which options say. Sentences without an end; none where there is no such file. Throws fault_error{bad_input} for one
+/// that is no JSON object.
+std::vector<std::string> notes_on_generation(const std::filesystem::path& folder);
+
+}  // namespace hydra::apps
