@@ -115,6 +115,7 @@ TEST_CASE("fields that nothing reads are named, without those that only say wher
         std::vector<std::string>{"f.jsonl: fields that are not read: \"messages.content.lang\", \"messages.from\", "
                                  "\"messages.name\", \"score\""});
   CHECK(unread(R"({"id": 2, "conversations": [{"from": "gpt", "value": "v"}]})").empty());
+  CHECK_THAT(unread(R"({"split": "test", "conversations": []})").at(0), Contains("\"split\""));
   CHECK(unread(R"({"messages": [{"from": "gpt", "value": "v"}], "conversations": [1]})") ==
         std::vector<std::string>{"f.jsonl: fields that are not read: \"conversations\""});
 }
