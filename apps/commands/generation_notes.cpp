@@ -17,12 +17,24 @@ using nlohmann::json;
 
 /// Values with which a key has no effect; of the last four, what `hydra generate` does without its options.
 const json& off() {
-  static const json values{
-      {"diversity_penalty", 0},  {"encoder_repetition_penalty", 1}, {"epsilon_cutoff", 0},       {"eta_cutoff", 0},
-      {"guidance_scale", 1},     {"min_length", 0},                 {"min_new_tokens", 0},       {"min_p", 0},
-      {"num_beam_groups", 1},    {"num_beams", 1},                  {"no_repeat_ngram_size", 0}, {"penalty_alpha", 0},
-      {"repetition_penalty", 1}, {"typical_p", 1},                  {"do_sample", true},         {"temperature", 1},
-      {"top_k", 0},              {"top_p", 1}};
+  static const json values{{"diversity_penalty", 0},
+                           {"encoder_repetition_penalty", 1},
+                           {"epsilon_cutoff", 0},
+                           {"eta_cutoff", 0},
+                           {"guidance_scale", 1},
+                           {"min_length", 0},
+                           {"min_new_tokens", 0},
+                           {"min_p", 0},
+                           {"num_beam_groups", 1},
+                           {"num_beams", 1},
+                           {"no_repeat_ngram_size", 0},
+                           {"penalty_alpha", 0},
+                           {"repetition_penalty", 1},
+                           {"typical_p", 1},
+                           {"do_sample", true},
+                           {"temperature", 1},
+                           {"top_k", 0},
+                           {"top_p", 1}};
   return values;
 }
 
@@ -32,10 +44,27 @@ bool is_off(const std::string& key, const json& value) {
 
 void ignore_without_effect(const model_config& config) {
   // who wrote it; tokens that text_ends.hpp and the tokenizer read; what is returned, and how it is computed
-  config.ignore({"_commit_hash", "_from_model_config", "transformers_version", "bos_token_id", "decoder_start_token_id",
-                 "eos_token_id", "pad_token_id", "output_attentions", "output_hidden_states", "output_logits", "output_scores",
-                 "return_dict_in_generate", "use_cache", "cache_config", "cache_implementation", "compile_config",
-                 "continuous_batching_config", "disable_compile", "low_memory", "max_cache_len", "prefill_chunk_size"});
+  config.ignore({"_commit_hash",
+                 "_from_model_config",
+                 "transformers_version",
+                 "bos_token_id",
+                 "decoder_start_token_id",
+                 "eos_token_id",
+                 "pad_token_id",
+                 "output_attentions",
+                 "output_hidden_states",
+                 "output_logits",
+                 "output_scores",
+                 "return_dict_in_generate",
+                 "use_cache",
+                 "cache_config",
+                 "cache_implementation",
+                 "compile_config",
+                 "continuous_batching_config",
+                 "disable_compile",
+                 "low_memory",
+                 "max_cache_len",
+                 "prefill_chunk_size"});
   // --tokens and --samples; what beams and encoders have
   config.ignore({"max_length", "max_new_tokens", "max_time", "num_return_sequences", "early_stopping", "length_penalty",
                  "encoder_no_repeat_ngram_size"});
@@ -54,8 +83,9 @@ void note_choice(const model_config& config, std::vector<std::string>& notes) {
     if (config.has(key) && off().at(key) != config.content().at(key))
       said.push_back(fmt::format("{} = {}", key, shown_json(config.content().at(key))));
   if (!said.empty())
-    notes.push_back(fmt::format("{}: Hydra does not use {}: --temperature, --top-k and --top-p say how tokens are chosen",
-                                config.file(), fmt::join(said, ", ")));
+    notes.push_back(
+        fmt::format("{}: Hydra does not use {}: --temperature, --top-k and --top-p say how tokens are chosen",
+                    config.file(), fmt::join(said, ", ")));
 }
 
 }  // namespace

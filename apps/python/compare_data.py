@@ -209,12 +209,12 @@ class Texts:
 
     def conversation(self, record):
         template, messages = self.data["template"], messages_of(record)
-        if template != "chatml" and not isinstance(template, dict):
-            if not self.words.chat_template:
-                raise Unknown("the tokenizer's folder has no template of conversations")
-            return self.by_own_template(messages)
         if "system" in record:
             messages = [{"role": "system", "content": record["system"]}, *messages]
+        if self.words.chat_template and not isinstance(template, dict):
+            return self.by_own_template(messages)
+        if template != "chatml" and not isinstance(template, dict):
+            raise Unknown("the tokenizer's folder has no template of conversations")
         turns = turns_of(messages, template, self.data.get("loss_on"))
         made = self.words.apply_chat_template(turns, chat_template=TURNS, tokenize=True, return_dict=True,
                                               return_assistant_tokens_mask=True)

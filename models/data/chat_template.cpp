@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -180,6 +181,16 @@ std::vector<chat_piece> chat_template::render(const conversation& c) const {
 }
 
 const std::vector<std::string>& chat_template::tokens_of(const std::string& name) { return find_template(name).tokens; }
+
+std::string chat_template::example_of(const std::string& name) {
+  conversation talk{{"user", "?"}, {"assistant", "!"}, {"user", "?"}, {"assistant", "!"}};
+  pieces all = find_template(name).render(talk, {});
+  talk.insert(talk.begin(), {"system", "."});
+  std::ranges::copy(find_template(name).render(talk, {}), std::back_inserter(all));
+  std::string text;
+  for (const chat_piece& p : all) text += p.text;
+  return text;
+}
 
 void chat_template::require_known(const std::string& name) {
   if (std::ranges::find(names(), name) == names().end())

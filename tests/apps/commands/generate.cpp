@@ -352,12 +352,13 @@ TEST_CASE("generate notes what generation_config.json says that it does not do, 
   test::write_checkpoint(folder.path() / "m", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
   folder.write("m/generation_config.json",
                R"({"repetition_penalty": 1.05, "suppress_tokens": [5], "forced_bos_token_id": 0, "unheard_of": "x",
-                   "do_sample": false, "temperature": 0.6, "top_p": 1, "num_beams": 1, "bad_words_ids": [], "use_cache": true})");
+                   "do_sample": false, "temperature": 0.6, "top_p": 1, "num_beams": 1, "bad_words_ids": [],
+                   "use_cache": true})");
   const outcome o = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
   CHECK(o.status == 0);
   const std::string unused = "note: m/generation_config.json: Hydra does not use ";
-  CHECK(o.err == unused + "do_sample = false, temperature = 0.6: --temperature, --top-k and --top-p say how tokens are chosen\n" +
-                     unused + "forced_bos_token_id = 0\n" + unused + "repetition_penalty = 1.05\n" + unused +
+  CHECK(o.err == unused + "do_sample = false, temperature = 0.6: --temperature, --top-k and --top-p say how tokens are " +
+                     "chosen\n" + unused + "forced_bos_token_id = 0\n" + unused + "repetition_penalty = 1.05\n" + unused +
                      "suppress_tokens = [5]\n" + unused + "unheard_of = \"x\"\n");
   folder.write("m/generation_config.json", R"({"eos_token_id": "<|endoftext|>"})");
   const outcome wrong = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");

@@ -1,0 +1,128 @@
+#include "models/data/jinja_texts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+constexpr std::string_view spaces = " \t\r\n";
+
+std::string_view trimmed(std::string_view text, std::string_view of = spaces) {
+  text.remove_prefix(std::min(text.find_first_not_of(of), text.size()));
+  return text.substr(0, text.find_last_not_of(of) + 1);
+}
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Whether a condition asks for what conversations of texts do not have.
+bool asks_for_others(std::string_view condition) {
+  constexpr std::array words{"tool", "document", "image", "video", "audio", "add_generation_prompt"};
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    const auto at = condition.find(word);
+    if (at == condition.npos) return false;
+    std::string_view before = condition.substr(0, at);
+    before.remove_suffix(before.size() - (before.find_last_of(" \t\r\n(") + 1));  // of "message.tool_calls"
+    return !trimmed(before, " \t\r\n(").ends_with("not");
+  });
+}
+
+/// Of the escapes of a text in quotes those that templates have.
+std::string unescaped(std::string_view quoted) {
+  std::string text;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    const bool escape = quoted[i] == '\\' && i + 1 < quoted.size();
+    if (escape) ++i;
+    text += !escape ? quoted[i] : quoted[i] == 'n' ? '\n' : quoted[i] == 't' ? '\t' : quoted[i];
+  }
+  return text;
+}
+
+/// Whether what stands between these is a value to be compared with.
+bool is_compared(std::string_view before, std::string_view after) {
+  before = trimmed(before);
+  after = trimmed(after);
+  return before.ends_with("==") || before.ends_with("!=") || before.ends_with(" in") || after.starts_with("==") ||
+         after.starts_with("!=") || after.starts_with("in ");
+}
+
+class text_finder {
+ public:
+  std::vector<std::string> of(std::string_view source) {
+    while (!source.empty()) {
+      const auto begin = std::min({source.find("{{"), source.find("{%"), source.find("{#"), source.size()});
+      add(source.substr(0, begin));
+      source.remove_prefix(begin);
+      if (source.size() < 2) break;
+      const std::string end{source[1] == '{' ? '}' : source[1], '}'};
+      const auto length = std::min(source.find(end, 2), source.size());
+      take(source[1], trimmed(source.substr(2, length - 2), " \t\r\n-+"));
+      source.remove_prefix(std::min(length + 2, source.size()));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_skipped() const { return !skipped_.empty() && skipped_.back(); }
+
+  void add(std::string_view text) {
+    while (!is_skipped() && !text.empty()) {
+      const auto line = text.substr(0, text.find('\n'));
+      if (const auto words = trimmed(line); words.size() > 1) found_.emplace_back(words);
+      text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+  }
+
+  void take(char kind, std::string_view inside) {
+    if (kind == '{') add_quoted(inside);
+    if (kind == '%') obey(inside);
+  }
+
+  void obey(std::string_view statement) {
+    const std::string_view word = statement.substr(0, statement.find_first_of(spaces)),
+                           rest = statement.substr(word.size());
+    const bool sets = word == "set" && rest.find('=') != rest.npos;
+    if (sets) return add_quoted(rest);
+    if (word.starts_with("end") || word == "elif" || word == "else") close();
+    if (word == "if" || word == "elif" || word == "for") skipped_.push_back(is_skipped() || asks_for_others(rest));
+    if (word == "macro") skipped_.push_back(true);
+    if (word == "else" || word == "set" || word == "generation" || word == "filter" || word == "call")
+      skipped_.push_back(is_skipped());
+  }
+
+  void close() {
+    if (!skipped_.empty()) skipped_.pop_back();
+  }
+
+  void add_quoted(std::string_view expression) {
+    std::string open;  // of each bracket around it: '(', or '[' for what has keys or arguments
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+      const char c = expression[i];
+      if (c == '(') open += i > 0 && is_name(expression[i - 1]) ? '[' : '(';
+      if (c == '[' || c == '{') open += '[';
+      if ((c == ')' || c == ']' || c == '}') && !open.empty()) open.pop_back();
+      if (c != '"' && c != '\'') continue;
+      const std::size_t end = end_of_quoted(expression, i), after = std::min(end + 1, expression.size());
+      if (open.find('[') == open.npos && !is_compared(expression.substr(0, i), expression.substr(after)))
+        add(unescaped(expression.substr(i + 1, end - i - 1)));
+      i = end;
+    }
+  }
+
+  static std::size_t end_of_quoted(std::string_view expression, std::size_t begin) {
+    std::size_t i = begin + 1;
+    while (i < expression.size() && expression[i] != expression[begin]) i += expression[i] == '\\' ? 2 : 1;
+    return std::min(i, expression.size());
+  }
+
+  std::vector<std::string> found_;
+  std::vector<bool> skipped_;  ///< of each block around the place
+};
+
+}  // namespace
+
+std::vector<std::string> jinja_texts(std::string_view source) { return text_finder{}.of(source); }
+
+}  // namespace hydra
