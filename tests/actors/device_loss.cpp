@@ -307,15 +307,11 @@ bool is_lost(const simulation& s, std::size_t device) { return !s.record()->devi
 
 }  // namespace
 
-TEST_CASE("a device where every unit throws, from any operation on, is lost; the other one computes everything",
-          "[loss]") {
+TEST_CASE("a device where every unit throws, from any operation on, costs nothing but time: the other one computes", "[loss]") {
   const auto slots = GENERATE(1U, 2U);
   trouble_at_every_operation(
       break_device, [slots] { return small_run(2, slots); },
-      [](const simulation& s, std::size_t victim, std::size_t n) {
-        REQUIRE_FALSE(is_lost(s, 1 - victim));
-        REQUIRE((n > 0 || is_lost(s, victim)));
-      });
+      [](const simulation& s, std::size_t victim, std::size_t) { REQUIRE_FALSE(is_lost(s, 1 - victim)); });
 }
 
 TEST_CASE("two of four devices that are broken in the same way are lost, and every model finishes", "[loss]") {
@@ -323,10 +319,11 @@ TEST_CASE("two of four devices that are broken in the same way are lost, and eve
   for (std::size_t i = 0; i < 6; ++i) {
     models.push_back(even_model(fmt::format("m{}", i), 3, 4, 20us, 10us));
   }
+  const std::size_t from = GENERATE(0U, 40U);  // operation of the two
   simulation s(even_run(models, 4));
   std::size_t operations = 0;
   for (const std::size_t broken : {0, 1}) {
-    break_device(s, broken, 0, operations);
+    break_device(s, broken, from, operations);
   }
   s.run();
   REQUIRE(unfinished(s, models) == "");
