@@ -21,13 +21,14 @@ struct stored_template {
   std::string text;
 };
 
-/// A text, or a list of templates with names.
+/// A text, or a list of templates with names, of which a conversation is written by the default one.
 std::string text_in(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   std::string all;
   if (value.is_array())
     for (const json& one : value)
-      if (one.is_object() && one.contains("template") && one["template"].is_string())
+      if (one.is_object() && one.contains("template") && one["template"].is_string() &&
+          (!one.contains("name") || one["name"] == "default"))
         all += one["template"].get<std::string>();
   return all;
 }

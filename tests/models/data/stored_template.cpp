@@ -27,7 +27,8 @@ constexpr const char* chatml = R"({{ '<|im_start|>' + m['role'] + m['content'] +
 TEST_CASE("a tokenizer's own template is noted where it writes other marks than the chosen one") {
   const temporary_folder folder;
   CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "chatml"}));
-  folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "default", "template": "[INST] {{ x }} [/INST]"}]})");
+  folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "default", "template": "[INST] {{ x }} [/INST]"},
+                                                          {"name": "tools", "template": "other"}]})");
   CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "mistral"}));
   CHECK_THAT(note_of_stored_template(folder.path() / "tokenizer.json", {.name = "gemma"}).value_or(""),
              Contains("tokenizer_config.json: its chat template is not used: conversations are written as gemma"));
