@@ -50,16 +50,16 @@ bool is_compared(std::string_view before, std::string_view after) {
 
 class text_finder {
  public:
-  std::vector<std::string> of(std::string_view source) {
-    while (!source.empty()) {
-      const auto begin = std::min({source.find("{{"), source.find("{%"), source.find("{#"), source.size()});
-      add(source.substr(0, begin));
-      source.remove_prefix(begin);
-      if (source.size() < 2) break;
-      const std::string end{source[1] == '{' ? '}' : source[1], '}'};
-      const auto length = std::min(source.find(end, 2), source.size());
-      take(source[1], trimmed(source.substr(2, length - 2), " \t\r\n-+"));
-      source.remove_prefix(std::min(length + 2, source.size()));
+  std::vector<std::string> of(std::string_view rest) {
+    while (!rest.empty()) {
+      const auto begin = std::min({rest.find("{{"), rest.find("{%"), rest.find("{#"), rest.size()});
+      add(rest.substr(0, begin));
+      rest.remove_prefix(begin);
+      if (rest.size() < 2) break;
+      const std::string end{rest[1] == '{' ? '}' : rest[1], '}'};
+      const auto length = std::min(rest.find(end, 2), rest.size());
+      take(rest[1], trimmed(rest.substr(2, length - 2), " \t\r\n-+"));
+      rest.remove_prefix(std::min(length + 2, rest.size()));
     }
     return std::move(found_);
   }

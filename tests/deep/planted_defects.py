@@ -225,7 +225,7 @@ DEFECTS = [
            "for (const std::string& note : notes) adapted.note(note);", skipped),
     Defect("where a message is from is a field that is not read", "models/data/unread_fields.cpp", "models",
            "name.substr(name.rfind('.') + 1)", instead("name")),
-    Defect("an orientation has 32 bits, whatever its type", "models/data/image_orientation.cpp", "models",
+    Defect("an orientation has 32 bits, whatever its type", "models/data/exif_directory.cpp", "models",
            "type == of_16_bits ? 2 : 4", instead("4")),
     Defect("tied tensors that are large are compared with the beginning of the other", "models/weights/stored_values.cpp",
            "models", "read_part(b, i, of_b);", text("read_part(b, @ ? 0 : i, of_b);")),
