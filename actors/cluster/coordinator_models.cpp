@@ -51,7 +51,7 @@ void coordinator::decide() {
     started_ = nodes_here() >= setup_.nodes;
   }
   if (!started_ && !interrupted_) {
-    return;
+    return end_if_over();  // all models may have been stopped
   }
   for (const auto& command : plan_.decide()) {
     std::visit([this](const auto& c) { give(c); }, command);

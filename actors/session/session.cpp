@@ -273,9 +273,10 @@ std::filesystem::path session::keep(const std::string& model) {
 }
 
 void session::steer(const std::string& model, model_command what, command_sink answer, const step_share& share) {
-  const auto sink = contained(std::move(answer), "session::steer", state_->log);
-  if (state_->requests.offer(steer_model{model, what, sink, share}) != line_state::open) {
-    sink(no_run());
+  const auto line = state_->requests.offer(
+      steer_model{model, what, contained(answer, "session::steer", state_->log), share});
+  if (line != line_state::open && answer) {
+    answer(no_run());
   }
 }
 

@@ -16,7 +16,7 @@ class exported_texts {
   exported_texts(const data_description& data, const chain_description& trained) : data_(data), trained_(trained) {}
 
   /// Adds the tokenizer's files (copy_tokenizer_files), what transformers needs beside them if there are no settings, and
-  /// chat_template.jinja: that of data of conversations, else the checkpoint's. Prints a note if transformers may read the
+  /// chat_template.jinja: that of data of conversations, else that beside the tokenizer. Prints a note if transformers may read the
   /// tokenizer otherwise. Throws what copy_tokenizer_files and open_tokenizer throw.
   void write_tokenizer(durable_folder& into);
 

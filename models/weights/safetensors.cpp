@@ -47,18 +47,18 @@ constexpr std::string_view reserved_name = "__metadata__";
 /// The text as JSON writes it.
 std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
 
-[[noreturn]] void refuse_tensor(const std::string& name, std::string_view why) {
+[[noreturn]] void cannot_store(const std::string& name, std::string_view why) {
   throw fault_error{fault_code::internal, fmt::format("tensor {} cannot be stored: {}", quoted(name), why)};
 }
 
 /// Elements that are not aligned to their width could not be used in place.
 void check(const named_tensor& t, std::uint64_t begin) {
-  if (t.name == reserved_name) refuse_tensor(t.name, "the format reserves the name");
-  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) refuse_tensor(t.name, "its name is no UTF-8");
+  if (t.name == reserved_name) cannot_store(t.name, "the format reserves the name");
+  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) cannot_store(t.name, "its name is no UTF-8");
   if (bytes_of(t.tensor.type, t.tensor.shape) != t.tensor.data.size())
-    refuse_tensor(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
+    cannot_store(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
                                t.tensor.data.size()));
-  if (begin % width_of(t.tensor.type) != 0) refuse_tensor(t.name, "wider types must come first");
+  if (begin % width_of(t.tensor.type) != 0) cannot_store(t.name, "wider types must come first");
 }
 
 std::string entry_of(const named_tensor& t, std::uint64_t begin) {
@@ -74,7 +74,7 @@ std::string header_of(std::span<const named_tensor> tensors, const std::map<std:
   std::uint64_t begin = 0;
   for (const named_tensor& t : tensors) {
     check(t, begin);
-    if (!names.insert(t.name).second) refuse_tensor(t.name, "its name is taken");
+    if (!names.insert(t.name).second) cannot_store(t.name, "its name is taken");
     header += entry_of(t, begin);
     begin += t.tensor.data.size();
   }

@@ -20,7 +20,7 @@ std::string why_unknown(const std::filesystem::path& path);
 /// file_type::not_found if nothing is there. Throws fault_error{bad_input} `OPTION PATH: WHY` where that is unknown.
 std::filesystem::file_type kind_of(const std::filesystem::path& path, std::string_view option = {});
 
-/// A link to a folder that the link itself is in: a walk that follows it never ends.
+/// A link to a folder on the way to it: a walk that follows it never ends.
 bool leads_back(const std::filesystem::directory_entry& entry) noexcept;
 
 }  // namespace hydra
