@@ -115,7 +115,7 @@ TEST_CASE("the table of pieces leaves out none that fits the bytes it is made fo
       for (std::size_t last = first + 1; last <= 8; ++last) {
         const auto demand = demand_of(p, first, last);
         const auto row = pieces.from(first);
-        const bool listed = std::ranges::find(row, last, &piece::last) != row.end();
+        const bool listed = std::ranges::find(row, last, &chain_piece::last) != row.end();
         CHECK(listed == (demand.computing + demand.staging <= usable));
       }
     }
