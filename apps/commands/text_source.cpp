@@ -80,7 +80,7 @@ text_source from_hub(const text_source_options& o) {
 }
 
 void require_base(const adapter_folder& adapter, const std::string& who) {
-  if (fs::is_directory(adapter.base())) return;
+  if (kind_of(adapter.base()) == fs::file_type::directory) return;
   refuse(fmt::format("{}: base_model_name_or_path of adapter_config.json is \"{}\", which is no folder: write there that of "
                      "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
                      who, shown(adapter.base().string())));

@@ -8,6 +8,7 @@
 #include "models/weights/quantised_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
@@ -245,7 +246,7 @@ struct checkpoint_reader {
 }  // namespace
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
-  if (!fs::is_directory(folder))
+  if (kind_of(folder) != fs::file_type::directory)
     throw fault_error{fault_code::bad_input, fmt::format("{} is no folder; the folder of a checkpoint is needed, with "
                                                          "config.json and model.safetensors", folder.string())};
   if (is_exported(folder)) return describe_exported(folder, options);

@@ -5,6 +5,7 @@
 #include "models/tokenizers/tokenizer_json.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +66,7 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
   if (!merges.empty()) return open_bpe_files(vocab, merges);
   if (!vocab.empty()) return open_wordpiece_file(vocab);
   if (file.empty()) return std::make_shared<byte_tokenizer>();
-  return fs::is_directory(file) ? open_folder(file) : open_file(file);
+  return kind_of(file) == fs::file_type::directory ? open_folder(file) : open_file(file);
 }
 
 bool has_tokenizer(const fs::path& folder) {

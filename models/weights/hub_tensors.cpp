@@ -6,6 +6,7 @@
 #include "models/weights/stored_values.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/storage/checksum_list.hpp"
@@ -91,7 +92,7 @@ void require_parts(const fs::path& index, const nlohmann::json& map) {
   const std::set<fs::path> parts = parts_in(index, map);
   std::vector<std::string> missing;
   for (const fs::path& part : parts)
-    if (!fs::exists(part)) missing.push_back(part.filename().string());
+    if (kind_of(part) == fs::file_type::not_found) missing.push_back(part.filename().string());
   if (!missing.empty())
     refuse(index, fmt::format("{} of the {} files that it names are missing in this folder: {}; get the whole checkpoint",
                               missing.size(), parts.size(), listed_names(missing)));
@@ -162,8 +163,9 @@ std::string canonical_name(std::string_view name) {
 hub_tensors::hub_tensors(fs::path folder, std::string_view stem) : folder_(std::move(folder)) {
   const fs::path whole = folder_ / fmt::format("{}.safetensors", stem),
                  index = folder_ / fmt::format("{}.safetensors.index.json", stem);
-  if (!fs::exists(whole) && !fs::exists(index)) refuse_without_weights(folder_, whole, index);
-  const std::vector<hub_tensor> all = join_four_bits(fs::exists(whole) ? tensors_in(whole) : tensors_of_index(index));
+  const bool is_whole = kind_of(whole) != fs::file_type::not_found;
+  if (!is_whole && !fs::exists(index)) refuse_without_weights(folder_, whole, index);
+  const std::vector<hub_tensor> all = join_four_bits(is_whole ? tensors_in(whole) : tensors_of_index(index));
   const std::size_t wrapper = wrapper_of(all).size();
   for (const hub_tensor& t : all)
     if (t.name.find(unused_part) == std::string::npos) add(canonical_name(std::string_view{t.name}.substr(wrapper)), t);

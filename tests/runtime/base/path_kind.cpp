@@ -28,7 +28,7 @@ TEST_CASE("the kind of what is at a path is returned, also that nothing is there
 
 TEST_CASE("a path that the system cannot inspect is refused with its reason") {
   const std::string name(300, 'a');
-  CHECK_THROWS_WITH(kind_of(name), name + ": File name too long");
+  CHECK_THROWS_WITH(kind_of(name), StartsWith("aaa") && EndsWith("…: File name too long"));
   CHECK_THROWS_WITH(kind_of(name, "--save"), StartsWith("--save aaa") && EndsWith(": File name too long"));
 }
 
