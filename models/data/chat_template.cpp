@@ -182,11 +182,11 @@ std::vector<chat_piece> chat_template::render(const conversation& c) const {
 
 const std::vector<std::string>& chat_template::tokens_of(const std::string& name) { return find_template(name).tokens; }
 
-std::string chat_template::example_of(const std::string& name) {
+std::string chat_template::example_of(const std::string& name, const chat_marks& marks) {
   conversation talk{{"user", "?"}, {"assistant", "!"}, {"user", "?"}, {"assistant", "!"}};
-  pieces all = find_template(name).render(talk, {});
+  pieces all = find_template(name).render(talk, marks);
   talk.insert(talk.begin(), {"system", "."});
-  std::ranges::copy(find_template(name).render(talk, {}), std::back_inserter(all));
+  std::ranges::copy(find_template(name).render(talk, marks), std::back_inserter(all));
   std::string text;
   for (const chat_piece& p : all) text += p.text;
   return text;

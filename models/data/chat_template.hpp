@@ -61,9 +61,8 @@ class chat_template {
   static const std::vector<std::string>& names();
   /// The special tokens that the named template writes, apart from begin and end of text; the last one ends a message.
   static const std::vector<std::string>& tokens_of(const std::string& name);
-  /// What a named one writes of two short conversations, one of them with a system message, without the tokens that begin and
-  /// end a text.
-  static std::string example_of(const std::string& name);
+  /// What a named one writes of two short conversations, one of them with a system message.
+  static std::string example_of(const std::string& name, const chat_marks& marks);
   /// Throws fault_error{bad_input} for a name that is not known, with the nearest.
   static void require_known(const std::string& name);
 

@@ -11,7 +11,7 @@ std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_r
   const auto by = open_tokenizer(o.tokenizer);
   const record_fields fields{.chat = true, .bad_rows = o.bad_rows, .test = chat_test(o.format, *by, o.loss)};
   const record_split parts = open_jsonl_files(o, fields, o.seed);
-  const auto other = note_of_stored_template(o.tokenizer.file, o.format);
+  const auto other = note_of_stored_template(o.tokenizer.file, o.format, marks_of(*by));
   return open_records({.name = fmt::format("chat {}, {}", o.train.string(), by->describe()),
                        .train = parts.train,
                        .validation = parts.validation,

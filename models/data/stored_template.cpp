@@ -55,8 +55,8 @@ bool writes_all(const std::string& text, const std::vector<std::string>& marks) 
 }
 
 /// The longest line that the stored template may write and a named one does not; empty: there is none.
-std::string lacking_in(const std::string& name, const std::string& stored) {
-  const std::string written = chat_template::example_of(name);
+std::string lacking_in(const std::string& name, const std::string& stored, const chat_marks& marks) {
+  const std::string written = marks.before + chat_template::example_of(name, marks);
   std::string longest;
   for (const std::string& line : jinja_texts(stored))
     if (line.size() > longest.size() && written.find(line) == written.npos) longest = line;
@@ -65,11 +65,12 @@ std::string lacking_in(const std::string& name, const std::string& stored) {
 
 }  // namespace
 
-std::optional<std::string> note_of_stored_template(const fs::path& tokenizer, const template_choice& chosen) {
+std::optional<std::string> note_of_stored_template(const fs::path& tokenizer, const template_choice& chosen,
+                                                   const chat_marks& marks) {
   if (tokenizer.empty()) return std::nullopt;
   const auto stored = find_stored(fs::is_directory(tokenizer) ? tokenizer : tokenizer.parent_path());
   if (!stored) return std::nullopt;
-  const std::string lacking = chosen.name.empty() ? "" : lacking_in(chosen.name, stored->text);
+  const std::string lacking = chosen.name.empty() ? "" : lacking_in(chosen.name, stored->text, marks);
   if (!chosen.name.empty() && lacking.empty() && writes_all(stored->text, marks_written_by(chosen.name)))
     return std::nullopt;
   return fmt::format(

@@ -22,24 +22,30 @@ constexpr const char* qwen = R"({%- if tools %}{{- '<|im_start|>system\n# Tools\
 
 constexpr const char* chatml = R"({{ '<|im_start|>' + m['role'] + m['content'] + '<|im_end|>' }})";
 
+const chat_marks marks{"<s>", "</s>", "<s>"};
+
+std::optional<std::string> note_of(const std::filesystem::path& tokenizer, const template_choice& chosen) {
+  return note_of_stored_template(tokenizer, chosen, marks);
+}
+
 }  // namespace
 
 TEST_CASE("a tokenizer's own template is noted where it writes other marks than the chosen one") {
   const temporary_folder folder;
-  CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "chatml"}));
+  CHECK_FALSE(note_of(folder.path(), {.name = "chatml"}));
   folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "default", "template": "[INST] {{ x }} [/INST]"},
                                                           {"name": "tools", "template": "other"}]})");
-  CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "mistral"}));
-  CHECK_THAT(note_of_stored_template(folder.path() / "tokenizer.json", {.name = "gemma"}).value_or(""),
+  CHECK_FALSE(note_of(folder.path(), {.name = "mistral"}));
+  CHECK_THAT(note_of(folder.path() / "tokenizer.json", {.name = "gemma"}).value_or(""),
              Contains("tokenizer_config.json: its chat template is not used: conversations are written as gemma"));
   folder.write("tokenizer_config.json", R"({"chat_template": "[INST] {{ x }}"})");
-  CHECK(note_of_stored_template(folder.path(), {.name = "mistral"}));
+  CHECK(note_of(folder.path(), {.name = "mistral"}));
   folder.write("chat_template.jinja", chatml);
-  CHECK_FALSE(note_of_stored_template(folder.path(), {.name = "chatml"}));
-  CHECK(note_of_stored_template(folder.path(), {.name = "qwen"}));  // its own system message
-  CHECK_THAT(note_of_stored_template(folder.path(), {.name = "mistral"}).value_or(""),
+  CHECK_FALSE(note_of(folder.path(), {.name = "chatml"}));
+  CHECK(note_of(folder.path(), {.name = "qwen"}));  // its own system message
+  CHECK_THAT(note_of(folder.path(), {.name = "mistral"}).value_or(""),
              Contains("chat_template.jinja: its chat"));
-  CHECK_THAT(note_of_stored_template(folder.path(), {.roles = {{"user", {"<|im_start|>", "<|im_end|>"}}}}).value_or(""),
+  CHECK_THAT(note_of(folder.path(), {.roles = {{"user", {"<|im_start|>", "<|im_end|>"}}}}).value_or(""),
              Contains("with the marks of the workload"));
 }
 
@@ -47,7 +53,7 @@ TEST_CASE("a tokenizer's own template is noted with what it writes besides") {
   const temporary_folder folder;
   const auto note = [&](const std::string& stored, const std::string& chosen) {
     folder.write("chat_template.jinja", stored);
-    return note_of_stored_template(folder.path(), {.name = chosen}).value_or("");
+    return note_of(folder.path(), {.name = chosen}).value_or("");
   };
   CHECK_THAT(note(qwen, "chatml"),
              Contains("as chatml, without its \"You are Qwen, created by Alibaba Cloud. You are a "));
@@ -64,8 +70,8 @@ TEST_CASE("a tokenizer's own template is noted with what it writes besides") {
 TEST_CASE("of each named template that is exported nothing is noted") {
   const temporary_folder folder;
   for (const std::string& name : chat_template::names()) {
-    folder.write("chat_template.jinja", chat_jinja({.name = name}, {}));
-    CHECK(note_of_stored_template(folder.path(), {.name = name}).value_or("") == "");
+    folder.write("chat_template.jinja", chat_jinja({.name = name}, marks));
+    CHECK(note_of(folder.path(), {.name = name}).value_or("") == "");
   }
 }
 
