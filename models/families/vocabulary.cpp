@@ -19,7 +19,9 @@ void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids
     throw fault_error{
         fault_code::bad_input,
         fmt::format("{}: vocabulary is {}; {} has token ids up to {}: its tokenizer has tokens that the model has no rows "
-                    "for. A checkpoint gets one for each token that is named, chain = {{ from = \"...\", tokens = [\"...\"] }}",
+                    "for. A checkpoint gets one for each token that is named, chain = {{ from = \"...\", tokens = "
+                    "[\"...\"] }}; an adapter that was trained without them goes on with the tokenizer of its "
+                    "base, which the data name: tokenizer = {{ file = \"BASE\" }}",
                     who, vocabulary, data.describe(), ids - 1)};
 }
 

@@ -163,7 +163,8 @@ TEST_CASE("a tokenizer with more tokens than the embedding is refused with what 
   write_text(folder, "from = \"base\"");
   const outcome o = run_hydra(folder, "evaluate w.toml");
   CHECK(o.status == 2);
-  CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256") && Contains("tokens = ["));
+  CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256") && Contains("tokens = [") &&
+                        Contains("the data name: tokenizer = { file = \"BASE\" }"));
   write_text(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]");
   CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
 }
