@@ -101,14 +101,14 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
 
 std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const chain& model) const {
   if (model.hub().config.empty()) return {};
-  const fs::path& checkpoint = trained_.checkpoint;
-  const std::vector<std::int64_t> stored = stored_ends(model.hub().config, checkpoint), now = ends(stored);
+  const fs::path& folder = generation_folder(trained_.tokenizer, trained_.checkpoint);
+  const std::vector<std::int64_t> stored = stored_ends(model.hub().config, folder), now = ends(stored);
   if (now == stored) {
-    copy_if_there(into, checkpoint, ends_file);
+    copy_if_there(into, folder, ends_file);
     return {};
   }
-  const fs::path file = checkpoint / ends_file;
-  const bool there = !checkpoint.empty() && fs::is_regular_file(file);
+  const fs::path file = folder / ends_file;
+  const bool there = !folder.empty() && fs::is_regular_file(file);
   add_text(into, ends_file, with_ends(there ? read_text(file, text_kind::settings) : "{}", now));
   return now;
 }

@@ -20,9 +20,9 @@ class exported_texts {
   /// tokenizer otherwise. Throws what copy_tokenizer_files and open_tokenizer throw.
   void write_tokenizer(durable_folder& into);
 
-  /// Adds generation_config.json: that of the checkpoint which the model started from, with other "eos_token_id" where the
-  /// model ends texts by other tokens than the checkpoint did, or the checkpoint named none. Call it after write_tokenizer.
-  /// Returns these tokens; none: they are the checkpoint's.
+  /// Adds generation_config.json: that of the adapter or the checkpoint which the model started from (generation_folder), with
+  /// other "eos_token_id" where the model ends texts by other tokens, or none were named. Call it after write_tokenizer.
+  /// Returns these tokens; none: they are those of that file.
   std::vector<std::int64_t> write_ends(durable_folder& into, const chain& model) const;
 
   /// The same for a whole model. Returns the chain to export, whose config.json names other tokens, too.

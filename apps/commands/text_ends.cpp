@@ -11,6 +11,12 @@ namespace hydra::apps {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char* settings_of_texts = "generation_config.json";
+
+bool has_settings(const fs::path& folder) { return !folder.empty() && fs::is_regular_file(folder / settings_of_texts); }
+
 /// A number, several, or none.
 std::vector<std::int64_t> ends_in(const model_config& config) {
   constexpr const char* key = "eos_token_id";
@@ -21,9 +27,12 @@ std::vector<std::int64_t> ends_in(const model_config& config) {
 
 }  // namespace
 
-std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& checkpoint) {
-  const std::filesystem::path file = checkpoint / "generation_config.json";
-  if (!checkpoint.empty() && std::filesystem::is_regular_file(file)) return ends_in(model_config::read(file));
+const fs::path& generation_folder(const fs::path& adapter, const fs::path& base) {
+  return has_settings(adapter) ? adapter : base;
+}
+
+std::vector<std::int64_t> stored_ends(const std::string& config, const fs::path& checkpoint) {
+  if (has_settings(checkpoint)) return ends_in(model_config::read(checkpoint / settings_of_texts));
   if (config.empty()) return {};
   return ends_in({(checkpoint / "config.json").string(), parse_json(config)});
 }

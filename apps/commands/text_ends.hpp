@@ -10,6 +10,10 @@
 
 namespace hydra::apps {
 
+/// Which folder's generation_config.json holds for an adapter's texts: its own where it has one, else the base's. An empty
+/// path of the adapter: there is none.
+const std::filesystem::path& generation_folder(const std::filesystem::path& adapter, const std::filesystem::path& base);
+
 /// "eos_token_id" of generation_config.json in the folder; without such a file that of the text of a config.json, as in
 /// transformers. Throws fault_error{bad_input} for a file that is no JSON object, or an id that is no integer.
 std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& checkpoint);

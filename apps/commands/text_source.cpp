@@ -103,8 +103,7 @@ text_source from_adapter(const text_source_options& o) {
   const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
   chain model = adapter.adapt(base_for(adapter, d));
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
-  add_settings(s.model->hub().config, d.checkpoint, s);
-  add_settings("", folder, s);
+  add_settings(s.model->hub().config, generation_folder(folder, d.checkpoint), s);
   if (s.words) s.special = s.words->special();
   return s;
 }
@@ -128,7 +127,7 @@ text_source from_run(const text_source_options& o) {
   const auto d = with_checkpoint(m.description.chain, checkpoint);
   chain model = build_chain(o.source, w, m, d);
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context};
-  add_settings(s.model->hub().config, d.checkpoint, s);
+  add_settings(s.model->hub().config, generation_folder(d.tokenizer, d.checkpoint), s);
   const data_description& data = w.data.at(m.data).description;
   if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());
   s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));

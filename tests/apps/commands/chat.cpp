@@ -118,7 +118,7 @@ TEST_CASE("an adapter of conversations is exported with its tokenizer and its te
   CHECK(fs::exists(folder.path() / "merged/chat_template.jinja"));
 }
 
-TEST_CASE("an adapter that is continued has the tokenizer and the template that are stored beside it") {
+TEST_CASE("an adapter that is continued has the tokenizer, the template and the ends that are stored beside it") {
   const temporary_folder folder;
   write_base(folder);
   folder.write("base/chat_template.jinja", "the base's own");
@@ -128,6 +128,7 @@ TEST_CASE("an adapter that is continued has the tokenizer and the template that 
   fs::remove(folder.path() / "lora/SHA256SUMS");
   folder.write("lora/tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
   folder.write("lora/chat_template.jinja", "the adapter's own");
+  folder.write("lora/generation_config.json", R"({"repetition_penalty": 2, "eos_token_id": 1})");
   fs::remove_all(folder.path() / "run");
   train(folder, texts, "adapter = { from = \"lora\" }\n");
   const json sample = json::parse(run_hydra(folder, "data w.toml --json").out)[0]["samples"][0];
@@ -135,6 +136,8 @@ TEST_CASE("an adapter that is continued has the tokenizer and the template that 
   REQUIRE(run_hydra(folder, "export run m again").status == 0);
   CHECK(folder.read("again/tokenizer_config.json") == folder.read("lora/tokenizer_config.json"));
   CHECK(folder.read("again/chat_template.jinja") == "the adapter's own");
+  CHECK(folder.read("again/generation_config.json") == folder.read("lora/generation_config.json"));
+  CHECK_THAT(run_hydra(folder, "generate run" + how).err, Contains("lora/generation_config.json: Hydra does not use"));
 }
 
 TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json, or a note") {
