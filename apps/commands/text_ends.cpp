@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <variant>
 
 namespace hydra::apps {
@@ -17,12 +18,12 @@ constexpr const char* settings_of_texts = "generation_config.json";
 
 bool has_settings(const fs::path& folder) { return !folder.empty() && fs::is_regular_file(folder / settings_of_texts); }
 
-/// A number, several, or none.
-std::vector<std::int64_t> ends_in(const model_config& config) {
-  constexpr const char* key = "eos_token_id";
-  if (!config.has(key)) return {};
-  if (config.content().at(key).is_array()) return config.integers(key);
-  return {config.integer(key)};
+constexpr const char* ends_key = "eos_token_id";
+
+std::optional<model_config> file_with_ends(const std::string& config, const fs::path& folder) {
+  if (has_settings(folder)) return model_config::read(folder / settings_of_texts);
+  if (config.empty()) return std::nullopt;
+  return model_config{(folder / "config.json").string(), parse_json(config)};
 }
 
 }  // namespace
@@ -31,10 +32,21 @@ const fs::path& generation_folder(const fs::path& adapter, const fs::path& base)
   return has_settings(adapter) ? adapter : base;
 }
 
-std::vector<std::int64_t> stored_ends(const std::string& config, const fs::path& checkpoint) {
-  if (has_settings(checkpoint)) return ends_in(model_config::read(checkpoint / settings_of_texts));
-  if (config.empty()) return {};
-  return ends_in({(checkpoint / "config.json").string(), parse_json(config)});
+std::vector<std::int64_t> stored_ends(const std::string& config, const fs::path& folder) {
+  const auto file = file_with_ends(config, folder);
+  if (!file || !file->has(ends_key)) return {};
+  if (file->content().at(ends_key).is_array()) return file->integers(ends_key);
+  return {file->integer(ends_key)};
+}
+
+std::vector<std::int64_t> readable_ends(const std::string& config, const fs::path& folder) {
+  const auto file = file_with_ends(config, folder);
+  if (!file || !file->has(ends_key)) return {};
+  const nlohmann::json& ends = file->content().at(ends_key);
+  std::vector<std::int64_t> all;
+  for (const nlohmann::json& end : ends.is_array() ? ends : nlohmann::json::array({ends}))
+    if (end.is_number_integer()) all.push_back(end.get<std::int64_t>());
+  return all;
 }
 
 const template_choice* chat_format_of(const data_description& data) {

@@ -16,7 +16,10 @@ const std::filesystem::path& generation_folder(const std::filesystem::path& adap
 
 /// "eos_token_id" of generation_config.json in the folder; without such a file that of the text of a config.json, as in
 /// transformers. Throws fault_error{bad_input} for a file that is no JSON object, or an id that is no integer.
-std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& checkpoint);
+std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& folder);
+
+/// The same without ids that are no integers: what was trained is exported all the same.
+std::vector<std::int64_t> readable_ends(const std::string& config, const std::filesystem::path& folder);
 
 /// The template of data of conversations; null for other data.
 const template_choice* chat_format_of(const data_description& data);

@@ -101,6 +101,9 @@ TEST_CASE("a run ends a text where the checkpoint does that it started from") {
   REQUIRE(run_hydra(folder, "export run m out").status == 0);
   CHECK(folder.read("out/generation_config.json") == folder.read("base/generation_config.json"));
   CHECK_FALSE(object_in(folder, "out/config.json").contains("eos_token_id"));
+  folder.write("base/generation_config.json", R"({"eos_token_id": ["<|endoftext|>", 0]})");
+  CHECK(run_hydra(folder, "export run m other").status == 0);
+  CHECK(run_hydra(folder, "generate run" + how).status == 2);
 }
 
 TEST_CASE("an adapter of conversations is exported with its tokenizer and its texts' ends, merged like a whole model") {
