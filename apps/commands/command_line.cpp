@@ -80,6 +80,8 @@ declared_option& declared_option::excludes(const declared_option& other) {
   return *this;
 }
 
+bool declared_option::is_given() const { return is_->count() > 0; }
+
 template <class Value>
 declared_option command_line::add_option(const std::string& name, Value& into, const std::string& help) {
   CLI::Option* const option = app_.add_option(name, into, help);

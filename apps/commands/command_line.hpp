@@ -27,6 +27,7 @@ class declared_option {
   declared_option& shows_default();
   declared_option& needs(const declared_option& other);
   declared_option& excludes(const declared_option& other);
+  bool is_given() const;  ///< once the command line is parsed
 
  private:
   CLI::Option* is_;

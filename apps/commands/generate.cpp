@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,6 +49,7 @@ struct generate_options {
   std::optional<std::int64_t> tokens;
   std::uint64_t samples = 1;
   sampling_options sampling;
+  std::map<std::string, declared_option> choosing;  ///< what replaces a key of generation_config.json
   std::optional<std::string> memory;
 };
 
@@ -156,10 +158,17 @@ void check(const generate_options& o) {
   hydra::check(o.sampling);
 }
 
+text_source_options with_said(const generate_options& o) {
+  text_source_options from = o.from;
+  for (const auto& [key, option] : o.choosing)
+    if (option.is_given()) from.said.insert(key);
+  return from;
+}
+
 int generate(const generate_options& o) {
   check(o);
   const byte_count memory = o.memory ? parse_bytes(*o.memory) : unlimited;
-  const text_source s = open_text_source(o.from);
+  const text_source s = open_text_source(with_said(o));
   tell_notes(s.model->notes());
   if (s.words) tell_notes(s.words->notes());
   tell_notes(s.notes);
@@ -187,12 +196,17 @@ void declare_prompt(command_line& line, generate_options& o) {
   line.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
 }
 
-void declare_sampling(command_line& line, sampling_options& o) {
-  line.add_option("--temperature", o.temperature, "of the random choices; 0: always the likeliest token (default: 1)");
-  line.add_option("--top-k", o.top_k, "choose among the likeliest k tokens (default: all)");
-  line.add_option("--top-p", o.top_p,
-                 "choose among the likeliest tokens that have this probability together (default: 1)");
-  line.add_option("--seed", o.seed, "of the random choices (default: 0)");
+void declare_sampling(command_line& line, generate_options& o) {
+  sampling_options& s = o.sampling;
+  const declared_option temperature = line.add_option(
+      "--temperature", s.temperature, "of the random choices; 0: always the likeliest token (default: 1)");
+  o.choosing = {{"do_sample", temperature},
+                {"temperature", temperature},
+                {"top_k", line.add_option("--top-k", s.top_k, "choose among the likeliest k tokens (default: all)")},
+                {"top_p", line.add_option("--top-p", s.top_p,
+                                          "choose among the likeliest tokens that have this probability together "
+                                          "(default: 1)")}};
+  line.add_option("--seed", s.seed, "of the random choices (default: 0)");
 }
 
 }  // namespace
@@ -208,7 +222,7 @@ command_action declare_generate(command_line& line) {
   line.add_option("--tokenizer", o->from.tokenizer,
                  "bytes, a tokenizer.json or its folder (default: the checkpoint's, or that of the run's data)");
   declare_prompt(line, *o);
-  declare_sampling(line, o->sampling);
+  declare_sampling(line, *o);
   line.add_option("--memory", o->memory,
                  "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
   return [o] { return generate(*o); };

@@ -77,26 +77,26 @@ void ignore_without_effect(const model_config& config) {
 }
 
 /// One sentence, if there is something to say.
-void note_choice(const model_config& config, std::vector<std::string>& notes) {
-  std::vector<std::string> said;
+void note_choice(const model_config& config, const std::set<std::string>& said, std::vector<std::string>& notes) {
+  std::vector<std::string> unused;
   for (const char* const key : {"do_sample", "temperature", "top_k", "top_p"})
-    if (config.has(key) && off().at(key) != config.content().at(key))
-      said.push_back(fmt::format("{} = {}", key, shown_json(config.content().at(key))));
-  if (!said.empty())
+    if (config.has(key) && off().at(key) != config.content().at(key) && !said.contains(key))
+      unused.push_back(fmt::format("{} = {}", key, shown_json(config.content().at(key))));
+  if (!unused.empty())
     notes.push_back(
         fmt::format("{}: Hydra does not use {}: --temperature, --top-k and --top-p say how tokens are chosen",
-                    config.file(), fmt::join(said, ", ")));
+                    config.file(), fmt::join(unused, ", ")));
 }
 
 }  // namespace
 
-std::vector<std::string> notes_on_generation(const std::filesystem::path& folder) {
+std::vector<std::string> notes_on_generation(const std::filesystem::path& folder, const std::set<std::string>& said) {
   const std::filesystem::path file = folder / "generation_config.json";
   if (folder.empty() || kind_of(file) != std::filesystem::file_type::regular) return {};
   const model_config config = model_config::read(file);
   ignore_without_effect(config);
   std::vector<std::string> notes;
-  note_choice(config, notes);
+  note_choice(config, said, notes);
   for (std::string& note : key_notes(config, {})) notes.push_back(std::move(note));
   return notes;
 }

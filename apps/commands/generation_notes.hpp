@@ -2,14 +2,15 @@
 // generation_config.json: what of it `hydra generate` reads past.
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace hydra::apps {
 
 /// For the user: keys of the file in this folder by which transformers' generate() would write another text, and how tokens are
-/// chosen, which options say. Sentences without an end; none where there is no such file. Throws fault_error{bad_input} for one
-/// that is no JSON object.
-std::vector<std::string> notes_on_generation(const std::filesystem::path& folder);
+/// chosen, which options say, but not the keys in `said`, whose options were given. Sentences without an end; none where there
+/// is no such file. Throws fault_error{bad_input} for one that is no JSON object.
+std::vector<std::string> notes_on_generation(const std::filesystem::path& folder, const std::set<std::string>& said);
 
 }  // namespace hydra::apps

@@ -53,9 +53,9 @@ void require_writer(const chain_description& d, const std::string& who) {
 }
 
 /// What the settings in a folder say of generation; `config`: the text of config.json.
-void add_settings(const std::string& config, const fs::path& folder, text_source& s) {
+void add_settings(const text_source_options& o, const std::string& config, const fs::path& folder, text_source& s) {
   for (const std::int64_t end : stored_ends(config, folder)) s.ends.insert(end);
-  for (std::string& note : notes_on_generation(folder)) s.notes.push_back(std::move(note));
+  for (std::string& note : notes_on_generation(folder, o.said)) s.notes.push_back(std::move(note));
 }
 
 /// By the tokenizer that --tokenizer names, else the usual one; null if there is none.
@@ -73,7 +73,7 @@ text_source from_hub(const text_source_options& o) {
   const chain_description d = describe_from(folder, {});
   require_writer(d, o.source);
   text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
-  add_settings(s.model->hub().config, folder, s);
+  add_settings(o, s.model->hub().config, folder, s);
   s.words = words_by(o, tokenizer_in(folder));
   if (s.words) s.special = s.words->special();
   return s;
@@ -103,7 +103,7 @@ text_source from_adapter(const text_source_options& o) {
   const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
   chain model = adapter.adapt(base_for(adapter, d));
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
-  add_settings(s.model->hub().config, generation_folder(folder, d.checkpoint), s);
+  add_settings(o, s.model->hub().config, generation_folder(folder, d.checkpoint), s);
   if (s.words) s.special = s.words->special();
   return s;
 }
@@ -127,7 +127,7 @@ text_source from_run(const text_source_options& o) {
   const auto d = with_checkpoint(m.description.chain, checkpoint);
   chain model = build_chain(o.source, w, m, d);
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context};
-  add_settings(s.model->hub().config, generation_folder(d.tokenizer, d.checkpoint), s);
+  add_settings(o, s.model->hub().config, generation_folder(d.tokenizer, d.checkpoint), s);
   const data_description& data = w.data.at(m.data).description;
   if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());
   s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));

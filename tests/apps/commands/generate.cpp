@@ -360,6 +360,8 @@ TEST_CASE("generate notes what generation_config.json says that it does not do, 
   CHECK(o.err == unused + "do_sample = false, temperature = 0.6: --temperature, --top-k and --top-p say how tokens are " +
                      "chosen\n" + unused + "forced_bos_token_id = 0\n" + unused + "repetition_penalty = 1.05\n" + unused +
                      "suppress_tokens = [5]\n" + unused + "unheard_of = \"x\"\n");
+  CHECK_THAT(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 1").err,
+             !Contains("do_sample") && !Contains("temperature") && Contains("repetition_penalty"));
   folder.write("m/generation_config.json", R"({"eos_token_id": "<|endoftext|>"})");
   const outcome wrong = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
   CHECK(wrong.status == 2);
