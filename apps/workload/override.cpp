@@ -6,6 +6,7 @@
 #include "apps/workload/parse.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 
@@ -19,14 +20,8 @@ namespace hydra::apps {
 namespace {
 
 constexpr const char* allowed_form = "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
-constexpr std::string_view blanks = " \t\r\n";
 
 // -- text --------------------------------------------------------------------------------------------------------------
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 bool has_empty_part(std::string_view path) {
   return path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos;

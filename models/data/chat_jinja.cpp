@@ -1,12 +1,12 @@
 #include "models/data/chat_jinja.hpp"
 
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -16,17 +16,10 @@ namespace {
 
 using role_map = std::map<std::string, role_marks>;
 
-std::string_view without_spaces_around(std::string_view text) {
-  constexpr std::string_view spaces = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
-  return text.substr(0, text.find_last_not_of(spaces) + 1);
-}
-
 /// "." and the like may be a token, but does not end a turn wherever it is written.
 std::optional<std::uint32_t> end_of_suffix(const role_map& all, const tokenizer& by) {
   const auto assistant = all.find("assistant");
-  const std::string_view mark =
-      assistant == all.end() ? std::string_view{} : without_spaces_around(assistant->second.suffix);
+  const std::string_view mark = assistant == all.end() ? std::string_view{} : trimmed(assistant->second.suffix);
   return mark.size() > 1 ? by.id_of(mark) : std::nullopt;
 }
 

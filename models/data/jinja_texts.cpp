@@ -1,5 +1,7 @@
 #include "models/data/jinja_texts.hpp"
 
+#include "runtime/base/trimmed.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,13 +9,6 @@
 
 namespace hydra {
 namespace {
-
-constexpr std::string_view spaces = " \t\r\n";
-
-std::string_view trimmed(std::string_view text, std::string_view of = spaces) {
-  text.remove_prefix(std::min(text.find_first_not_of(of), text.size()));
-  return text.substr(0, text.find_last_not_of(of) + 1);
-}
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -81,7 +76,7 @@ class text_finder {
   }
 
   void obey(std::string_view statement) {
-    const std::string_view word = statement.substr(0, statement.find_first_of(spaces)),
+    const std::string_view word = statement.substr(0, statement.find_first_of(ascii_blanks)),
                            rest = statement.substr(word.size());
     const bool sets = word == "set" && rest.find('=') != rest.npos;
     if (sets) return add_quoted(rest);

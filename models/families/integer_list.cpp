@@ -2,26 +2,19 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
 namespace hydra {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
-}  // namespace
 
 std::vector<std::int64_t> integer_list(std::string_view what, std::string_view text) {
   std::vector<std::int64_t> result;
   for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
     end = text.find(',', begin);
-    const std::string_view one = trimmed(text.substr(begin, end == text.npos ? end : end - begin));
+    const std::string_view one = trimmed(text.substr(begin, end == text.npos ? end : end - begin), " ");
     const auto [rest, error] = std::from_chars(one.data(), one.data() + one.size(), result.emplace_back());
     if (error != std::errc{} || rest != one.data() + one.size())
       throw fault_error{fault_code::bad_input,
@@ -31,7 +24,7 @@ std::vector<std::int64_t> integer_list(std::string_view what, std::string_view t
 }
 
 std::vector<std::int64_t> integers_or_none(std::string_view what, std::string_view text) {
-  return trimmed(text) == "none" ? std::vector<std::int64_t>{} : integer_list(what, text);
+  return trimmed(text, " ") == "none" ? std::vector<std::int64_t>{} : integer_list(what, text);
 }
 
 }  // namespace hydra
