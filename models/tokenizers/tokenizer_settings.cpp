@@ -1,5 +1,6 @@
 #include "models/tokenizers/tokenizer_settings.hpp"
 
+#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace hydra {
 
@@ -43,12 +45,16 @@ void add_extra(const model_config& file, std::vector<named_token>& all) {
   }
 }
 
-/// Not of the source: what it says is no part of the tokenizer's identity.
-std::optional<model_config> config_if_there(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "config.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
-  return model_config::read(file);
+/// Not of the source: what it says is no part of the tokenizer's identity. Beside a file that is named alone it may be that of
+/// another program: then it says nothing.
+std::optional<model_config> config_if_there(const std::filesystem::path& folder) try {
+  const model_config config = model_config::read(folder / "config.json");
+  json names = json::object();
+  for (const char* const key : {"model_type", "tokenizer_class"})
+    if (config.has(key) && config.content().at(key).is_string()) names[key] = config.content().at(key);
+  return model_config{config.file(), std::move(names)};
+} catch (const fault_error&) {
+  return std::nullopt;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
@@ -117,6 +119,22 @@ TEST_CASE("Llama's class puts a blank only before a text unless legacy is true, 
   CHECK(notes(bare, of_type("llama"), none).empty());
   CHECK(notes(bare, of_type("gemma")).empty());
   CHECK(notes(pieces(), of_type("gemma")).size() == 1);
+}
+
+TEST_CASE("a config.json that is not that of a model says nothing of the tokenizer beside it") {
+  const temporary_folder folder;
+  folder.write("tokenizer.json", bpe_file({}).dump());
+  const auto notes_beside = [&](const std::string& config) {
+    folder.write("config.json", config);
+    return open_tokenizer({.file = folder.path() / "tokenizer.json"})->notes().size();
+  };
+  CHECK(notes_beside(R"({"model_type": "qwen2"})") == 1);
+  for (const char* const config : {"[]", "// mine\n{}", R"({"model_type": 3})", R"({"tokenizer_class": ["mine"]})"})
+    CHECK(notes_beside(config) == 0);
+  const temporary_folder other;
+  other.write("tokenizer.json", bpe_file({}).dump());
+  std::filesystem::create_directory(other.path() / "config.json");
+  CHECK(open_tokenizer({.file = other.path() / "tokenizer.json"})->notes().empty());
 }
 
 TEST_CASE("older files are refused where transformers' class makes other words from them than Hydra") {
