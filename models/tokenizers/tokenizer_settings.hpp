@@ -19,7 +19,7 @@ struct tokenizer_settings {
   std::optional<model_config> config{};       ///< tokenizer_config.json
   std::optional<model_config> special_map{};  ///< special_tokens_map.json
   std::optional<model_config> added{};        ///< added_tokens.json
-  std::optional<model_config> model{};        ///< the names in config.json: they decide no id
+  std::optional<model_config> model{};        ///< the names in config.json
 
   /// Whether the second one names tokens: in transformers added_tokens_decoder of the first replaces it.
   bool uses_map() const { return special_map && !(config && config->has("added_tokens_decoder")); }

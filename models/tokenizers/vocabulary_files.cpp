@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -22,10 +23,15 @@ namespace {
 namespace fs = std::filesystem;
 
 // transformers' classes with the words that are made here.
-constexpr std::array gpt2_classes{std::string_view{"GPT2Tokenizer"}};
-constexpr std::array<std::string_view, 7> bert_classes{
-    "BertTokenizer",     "ConvBertTokenizer",   "DistilBertTokenizer", "ElectraTokenizer",
-    "LayoutLMTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"};
+constexpr std::array<std::string_view, 2> gpt2_classes{"CodeGenTokenizer", "GPT2Tokenizer"};
+/// Of these a text begins with the token cls_token and ends with sep_token.
+constexpr std::array<std::string_view, 6> roberta_classes{"BartTokenizer",       "DebertaTokenizer", "LEDTokenizer",
+                                                          "LongformerTokenizer", "MvpTokenizer",     "RobertaTokenizer"};
+constexpr std::array<std::string_view, 13> bert_classes{
+    "BertTokenizer",       "ConvBertTokenizer",  "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer",
+    "DPRReaderTokenizer",  "DistilBertTokenizer", "ElectraTokenizer",          "FunnelTokenizer",
+    "LayoutLMTokenizer",   "LxmertTokenizer",    "MPNetTokenizer",             "MobileBertTokenizer",
+    "SqueezeBertTokenizer"};
 
 /// Reads the files next to the vocabulary into `parts`.
 tokenizer_settings read_beside(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
@@ -50,6 +56,16 @@ void add_bert_frame(special_tokens& special) {
   if (special.separate) special.after = {*special.separate};
 }
 
+/// The class, which config.json may name, decides ids here.
+void add_bpe_frame(tokenizer_source& source, const tokenizer_settings& settings, tokenizer_parts& parts) {
+  if (std::ranges::find(roberta_classes, class_of_tokenizer(settings)) == roberta_classes.end()) {
+    require_class(settings, parts.file, gpt2_classes);
+    return add_named_frame(settings, parts.special);
+  }
+  source.mark("[CLS] text [SEP]");
+  add_bert_frame(parts.special);
+}
+
 pre_tokenizer gpt2_words(bool prefix_space) {
   using kind = pre_tokenizer_step::kind;
   std::vector<pre_tokenizer_step> steps;
@@ -67,10 +83,9 @@ std::shared_ptr<const tokenizer> open_bpe_files(const fs::path& vocab, const fs:
   parts.tokens = read_vocabulary(words.content(), words.file(), "vocabulary");
   bpe_rules rules{.merges = read_merge_lines(source.text(merges), parts.tokens, merges.string())};
   const tokenizer_settings settings = read_beside(source, vocab.parent_path(), parts);
-  require_class(settings, parts.file, gpt2_classes);
+  add_bpe_frame(source, settings, parts);
   rules.words = gpt2_words(settings.flag("add_prefix_space", false));
   rules.unknown = parts.special.unknown;
-  add_named_frame(settings, parts.special);
   add_notes(settings, parts.notes);
   parts.identity = source.identity();
   return std::make_shared<byte_level_bpe>(std::move(parts), std::move(rules));

@@ -7,7 +7,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -152,10 +156,32 @@ TEST_CASE("older files are refused where transformers' class makes other words f
                                                                               Contains("\"Qwen2Tokenizer\"") &&
                                                                               Contains("save_pretrained("));
   CHECK_THROWS_WITH(opened(json::object(), of_type("qwen2")), Contains("\"Qwen2Tokenizer\""));
+  CHECK(opened(with_class("CodeGenTokenizer"), json::object())->special().before.empty());
   const temporary_folder words;
   words.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\n");
   words.write("tokenizer_config.json", with_class("BertJapaneseTokenizer").dump());
   CHECK_THROWS_WITH(open_tokenizer({.file = words.path()}), Contains("\"BertJapaneseTokenizer\""));
+}
+
+TEST_CASE("a text of RobertaTokenizer's or MPNetTokenizer's older files begins with cls_token and ends with sep_token") {
+  using ids = std::vector<std::uint32_t>;
+  json settings{{"cls_token", "<s>"}, {"sep_token", "</s>"}, {"add_bos_token", false}};
+  const auto frame = [&](const temporary_folder& folder, const char* name) {
+    settings["tokenizer_class"] = name;
+    folder.write("tokenizer_config.json", settings.dump());
+    const auto special = open_tokenizer({.file = folder.path()})->special();
+    return std::pair{special.before, special.after};
+  };
+  const temporary_folder bytes, words;
+  json vocabulary = bpe_file({})["model"]["vocab"];
+  vocabulary["<s>"] = 256;
+  vocabulary["</s>"] = 257;
+  bytes.write("vocab.json", vocabulary.dump());
+  bytes.write("merges.txt", "");
+  CHECK(frame(bytes, "RobertaTokenizer") == std::pair{ids{256}, ids{257}});
+  CHECK(frame(bytes, "GPT2Tokenizer") == std::pair{ids{}, ids{}});
+  words.write("vocab.txt", "<s>\n</s>\n[UNK]\na\n");
+  CHECK(frame(words, "MPNetTokenizer") == std::pair{ids{0}, ids{1}});
 }
 
 }  // namespace tokenizer_class_test
