@@ -162,10 +162,14 @@ std::optional<node_end> cluster_member::persist(const std::function<void()>& att
   }
 }
 
-node_end cluster_member::join(cluster_network& network, const network_address& at) {
+node_end cluster_member::join(cluster_network& network, const std::function<network_address()>& where) {
   for (;;) {
+    network_address at;
     std::optional<coordinator_actor> coordinator;
-    if (const auto end = persist([&] { coordinator = network.reach<coordinator_actor>(at); })) {
+    if (const auto end = persist([&] {
+          at = where();
+          coordinator = network.reach<coordinator_actor>(at);
+        })) {
       return *end;
     }
     const auto how = serve(network, *coordinator, at);

@@ -49,9 +49,10 @@ class cluster_member {
   /// nothing if it has succeeded, else `lost`, or `done` if the node is to leave.
   std::optional<node_end> persist(const std::function<void()>& attempt) const;
 
-  /// Trains models until the run is over. If the coordinator is lost, joins again, with an empty session. Returns `done`, or why
+  /// Trains models until the run is over. If the coordinator is lost, joins again, with an empty session. `where` says before
+  /// each attempt, a part of persist()'s, where it is: one that is started again may listen elsewhere. Returns `done`, or why
   /// it is not: `lost` after patience without a coordinator.
-  node_end join(cluster_network& network, const network_address& at);
+  node_end join(cluster_network& network, const std::function<network_address()>& where);
 
   /// The same for a coordinator that is reached; `near`: its address. `lost` if it ends first.
   node_end serve(cluster_network& network, const coordinator_actor& coordinator, const network_address& near);

@@ -44,7 +44,7 @@ class bench_node {
       : network_{cluster_keys::in(keys_of_run(folder / "run")), add_cluster_messages},
         member_{{.name = fmt::format("node-{}", number), .folder = folder / std::to_string(number)}, maker(w)},
         end_{std::async(std::launch::async,
-                        [this, address] { return member_.join(network_, parse_address(address)); })} {}
+                        [this, address] { return member_.join(network_, [&] { return parse_address(address); }); })} {}
 
  private:
   cluster_network network_;

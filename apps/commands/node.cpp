@@ -48,49 +48,45 @@ std::string coordinator_of(const node_options& o) {
       "MASTER_ADDR and MASTER_PORT in the environment");
 }
 
-/// Where the coordinator is, and who is let in there.
-struct run_entrance {
-  network_address at;
-  cluster_keys keys;
-};
-
-/// The run may be about to begin, unless one has ended there.
+/// The run may be about to begin, or to be resumed.
 [[noreturn]] void refuse_run(const fs::path& run) {
   std::error_code ignored;
-  if (fs::exists(run / "report.json", ignored))
-    hydra::refuse(fmt::format("--join \"{}\": the run there has ended, and is not one of hydra train --listen: there is no "
-                              "cluster.json in its folder",
-                              run.string()));
   const char* const what = fs::is_directory(run, ignored) ? "cluster.json in that folder" : "such folder";
   throw fault_error(fault_code::io,
                     fmt::format("--join \"{}\": there is no {} yet: hydra train --listen makes it", run.string(), what));
 }
 
-run_entrance entrance_of_run(const fs::path& run, const std::optional<std::string>& keys) {
+network_address address_of_run(const fs::path& run) {
   const auto known = read_cluster(run);
   if (!known) refuse_run(run);
-  const fs::path own = keys_of_run(run);
-  std::error_code ignored;
-  if (!keys && !fs::exists(own, ignored))
-    hydra::refuse(fmt::format("--join \"{}\": there is no folder \"{}\": the run has completed, or hydra train was given "
-                              "its keys by --keys; then give the same to hydra node",
-                              run.string(), own.string()));
-  return {parse_address(known->address), cluster_keys::in(keys ? fs::path{*keys} : own)};
+  return parse_address(known->address);
 }
 
-run_entrance entrance_of(const node_options& o) {
-  const std::string to = coordinator_of(o);
+/// A folder, perhaps of a run that has not begun; else it is an address.
+bool is_run(const std::string& to) {
   std::error_code ignored;
   const bool not_yet = to.find('/') != std::string::npos && !fs::exists(to, ignored);
-  if (not_yet || fs::is_directory(to, ignored)) return entrance_of_run(to, o.keys);
-  const network_address at = parse_address(to);
-  if (!o.keys)
+  return not_yet || fs::is_directory(to, ignored);
+}
+
+network_address address_of(const std::string& to) { return is_run(to) ? address_of_run(to) : parse_address(to); }
+
+/// Those of the folder are there before it has an address.
+cluster_keys keys_for(const std::string& to, const std::optional<std::string>& given) {
+  const network_address at = address_of(to);
+  if (given) return cluster_keys::in(*given);
+  if (!is_run(to))
     hydra::refuse(fmt::format(
         "{0}: a node needs the keys of the run: hydra node --join RUN takes address and keys from the run folder, if this "
         "machine sees it; else hydra node --join {0} --keys DIR, with the folder that hydra train was given by --keys, or "
         "a copy of RUN/keys",
         to_string(at)));
-  return {at, cluster_keys::in(*o.keys)};
+  const fs::path own = keys_of_run(to);
+  std::error_code ignored;
+  if (fs::exists(own, ignored)) return cluster_keys::in(own);
+  hydra::refuse(fmt::format("--join \"{}\": there is no folder \"{}\": the run has completed, or hydra train was given "
+                            "its keys by --keys; then give the same to hydra node",
+                            to, own.string()));
 }
 
 /// Different for two nodes of a machine.
@@ -124,10 +120,11 @@ int serve(const node_options& o) {
        .say = tell_line},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
-  std::optional<run_entrance> entrance;
-  if (const auto end = member.persist([&] { entrance = entrance_of(o); })) return status_of_end(*end);
-  network.emplace(entrance->keys, add_cluster_messages);
-  const int status = status_of_end(member.join(*network, entrance->at));
+  const std::string to = coordinator_of(o);
+  std::optional<cluster_keys> keys;
+  if (const auto end = member.persist([&] { keys = keys_for(to, o.keys); })) return status_of_end(*end);
+  network.emplace(*keys, add_cluster_messages);
+  const int status = status_of_end(member.join(*network, [&to] { return address_of(to); }));
   std::error_code ignored;
   if (!o.folder) fs::remove("nodes", ignored);  // if it is empty
   return status;

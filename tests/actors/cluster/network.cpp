@@ -203,9 +203,22 @@ TEST_CASE("a node that reaches nobody within its patience says why it gives up, 
                        .patience = duration::zero(),
                        .say = [&](const std::string& text) { said.push_back(text); }},
                       nullptr};
-  CHECK(node.join(network, {"127.0.0.1", 1}) == node_end::lost);
+  CHECK(node.join(network, [] { return network_address{"127.0.0.1", 1}; }) == node_end::lost);
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Contains("no coordinator of this cluster answers there") && Contains("; gave up after"));
+}
+
+TEST_CASE("a node asks at each attempt where its coordinator is: one that is started again may listen elsewhere", "[cluster]") {
+  const temporary_folder folder;
+  cluster_network network{new_keys(folder.path() / "keys"), add_cluster_messages};
+  cluster_member node{{.name = "node", .folder = folder.path()}, nullptr};
+  int asked = 0;
+  const auto where = [&] {
+    if (++asked == 2) node.leave();
+    return network_address{"127.0.0.1", 1};
+  };
+  CHECK(node.join(network, where) == node_end::done);
+  CHECK(asked == 2);
 }
 
 // -- members and strangers --------------------------------------------------------------------------------------------------

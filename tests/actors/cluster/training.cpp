@@ -76,7 +76,7 @@ class test_node {
       : network_(cluster_keys::in(keys_of_run(folder / "run")), add_cluster_messages),
         member_({.name = name, .folder = folder / name, .patience = std::chrono::seconds(20)}, std::move(make)),
         end_(std::async(std::launch::async,
-                        [this, address] { return member_.join(network_, parse_address(address)); })) {}
+                        [this, address] { return member_.join(network_, [&] { return parse_address(address); }); })) {}
 
   void leave() { member_.leave(); }
   node_end end() { return end_.get(); }

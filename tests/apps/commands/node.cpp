@@ -112,7 +112,7 @@ TEST_CASE("a node that is started before its run waits for it") {
   CHECK(run.end() == 0);
 }
 
-TEST_CASE("a node waits no longer than its patience for a run, and not at all where one has ended, or for what is no run") {
+TEST_CASE("a node waits no longer than its patience for a run, and not at all for a damaged one, or for what is no run") {
   const temporary_folder folder;
   const outcome none = run_hydra(folder, "node --join ./there --patience 0s");
   CHECK(none.status == 130);
@@ -122,9 +122,11 @@ TEST_CASE("a node waits no longer than its patience for a run, and not at all wh
   CHECK(empty.status == 130);
   CHECK_THAT(empty.err, Contains("no cluster.json in that folder yet") && Contains("; gave up after"));
   folder.write("there/report.json", "{}");
-  CHECK_THAT(node_refusal(folder, "--join there"), Contains("has ended, and is not one of hydra train --listen"));
+  CHECK(run_hydra(folder, "node --join there --patience 0s").status == 130);  // it may be resumed with --listen
   CHECK_THAT(node_refusal(folder, "--join there/report.json"), Contains("is no address: HOST:PORT"));
   CHECK_THAT(node_refusal(folder, "--join elsewhere"), Contains("is no address: HOST:PORT"));
+  folder.write("there/cluster.json", "{\"run\": 1}");
+  CHECK_THAT(node_refusal(folder, "--join there"), Contains("there/cluster.json: is damaged: delete it"));
 }
 
 }  // namespace hydra::apps
