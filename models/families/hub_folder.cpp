@@ -19,6 +19,7 @@
 #include <functional>
 #include <iterator>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace hydra {
@@ -107,7 +108,8 @@ bool is_known(const std::string& name) {
 /// data, and weights in other formats.
 std::vector<std::string> other_settings(const fs::path& folder) {
   std::vector<std::string> names;
-  for (const fs::directory_entry& e : fs::directory_iterator{folder}) {
+  std::error_code ignored;
+  for (const fs::directory_entry& e : fs::directory_iterator{folder, ignored}) {
     const fs::path name = e.path().filename(), kind = name.extension();
     if ((kind == ".json" || kind == ".model") && !is_known(name.string())) names.push_back(name.string());
   }
