@@ -62,7 +62,9 @@ void read_qwen_window(const model_config& config, llama_options& o) {
   const auto full = full_layers_from(config, o.layers, [&](std::int64_t i) { return !windowed || i < first; });
   if (!windowed) config.ignore({"sliding_window"});
   if (std::ssize(full) == o.layers) return;
-  if (!windowed) config.refuse("layer_types", "has sliding_attention, but use_sliding_window is not true, or sliding_window is null");
+  if (!windowed)
+    config.refuse("layer_types",
+                  "has sliding_attention, but use_sliding_window is not true, or sliding_window is null");
   o.window = config.integer("sliding_window", 4096);
   o.full_layers = full;
 }
