@@ -22,10 +22,10 @@ constexpr const char* qwen = R"({%- if tools %}{{- '<|im_start|>system\n# Tools\
 
 constexpr const char* chatml = R"({{ '<|im_start|>' + m['role'] + m['content'] + '<|im_end|>' }})";
 
-const chat_marks marks{"<s>", "</s>", "<s>"};
+const chat_marks some_marks{"<s>", "</s>", "<s>"};
 
 std::optional<std::string> note_of(const std::filesystem::path& tokenizer, const template_choice& chosen) {
-  return note_of_stored_template(tokenizer, chosen, marks);
+  return note_of_stored_template(tokenizer, chosen, some_marks);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ TEST_CASE("a tokenizer's own template is noted with what it writes besides") {
 TEST_CASE("of each named template that is exported nothing is noted") {
   const temporary_folder folder;
   for (const std::string& name : chat_template::names()) {
-    folder.write("chat_template.jinja", chat_jinja({.name = name}, marks));
+    folder.write("chat_template.jinja", chat_jinja({.name = name}, some_marks));
     CHECK(note_of(folder.path(), {.name = name}).value_or("") == "");
   }
 }
