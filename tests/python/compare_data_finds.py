@@ -194,7 +194,7 @@ def check_settings(hydra, folder):
 def check_other_template(hydra, folder):
     """A named template that writes less than the checkpoint's own."""
     with contextlib.chdir(folder):
-        pathlib.Path("w.toml").write_text(RUN + conversations('"chatml"', [TURNS[2:]], chat_template=QWEN))
+        pathlib.Path("w.toml").write_text(RUN + conversations('"chatml"', [TURNS[2:]] * 2, chat_template=QWEN))
         status, said = said_by_comparison(hydra)
     require(status == 1 and "DIFFERS: sample 0: token " in said, f"{status}: {said}")
     return said

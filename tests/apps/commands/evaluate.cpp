@@ -142,7 +142,7 @@ TEST_CASE("evaluate refuses what is not there by name") {
     return o.err;
   };
   CHECK_THAT(refused("nowhere"), Contains("nowhere"));
-  CHECK_THAT(refused(std::string(300, 'a')), Contains("aaa: File name too long"));
+  CHECK_THAT(refused(std::string(300, 'a')), Contains("aaa…: File name too long"));
   CHECK_THAT(refused("w.toml gtp"), Contains("no model \"gtp\"") && Contains("\"gpt\""));
   CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
   std::filesystem::create_directory(folder.path() / "run");

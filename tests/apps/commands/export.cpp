@@ -154,7 +154,7 @@ TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is
   check_refused(run_hydra(folder, "export tiny gpt out"), "is no run folder");
   check_refused(run_hydra(folder, "export run gpt no/such"), "there is no folder");
   check_refused(run_hydra(folder, "export run gpt ''"), "the folder to export into has no name");
-  check_refused(run_hydra(folder, "export run gpt " + std::string(300, 'a')), "aaa: File name too long");
+  check_refused(run_hydra(folder, "export run gpt " + std::string(300, 'a')), "aaa…: File name too long");
   check_refused(run_hydra(folder, "export " + std::string(300, 'a') + " gpt out"), "File name too long");
   check_refused(run_hydra(folder, "export run gpt tiny"), "\"tiny\" exists and is not overwritten");
   check_refused(run_hydra(folder, "export run gpt out --best"), "best evaluation");

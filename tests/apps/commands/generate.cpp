@@ -218,7 +218,7 @@ TEST_CASE("sources that are neither a checkpoint nor a run, and families that wr
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "empty");
   check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is no folder");
-  check_refused(folder, std::string(300, 'a') + " --prompt-ids 1", "aaa: File name too long");
+  check_refused(folder, std::string(300, 'a') + " --prompt-ids 1", "aaa…: File name too long");
   check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
   folder.write("w.toml", bent_in(bent("synthetic-language", "synthetic-classes"),
                                  "family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4",
