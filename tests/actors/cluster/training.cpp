@@ -42,16 +42,20 @@ cases some_models(std::size_t n, std::uint32_t steps) {
   return all;
 }
 
+/// Of each copy of a device whose models are not to end before something else has happened.
+constexpr duration slow = std::chrono::milliseconds(1);
+
 /// The session of a node with one device; its steps are reported to `steps`.
-session_maker maker(const cases& models, byte_count memory, std::shared_ptr<step_signal> steps = nullptr) {
-  return [models, memory, steps](const node_accepted&, const node_place& place) {
+session_maker maker(const cases& models, byte_count memory, std::shared_ptr<step_signal> steps = nullptr,
+                    duration latency = {}) {
+  return [models, memory, steps, latency](const node_accepted&, const node_place& place) {
     auto s = std::make_unique<session>(session_options{.output = place.output,
                                                        .log = verbosity::quiet,
                                                        .checkpoint = {.every_steps = 8, .every_minutes = 0},
                                                        .begin_paused = true,
                                                        .keep_parameters = false,
                                                        .partners = place.partners});
-    s->add_devices(1, cpu_device{.memory = memory});
+    s->add_devices(1, cpu_device{.memory = memory, .latency = latency});
     if (steps) s->on<step_completed>([steps](const step_completed&, control&) { steps->step(); });
     for (std::size_t i = 0; i < models.size(); ++i) {
       auto m = describe(models[i], i);
@@ -216,7 +220,7 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
   const temporary_folder folder;
   const auto models = some_models(3, 150);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 400_KiB, c.steps(), slow));
   c.train_on(10);
   test_node b("b", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
   c.wait_for("-> b");
@@ -236,7 +240,7 @@ TEST_CASE("a run of a cluster that is interrupted is resumed with the same resul
   std::string address;
   {
     under_way c(workload_of(models, folder.path() / "run"), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps(), slow));
     c.train_on(30);
     CHECK(std::ranges::all_of(c->status().models, [](const auto& m) { return m.steps == 0 || m.loss > 0; }));
     c->interrupt();
@@ -258,7 +262,7 @@ TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an
   const auto run = folder.path() / "run";
   {
     under_way c(workload_of(models, run), {});
-    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps(), slow));
     c.train_on(50);
     c->interrupt();
     REQUIRE(c.end().interrupted);
@@ -279,7 +283,7 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
   const auto models = some_models(2, 150);
   auto first = std::make_unique<under_way>(workload_of(models, folder.path() / "run"), cluster_options{});
   const auto address = (*first)->address();
-  test_node a("a", folder.path(), address, maker(models, 8_MiB, first->steps()));
+  test_node a("a", folder.path(), address, maker(models, 8_MiB, first->steps(), slow));
   first->train_on(40);
   (*first)->interrupt();
   (*first)->interrupt();  // at once: as if it had died
@@ -293,9 +297,9 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
 
 TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster][.deep]") {
   const temporary_folder folder;
-  const auto models = some_models(1, 250);
+  const auto models = some_models(1, 100);
   under_way c(workload_of(models, folder.path() / "run"), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps(), slow));
   c.train_on(20);
   const auto saved = checkpoints_of(folder.path() / "a" / "0000000000000007" / "checkpoints", "model-0");
   fs::rename(saved, folder.path() / "aside");
@@ -340,15 +344,15 @@ TEST_CASE("a model that was stopped before a run of a cluster was killed is stop
 
 TEST_CASE("a model of a cluster is paused, and continues with the same results when it is resumed", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(2, 250);
+  const auto models = some_models(2, 100);
   const auto run = folder.path() / "run";
   under_way c(workload_of(models, run), {});
-  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps(), slow));
   c.train_on(20);
   c->pause("model-0");
   const auto paused = c->status().models[0];
   CHECK(paused.phase == model_phase::paused);
-  CHECK(paused.steps < 250);
+  CHECK(paused.steps < 100);
   CHECK(newest_step(checkpoints_of(run / "checkpoints", "model-0")) == paused.steps);
   CHECK_THROWS_WITH(c->pause("model-0"), Catch::Contains("it is paused"));
   CHECK_THROWS_WITH(c->resume("model-1"), Catch::Contains("not paused"));
