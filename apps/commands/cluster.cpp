@@ -2,6 +2,7 @@
 
 #include "actors/cluster/keys.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/tell_line.hpp"
 
 #include <fmt/format.h>
 
@@ -16,10 +17,10 @@ int make_keys(const std::string& what, const std::string& folder) {
   if (what != "keys")
     hydra::refuse(fmt::format("hydra cluster: \"{}\" is not known; hydra cluster keys DIR makes keys", what));
   make_cluster_keys(folder);
-  fmt::print(stderr,
-             "\"{}\" has the keys of a new cluster: copy it to every machine, over a channel that others cannot read, "
-             "and give it to hydra train --listen and hydra node by --keys. Whoever has it belongs to the cluster.\n",
-             folder);
+  tell_line(fmt::format(
+      "\"{}\" has the keys of a new cluster: copy it to every machine, over a channel that others cannot read, "
+      "and give it to hydra train --listen and hydra node by --keys. Whoever has it belongs to the cluster.",
+      folder));
   return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>

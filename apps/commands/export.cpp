@@ -14,6 +14,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
@@ -148,10 +149,10 @@ int export_model(const export_options& o) {
   const char* const what = o.merge             ? "the weights, with the adapter merged,"
                            : adapter_of(model) ? "the adapter"
                                                : "the weights";
-  fmt::print(stderr, "{} of {} after step {} of {}\n", what, o.model, steps_in(saved), saved.steps);
+  tell_line(fmt::format("{} of {} after step {} of {}", what, o.model, steps_in(saved), saved.steps));
   if (adapter_of(model) && !o.merge && model.base() != base_format::as_computed)
-    fmt::print(stderr, "note: it was trained over a base in {}: load the base so, or export with --merge\n",
-               to_string(model.base()));
+    tell_line(fmt::format("note: it was trained over a base in {}: load the base so, or export with --merge",
+                          to_string(model.base())));
   return 0;
 }
 

@@ -5,10 +5,10 @@
 #include "models/data/chat_jinja.hpp"
 #include "models/tokenizers/sentencepiece_json.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -61,9 +61,9 @@ void write_tokenizer_settings(durable_folder& into, const copied_files& copied, 
     const auto made = alone ? sentencepiece_json(copied.at("tokenizer.model")) : std::nullopt;
     if (!made) {
       if (copied.contains("tokenizer.model"))
-        fmt::print(stderr,
-                   "note: transformers reads this tokenizer.model by rules of its own, so that token ids may "
-                   "differ; give the data a tokenizer.json for the same ids\n");
+        tell_line(
+            "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give "
+            "the data a tokenizer.json for the same ids");
       return;
     }
     add_text(into, "tokenizer.json", *made);

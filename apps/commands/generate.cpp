@@ -7,6 +7,7 @@
 #include "partition/inference/sampling.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 
@@ -146,8 +147,8 @@ std::string as_text(const token_list& ids, const text_source& s, const generate_
 void tell(const decode_plan& plan) {
   const auto kept = std::ranges::count(plan.resident, true);
   if (kept == std::ssize(plan.resident)) return;
-  fmt::print(stderr, "{} of {} layers stay on the device, the others are copied for every token; peak at most {}\n",
-             kept, plan.resident.size(), to_string(plan.needed));
+  tell_line(fmt::format("{} of {} layers stay on the device, the others are copied for every token; peak at most {}",
+                        kept, plan.resident.size(), to_string(plan.needed)));
 }
 
 void check(const generate_options& o) {

@@ -3,12 +3,12 @@
 #include "actors/cluster/member.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
-#include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/workload/node_session.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/tell_line.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

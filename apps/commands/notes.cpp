@@ -1,14 +1,10 @@
 #include "apps/commands/notes.hpp"
 
-#include "runtime/base/shown_text.hpp"
-
-#include <fmt/format.h>
+#include "runtime/base/tell_line.hpp"
 
 #include <cstdio>
 
 namespace hydra::apps {
-
-void tell_line(const std::string& text) { fmt::print(stderr, "{}\n", printable(text)); }
 
 void tell_notes(const std::vector<std::string>& notes) {
   std::fflush(stdout);  // stdout and stderr may be the same file

@@ -5,7 +5,7 @@
 #include "apps/commands/exit_status.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
-#include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -29,9 +29,8 @@ namespace hydra::apps {
 
 namespace {
 
-/// Errors of writing to stderr are ignored: they cannot be reported, and fmt would throw.
 int complain(const fault& f) {
-  std::fputs((printable(f.text) + "\n").c_str(), stderr);
+  tell_line(f.text);
   return status_of(f.code);
 }
 
@@ -62,10 +61,10 @@ void declare_all(CLI::App& app, command_action& chosen) {
 /// Help and version are answers; everything else is a wrong command line.
 int answer(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() == 0) return app.exit(e);
-  fmt::print(stderr, "hydra: {}\n", printable(e.what()));
+  tell_line(std::string("hydra: ") + e.what());
   for (const CLI::App* sub : app.get_subcommands())
-    fmt::print(stderr, "hydra {} --help lists its options\n", sub->get_name());
-  if (app.get_subcommands().empty()) fmt::print(stderr, "\n{}", app.help());
+    tell_line(fmt::format("hydra {} --help lists its options", sub->get_name()));
+  if (app.get_subcommands().empty()) tell_line("\n" + app.help());
   return bad_input;
 }
 

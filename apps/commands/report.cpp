@@ -10,6 +10,7 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/recorded_search.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ int show(const report_options& o) {
   if (o.html) {
     const std::string page = to_page(run, timeline_of(run, o.run));
     write_atomically(*o.html, [&](std::ostream& out) { out << page; });
-    fmt::print(stderr, "written: {}\n", *o.html);
+    tell_line("written: " + *o.html);
   }
   fmt::print("{}", printable(run.unfinished.empty() ? to_table(run.summary, run.search) : table_so_far(run)));
   tell_notes(run.summary.notes);

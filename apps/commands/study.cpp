@@ -1,9 +1,9 @@
 #include "apps/commands/study.hpp"
 
-#include "apps/commands/notes.hpp"
 #include "apps/simulate/study_output.hpp"
 #include "apps/simulate/study_page.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>

@@ -13,6 +13,7 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
@@ -149,10 +150,10 @@ int learn(const tokenize_options& o) {
     each_text(file, o.field, [&](const input_text& text) { trainer.add(text.text); });
   const trained_bpe trained = trainer.train();
   write_atomically(*o.output, [&](std::ostream& out) { out << to_tokenizer_json(trained); });
-  fmt::print(stderr, "{} tokens, {} merges written to {}\n", trained.tokens.size(), trained.merges.size(), *o.output);
+  tell_line(fmt::format("{} tokens, {} merges written to {}", trained.tokens.size(), trained.merges.size(), *o.output));
   if (std::cmp_less(trained.tokens.size(), *o.train))
-    fmt::print(stderr, "no more pairs occur {} times: {} tokens instead of {}\n", o.least_count, trained.tokens.size(),
-               *o.train);
+    tell_line(fmt::format("no more pairs occur {} times: {} tokens instead of {}", o.least_count,
+                          trained.tokens.size(), *o.train));
   return 0;
 }
 

@@ -27,6 +27,7 @@
 #include "apps/workload/node_session.hpp"
 #include "apps/workload/workload.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/storage/leftovers.hpp"
 
 #include <fmt/format.h>

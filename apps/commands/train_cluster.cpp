@@ -3,7 +3,6 @@
 #include "actors/admission/identity.hpp"
 #include "actors/cluster/cluster.hpp"
 #include "apps/commands/interrupts.hpp"
-#include "apps/commands/notes.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/cluster_trace.hpp"
 #include "apps/run_folder/recorded_data.hpp"
@@ -19,6 +18,7 @@
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/tell_line.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   std::vector<std::string> notes;
   const auto found = newest_checkpoint(of_model, checkpoint_use::parameters, notes);
   if (!found) refuse_without_whole_step(run, model, notes);
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}; {} is used\n", printable(note), found->folder.string());
+  for (const std::string& note : notes) tell_line(fmt::format("note: {}; {} is used", note, found->folder.string()));
   return found->folder;
 }
 

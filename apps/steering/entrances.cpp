@@ -1,6 +1,6 @@
 #include "apps/steering/entrances.hpp"
 
-#include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@ entrances::entrances(steering& run, const std::filesystem::path& folder, const s
   try {
     socket_.emplace(run, folder);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "hydra control will not reach this run: {}\n", printable(e.what()));
+    tell_line(fmt::format("hydra control will not reach this run: {}", e.what()));
   }
   if (!page) return;
   page_.emplace(run, folder, *page);
-  fmt::print(stderr, "the run is shown at {}\n", page_->url());
+  tell_line("the run is shown at " + page_->url());
 }
 
 }  // namespace hydra::apps

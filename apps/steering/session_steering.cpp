@@ -10,6 +10,7 @@
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
 
 #include <fmt/format.h>
@@ -96,8 +97,8 @@ void session_steering::ended(const report& r) {
   try {
     drop_refused();
   } catch (...) {
-    fmt::print(stderr, "a model that was refused is still in {}: {}\n", added_file,
-               printable(to_fault(std::current_exception()).text));
+    tell_line(fmt::format("a model that was refused is still in {}: {}", added_file,
+                          to_fault(std::current_exception()).text));
   }
   last_ = last_status(r);
   for (model_now& m : last_->models) {

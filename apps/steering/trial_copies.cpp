@@ -2,11 +2,10 @@
 
 #include "apps/steering/session_steering.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/shown_text.hpp"
+#include "runtime/base/tell_line.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -39,7 +38,7 @@ void copying_thread::carry_out(session_steering& run) {
   for (copies_.queue_.pop(next); !next.trial.empty(); copies_.queue_.pop(next)) {
     const fault why = failure_of([&] { run.copy(next); });
     if (why.code == fault_code::refused) continue;  // the run ends, and asks again when it is resumed
-    if (why) fmt::print(stderr, "{}, a copy of {}, does not begin: {}\n", next.trial, next.of, printable(why.text));
+    if (why) tell_line(fmt::format("{}, a copy of {}, does not begin: {}", next.trial, next.of, why.text));
     run.copy_begun(next, !why);
   }
 }
