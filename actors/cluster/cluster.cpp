@@ -40,6 +40,7 @@ struct cluster::state {
   state(cluster_workload w, cluster_options o)
       : what(std::move(w)),
         options(std::move(o)),
+        say(contained(options.say)),
         lines(what.folder, options.progress),
         network(options.keys ? *options.keys : take_keys_of_run(what.folder), add_cluster_messages),
         coordinator(coordinator_handle::spawn(network.system(), setup())) {
@@ -60,7 +61,7 @@ struct cluster::state {
             .nodes = options.nodes,
             .events = {.say =
                            [this](const std::string& text) {
-                             if (listens && options.say) options.say(text);
+                             if (listens) say(text);
                            },
                        .planned = [this](const std::vector<planned_model>& m) { lines.expect(what.models, m); },
                        .metrics_lines = [this](const std::string& text) { lines.add(text); },
@@ -72,6 +73,7 @@ struct cluster::state {
 
   cluster_workload what;
   cluster_options options;
+  teller say;
   metrics_lines lines;
   std::promise<cluster_record> ended;
   std::atomic<bool> listens = false;  ///< before that it says nothing
@@ -132,8 +134,8 @@ report cluster::run(session_maker local) {
     r.notes.push_back(note);
   }
   const auto file = s.what.folder / "report.json";
-  if (record.began ||
-      !std::filesystem::exists(file)) {  // a run that has only waited for nodes keeps the report from before
+  // a run that was interrupted while it waited for nodes keeps the report from before
+  if (record.began || !record.interrupted || !std::filesystem::exists(file)) {
     write_report(r, file);
   }
   if (is_complete(r) && !s.options.keys) {  // after the report: a run that has none is continued, by nodes that have these keys

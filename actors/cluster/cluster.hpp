@@ -4,6 +4,7 @@
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/member.hpp"
 #include "actors/cluster/network.hpp"
+#include "actors/cluster/teller.hpp"
 #include "actors/report/report.hpp"
 
 #include <cstddef>
@@ -22,7 +23,7 @@ struct cluster_options {
   std::size_t nodes = 1;                          ///< the first model is given to a node when so many are there
   std::string local_name = "local";               ///< of this process as a node; empty if it is none
   bool progress = false;                          ///< live progress on stderr
-  std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
+  teller say{};                                   ///< what happens, for a person; from any thread
 };
 
 /// Trains the models of a workload on the nodes that join: whole models, which move between nodes as their checkpoints, with the

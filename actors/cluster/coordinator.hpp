@@ -3,6 +3,7 @@
 
 #include "actors/cluster/cluster_record.hpp"
 #include "actors/cluster/inputs.hpp"
+#include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
 
 #include <caf/actor_system.hpp>
@@ -32,7 +33,7 @@ struct cluster_workload {
 
 /// On a thread of the COORDINATOR: must return at once.
 struct coordinator_events {
-  std::function<void(const std::string&)> say{};                     ///< what happens, for a person
+  teller say{};                                                      ///< what happens, for a person
   std::function<void(const std::vector<planned_model>&)> planned{};  ///< by the first node
   std::function<void(const std::string&)> metrics_lines{};           ///< that nodes have written
   std::function<void(cluster_record)> ended{};                       ///< once

@@ -142,10 +142,10 @@ class coordinator final : public local_coordinator::base {
   }
 
   void on_fault(const fault& why) {
-    say("the coordinator fails: " + why.text);
     record_.notes.push_back(why.text);
     interrupted_ = true;
     end_nodes(false);
+    say("the coordinator fails: " + why.text);
   }
 
  private:

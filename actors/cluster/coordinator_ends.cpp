@@ -80,7 +80,8 @@ void coordinator::end_nodes(bool all_kept) {
   record_.moves = plan_.moves();
   for (const auto& m : members_) {
     if (!m.gone && !m.ended) {
-      send(m.node, end_node{plan_.over() || (all_kept && m.number)});
+      // one that has not planned may have newer states than a run whose models were all stopped before it began
+      send(m.node, end_node{(plan_.over() && record_.began) || (all_kept && m.number)});
     }
   }
   reports_due_ = clock().now() + report_limit;

@@ -1,6 +1,7 @@
 #pragma once
 // Pulls a file or folder that the workload names, and this machine lacks.
 
+#include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
 
 #include <caf/actor_system.hpp>
@@ -16,7 +17,7 @@ struct input_transfer {
   input_source from;
   std::filesystem::path into;  ///< a folder for inputs of the run
   std::function<bool()> cancelled{};
-  std::function<void(const std::string&)> say{};  ///< for a person
+  teller say{};  ///< for a person
 };
 
 /// Returns when it is there, where it is: in a folder whose name is the SHA-256 of all names and checksums, which appears complete

@@ -37,7 +37,7 @@ struct node_course : std::enable_shared_from_this<node_course> {
   std::promise<std::pair<node_end, std::string>> ended;
   std::atomic<bool> answered = false;
 
-  node_events events(const std::function<void(const std::string&)>& say) {
+  node_events events(const teller& say) {
     return {.accepted =
                 [self = shared_from_this()](const node_accepted& what) {
                   if (!self->answered.exchange(true)) self->accepted.set_value(what);
@@ -86,7 +86,9 @@ std::string build_text() {
 }
 
 cluster_member::cluster_member(member_options options, session_maker make)
-    : options_(std::move(options)), make_(std::move(make)) {}
+    : options_(std::move(options)), make_(std::move(make)) {
+  options_.say = contained(std::move(options_.say));
+}
 
 /// It may be planned, or have been told already that it ends.
 void cluster_member::end_session() {
@@ -129,7 +131,7 @@ bool cluster_member::wait(duration time) const {
 }
 
 void cluster_member::say(const std::string& text) const {
-  if (options_.say && !text.empty()) {
+  if (!text.empty()) {
     options_.say(text);
   }
 }

@@ -4,6 +4,7 @@
 #include "actors/cluster/exchange.hpp"
 #include "actors/cluster/network.hpp"
 #include "actors/cluster/node.hpp"
+#include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
 #include "actors/session/session.hpp"
 
@@ -23,7 +24,7 @@ struct member_options {
   std::filesystem::path folder;  ///< for the checkpoints of the models that it trains
   std::string address{};         ///< at which other nodes reach this one; empty: that towards the coordinator
   duration patience = std::chrono::minutes(10);   ///< how long it tries to find or reach a coordinator
-  std::function<void(const std::string&)> say{};  ///< what happens, for a person; from any thread
+  teller say{};                                   ///< what happens, for a person; from any thread
 };
 
 /// What a node gives to its session.

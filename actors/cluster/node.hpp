@@ -1,6 +1,7 @@
 #pragma once
 // NODE: a session's run that trains the models which a COORDINATOR gives it.
 
+#include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
 
 #include <caf/actor_system.hpp>
@@ -29,7 +30,7 @@ std::string to_string(node_end end);
 /// What the NODE says to the thread that owns the session, on a thread of its own: must return at once.
 struct node_events {
   std::function<void(const node_accepted&)> accepted;
-  std::function<void(const std::string&)> say;                  ///< for a person
+  teller say;                                                   ///< for a person
   std::function<void(node_end, const std::string& why)> ended;  ///< the last one; the session is not used any more
 };
 

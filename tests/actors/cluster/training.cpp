@@ -3,6 +3,7 @@
 #include "actors/cluster/cluster.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/text_file.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/step_signal.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -78,7 +79,11 @@ class test_node {
  public:
   test_node(const std::string& name, const fs::path& folder, const std::string& address, session_maker make)
       : network_(cluster_keys::in(keys_of_run(folder / "run")), add_cluster_messages),
-        member_({.name = name, .folder = folder / name, .patience = std::chrono::seconds(20)}, std::move(make)),
+        member_({.name = name,
+                 .folder = folder / name,
+                 .patience = std::chrono::seconds(20),
+                 .say = [](const std::string&) { throw std::runtime_error("nobody hears"); }},
+                std::move(make)),
         end_(std::async(std::launch::async,
                         [this, address] { return member_.join(network_, [&] { return parse_address(address); }); })) {}
 
@@ -112,7 +117,8 @@ void check_bits(const report& of, const cases& models, model_status status = mod
 TEST_CASE("models that two nodes train have the bits of plain training", "[cluster]") {
   const temporary_folder folder;
   const auto models = some_models(4, 20);
-  cluster c(workload_of(models, folder.path() / "run"), {.nodes = 2});
+  const auto fails = [](const std::string&) { throw std::runtime_error("nobody hears"); };
+  cluster c(workload_of(models, folder.path() / "run"), {.nodes = 2, .say = fails});
   test_node a("a", folder.path(), c.address(), maker(models, 8_MiB));
   test_node b("b", folder.path(), c.address(), maker(models, 400_KiB));
   const auto r = c.run();
@@ -293,6 +299,40 @@ TEST_CASE("nodes join a coordinator that is started again, and what they have sa
   check_bits(c.end(), models);
   CHECK(a.end() == node_end::done);
   CHECK(c.said("was found saved at step"));
+}
+
+TEST_CASE("a node that has not planned yet keeps its states when all models are stopped before a run begins again",
+          "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(1, 1'000'000);
+  const auto run = folder.path() / "run";
+  auto first = std::make_unique<under_way>(workload_of(models, run), cluster_options{});
+  const auto address = (*first)->address();
+  gate planned;
+  const opens_at_exit opens{planned};
+  std::promise<void> joined_again;
+  std::size_t joins = 0;
+  const auto make = maker(models, 8_MiB, first->steps());
+  test_node a("a", folder.path(), address, [&](const node_accepted& what, const node_place& place) {
+    if (++joins == 2) {
+      joined_again.set_value();
+      planned.wait();
+    }
+    return make(what, place);
+  });
+  first->train_on(20);
+  (*first)->interrupt();
+  (*first)->interrupt();  // at once: as if it had died
+  REQUIRE(first->end().interrupted);
+  first.reset();
+  under_way c(workload_of(models, run), {.listen = parse_address(address), .nodes = 2});
+  joined_again.get_future().wait();
+  c->stop("model-0");
+  CHECK(c.end().models[0].status == model_status::stopped);
+  CHECK_THAT(read_text(run / "report.json", text_kind::record), Catch::Contains("\"stopped\""));
+  planned.open();
+  a.end();
+  CHECK(newest_step(checkpoints_of(folder.path() / "a" / "0000000000000007" / "checkpoints", "model-0")));
 }
 
 TEST_CASE("a model that has ended on a node but could not be saved is trained there again", "[cluster][.deep]") {
