@@ -210,7 +210,7 @@ class callback_controller final : public controller_actor::base {
       return;
     }
     retry_.is_due();
-    began("decisions of the search");
+    send(supervisor_, callback_began{"decisions of the search"});
     search([&] { answer(trials_.record()); });
     ended();
   }

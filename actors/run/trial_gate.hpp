@@ -67,10 +67,12 @@ class trial_gate {
       std::erase_if(copies, [&copy](const trial_copy& c) { return c.trial == copy; });
     }
   }
-  /// A trial has ended, and the rule may not know why.
+  /// A trial has ended, and the rule may not know why. Once: a trial that a callback stops is told of before it is saved, too.
   std::vector<trial_answer> ended(const std::string& trial) {
     held_.erase(trial);
-    gone_.insert(trial);
+    if (!gone_.insert(trial).second) {
+      return {};
+    }
     auto all = setup_.stopped.contains(trial) ? std::vector<trial_answer>{} : decided(trial_ended{trial});
     for (const auto& [of, copies] : copies_) {
       if (of.first == trial && !copies.empty()) {

@@ -281,6 +281,9 @@ void session::steer(const std::string& model, model_command what, command_sink a
 }
 
 void session::read_status(status_sink answer) {
+  if (!answer) {
+    return;
+  }
   state_->requests.offer(hydra::read_status{contained(std::move(answer), "session::read_status", state_->log)});
 }
 

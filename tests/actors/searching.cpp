@@ -406,6 +406,7 @@ TEST_CASE("a trial that a callback stops has ended for the search before it is s
   CHECK(s->record()->models[0].steps == 1);
   const auto ends = [](const search_record& r) { return r.event == search_event{trial_ended{"t0"}}; };
   CHECK(std::ranges::count_if(store.before, ends) == 1);
+  CHECK(std::ranges::count_if(store.log.written, ends) == 1);
 }
 
 TEST_CASE("whatever the order of messages, a search decides the same and no trial is left waiting", "[search][fuzz]") {

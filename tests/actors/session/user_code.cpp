@@ -229,6 +229,7 @@ TEST_CASE("a function that takes the answer of a command may throw: the run goes
       ++answers;
       throw std::runtime_error("boom");
     });
+    s.read_status({});  // nobody to tell
     s.read_status([&](const run_status&) {
       ++answers;
       throw 7;
