@@ -19,6 +19,7 @@ std::vector<double> round_values(const axis& a, int count) {
   const double power = std::pow(10, std::floor(std::log10(wanted)));
   const double step = power * (wanted > 5 * power ? 10 : wanted > 2 * power ? 5 : wanted > power ? 2 : 1);
   const double first = std::ceil(a.least / step), last = std::floor(a.most / step);
+  if (!(std::max(std::abs(first), std::abs(last)) < 0x1p53)) return values;  // n + 1 may be n
   for (double n = first; n <= last; ++n) values.push_back(n * step);
   return values;
 }

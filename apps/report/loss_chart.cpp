@@ -53,8 +53,14 @@ value_range losses(std::span<const loss_curve> curves) {
   return all;
 }
 
+/// Above and below what is drawn; one value alone, however large, has room, too.
+double margin_of(const value_range& range) {
+  const double largest = std::max(std::abs(range.least), std::abs(range.most));
+  return std::max({(range.most - range.least) * 0.04, 1e-6, 1e-6 * largest});
+}
+
 chart_frame frame_of(std::span<const loss_curve> curves, const value_range& range) {
-  const double margin = std::max((range.most - range.least) * 0.04, 1e-6);
+  const double margin = margin_of(range);
   return {{1, std::max(last_step(curves), 2.0), left_margin, chart_width - right_margin},
           {range.least - margin, range.most + margin, chart_height - bottom, top}};
 }

@@ -52,7 +52,13 @@ TEST_CASE("without any finite loss there is no chart") {
 }
 
 TEST_CASE("one value alone can be drawn") {
-  CHECK(xml_fault(loss_chart(std::vector<loss_curve>{{"a", 0, {2}, {}}})) == "");
+  for (const float v : {2.0F, -1.0F, 0.0F, 4.6e9F, 1e10F, 1.7e10F, 3e38F}) {
+    CAPTURE(v);
+    const std::string svg = loss_chart(std::vector<loss_curve>{{"a", 0, {v}, {}}});
+    CHECK(xml_fault(svg) == "");
+    const auto lines = occurrences(svg, "class=\"grid\"");
+    CHECK((lines > 0 && lines < 10));
+  }
 }
 
 TEST_CASE("a model that diverges does not flatten the others") {

@@ -41,6 +41,8 @@ TEST_CASE("values on an axis are round") {
   CHECK(round_values({0, 10, 0, 1}, 5) == std::vector<double>{0, 2, 4, 6, 8, 10});
   CHECK(round_values({0.3, 1.2, 0, 1}, 4) == std::vector<double>{0.5, 1});
   CHECK(round_values({5, 5, 0, 1}, 4).empty());
+  CHECK(round_values({1e16, 1e16 + 4, 0, 1}, 6).size() < 10);
+  CHECK(round_values({-1e16 - 4, -1e16, 0, 1}, 6).size() < 10);
   CHECK(tick_text(0.30000000000000004) == "0.3");
 }
 
