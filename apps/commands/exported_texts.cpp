@@ -101,7 +101,7 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
 
 std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const chain& model) const {
   if (model.hub().config.empty()) return {};
-  const fs::path& folder = generation_folder(trained_.tokenizer, trained_.checkpoint);
+  const fs::path& folder = generation_folder(trained_.adapter, trained_.checkpoint);
   const std::vector<std::int64_t> stored = readable_ends(model.hub().config, folder), now = ends(stored);
   if (now == stored) {
     copy_if_there(into, folder, ends_file);

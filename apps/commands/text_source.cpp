@@ -127,7 +127,7 @@ text_source from_run(const text_source_options& o) {
   const auto d = with_checkpoint(m.description.chain, checkpoint);
   chain model = build_chain(o.source, w, m, d);
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context};
-  add_settings(o, s.model->hub().config, generation_folder(d.tokenizer, d.checkpoint), s);
+  add_settings(o, s.model->hub().config, generation_folder(d.adapter, d.checkpoint), s);
   const data_description& data = w.data.at(m.data).description;
   if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());
   s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));

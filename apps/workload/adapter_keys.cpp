@@ -146,8 +146,8 @@ chain_description read_adapted(const value_table& model, chain_description base)
            "all parameters but the adapter's own are frozen; leave out \"freeze\", or name what else is "
            "trained in also_train");
   const auto& table = std::get<value_table>(adapter->content);
-  if (const value* const folder = table.find("from"); folder && has_tokenizer(to<std::string>(*folder)))
-    base.tokenizer = to<std::string>(*folder);
+  if (const value* const folder = table.find("from")) base.adapter = to<std::string>(*folder);
+  if (!base.adapter.empty() && has_tokenizer(base.adapter)) base.tokenizer = base.adapter;
   const adaptation adapted = located(adapter->where, adapter_path, [&] { return read_adaptation(table); });
   base.build = [build = std::move(base.build), adapted, table, where = adapter->where,
                 has_new = !base.tokens.empty()](const data_source& data) {

@@ -29,6 +29,7 @@ struct chain_description {
   std::vector<std::string> labels{};       ///< what the classes of its head are called; empty: a new one, or no classifier
   std::vector<std::string> tokens{};       ///< that the tokenizer gets where it lacks them
   std::filesystem::path tokenizer{};       ///< folder of the tokenizer, where it is not the checkpoint's: an adapter's
+  std::filesystem::path adapter{};         ///< folder of the stored adapter that it continues; empty: none
 
   sample_request wants() const { return {context, form, image, inputs, checkpoint, labels, tokens, tokenizer}; }
 };

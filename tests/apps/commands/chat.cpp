@@ -143,6 +143,25 @@ TEST_CASE("an adapter that is continued has the tokenizer, the template and the 
   CHECK_THAT(run_hydra(folder, "generate run" + how).err, Contains("lora/generation_config.json: Hydra does not use"));
 }
 
+TEST_CASE("an adapter that is continued has the ends that are stored beside it also where the tokenizer is the base's") {
+  const temporary_folder folder;
+  write_base(folder);
+  const std::string texts = "kind = \"jsonl\"\ntext = \"t\"\n";
+  train(folder, texts, "adapter = { rank = 2 }\n");
+  REQUIRE(run_hydra(folder, "export run m lora").status == 0);
+  for (const char* const file : {"SHA256SUMS", "tokenizer.json", "tokenizer_config.json"})
+    fs::remove(folder.path() / "lora" / file);
+  folder.write("base/generation_config.json", R"({"eos_token_id": 7})");
+  folder.write("lora/generation_config.json", R"({"repetition_penalty": 2, "eos_token_id": 0})");
+  fs::remove_all(folder.path() / "run");
+  train(folder, texts, "adapter = { from = \"lora\" }\n");
+  const outcome text = run_hydra(folder, "generate run" + how);
+  CHECK(text.out == "a\n");
+  CHECK_THAT(text.err, Contains("lora/generation_config.json: Hydra does not use"));
+  REQUIRE(run_hydra(folder, "export run m again").status == 0);
+  CHECK(folder.read("again/generation_config.json") == folder.read("lora/generation_config.json"));
+}
+
 TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json, or a note") {
   const temporary_folder folder;
   write_base(folder);
