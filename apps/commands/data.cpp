@@ -4,6 +4,7 @@
 #include "apps/commands/part_name.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/shown_sample.hpp"
+#include "apps/commands/written_file.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 #include "models/data/data_catalog.hpp"
@@ -74,11 +75,15 @@ std::vector<viewed_data> viewed(const workload& w, const std::map<std::string, s
   return all;
 }
 
+bool has_pictures(const data_source& source) {
+  const auto shape = source.sample_input().shape;
+  return source.pixel_scaling() && shape.size() == 3 && (shape[0] == 1 || shape[0] == 3);
+}
+
 /// The pixels of a sample of an image, as they were before they were scaled.
-std::optional<image> picture_of(const data_source& source, const shown_sample& s) {
+image picture_of(const data_source& source, const shown_sample& s) {
   const auto shape = source.sample_input().shape;
   const auto scale = source.pixel_scaling();
-  if (!scale || shape.size() != 3 || (shape[0] != 1 && shape[0] != 3)) return std::nullopt;
   image made = image::blank({shape[1], shape[2]}, shape[0]);
   const auto channels = static_cast<std::size_t>(shape[0]), pixels = made.pixels.size() / channels;
   for (std::size_t i = 0; i < s.numbers.size(); ++i) {
@@ -89,20 +94,39 @@ std::optional<image> picture_of(const data_source& source, const shown_sample& s
   return made;
 }
 
-/// Writes the sample's picture, if it is one, and returns the file's name.
-std::string write_picture(const fs::path& folder, const viewed_data& d, const shown_sample& s) {
-  const auto picture = picture_of(*d.source, s);
-  if (!picture) return "";
-  const auto file = folder / fmt::format("{}-{}-{}-{}.png", d.name, d.models.front(), part_name(s.part), s.index);
-  write_png(file, *picture);
+split part_of(const data_command_options& o) { return o.validation ? split::validation : split::train; }
+
+std::size_t shown_count(const viewed_data& d, const data_command_options& o) {
+  return std::min(static_cast<std::size_t>(o.show), d.source->samples(part_of(o)));
+}
+
+/// Where a sample's picture is written; nothing may be there. Two samples may have one: "a-b" of "c", and "a" of "b-c".
+fs::path picture_file(const viewed_data& d, const data_command_options& o, std::size_t sample) {
+  fs::path file = *o.pictures;
+  file /= fmt::format("{}-{}-{}-{}.png", d.name, d.models.front(), part_name(part_of(o)), sample);
+  check_written_file("--pictures", file);
+  return file;
+}
+
+/// Before anything is shown.
+void prepare_pictures(const std::vector<viewed_data>& all, const data_command_options& o) {
+  fs::create_directories(*o.pictures);
+  for (const viewed_data& d : all)
+    for (std::size_t i = 0; has_pictures(*d.source) && i < shown_count(d, o); ++i) picture_file(d, o, i);
+}
+
+/// Writes the sample's picture, if one is wanted and it is one, and returns the file's name.
+std::string write_picture(const viewed_data& d, const data_command_options& o, const shown_sample& s) {
+  if (!o.pictures || !has_pictures(*d.source)) return "";
+  const fs::path file = picture_file(d, o, s.index);
+  write_png(file, picture_of(*d.source, s));
   return file.string();
 }
 
 std::vector<shown_sample> samples_of(const viewed_data& d, const data_command_options& o) {
-  const split part = o.validation ? split::validation : split::train;
-  const auto count = std::min(static_cast<std::size_t>(o.show), d.source->samples(part));
   std::vector<shown_sample> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back(show_sample(*d.source, d.form, d.words.get(), part, i));
+  for (std::size_t i = 0; i < shown_count(d, o); ++i)
+    all.push_back(show_sample(*d.source, d.form, d.words.get(), part_of(o), i));
   return all;
 }
 
@@ -118,8 +142,8 @@ void print_text(const viewed_data& d, const data_command_options& o) {
   fmt::print("{}", legend(samples));
   for (const shown_sample& s : samples) {
     fmt::print("{}", printable(to_text(s)));
-    const std::string file = o.pictures ? write_picture(*o.pictures, d, s) : "";
-    if (!file.empty()) fmt::print("  {}\n", file);
+    const std::string file = write_picture(d, o, s);
+    if (!file.empty()) fmt::print("  {}\n", printable(file));
   }
 }
 
@@ -133,7 +157,7 @@ ordered_json json_of_data(const viewed_data& d, const data_command_options& o) {
                  {"samples", ordered_json::array()}};
   for (const shown_sample& s : samples_of(d, o)) {
     j["samples"].push_back(json_of(s));
-    const std::string file = o.pictures ? write_picture(*o.pictures, d, s) : "";
+    const std::string file = write_picture(d, o, s);
     if (!file.empty()) j["samples"].back()["picture"] = file;
   }
   return j;
@@ -146,7 +170,7 @@ int show(const data_command_options& o) {
   session s{quiet};
   model_opener opener{w};
   const auto all = viewed(w, assemble(s, w, opener), o.model);
-  if (o.pictures) fs::create_directories(*o.pictures);
+  if (o.pictures) prepare_pictures(all, o);
   auto list = ordered_json::array();
   for (const viewed_data& d : all) o.json ? list.push_back(json_of_data(d, o)) : print_text(d, o);
   if (o.json) fmt::print("{}\n", json_text(list, 2));

@@ -1,6 +1,7 @@
 #include "apps/workload/check.hpp"
 
 #include "apps/workload/check_leaf.hpp"
+#include "apps/workload/names.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,10 @@ void check_table_list(const value_site& site) {
 void check_named_tables(const value_site& site) {
   const auto* names = site.is.as<value_table>();
   if (!names) site.refuse_value();
-  for (const table_entry& e : names->entries) check_inner(site, e.is, fmt::format("{}.{}", site.key, e.key));
+  for (const table_entry& e : names->entries) {
+    check_name(e.key, e.where, site.key);
+    check_inner(site, e.is, fmt::format("{}.{}", site.key, e.key));
+  }
 }
 
 void check_value(const value_site& site) {

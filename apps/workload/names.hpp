@@ -1,5 +1,5 @@
 #pragma once
-// Names of runs and models are also names of folders.
+// Names of runs, models and data are also names of folders and of files.
 
 #include "apps/workload/value.hpp"
 
@@ -7,8 +7,10 @@
 
 namespace hydra::apps {
 
-/// The text, if it can name a folder: no "/", no control characters, not "." or "..", not too long. Throws
-/// fault_error{bad_input}.
+/// Throws fault_error{bad_input} if it cannot name a folder: "/" or control characters in it, "." or "..", too long.
+void check_name(const std::string& name, const place& where, std::string_view key);
+
+/// The text, checked.
 std::string checked_name(const value& v, std::string_view key);
 
 /// The same for the name of a model, whose folder of checkpoints may have a longer name.

@@ -24,6 +24,17 @@ outcome show(const temporary_folder& folder, const std::string& text, const std:
 const std::string answers = bent("kind = \"synthetic-language\"",
                                  "kind = \"jsonl\"\ntrain = \"d.jsonl\"\nprompt = \"q\"\nanswer = \"a\"\npacking = true");
 
+/// Two classes of one picture.
+image write_pictures(const temporary_folder& folder) {
+  image picture = image::blank({8, 8}, 3);
+  for (std::size_t i = 0; i < picture.pixels.size(); ++i) picture.pixels[i] = static_cast<std::uint8_t>(i);
+  for (const char* name : {"cat", "dog"}) {
+    std::filesystem::create_directories(folder.path() / "pictures" / name);
+    write_png(folder.path() / "pictures" / name / "0.png", picture);
+  }
+  return picture;
+}
+
 const std::string images = R"([[device]]
 kind = "cpu"
 memory = "24MiB"
@@ -65,18 +76,26 @@ TEST_CASE("samples of text are shown as the model sees them, with what is taught
 
 TEST_CASE("pictures are written as the model sees them, with their labels' names") {
   const temporary_folder folder;
-  image picture = image::blank({8, 8}, 3);
-  for (std::size_t i = 0; i < picture.pixels.size(); ++i) picture.pixels[i] = static_cast<std::uint8_t>(i);
-  for (const char* name : {"cat", "dog"}) {
-    std::filesystem::create_directories(folder.path() / "pictures" / name);
-    write_png(folder.path() / "pictures" / name / "0.png", picture);
-  }
+  const image picture = write_pictures(folder);
   const outcome o = show(folder, images, "--pictures seen");
   CAPTURE(o.err);
   REQUIRE(o.status == 0);
   CHECK_THAT(o.out, Contains("train 0: f32[3, 8, 8], label 0 \"cat\"") && Contains("label 1 \"dog\"") &&
                         Contains("seen/pictures-m-train-1.png"));
   CHECK(decode_image(folder.path() / "seen" / "pictures-m-train-0.png", 3).pixels == picture.pixels);
+}
+
+TEST_CASE("pictures replace no file, and are shown with the name of a folder as no terminal obeys it") {
+  const temporary_folder folder;
+  write_pictures(folder);
+  CHECK_THAT(show(folder, images, "--pictures '\xe2\x80\xae'").out, Contains("  \\u202e/pictures-m-train-0.png\n"));
+  const auto kept = folder.write("pictures-m-train-1.png", "kept");
+  const outcome o = show(folder, images, "--pictures .");
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK_THAT(o.err, Contains("--pictures ./pictures-m-train-1.png: exists and is not overwritten"));
+  CHECK(folder.read("pictures-m-train-1.png") == "kept");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "pictures-m-train-0.png"));
 }
 
 TEST_CASE("data of numbers are shown with their targets, those of a model that is not there are refused") {

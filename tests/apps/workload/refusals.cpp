@@ -275,6 +275,9 @@ TEST_CASE("names that are no folder names are refused") {
   CHECK_THAT(refusal(bent("\"gpt\"", "\"\"")), StartsWith("w.toml:12: model.name: "));
   CHECK_THAT(refusal(bent("\"gpt\"", "\"a\\u202eb\"")), StartsWith("w.toml:12: model.name: \"a\\u202eb\" cannot name"));
   CHECK_THAT(refusal(bent("\"gpt\"", "\"a\\u009bb\"")), StartsWith("w.toml:12: model.name: \"a\\u009bb\" cannot name"));
+  const auto data_name = [](const std::string& is) { return refusal(bent("data.language", "data.\"" + is + "\"")); };
+  CHECK_THAT(data_name("/a/b"), StartsWith("w.toml:8: data: \"/a/b\" cannot name"));
+  CHECK_THAT(data_name("a\\u001b"), StartsWith("w.toml:8: data: \"a\\x1b\" cannot name"));
   CHECK_THAT(refusal(bent("seed = 7", "name = \"..\"")), StartsWith("w.toml:2: run.name: "));
   CHECK_THAT(refusal(bent("seed = 7", "output = \"\"")), StartsWith("w.toml:2: run.output: "));
 }
