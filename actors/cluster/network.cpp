@@ -147,7 +147,7 @@ network_address parse_address(const std::string& text) {
     }
     const auto* end = text.data() + text.size();
     const auto [read, error] = std::from_chars(text.data() + colon + 1, end, a.port);
-    if (error == std::errc{} && read == end && !a.host.empty()) {
+    if (error == std::errc{} && read == end && !a.host.empty() && a.host.find('/') == std::string::npos) {
       return a;
     }
   }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra::apps {
@@ -62,31 +63,46 @@ network_address address_of_run(const fs::path& run) {
   return parse_address(known->address);
 }
 
+/// "HOST:PORT/", "tcp://HOST:PORT".
+bool begins_as_address(const std::string& to) {
+  const std::string first = to.substr(0, to.find('/'));
+  const auto colon = first.rfind(':');
+  return colon != std::string::npos && first.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+}
+
 /// A folder, perhaps of a run that has not begun; else it is an address.
 bool is_run(const std::string& to) {
   std::error_code ignored;
-  const bool not_yet = to.find('/') != std::string::npos && !fs::exists(to, ignored);
-  return not_yet || fs::is_directory(to, ignored);
+  if (fs::exists(to, ignored)) return fs::is_directory(to, ignored);
+  return to.find('/') != std::string::npos && !begins_as_address(to);
 }
 
-network_address address_of(const std::string& to) { return is_run(to) ? address_of_run(to) : parse_address(to); }
+/// What a node is told. Which of both it is does not change: the folder of a run may vanish for a moment.
+struct meeting_place {
+  explicit meeting_place(std::string told) : to(std::move(told)), run(is_run(to)) {}
+
+  network_address address() const { return run ? address_of_run(to) : parse_address(to); }
+
+  std::string to;
+  bool run;  ///< the folder of one; else an address
+};
 
 /// Those of the folder are there before it has an address.
-cluster_keys keys_for(const std::string& to, const std::optional<std::string>& given) {
-  const network_address at = address_of(to);
+cluster_keys keys_for(const meeting_place& where, const std::optional<std::string>& given) {
+  const network_address at = where.address();
   if (given) return cluster_keys::in(*given);
-  if (!is_run(to))
+  if (!where.run)
     hydra::refuse(fmt::format(
         "{0}: a node needs the keys of the run: hydra node --join RUN takes address and keys from the run folder, if this "
         "machine sees it; else hydra node --join {0} --keys DIR, with the folder that hydra train was given by --keys, or "
         "a copy of RUN/keys",
         to_string(at)));
-  const fs::path own = keys_of_run(to);
+  const fs::path own = keys_of_run(where.to);
   std::error_code ignored;
   if (fs::exists(own, ignored)) return cluster_keys::in(own);
   hydra::refuse(fmt::format("--join \"{}\": there is no folder \"{}\": the run has completed, or hydra train was given "
                             "its keys by --keys; then give the same to hydra node",
-                            to, own.string()));
+                            where.to, own.string()));
 }
 
 /// Different for two nodes of a machine.
@@ -120,11 +136,11 @@ int serve(const node_options& o) {
        .say = tell_line},
       [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); }};
   const interrupts watch{blocked, [&member] { member.leave(); }, "its models go to other nodes"};
-  const std::string to = coordinator_of(o);
+  const meeting_place where{coordinator_of(o)};
   std::optional<cluster_keys> keys;
-  if (const auto end = member.persist([&] { keys = keys_for(to, o.keys); })) return status_of_end(*end);
+  if (const auto end = member.persist([&] { keys = keys_for(where, o.keys); })) return status_of_end(*end);
   network.emplace(*keys, add_cluster_messages);
-  const int status = status_of_end(member.join(*network, [&to] { return address_of(to); }));
+  const int status = status_of_end(member.join(*network, [&where] { return where.address(); }));
   std::error_code ignored;
   if (!o.folder) fs::remove("nodes", ignored);  // if it is empty
   return status;

@@ -112,6 +112,31 @@ TEST_CASE("a node that is started before its run waits for it") {
   CHECK(run.end() == 0);
 }
 
+TEST_CASE("a node waits for a run whose folder vanishes for a moment, also where its name has no slash") {
+  const temporary_folder folder, elsewhere;
+  folder.write("w.toml", example);
+  const fs::path there = elsewhere.path() / "there";
+  fs::create_directory(there);
+  heard_program node{elsewhere, {"node", "--join", "there"}};
+  CHECK_THAT(node.after("--join \"there\": "), Contains("there is no cluster.json in that folder yet"));
+  fs::remove(there);
+  CHECK_THAT(node.after("--join \"there\": "), Contains("there is no such folder yet"));
+  heard_program run{folder, {"train", "w.toml", "--listen", "--no-local", "--output", there.string()}};
+  const int status = node.end();
+  if (status != 0) run_hydra(elsewhere, "control there quit");
+  CHECK(status == 0);
+  CHECK(run.end() == 0);
+}
+
+TEST_CASE("an address that is written like a path or with a scheme is refused at once, with how to write it") {
+  const temporary_folder folder;
+  for (const char* const to : {"tcp://host:7878", "host:7878/", "host:7878/run"})
+    CHECK_THAT(node_refusal(folder, "--join " + std::string{to}), Contains(to) && Contains("is no address: HOST:PORT"));
+  REQUIRE(::setenv("HYDRA_COORDINATOR", "tcp://host:7878", 1) == 0);
+  CHECK_THAT(node_refusal(folder, ""), Contains("\"tcp://host:7878\" is no address: HOST:PORT"));
+  ::unsetenv("HYDRA_COORDINATOR");
+}
+
 TEST_CASE("a node waits no longer than its patience for a run, and not at all for a damaged one, or for what is no run") {
   const temporary_folder folder;
   const outcome none = run_hydra(folder, "node --join ./there --patience 0s");
