@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace hydra {
 namespace {
@@ -22,11 +23,12 @@ namespace {
   throw fault_error{fault_code::io, fmt::format("{} cannot be read: {}", path.string(), std::strerror(error))};
 }
 
-void require_no_pointer(const regular_file& file) {
-  if (file.size() > longest_lfs_pointer) return;
-  std::string content(file.size(), '\0');
-  content.resize(file.read(content, 0));
-  refuse_lfs_pointer(file.path(), content);
+void require_no_pointer(const std::filesystem::path& path, int descriptor, std::uint64_t size) {
+  if (size > longest_lfs_pointer) return;
+  std::string content(size, '\0');
+  const ssize_t read = ::pread(descriptor, content.data(), size, 0);
+  if (read < 0) refuse_mapping(path, errno);
+  refuse_lfs_pointer(path, std::string_view{content}.substr(0, static_cast<std::size_t>(read)));
 }
 
 }  // namespace
@@ -35,14 +37,16 @@ mapped_file::state mapped_file::state_of(const struct stat& s) noexcept {
   return {s.st_dev, s.st_ino, static_cast<std::uint64_t>(s.st_size), s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
 }
 
-mapped_file::mapped_file(const std::filesystem::path& path) : path_(path) {
-  const regular_file file{path};  // is closed at the end; the mapping stays valid
+// the file is closed at the end; the mapping stays valid
+mapped_file::mapped_file(const std::filesystem::path& path) : mapped_file(path, regular_file{path}.descriptor()) {}
+
+mapped_file::mapped_file(const std::filesystem::path& path, int descriptor) : path_(path) {
   struct stat s {};
-  if (::fstat(file.descriptor(), &s) != 0) refuse_mapping(path, errno);
+  if (::fstat(descriptor, &s) != 0) refuse_mapping(path, errno);
   opened_ = state_of(s);
   if (opened_.size == 0) throw fault_error{fault_code::bad_input, fmt::format("{} is empty", path.string())};
-  require_no_pointer(file);
-  void* const start = ::mmap(nullptr, opened_.size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  require_no_pointer(path, descriptor, opened_.size);
+  void* const start = ::mmap(nullptr, opened_.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (start == MAP_FAILED) refuse_mapping(path, errno);
   bytes_ = {static_cast<const std::byte*>(start), opened_.size};
 }

@@ -15,6 +15,8 @@ namespace hydra {
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);
+  /// Of a regular file that is open, which may be closed then; messages name `path`.
+  mapped_file(const std::filesystem::path& path, int descriptor);
   ~mapped_file();
   mapped_file(const mapped_file&) = delete;
   mapped_file& operator=(const mapped_file&) = delete;

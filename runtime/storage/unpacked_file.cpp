@@ -60,7 +60,7 @@ class unpacking_file {
     }
   }
 
-  fs::path path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+  int descriptor() const noexcept { return descriptor_; }
 
  private:
   /// A small file may unpack to a thousand times as much, and what fills that folder stops other programs.
@@ -149,7 +149,7 @@ unpacked_file::unpacked_file(const fs::path& path, std::uint64_t most) : file_(p
   if (path.extension() != ".gz") return;
   unpacking_file to{path, most};
   gzip_reader{path, file_.bytes()}.unpack(to);
-  unpacked_ = std::make_unique<const mapped_file>(to.path());
+  unpacked_ = std::make_unique<const mapped_file>(path, to.descriptor());
 }
 
 }  // namespace hydra

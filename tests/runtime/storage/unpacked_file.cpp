@@ -99,3 +99,10 @@ TEST_CASE("a gzip file that is damaged, empty or none is refused with its name")
                     Contains("b.gz: the gzip file cannot be unpacked: incorrect header check"));
   CHECK_THROWS_WITH(unpacked_file{write_gzip(folder.path() / "c.gz", "")}, Contains("there is nothing in it"));
 }
+
+TEST_CASE("a gzip file that unpacks to a pointer of Git LFS is refused with its name") {
+  const temporary_folder folder;
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";
+  const auto file = write_gzip(folder.path() / "a.gz", pointer);
+  CHECK_THROWS_WITH(unpacked_file{file}, Contains(file.string() + ": is a pointer of Git LFS"));
+}
