@@ -51,7 +51,6 @@ std::string with_ends(const std::string& config, const std::vector<std::int64_t>
 }
 
 constexpr const char* settings_file = "tokenizer_config.json";
-constexpr const char* ends_file = "generation_config.json";
 constexpr const char* template_file = "chat_template.jinja";
 
 /// What transformers needs beside a tokenizer that has no settings: without them it guesses a kind by the model's.
@@ -102,14 +101,13 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
 std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const chain& model) const {
   if (model.hub().config.empty()) return {};
   const fs::path& folder = generation_folder(trained_.adapter, trained_.checkpoint);
-  const std::vector<std::int64_t> stored = readable_ends(model.hub().config, folder), now = ends(stored);
+  const auto stored = stored_ends(model.hub().config, folder, wrong_ends::left_out), now = ends(stored);
   if (now == stored) {
-    copy_if_there(into, folder, ends_file);
+    copy_if_there(into, folder, generation_config);
     return {};
   }
-  const fs::path file = folder / ends_file;
-  const bool there = !folder.empty() && fs::is_regular_file(file);
-  add_text(into, ends_file, with_ends(there ? read_text(file, text_kind::settings) : "{}", now));
+  const fs::path file = generation_file(folder);
+  add_text(into, generation_config, with_ends(file.empty() ? "{}" : read_text(file, text_kind::settings), now));
   return now;
 }
 

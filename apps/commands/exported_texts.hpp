@@ -15,14 +15,14 @@ class exported_texts {
  public:
   exported_texts(const data_description& data, const chain_description& trained) : data_(data), trained_(trained) {}
 
-  /// Adds the tokenizer's files (copy_tokenizer_files), what transformers needs beside them if there are no settings, and
-  /// chat_template.jinja: that of data of conversations, else that beside the tokenizer. Prints a note if transformers may read the
-  /// tokenizer otherwise. Throws what copy_tokenizer_files and open_tokenizer throw.
+  /// Adds the tokenizer's files (copy_tokenizer_files), what transformers needs beside them if there are no settings,
+  /// and chat_template.jinja: that of data of conversations, else that beside the tokenizer. Prints a note if
+  /// transformers may read the tokenizer otherwise. Throws what copy_tokenizer_files and open_tokenizer throw.
   void write_tokenizer(durable_folder& into);
 
-  /// Adds generation_config.json: that of the adapter or the checkpoint which the model started from (generation_folder), with
-  /// other "eos_token_id" where the model ends texts by other tokens, or none were named. Call it after write_tokenizer.
-  /// Returns these tokens; none: they are those of that file.
+  /// Adds generation_config.json: that of the adapter or the checkpoint which the model started from
+  /// (generation_folder), with other "eos_token_id" where the model ends texts by other tokens, or none were named.
+  /// Call it after write_tokenizer. Returns these tokens; none: they are those of that file.
   std::vector<std::int64_t> write_ends(durable_folder& into, const chain& model) const;
 
   /// The same for a whole model. Returns the chain to export, whose config.json names other tokens, too.

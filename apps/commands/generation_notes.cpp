@@ -1,9 +1,9 @@
 #include "apps/commands/generation_notes.hpp"
 
+#include "apps/commands/text_ends.hpp"
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/json_text.hpp"
-#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -91,8 +91,8 @@ void note_choice(const model_config& config, const std::set<std::string>& said, 
 }  // namespace
 
 std::vector<std::string> notes_on_generation(const std::filesystem::path& folder, const std::set<std::string>& said) {
-  const std::filesystem::path file = folder / "generation_config.json";
-  if (folder.empty() || kind_of(file) != std::filesystem::file_type::regular) return {};
+  const std::filesystem::path file = generation_file(folder);
+  if (file.empty()) return {};
   const model_config config = model_config::read(file);
   ignore_without_effect(config);
   std::vector<std::string> notes;

@@ -10,16 +10,21 @@
 
 namespace hydra::apps {
 
-/// Which folder's generation_config.json holds for an adapter's texts: its own where it has one, else the base's. An empty
-/// path of the adapter: there is none.
+inline constexpr const char* generation_config = "generation_config.json";
+
+/// That file in the folder; empty if it is not there, or the folder is empty.
+std::filesystem::path generation_file(const std::filesystem::path& folder);
+
+/// Which folder's generation_config.json holds for an adapter's texts: its own where it has one, else the base's. An
+/// empty path of the adapter: there is none.
 const std::filesystem::path& generation_folder(const std::filesystem::path& adapter, const std::filesystem::path& base);
 
-/// "eos_token_id" of generation_config.json in the folder; without such a file that of the text of a config.json, as in
-/// transformers. Throws fault_error{bad_input} for a file that is no JSON object, or an id that is no integer.
-std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& folder);
+/// Ids that are no integers; what was trained is exported all the same.
+enum class wrong_ends { refused, left_out };
 
-/// The same without ids that are no integers: what was trained is exported all the same.
-std::vector<std::int64_t> readable_ends(const std::string& config, const std::filesystem::path& folder);
+/// "eos_token_id" of generation_config.json in the folder; without such a file that of the text of a config.json, as in
+/// transformers. Throws fault_error{bad_input} for a file that is no JSON object, and for wrong ids that are refused.
+std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& folder, wrong_ends wrong);
 
 /// The template of data of conversations; null for other data.
 const template_choice* chat_format_of(const data_description& data);

@@ -54,7 +54,7 @@ void require_writer(const chain_description& d, const std::string& who) {
 
 /// What the settings in a folder say of generation; `config`: the text of config.json.
 void add_settings(const text_source_options& o, const std::string& config, const fs::path& folder, text_source& s) {
-  for (const std::int64_t end : stored_ends(config, folder)) s.ends.insert(end);
+  for (const std::int64_t end : stored_ends(config, folder, wrong_ends::refused)) s.ends.insert(end);
   for (std::string& note : notes_on_generation(folder, o.said)) s.notes.push_back(std::move(note));
 }
 
