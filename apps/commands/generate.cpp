@@ -163,6 +163,7 @@ text_source_options with_said(const generate_options& o) {
   text_source_options from = o.from;
   for (const auto& [key, option] : o.choosing)
     if (option.is_given()) from.said.insert(key);
+  if (o.sampling.temperature == 0) from.said.insert({"top_k", "top_p"});  // the likeliest token is among all of these
   return from;
 }
 

@@ -27,7 +27,7 @@ struct text_source_options {
   std::optional<std::string> model{};      ///< of the run; not needed if it has one
   std::optional<std::string> tokenizer{};  ///< file or folder; else the checkpoint's, or that of the run's data
   bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
-  std::set<std::string> said{};            ///< keys of generation_config.json whose options were given
+  std::set<std::string> said{};            ///< keys of generation_config.json that options decide
 };
 
 /// Throws fault_error{bad_input}: a source that is none of them, an adapter whose base is not there, a model that cannot

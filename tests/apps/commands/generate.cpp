@@ -362,6 +362,9 @@ TEST_CASE("generate notes what generation_config.json says that it does not do, 
                      "suppress_tokens = [5]\n" + unused + "unheard_of = \"x\"\n");
   CHECK_THAT(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 1").err,
              !Contains("do_sample") && !Contains("temperature") && Contains("repetition_penalty"));
+  folder.write("m/generation_config.json", R"({"temperature": 0.6, "top_k": 20, "top_p": 0.9})");
+  CHECK(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 0").err.empty());
+  CHECK_THAT(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 1").err, Contains("top_k = 20, top_p"));
   folder.write("m/generation_config.json", R"({"eos_token_id": "<|endoftext|>"})");
   const outcome wrong = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
   CHECK(wrong.status == 2);
