@@ -41,6 +41,14 @@ TEST_CASE("hydra control status shows models, devices and host memory") {
         "host memory 200.0 MiB of 250.0 MiB, peak 200.0 MiB; 12 s since the start\n");
 }
 
+TEST_CASE("hydra control status shows no text that a terminal obeys") {
+  run_in_folder r;
+  r.run.change([](std::vector<fake_model>& models) { models.front().name = "gpt\x1b[31m\xe2\x80\xae"; });
+  const outcome o = r.control("status");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("gpt\\x1b[31m\\u202e") && !Contains("\x1b") && !Contains("\xe2\x80\xae"));
+}
+
 TEST_CASE("hydra control does to the run what its words say, and tells it") {
   run_in_folder r;
   r.folder.write("more.toml", "[[model]]\nname = \"d\"\n[[model]]\nname = \"e\"\n");

@@ -1,5 +1,6 @@
 // How hydra node finds a run and is let in.
 
+#include "apps/run_folder/stopped_models.hpp"
 #include "tests/apps/commands/forked_program.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -83,10 +84,12 @@ TEST_CASE("a node needs the keys of its run, and is told both ways to them") {
   CHECK_THAT(node_refusal(folder, "--join there --keys other"), Contains("other/authority.pem: no such file"));
 }
 
-TEST_CASE("a node joins by the line that hydra train prints, and the keys of the run are gone when it has completed") {
+TEST_CASE("a node joins by the line that hydra train prints, also if it is quiet, and its keys are gone at its end") {
   const temporary_folder folder, elsewhere;
   folder.write("w.toml", example);
-  heard_program run{folder, coordinating};
+  std::vector<std::string> quietly = coordinating;
+  quietly.emplace_back("--quiet");
+  heard_program run{folder, quietly};
   const std::string line = run.after("nodes join by: hydra ");
   REQUIRE(!line.empty());
   CHECK(fs::exists(folder.path() / "a run/keys/key.pem"));
@@ -97,6 +100,19 @@ TEST_CASE("a node joins by the line that hydra train prints, and the keys of the
   CHECK(run.end() == 0);
   CHECK_FALSE(fs::exists(folder.path() / "a run/keys"));
   CHECK_THAT(folder.read("a run/report.json"), Contains("sha256:"));
+}
+
+TEST_CASE("a model that is stopped while a cluster trains is stopped, too, in a run that is resumed") {
+  const temporary_folder folder;
+  std::string other = example.substr(example.find("[[model]]"));
+  other.replace(other.find("gpt"), 3, "other");
+  folder.write("w.toml", example + other);
+  heard_program run{folder, coordinating};
+  CHECK(!run.after("nodes join by: ").empty());
+  CHECK(run_hydra(folder, "control 'a run' stop gpt").status == 0);
+  CHECK(read_stopped(folder.path() / "a run") == std::vector<std::string>{"gpt"});
+  CHECK(run_hydra(folder, "control 'a run' quit").status == 0);
+  CHECK(run.end() == 130);
 }
 
 TEST_CASE("a node that is started before its run waits for it") {

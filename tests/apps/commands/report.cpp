@@ -116,6 +116,16 @@ TEST_CASE("a ranking that cannot be read is a note, and the models are shown wit
              StartsWith("note: the ranking of the search is not shown: runs/w/search.jsonl: line 1 is no decision"));
 }
 
+TEST_CASE("a note of a report is shown as no terminal obeys it") {
+  const temporary_folder folder;
+  std::string report = interrupted_report;
+  report.replace(report.find("<a> was"), 3, "\\u001b[2J");
+  write_run(folder, report);
+  const outcome o = run_hydra(folder, "report run");
+  CHECK(o.status == 0);
+  CHECK(o.err == "note: a checkpoint of \\x1b[2J was passed over\n");
+}
+
 TEST_CASE("a run before its first step, which has no metrics yet, is shown with its models") {
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "run");

@@ -1,5 +1,6 @@
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 
+#include "models/tokenizers/token_table.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/temporary_file.hpp"
@@ -81,6 +82,23 @@ TEST_CASE("each invalid or unsupported tokenizer.json is refused with file and k
     CAPTURE(patch);
     CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), Catch::StartsWith(on_disk.path().string() + why));
   }
+}
+
+TEST_CASE("the id of a token is at most 4194303, which a vocabulary must be large enough for") {
+  token_table table;
+  CHECK_FALSE(table.add("x", 4194303));
+  CHECK(table.add("y", 4194304) == "the id 4194304 is above 4194303");
+  CHECK(table.size() == 4194304);
+  const auto check_refusal = [](const std::string& patch, const char* why) {
+    auto file = bpe_file({"a b"});
+    file.merge_patch(nlohmann::json::parse(patch));
+    const temporary_file on_disk{file.dump()};
+    CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), Catch::Contains(why));
+  };
+  check_refusal(R"({"model": {"vocab": {"x": 4194303}}})", "tokens have ids up to 4194303: too far apart");
+  check_refusal(R"({"model": {"vocab": {"x": 4194304}}})", "the id 4194304 is above 4194303");
+  check_refusal(R"({"added_tokens": [{"id": 4194303, "content": "<x>"}]})", "too far apart");
+  check_refusal(R"({"added_tokens": [{"id": 4194304, "content": "<x>"}]})", "the id is no integer from 0 to 4194303");
 }
 
 TEST_CASE("what is not supported is refused with the alternative") {
