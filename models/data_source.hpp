@@ -72,6 +72,13 @@ class data_source {
   /// Token ids in the inputs of samples of text are below it, where that is known and classes() is something else; else 0.
   virtual std::int64_t vocabulary() const { return 0; }
 
+  /// Of causal samples of text: one more than the highest token id that they really have. A tokenizer, and so classes(), may
+  /// have more tokens than their texts. Of other samples classes().
+  virtual std::int64_t observed_vocabulary() const { return classes(); }
+
+  /// For messages: the token of an id, if the source knows the tokenizer and that has such a token; else empty.
+  virtual std::string token_text(std::int64_t /*id*/) const { return {}; }
+
   /// Writes sample `index` (raw bytes of the specs above); returns the number of targets that count.
   virtual std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                            std::span<std::byte> target) const = 0;

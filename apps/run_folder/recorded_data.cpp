@@ -39,6 +39,7 @@ class data_kind_only final : public data_source {
   tensor_spec sample_target() const override { return of_.target; }
   std::vector<sample_part> sample_parts() const override { return of_.parts; }
   std::int64_t classes() const override { return of_.classes; }
+  std::int64_t observed_vocabulary() const override { return 0; }  // the run has looked at the samples
   std::vector<std::string> class_names() const override { return of_.class_names; }
   std::optional<pixel_scale> pixel_scaling() const override { return of_.scaling; }
   std::string describe() const override { return of_.description; }

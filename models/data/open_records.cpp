@@ -44,7 +44,7 @@ source open_joined(const text_records& r) {
   encoder_marks_of(*r.by, true, r.name);  // before anything is tokenised
   return open_windows({r.name, joined(r.train.get(), *r.by), joined(r.validation.get(), *r.by), r.by->vocabulary(),
                        notes_of(r.train, r.validation)},
-                      r.by.get(), r.masking, r.wants);
+                      r.by, r.masking, r.wants);
 }
 
 std::string identity_of(const text_records& r) {
@@ -88,22 +88,31 @@ record_encoding encoding_of(const text_records& r) {
   return chat_encoding(r.by, {.format = *r.chat, .loss = r.loss, .window = window});
 }
 
+/// Padding has no loss: one that no record holds, which a model need not have a row for, is left to another id.
+std::int64_t padding_of(const special_tokens& special, std::int64_t observed) {
+  for (const std::optional<std::uint32_t> id : {special.padding, special.end_of_text})
+    if (id && *id < observed) return *id;
+  return 0;
+}
+
 source open_causal(const text_records& r) {
   record_windows::require_context(r.name, r.wants.context);
   const record_encoding encoding = encoding_of(r);
   const auto tokens = [&](const record_list* records) {
     return records ? record_tokens::of(*records, encoding, *r.by) : record_tokens{};
   };
-  const special_tokens special = r.by->special();
+  const record_tokens train = tokens(r.train.get()), validation = tokens(r.validation.get());
+  const std::int64_t observed = std::max(train.observed_vocabulary(), validation.observed_vocabulary());
   return std::make_shared<record_windows>(
       record_windows_options{.name = r.name,
                              .train_file = r.train,
                              .validation_file = r.validation,
-                             .train = tokens(r.train.get()),
-                             .validation = tokens(r.validation.get()),
+                             .train = train,
+                             .validation = validation,
                              .vocabulary = r.by->vocabulary(),
+                             .by = r.by,
                              .context = r.wants.context,
-                             .padding = special.padding.value_or(special.end_of_text.value_or(0)),
+                             .padding = padding_of(r.by->special(), observed),
                              .packed = r.packing,
                              .seed = r.seed,
                              .fingerprint = fmt::format("{}, {}{}", identity_of(r), encoding.key,

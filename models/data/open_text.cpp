@@ -51,7 +51,7 @@ source open_text(const text_files& o, const sample_request& wants) {
   if (is_given(o.tokenizer)) name += ", " + by->describe();
   if (wants.form == sample_form::masked) encoder_marks_of(*by, true, name);  // before a long text is tokenised
   return open_windows(
-      {std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256}, by.get(),
+      {std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256}, by,
       o.masking, wants);
 }
 
@@ -64,7 +64,7 @@ source open_tokens(const token_files& o, const sample_request& wants) {
   const auto ids = [&](const std::filesystem::path& file) {
     return file.empty() ? token_list{} : token_list::ids_of(file, vocabulary);
   };
-  return open_windows({name, ids(o.train), ids(o.validation), vocabulary}, by.get(), o.masking, wants);
+  return open_windows({name, ids(o.train), ids(o.validation), vocabulary}, by, o.masking, wants);
 }
 
 }  // namespace hydra

@@ -36,15 +36,16 @@ std::vector<std::string> notes_of(const token_parts& parts, const tokenizer* by,
 
 }  // namespace
 
-std::shared_ptr<const data_source> open_windows(token_parts parts, const tokenizer* by, const mask_options& masking,
-                                                const sample_request& wants) {
-  std::string fingerprint = fingerprint_of(parts, by, masking, wants);
-  std::vector<std::string> notes = notes_of(parts, by, wants);
+std::shared_ptr<const data_source> open_windows(token_parts parts, const std::shared_ptr<const tokenizer>& by,
+                                                const mask_options& masking, const sample_request& wants) {
+  std::string fingerprint = fingerprint_of(parts, by.get(), masking, wants);
+  std::vector<std::string> notes = notes_of(parts, by.get(), wants);
   if (wants.form == sample_form::causal)
     return std::make_shared<token_windows>(token_windows_options{.name = std::move(parts.name),
                                                                  .train = std::move(parts.train),
                                                                  .validation = std::move(parts.validation),
                                                                  .vocabulary = parts.vocabulary,
+                                                                 .by = by,
                                                                  .context = wants.context,
                                                                  .fingerprint = std::move(fingerprint),
                                                                  .notes = std::move(notes)});

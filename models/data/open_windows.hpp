@@ -22,7 +22,7 @@ struct token_parts {
 
 /// Causal or masked windows. `by` provides the special tokens of masked ones, and may be null for causal ones. Throws
 /// as token_windows, masked_windows and encoder_marks_of do.
-std::shared_ptr<const data_source> open_windows(token_parts parts, const tokenizer* by, const mask_options& masking,
-                                                const sample_request& wants);
+std::shared_ptr<const data_source> open_windows(token_parts parts, const std::shared_ptr<const tokenizer>& by,
+                                                const mask_options& masking, const sample_request& wants);
 
 }  // namespace hydra

@@ -23,6 +23,8 @@ class record_tokens {
   record_word word(std::size_t record, std::size_t i) const noexcept {
     return static_cast<record_word>(words_[(*begins_)[record] + 1 + i]);
   }
+  /// One more than the largest id; 0 if there is none. Reads all of them.
+  std::int64_t observed_vocabulary() const noexcept;
   /// Whether it has lost tokens to fit into a window.
   bool shortened(std::size_t record) const noexcept {
     return length(record) > 0 && (word(record, 0) & shortened_record) != 0;

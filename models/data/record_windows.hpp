@@ -5,7 +5,9 @@
 #include "models/data/record_parts.hpp"
 #include "models/data/record_tokens.hpp"
 #include "models/data_source.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@ struct record_windows_options {
   std::shared_ptr<const record_list> train_file{}, validation_file{};  ///< that the records come from; may be null
   record_tokens train{}, validation{};
   std::int64_t vocabulary = 0;
+  std::shared_ptr<const tokenizer> by{};  ///< for messages; null: not known
   std::int64_t context = 0;  ///< tokens per sample; no record has more than context + 1
   std::int64_t padding = 0;  ///< id
   bool packed = false;
@@ -41,6 +44,10 @@ class record_windows final : public data_source {
   tensor_spec sample_input() const override;
   tensor_spec sample_target() const override { return {{options_.context}, element::i64}; }
   std::int64_t classes() const override { return options_.vocabulary; }
+  std::int64_t observed_vocabulary() const override {
+    return std::max(options_.train.observed_vocabulary(), options_.validation.observed_vocabulary());
+  }
+  std::string token_text(std::int64_t id) const override { return text_of_token(options_.by.get(), id); }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::size_t tokens_of(split part, std::size_t index) const override;

@@ -23,6 +23,11 @@ std::string token_list::digest() const {
   return hash.finish();
 }
 
+std::int64_t token_list::observed_vocabulary() const noexcept {
+  if (!words_.empty()) return std::int64_t{*std::ranges::max_element(words_)} + 1;
+  return bytes_.empty() ? 0 : std::to_integer<std::int64_t>(*std::ranges::max_element(bytes_)) + 1;
+}
+
 token_list token_list::bytes_of(const std::filesystem::path& text) {
   auto file = map_text(text);
   token_list result;

@@ -38,6 +38,9 @@ class token_list {
   /// SHA-256 of the ids as they are in memory, 64 hex digits. Reads all of them, unless the list was created with it.
   std::string digest() const;
 
+  /// One more than the largest id; 0 if there is none. Reads all of them.
+  std::int64_t observed_vocabulary() const noexcept;
+
   std::size_t size() const noexcept { return words_.size() + bytes_.size(); }
   std::int64_t operator[](std::size_t i) const noexcept {
     return words_.empty() ? std::to_integer<std::int64_t>(bytes_[i]) : words_[i];

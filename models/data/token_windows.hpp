@@ -4,6 +4,12 @@
 #include "models/data/markov_table.hpp"
 #include "models/data/token_list.hpp"
 #include "models/data_source.hpp"
+#include "models/tokenizers/tokenizer.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -12,6 +18,7 @@ struct token_windows_options {
   token_list train{};
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
+  std::shared_ptr<const tokenizer> by{};  ///< for messages; null: not known
   std::int64_t context = 0;                        ///< tokens per sample
   std::shared_ptr<const markov_table> language{};  ///< the source of the tokens, if it is known
   std::string fingerprint{};
@@ -29,6 +36,10 @@ class token_windows final : public data_source {
   tensor_spec sample_input() const override;
   tensor_spec sample_target() const override { return sample_input(); }
   std::int64_t classes() const override { return options_.vocabulary; }
+  std::int64_t observed_vocabulary() const override {
+    return std::max(options_.train.observed_vocabulary(), options_.validation.observed_vocabulary());
+  }
+  std::string token_text(std::int64_t id) const override { return text_of_token(options_.by.get(), id); }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   void require_unchanged() const override {

@@ -55,9 +55,8 @@ void check_targets(const exported_graph& g, const data_source& data) {
           fmt::format("the output for a sample is {}, and its targets are {}: classes are the last dimension of the "
                       "output, as after permute(0, 2, 3, 1) of images",
                       text, to_string(target)));
-    if (output.back() < data.classes())
-      refuse(
-          fmt::format("the output for a sample is {}, and {} has {} classes", text, data.describe(), data.classes()));
+    if (const std::int64_t classes = data.observed_vocabulary(); output.back() < classes)
+      refuse(fmt::format("the output for a sample is {}, and {} has {} classes", text, data.describe(), classes));
   } else if (output != target.shape) {
     refuse(fmt::format("the output for a sample is {}, and its target is {}", text, to_string(target)));
   }

@@ -53,6 +53,11 @@ std::shared_ptr<const tokenizer> open_file(const fs::path& file) {
 
 }  // namespace
 
+std::string text_of_token(const tokenizer* by, std::int64_t id) {
+  if (!by || id < 0 || id >= by->vocabulary()) return {};
+  return by->decode(std::array{static_cast<std::uint32_t>(id)});
+}
+
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) {
   const auto& [bytes, file, vocab, merges, added] = choice;
   if (bytes && !(file.empty() && vocab.empty() && merges.empty()))

@@ -54,6 +54,9 @@ class tokenizer {
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
+/// For messages: empty if there is no tokenizer, or none of its tokens has the id.
+std::string text_of_token(const tokenizer* by, std::int64_t id);
+
 /// How a workload names a tokenizer: bytes, a file, or two. Empty: that of the checkpoint which the model starts from,
 /// bytes for other models.
 struct tokenizer_choice {

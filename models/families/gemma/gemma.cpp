@@ -52,6 +52,7 @@ chain build_gemma(const gemma_options& options, const data_source& data) {
   chain result = decoder_chain("gemma", input, layers);
   result.publish_as(gemma_hub_form(o));
   result.validate();
+  note_tokens_beyond(result, o.vocabulary, data);
   return result;
 }
 

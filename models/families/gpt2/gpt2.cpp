@@ -31,6 +31,7 @@ chain build_gpt2(const gpt2_options& options, const data_source& data) {
   complete.vocabulary = vocabulary;
   result.publish_as(gpt2_hub_form(complete));
   result.validate();
+  note_tokens_beyond(result, vocabulary, data);
   return result;
 }
 

@@ -34,6 +34,7 @@ chain build_llama(const llama_options& options, const data_source& data) {
   chain result = decoder_chain("llama", input, layers);
   result.publish_as(llama_hub_form(o));
   result.validate();
+  note_tokens_beyond(result, o.vocabulary, data);
   return result;
 }
 

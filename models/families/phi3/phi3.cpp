@@ -33,6 +33,7 @@ chain build_phi3(const phi3_options& options, const data_source& data) {
   chain result = decoder_chain("phi3", input, layers);
   result.publish_as(phi3_hub_form(o));
   result.validate();
+  note_tokens_beyond(result, o.vocabulary, data);
   return result;
 }
 

@@ -49,10 +49,11 @@ void write_talks(const temporary_folder& folder, const std::string& chain, const
 }
 
 /// For a tokenizer without the tokens of a template.
-void write_text(const temporary_folder& folder, const std::string& chain, const std::string& more = "") {
+void write_text(const temporary_folder& folder, const std::string& chain, const std::string& more = "",
+                const std::string& end = "") {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "abcd ";
-  folder.write("text.txt", text);
+  folder.write("text.txt", text + end);
   write_workload(folder, "kind = \"text\"\ntrain = \"text.txt\"\nvalidation = \"text.txt\"",
                  "chain = { " + chain + " }\n" + more);
 }
@@ -130,9 +131,9 @@ TEST_CASE("an adapter of a grown model has the rows of the embedding and the hea
   const double trained = evaluated_loss(folder, "run");
   write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
   CHECK(evaluated_loss(folder, "w.toml") == trained);
-  write_text(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n");
+  write_text(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n", "<|im_end|>");
   CHECK_THAT(run_hydra(folder, "evaluate w.toml").err,
-             Contains("vocabulary is 257") && Contains("token ids up to 258") && Contains("tokens = ["));
+             Contains("vocabulary is 257") && Contains("token ids up to 258 (\"<|im_end|>\")") && Contains("tokens = ["));
   const outcome o = run_hydra(folder, "evaluate w.toml --set data.d.tokenizer=bytes");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("is [259, 4]; the model has [257, 4]") && Contains("tokens = ["));
@@ -157,16 +158,27 @@ TEST_CASE("an adapter that does not train the rows of new tokens says so, and ha
              Contains("in transformer.wte.weight are not trained: modules_to_save of the adapter does not name"));
 }
 
-TEST_CASE("a tokenizer with more tokens than the embedding is refused with what to do, which helps") {
+TEST_CASE("a text with a token beyond the embedding is refused with what to do, which helps") {
+  const temporary_folder folder;
+  write_small_base(folder, 256);
+  write_text(folder, "from = \"base\"", "", "<|endoftext|>");
+  const outcome o = run_hydra(folder, "evaluate w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256 (\"<|endoftext|>\")") &&
+                        Contains("tokens = [") && Contains("the data name: tokenizer = { file = \"BASE\" }"));
+  write_text(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]", "", "<|endoftext|>");
+  CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
+}
+
+TEST_CASE("a token beyond the embedding that no text has is noted, and an export's tokenizer keeps it") {
   const temporary_folder folder;
   write_small_base(folder, 256);
   write_text(folder, "from = \"base\"");
-  const outcome o = run_hydra(folder, "evaluate w.toml");
-  CHECK(o.status == 2);
-  CHECK_THAT(o.err, Contains("vocabulary is 256") && Contains("token ids up to 256") && Contains("tokens = [") &&
-                        Contains("the data name: tokenizer = { file = \"BASE\" }"));
-  write_text(folder, "from = \"base\", tokens = [\"<|endoftext|>\"]");
-  CHECK(run_hydra(folder, "evaluate w.toml").status == 0);
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
+             Contains("tokens beyond the vocabulary of 256, which the texts do not have: <|endoftext|>"));
+  train_and_export(folder, "run", "out");
+  CHECK(stored_shape(folder, "out", "wte.weight") == tensor_shape{256, 4});
+  CHECK(folder.read("out/tokenizer.json") == folder.read("base/tokenizer.json"));
 }
 
 TEST_CASE("a chat template whose tokens are missing is refused with the keys that add them, which help") {
