@@ -39,7 +39,7 @@ const json& off() {
 }
 
 bool is_off(const std::string& key, const json& value) {
-  return value == false || (value.is_structured() && value.empty()) || off().value(key, json{}) == value;
+  return value == false || off().value(key, json{}) == value;
 }
 
 void ignore_without_effect(const model_config& config) {

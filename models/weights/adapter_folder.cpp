@@ -70,10 +70,8 @@ std::vector<std::string> unread_keys_of(const model_config& config) {
   config.ignore({"auto_mapping", "inference_mode", "peft_version", "revision", "task_type", "megatron_config",
                  "megatron_core", "runtime_config", "fan_in_fan_out", "corda_config", "eva_config", "loftq_config",
                  "lora_ga_config", "qalora_group_size"});
-  for (const std::string& key : config.unread()) {
-    const json& value = config.content().at(key);
-    if (value == false || (value.is_structured() && value.empty())) config.ignore({key});  // it is switched off
-  }
+  for (const std::string& key : config.unread())
+    if (config.content().at(key) == false) config.ignore({key});  // it is switched off
   return key_notes(config, {});
 }
 

@@ -13,6 +13,7 @@ std::vector<std::string> key_notes(const model_config& config, const std::set<st
   for (const std::string& name : config.unread()) {
     if (without_effect.contains(name)) continue;
     const auto found = config.content().find(name);  // not one of a nested table
+    if (found != config.content().end() && found->is_structured() && found->empty()) continue;
     notes.push_back(fmt::format("{}: Hydra does not use {}{}", config.file(), shown(name),
                                 found == config.content().end() ? "" : " = " + shown_json(*found)));
   }

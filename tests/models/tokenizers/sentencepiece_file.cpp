@@ -88,6 +88,14 @@ TEST_CASE("files next to a tokenizer.model add tokens with ids beyond its own") 
                     Catch::Contains("added_tokens.json: \"<pad>\": the id 4 is that of"));
 }
 
+TEST_CASE("an empty table or list in the settings beside a tokenizer.model says nothing, and is not noted") {
+  const temporary_folder folder;
+  folder.write("tokenizer_config.json", R"({"sp_model_kwargs": {}, "others": [], "another": {"a": 1}})");
+  const auto notes = opened(folder, made_model::bpe)->notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Catch::Contains("Hydra does not use another = "));
+}
+
 TEST_CASE("the identity of a tokenizer.model covers its bytes and the files next to it") {
   const temporary_folder folder;
   const std::string bpe = opened(folder, made_model::bpe)->identity();
