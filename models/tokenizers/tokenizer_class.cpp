@@ -23,10 +23,11 @@ constexpr std::string_view qwen2_words =
 
 /// Of a model whose settings name none.
 std::string usual_class(const std::string& model_type) {
-  static const std::map<std::string, std::string> all{{"bert", "BertTokenizer"},        {"gpt2", "GPT2Tokenizer"},
-                                                      {"qwen3", "Qwen2Tokenizer"},      {"gemma", "GemmaTokenizer"},
-                                                      {"gemma2", "GemmaTokenizer"},     {"gemma3", "GemmaTokenizer"},
-                                                      {"gemma3_text", "GemmaTokenizer"}};
+  static const std::map<std::string, std::string> all{
+      {"bert", "BertTokenizer"},        {"code_llama", "CodeLlamaTokenizer"}, {"distilbert", "BertTokenizer"},
+      {"gemma", "GemmaTokenizer"},      {"gemma2", "GemmaTokenizer"},         {"gemma3", "GemmaTokenizer"},
+      {"gemma3_text", "GemmaTokenizer"}, {"gpt2", "GPT2Tokenizer"},           {"gpt_neox", "GPTNeoXTokenizer"},
+      {"qwen3", "Qwen2Tokenizer"}};
   const auto found = all.find(model_type);
   return found == all.end() ? std::string{follows_file} : found->second;
 }
@@ -64,6 +65,10 @@ made_forms gpt2_forms(const tokenizer_settings& settings) {
   return {one_form(nullptr, byte_level(settings, true), {{"ignore_merges", false}})};
 }
 
+made_forms neox_forms(const tokenizer_settings& settings) {
+  return {one_form({{"type", "NFC"}}, byte_level(settings, true), {{"ignore_merges", false}})};
+}
+
 made_forms qwen2_forms(const tokenizer_settings& settings) {
   const json split{{"type", "Split"}, {"pattern", {{"Regex", qwen2_words}}}, {"behavior", "Isolated"}};
   return {one_form({{"type", "NFC"}},
@@ -75,8 +80,9 @@ json written_blanks() { return {{"type", "Replace"}, {"pattern", {{"String", " "
 
 json piece_model() { return {{"byte_fallback", true}, {"fuse_unk", true}, {"ignore_merges", false}}; }
 
-made_forms llama_forms(const tokenizer_settings& settings) {
-  const bool prefix = settings.flag("add_prefix_space", true), always = settings.flag("legacy", false);
+/// `always`: a blank is put before each part of a text, else before the first.
+made_forms piece_forms(const tokenizer_settings& settings, bool always) {
+  const bool prefix = settings.flag("add_prefix_space", true);
   const json blanks{{"type", "Metaspace"},
                     {"replacement", "\u2581"},
                     {"prepend_scheme", prefix ? always ? "always" : "first" : "never"},
@@ -85,6 +91,12 @@ made_forms llama_forms(const tokenizer_settings& settings) {
   if (!prefix) all.push_back(one_form(written_blanks(), nullptr, piece_model()));
   return all;
 }
+
+made_forms llama_forms(const tokenizer_settings& settings) {
+  return piece_forms(settings, settings.flag("legacy", false));
+}
+
+made_forms code_llama_forms(const tokenizer_settings& settings) { return piece_forms(settings, false); }
 
 /// The normalizer leaves no blank at which the words could be split.
 made_forms gemma_forms(const tokenizer_settings&) {
@@ -102,11 +114,10 @@ bool has_bytes(const json& file) {
 }
 
 maker maker_of(const std::string& name, const model_config& file) {
-  static const std::map<std::string, maker> all{{"BertTokenizer", &bert_forms},
-                                                {"GPT2Tokenizer", &gpt2_forms},
-                                                {"Qwen2Tokenizer", &qwen2_forms},
-                                                {"LlamaTokenizer", &llama_forms},
-                                                {"GemmaTokenizer", &gemma_forms}};
+  static const std::map<std::string, maker> all{
+      {"BertTokenizer", &bert_forms},    {"CodeLlamaTokenizer", &code_llama_forms}, {"DistilBertTokenizer", &bert_forms},
+      {"GemmaTokenizer", &gemma_forms},  {"GPT2Tokenizer", &gpt2_forms},            {"GPTNeoXTokenizer", &neox_forms},
+      {"LlamaTokenizer", &llama_forms},  {"Qwen2Tokenizer", &qwen2_forms}};
   const auto found = all.find(name);
   const bool as_stored = found == all.end() || (name == "LlamaTokenizer" && has_bytes(file.content()));
   return as_stored ? nullptr : found->second;
@@ -191,7 +202,7 @@ std::vector<std::string> class_notes(const tokenizer_settings& settings, const m
   const maker make = maker_of(name, file);
   if (!make) return {};
   std::vector<std::string> parts = differing(file.content(), make(settings));
-  if (name == "BertTokenizer" &&
+  if (make == &bert_forms &&
       !(is_only(special.before, special.classify) && is_only(special.after, special.separate)))
     parts.push_back("post_processor [CLS] TEXT [SEP]");
   if (parts.empty()) return {};

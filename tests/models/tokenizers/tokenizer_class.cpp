@@ -125,6 +125,26 @@ TEST_CASE("Llama's class puts a blank only before a text unless legacy is true, 
   CHECK(notes(pieces(), of_type("gemma")).size() == 1);
 }
 
+TEST_CASE("CodeLlama's class puts a blank only before a text, whatever legacy says") {
+  const json settings{{"tokenizer_class", "CodeLlamaTokenizerFast"}, {"legacy", true}};
+  CHECK(notes(pieces_behind("first"), of_type("llama"), settings).empty());
+  const texts other = notes(pieces(), of_type("llama"), settings);
+  REQUIRE(other.size() == 1);
+  CHECK_THAT(other[0], Contains("CodeLlamaTokenizer has") && Contains("normalizer null") &&
+                           Contains("\"prepend_scheme\":\"first\""));
+}
+
+TEST_CASE("DistilBERT's class is BERT's, and GPT-NeoX's composes letters before it makes GPT-2's words") {
+  CHECK(notes(bert(true), json::object(), with_class("DistilBertTokenizer")).empty());
+  CHECK_THAT(notes(bert(false), json::object(), with_class("DistilBertTokenizerFast")).at(0),
+             Contains("DistilBertTokenizer has") && Contains("\"lowercase\":true"));
+  CHECK(notes(bert(false), of_type("distilbert")).size() == 1);
+  json file = bpe_file({});
+  CHECK_THAT(notes(file, of_type("gpt_neox")).at(0), Contains("GPTNeoXTokenizer has") && Contains("\"NFC\""));
+  file["normalizer"] = {{"type", "NFC"}};
+  CHECK(notes(file, of_type("gpt_neox"), with_class("GPTNeoXTokenizer")).empty());
+}
+
 TEST_CASE("a config.json that is not that of a model says nothing of the tokenizer beside it") {
   const temporary_folder folder;
   folder.write("tokenizer.json", bpe_file({}).dump());
