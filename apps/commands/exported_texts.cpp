@@ -53,21 +53,22 @@ std::string with_ends(const std::string& config, const std::vector<std::int64_t>
 constexpr const char* settings_file = "tokenizer_config.json";
 constexpr const char* template_file = "chat_template.jinja";
 
+/// Of a tokenizer.model without files beside it; nothing if that cannot be written as one.
+std::optional<std::string> made_json(const copied_files& copied) {
+  const bool alone = copied.size() == 1 && copied.contains("tokenizer.model");
+  return alone ? sentencepiece_json(copied.at("tokenizer.model")) : std::nullopt;
+}
+
 /// What transformers needs beside a tokenizer that has no settings: without them it guesses a kind by the model's.
 void write_tokenizer_settings(durable_folder& into, const copied_files& copied, const tokenizer& words) {
-  if (!copied.contains("tokenizer.json")) {
-    const bool alone = copied.size() == 1 && copied.contains("tokenizer.model");
-    const auto made = alone ? sentencepiece_json(copied.at("tokenizer.model")) : std::nullopt;
-    if (!made) {
-      if (copied.contains("tokenizer.model"))
-        tell_line(
-            "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give "
-            "the data a tokenizer.json for the same ids");
-      return;
-    }
-    add_text(into, "tokenizer.json", *made);
-  }
-  add_text(into, settings_file, tokenizer_settings_of(words));
+  const auto made = made_json(copied);
+  if (made) add_text(into, "tokenizer.json", *made);
+  const bool has_json = made || copied.contains("tokenizer.json");
+  if (has_json && !copied.contains(settings_file)) add_text(into, settings_file, tokenizer_settings_of(words));
+  if (!has_json && copied.contains("tokenizer.model"))
+    tell_line(
+        "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give the data a "
+        "tokenizer.json for the same ids");
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ void exported_texts::write_tokenizer(durable_folder& into) {
   const auto choice = tokenizer_for(data_, trained_.wants());
   const copied_files copied = copy_tokenizer_files(into, choice.value_or(tokenizer_choice{}));
   if (!copied.empty()) words_ = open_tokenizer(*choice);
-  if (words_ && !copied.contains(settings_file)) write_tokenizer_settings(into, copied, *words_);
+  if (words_) write_tokenizer_settings(into, copied, *words_);
   write_template(into);
 }
 

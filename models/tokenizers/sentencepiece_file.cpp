@@ -4,6 +4,7 @@
 #include "models/tokenizers/file_tokenizer.hpp"
 #include "models/tokenizers/settings_notes.hpp"
 #include "models/tokenizers/special_names.hpp"
+#include "models/tokenizers/tokenizer_class.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -11,6 +12,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -108,6 +110,7 @@ void read_companions(tokenizer_source& source, const fs::path& folder, tokenizer
   add_beside(settings, new_ids::as_written, parts);
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
   add_named_frame(settings, parts.special);
+  std::ranges::move(class_notes_on_pieces(settings, parts.file), std::back_inserter(parts.notes));
   add_notes(settings, parts.notes);
 }
 

@@ -216,6 +216,16 @@ std::vector<std::string> class_notes(const tokenizer_settings& settings, const m
                            "transformers follows it, too")};
 }
 
+std::vector<std::string> class_notes_on_pieces(const tokenizer_settings& settings, std::string_view file) {
+  const std::string name = class_of_tokenizer(settings);
+  if (name != "CodeLlamaTokenizer" && name != "LlamaTokenizer") return {};
+  if (settings.config) settings.config->ignore({"legacy"});
+  const made_forms all = name == "LlamaTokenizer" ? llama_forms(settings) : code_llama_forms(settings);
+  return {fmt::format("{}: Hydra follows it; transformers' {} has, instead of what it says, pre_tokenizer {}, and gives some "
+                      "texts other ids; the tokenizer.json that its save_pretrained() writes has the same ids in both",
+                      file, name, shown_json(all.front().at("pre_tokenizer")))};
+}
+
 void require_class(const tokenizer_settings& settings, std::string_view vocabulary,
                    std::span<const std::string_view> known) {
   const std::string name = class_of_tokenizer(settings);

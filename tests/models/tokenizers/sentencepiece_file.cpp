@@ -96,6 +96,23 @@ TEST_CASE("an empty table or list in the settings beside a tokenizer.model says 
   CHECK_THAT(notes[0], Catch::Contains("Hydra does not use another = "));
 }
 
+TEST_CASE("a class of transformers that puts blanks in other places than a tokenizer.model is noted with where it does") {
+  const temporary_folder folder;
+  const auto notes = [&](const char* settings) {
+    folder.write("tokenizer_config.json", settings);
+    return opened(folder, made_model::bpe)->notes();
+  };
+  const auto llama = notes(R"({"tokenizer_class": "LlamaTokenizer", "legacy": false})");
+  REQUIRE(llama.size() == 1);
+  CHECK_THAT(llama[0], Catch::Contains("tokenizer.model: Hydra follows it; transformers' LlamaTokenizer has") &&
+                           Catch::Contains("\"prepend_scheme\":\"first\""));
+  CHECK_THAT(notes(R"({"tokenizer_class": "LlamaTokenizer", "legacy": true})").at(0), Catch::Contains("\"always\""));
+  const auto code = notes(R"({"tokenizer_class": "CodeLlamaTokenizer", "legacy": true})");
+  REQUIRE(code.size() == 1);
+  CHECK_THAT(code[0], Catch::Contains("CodeLlamaTokenizer has") && Catch::Contains("\"first\""));
+  CHECK(notes(R"({"tokenizer_class": "GemmaTokenizer"})").empty());
+}
+
 TEST_CASE("the identity of a tokenizer.model covers its bytes and the files next to it") {
   const temporary_folder folder;
   const std::string bpe = opened(folder, made_model::bpe)->identity();
