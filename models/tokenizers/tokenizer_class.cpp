@@ -24,10 +24,11 @@ constexpr std::string_view qwen2_words =
 /// Of a model whose settings name none.
 std::string usual_class(const std::string& model_type) {
   static const std::map<std::string, std::string> all{
-      {"bert", "BertTokenizer"},        {"code_llama", "CodeLlamaTokenizer"}, {"distilbert", "BertTokenizer"},
-      {"gemma", "GemmaTokenizer"},      {"gemma2", "GemmaTokenizer"},         {"gemma3", "GemmaTokenizer"},
-      {"gemma3_text", "GemmaTokenizer"}, {"gpt2", "GPT2Tokenizer"},           {"gpt_neox", "GPTNeoXTokenizer"},
-      {"qwen3", "Qwen2Tokenizer"}};
+      {"bart", "RobertaTokenizer"},       {"bert", "BertTokenizer"},          {"code_llama", "CodeLlamaTokenizer"},
+      {"distilbert", "BertTokenizer"},    {"gemma", "GemmaTokenizer"},        {"gemma2", "GemmaTokenizer"},
+      {"gemma3", "GemmaTokenizer"},       {"gemma3_text", "GemmaTokenizer"},  {"gpt2", "GPT2Tokenizer"},
+      {"gpt_neox", "GPTNeoXTokenizer"},   {"longformer", "RobertaTokenizer"}, {"qwen3", "Qwen2Tokenizer"},
+      {"roberta", "RobertaTokenizer"}};
   const auto found = all.find(model_type);
   return found == all.end() ? std::string{follows_file} : found->second;
 }

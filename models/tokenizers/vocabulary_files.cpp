@@ -56,13 +56,22 @@ void add_bert_frame(special_tokens& special) {
   if (special.separate) special.after = {*special.separate};
 }
 
+/// The tokens of the class, where no settings name others.
+void name_roberta_marks(const tokenizer_settings& settings, tokenizer_parts& parts) {
+  if (!settings.deciding("cls_token")) parts.special.classify = find_token(parts, "<s>");
+  if (!settings.deciding("sep_token")) parts.special.separate = find_token(parts, "</s>");
+}
+
 /// The class, which config.json may name, decides ids here.
 void add_bpe_frame(tokenizer_source& source, const tokenizer_settings& settings, tokenizer_parts& parts) {
-  if (std::ranges::find(roberta_classes, class_of_tokenizer(settings)) == roberta_classes.end()) {
+  const std::string name = class_of_tokenizer(settings);
+  if (std::ranges::find(roberta_classes, name) == roberta_classes.end()) {
     require_class(settings, parts.file, gpt2_classes);
     return add_named_frame(settings, parts.special);
   }
-  source.mark("[CLS] text [SEP]");
+  const bool as_bert = name == "DebertaTokenizer";
+  if (!as_bert) name_roberta_marks(settings, parts);
+  source.mark(as_bert ? "[CLS] text [SEP]" : "<s> text </s>");
   add_bert_frame(parts.special);
 }
 

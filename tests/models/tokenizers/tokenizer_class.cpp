@@ -204,4 +204,25 @@ TEST_CASE("a text of RobertaTokenizer's or MPNetTokenizer's older files begins w
   CHECK(frame(words, "MPNetTokenizer") == std::pair{ids{0}, ids{1}});
 }
 
+TEST_CASE("RobertaTokenizer, also of a model's type, has marks of its own where no settings name them") {
+  using ids = std::vector<std::uint32_t>;
+  const temporary_folder folder;
+  json vocabulary = bpe_file({})["model"]["vocab"];
+  std::uint32_t id = 256;
+  for (const char* const token : {"<s>", "</s>", "[CLS]", "[SEP]"}) vocabulary[token] = id++;
+  folder.write("vocab.json", vocabulary.dump());
+  folder.write("merges.txt", "");
+  const auto frame = [&](const json& settings, const json& config) {
+    folder.write("tokenizer_config.json", settings.dump());
+    folder.write("config.json", config.dump());
+    const auto special = open_tokenizer({.file = folder.path()})->special();
+    return std::pair{special.before, special.after};
+  };
+  for (const char* const type : {"roberta", "longformer", "bart"})
+    CHECK(frame(json::object(), of_type(type)) == std::pair{ids{256}, ids{257}});
+  CHECK(frame(with_class("RobertaTokenizer"), json::object()) == std::pair{ids{256}, ids{257}});
+  CHECK(frame({{"cls_token", "[CLS]"}}, of_type("roberta")) == std::pair{ids{258}, ids{257}});
+  CHECK(frame(with_class("DebertaTokenizer"), json::object()) == std::pair{ids{258}, ids{259}});
+}
+
 }  // namespace tokenizer_class_test
