@@ -108,12 +108,13 @@ TEST_CASE("the inputs of a workload are the files and folders that it names") {
 TEST_CASE("a tokenizer goes to nodes with the files that are read beside it") {
   const temporary_folder folder;
   write_inputs(folder.path(), std::string(500, '\0'));
-  const fs::path tokenizer = folder.write("tokenizer.json", "{}"), beside = folder.write("tokenizer_config.json", "{}");
+  const fs::path tokenizer = folder.write("tokenizer.json", "{}"), beside = folder.write("tokenizer_config.json", "{}"),
+                 model = folder.write("config.json", "{}");
   value_table root = parse_toml(workload_text, "w.toml");
   set_path(root, "data.ids.tokenizer.file", text_value(tokenizer.string(), {}));
   workload w;
   w.as_run = root;
-  CHECK(inputs_of(w).at(tokenizer.string()) == std::vector{tokenizer, beside});
+  CHECK(inputs_of(w).at(tokenizer.string()) == std::vector{tokenizer, beside, model});
 }
 
 }  // namespace hydra::apps
