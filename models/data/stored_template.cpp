@@ -1,5 +1,6 @@
 #include "models/data/stored_template.hpp"
 
+#include "models/data/chat_jinja.hpp"
 #include "models/data/jinja_texts.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -69,7 +70,7 @@ std::optional<std::string> note_of_stored_template(const fs::path& tokenizer, co
                                                    const chat_marks& marks) {
   if (tokenizer.empty()) return std::nullopt;
   const auto stored = find_stored(fs::is_directory(tokenizer) ? tokenizer : tokenizer.parent_path());
-  if (!stored) return std::nullopt;
+  if (!stored || stored->text == chat_jinja(chosen, marks)) return std::nullopt;
   const std::string lacking = chosen.name.empty() ? "" : lacking_in(chosen.name, stored->text, marks);
   if (!chosen.name.empty() && lacking.empty() && writes_all(stored->text, marks_written_by(chosen.name)))
     return std::nullopt;

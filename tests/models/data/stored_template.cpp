@@ -75,6 +75,15 @@ TEST_CASE("of each named template that is exported nothing is noted") {
   }
 }
 
+TEST_CASE("of roles that were exported nothing is noted where they are the workload's, too") {
+  const temporary_folder folder;
+  const template_choice roles{.roles = {{"user", {"<u>", "</u>"}}, {"assistant", {"<a>", "</a>"}}}};
+  folder.write("chat_template.jinja", chat_jinja(roles, some_marks));
+  CHECK(note_of(folder.path(), roles).value_or("") == "");
+  CHECK_THAT(note_of(folder.path(), {.roles = {{"user", {"<U>", "</u>"}}}}).value_or(""),
+             Contains("with the marks of the workload"));
+}
+
 TEST_CASE("texts of a template are those that it writes of a conversation of texts") {
   CHECK(jinja_texts("{# 'no' #}<s> {% for m in messages %}{{ m['role'] + ': \\'a\\'\\n  b' }}{% endfor %}\n</s>") ==
         std::vector<std::string>{"<s>", ": 'a'", "</s>"});
