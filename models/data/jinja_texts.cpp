@@ -40,7 +40,25 @@ bool is_compared(std::string_view before, std::string_view after) {
   before = trimmed(before);
   after = trimmed(after);
   return before.ends_with("==") || before.ends_with("!=") || before.ends_with(" in") || after.starts_with("==") ||
-         after.starts_with("!=") || after.starts_with("in ");
+         after.starts_with("!=") || after.starts_with("in ") || after.starts_with("not in ");
+}
+
+/// Of a text in quotes that begins there: its last character, or the end.
+std::size_t end_of_quoted(std::string_view source, std::size_t begin) {
+  std::size_t i = begin + 1;
+  while (i < source.size() && source[i] != source[begin]) i += source[i] == '\\' ? 2 : 1;
+  return std::min(i, source.size());
+}
+
+/// Where what has begun with "{{", "{%" or "{#" ends: comments have no quotes.
+std::size_t end_of_tag(std::string_view source) {
+  const std::string end{source[1] == '{' ? '}' : source[1], '}'};
+  if (source[1] == '#') return std::min(source.find(end, 2), source.size());
+  for (std::size_t i = 2; i < source.size(); ++i) {
+    if (source.substr(i).starts_with(end)) return i;
+    if (source[i] == '"' || source[i] == '\'') i = end_of_quoted(source, i);
+  }
+  return source.size();
 }
 
 class text_finder {
@@ -51,8 +69,7 @@ class text_finder {
       add(rest.substr(0, begin));
       rest.remove_prefix(begin);
       if (rest.size() < 2) break;
-      const std::string end{rest[1] == '{' ? '}' : rest[1], '}'};
-      const auto length = std::min(rest.find(end, 2), rest.size());
+      const auto length = end_of_tag(rest);
       take(rest[1], trimmed(rest.substr(2, length - 2), " \t\r\n-+"));
       rest.remove_prefix(std::min(length + 2, rest.size()));
     }
@@ -104,12 +121,6 @@ class text_finder {
         add(unescaped(expression.substr(i + 1, end - i - 1)));
       i = end;
     }
-  }
-
-  static std::size_t end_of_quoted(std::string_view expression, std::size_t begin) {
-    std::size_t i = begin + 1;
-    while (i < expression.size() && expression[i] != expression[begin]) i += expression[i] == '\\' ? 2 : 1;
-    return std::min(i, expression.size());
   }
 
   std::vector<std::string> found_;
