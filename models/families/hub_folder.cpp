@@ -96,13 +96,13 @@ void require_config(const fs::path& folder) {
 /// Settings and vocabularies that are read, are another form of what is read, have a note of their own, or no effect.
 bool is_known(const std::string& name) {
   static const std::set<std::string_view> all{
-      "adapter_config.json", "added_tokens.json", "config.json", "generation_config.json",
-      "generation_config_for_text_generation.json", "preprocessor_config.json", "processor_config.json",
-      "sentencepiece.bpe.model", "special_tokens_map.json", "spiece.model", "tokenizer.json", "tokenizer.model",
-      "tokenizer_config.json", "vocab.json",
+      "adapter_config.json", "added_tokens.json", "config.json", "generation_config.json", "preprocessor_config.json",
+      "processor_config.json", "sentencepiece.bpe.model", "special_tokens_map.json", "spiece.model", "tokenizer.json",
+      "tokenizer.model", "tokenizer_config.json", "unigram.json", "vocab.json",
       // of ModelScope, of the program that has trained it, and of weights in other formats
       "configuration.json", "params.json", "trainer_state.json"};
-  return all.contains(name) || name.ends_with("_results.json") || name.ends_with(".index.json");
+  return all.contains(name) || name.starts_with("generation_config_for_") || name.ends_with("_results.json") ||
+         name.ends_with(".index.json");
 }
 
 /// Such as tekken.json, or the modules.json of what is computed behind the model. Other files are texts, pictures, programs,

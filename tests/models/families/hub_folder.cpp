@@ -371,7 +371,9 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
   write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
   write_text(folder.path() / "model.safetensors.index.json", "{}");
   for (const char* const name : {"tekken.json", "modules.json", "trainer_state.json", "vocab.json", "README.md", "a.bin",
-                                 "configuration.json", "predict_results.json"})
+                                 "configuration.json", "predict_results.json", "unigram.json",
+                                 "generation_config_for_text_generation.json",
+                                 "generation_config_for_conversational.json"})
     write_text(folder.path() / name, "{}");
   const std::vector<std::string> notes = built(folder.path()).notes();
   REQUIRE(notes.size() == 3);
