@@ -61,9 +61,16 @@ const architecture& architecture_of(const model_config& config) {
                                  known_instead(name, known_names())));
 }
 
+/// An export's config.json needs a type: transformers' AutoModel goes by it.
+model_config with_type(const model_config& config, const architecture& kind) {
+  json keys = config.content();
+  if (!config.has(type_key)) keys[type_key] = kind.type;
+  return {config.file(), std::move(keys)};
+}
+
 /// Models with equal tensors may compute different things: Mistral has a window, Llama none.
 void require_type(const model_config& config, const architecture& kind) {
-  if (const std::string type = config.text(type_key, kind.type); type != kind.type)
+  if (const std::string type = config.text(type_key, ""); type != kind.type)
     config.refuse(type_key,
                   fmt::format("\"{}\" is the model that transformers makes of this folder, but \"architectures\" names "
                               "{}, whose type is \"{}\": correct the one that is wrong",
@@ -254,9 +261,10 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
                                                          "config.json and model.safetensors", folder.string())};
   if (is_exported(folder)) return describe_exported(folder, options);
   require_config(folder);
-  const auto config = model_config::read(folder / "config.json");
+  const auto stored = model_config::read(folder / "config.json");
+  const architecture& kind = architecture_of(stored);
+  const model_config config = with_type(stored, kind);
   config.require("pruned_heads", json::object());
-  const architecture& kind = architecture_of(config);
   require_type(config, kind);
   chain_description description = kind.read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);

@@ -207,6 +207,18 @@ TEST_CASE("a type of another model than the architecture's is refused: transform
   CHECK(refusal_with("model_type", nullptr).empty());
 }
 
+TEST_CASE("the export of a config.json without a type has that of its architecture") {
+  const temporary_folder folder;
+  for (const bool null : {false, true}) {
+    nlohmann::json config = tiny_gpt2_config();
+    config.erase("model_type");
+    if (null) config["model_type"] = nullptr;
+    write_checkpoint(folder.path(), config, tiny_gpt2_tensors());
+    CHECK(nlohmann::json::parse(built(folder.path()).hub().config).at("model_type") == "gpt2");
+    CHECK(built(folder.path()).notes().empty());
+  }
+}
+
 TEST_CASE("more layers than the folder has tensors are refused before the chain is built") {
   CHECK_THAT(refusal_with("n_layer", 1'000'000'000'000), Contains("config.json: n_layer: 1000000000000 layers") &&
                                                              Contains("has 16 tensors"));
