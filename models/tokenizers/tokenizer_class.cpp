@@ -235,7 +235,9 @@ void require_class(const tokenizer_settings& settings, std::string_view vocabula
       vocabulary, class_key,
       fmt::format("transformers opens it with {}, whose words Hydra does not make from this file; let transformers "
                   "save a tokenizer.json: from transformers import AutoTokenizer; "
-                  "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\")",
+                  "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\"). A class in Python alone, as those "
+                  "of Japanese, saves none: write the token ids that it gives the texts, for data of kind = \"tokens\" "
+                  "(docs/tutorial.md shows how they are stored)",
                   in_quotes(name)));
 }
 

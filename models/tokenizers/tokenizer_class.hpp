@@ -26,8 +26,8 @@ std::vector<std::string> class_notes(const tokenizer_settings& settings, const m
 /// Beside a tokenizer.model: a note, if the class puts blanks in other places than SentencePiece does.
 std::vector<std::string> class_notes_on_pieces(const tokenizer_settings& settings, std::string_view file);
 
-/// Throws fault_error{bad_input} with the class and how to make a tokenizer.json, unless the class is one of `known`, which
-/// make the words that Hydra does from `vocabulary`, or says nothing about them.
+/// Throws fault_error{bad_input} with the class and how to make a tokenizer.json or token ids, unless the class is one of
+/// `known`, which make the words that Hydra does from `vocabulary`, or says nothing about them.
 void require_class(const tokenizer_settings& settings, std::string_view vocabulary,
                    std::span<const std::string_view> known);
 
