@@ -38,9 +38,7 @@ const json& off() {
   return values;
 }
 
-bool is_off(const std::string& key, const json& value) {
-  return value == false || off().value(key, json{}) == value;
-}
+bool is_off(const std::string& key, const json& value) { return value == false || off().value(key, json{}) == value; }
 
 void ignore_without_effect(const model_config& config) {
   // who wrote it; tokens that text_ends.hpp and the tokenizer read; what is returned, and how it is computed

@@ -88,7 +88,7 @@ record_encoding encoding_of(const text_records& r) {
   return chat_encoding(r.by, {.format = *r.chat, .loss = r.loss, .window = window});
 }
 
-/// Padding has no loss: one that no record holds, which a model need not have a row for, is left to another id.
+/// Padding has no loss, so that any id does; the model may have no row for one beyond those of the records.
 std::int64_t padding_of(const special_tokens& special, std::int64_t observed) {
   for (const std::optional<std::uint32_t> id : {special.padding, special.end_of_text})
     if (id && *id < observed) return *id;

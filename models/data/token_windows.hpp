@@ -18,7 +18,7 @@ struct token_windows_options {
   token_list train{};
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
-  std::shared_ptr<const tokenizer> by{};  ///< for messages; null: not known
+  std::shared_ptr<const tokenizer> by{};           ///< for messages; null: not known
   std::int64_t context = 0;                        ///< tokens per sample
   std::shared_ptr<const markov_table> language{};  ///< the source of the tokens, if it is known
   std::string fingerprint{};

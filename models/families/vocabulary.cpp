@@ -34,11 +34,12 @@ void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids
   if (vocabulary < ids)
     throw fault_error{
         fault_code::bad_input,
-        fmt::format("{}: vocabulary is {}; {} has token ids up to {}{}: its tokenizer has tokens that the model has no rows "
-                    "for. A checkpoint gets one for each token that is named, chain = {{ from = \"...\", tokens = "
-                    "[\"...\"] }}, which has to name those of its own tokenizer, too; an adapter that was trained without "
-                    "them goes on with the tokenizer of its base, which the data name: tokenizer = {{ file = \"BASE\" }}",
-                    who, vocabulary, data.describe(), ids - 1, token_in_brackets(data, ids - 1))};
+        fmt::format(
+            "{}: vocabulary is {}; {} has token ids up to {}{}: its tokenizer has tokens that the model has no rows "
+            "for. A checkpoint gets one for each token that is named, chain = {{ from = \"...\", tokens = "
+            "[\"...\"] }}, which has to name those of its own tokenizer, too; an adapter that was trained without "
+            "them goes on with the tokenizer of its base, which the data name: tokenizer = {{ file = \"BASE\" }}",
+            who, vocabulary, data.describe(), ids - 1, token_in_brackets(data, ids - 1))};
 }
 
 std::int64_t vocabulary_for(std::string_view who, std::int64_t chosen, const data_source& data) {

@@ -24,10 +24,10 @@ constexpr std::string_view qwen2_words =
 /// Of a model whose settings name none.
 std::string usual_class(const std::string& model_type) {
   static const std::map<std::string, std::string> all{
-      {"bart", "RobertaTokenizer"},       {"bert", "BertTokenizer"},          {"code_llama", "CodeLlamaTokenizer"},
-      {"distilbert", "BertTokenizer"},    {"gemma", "GemmaTokenizer"},        {"gemma2", "GemmaTokenizer"},
-      {"gemma3", "GemmaTokenizer"},       {"gemma3_text", "GemmaTokenizer"},  {"gpt2", "GPT2Tokenizer"},
-      {"gpt_neox", "GPTNeoXTokenizer"},   {"longformer", "RobertaTokenizer"}, {"qwen3", "Qwen2Tokenizer"},
+      {"bart", "RobertaTokenizer"},     {"bert", "BertTokenizer"},          {"code_llama", "CodeLlamaTokenizer"},
+      {"distilbert", "BertTokenizer"},  {"gemma", "GemmaTokenizer"},        {"gemma2", "GemmaTokenizer"},
+      {"gemma3", "GemmaTokenizer"},     {"gemma3_text", "GemmaTokenizer"},  {"gpt2", "GPT2Tokenizer"},
+      {"gpt_neox", "GPTNeoXTokenizer"}, {"longformer", "RobertaTokenizer"}, {"qwen3", "Qwen2Tokenizer"},
       {"roberta", "RobertaTokenizer"}};
   const auto found = all.find(model_type);
   return found == all.end() ? std::string{follows_file} : found->second;
@@ -116,9 +116,10 @@ bool has_bytes(const json& file) {
 
 maker maker_of(const std::string& name, const model_config& file) {
   static const std::map<std::string, maker> all{
-      {"BertTokenizer", &bert_forms},    {"CodeLlamaTokenizer", &code_llama_forms}, {"DistilBertTokenizer", &bert_forms},
-      {"GemmaTokenizer", &gemma_forms},  {"GPT2Tokenizer", &gpt2_forms},            {"GPTNeoXTokenizer", &neox_forms},
-      {"LlamaTokenizer", &llama_forms},  {"Qwen2Tokenizer", &qwen2_forms}};
+      {"BertTokenizer", &bert_forms},       {"CodeLlamaTokenizer", &code_llama_forms},
+      {"DistilBertTokenizer", &bert_forms}, {"GemmaTokenizer", &gemma_forms},
+      {"GPT2Tokenizer", &gpt2_forms},       {"GPTNeoXTokenizer", &neox_forms},
+      {"LlamaTokenizer", &llama_forms},     {"Qwen2Tokenizer", &qwen2_forms}};
   const auto found = all.find(name);
   const bool as_stored = found == all.end() || (name == "LlamaTokenizer" && has_bytes(file.content()));
   return as_stored ? nullptr : found->second;
@@ -203,8 +204,7 @@ std::vector<std::string> class_notes(const tokenizer_settings& settings, const m
   const maker make = maker_of(name, file);
   if (!make) return {};
   std::vector<std::string> parts = differing(file.content(), make(settings));
-  if (make == &bert_forms &&
-      !(is_only(special.before, special.classify) && is_only(special.after, special.separate)))
+  if (make == &bert_forms && !(is_only(special.before, special.classify) && is_only(special.after, special.separate)))
     parts.push_back("post_processor [CLS] TEXT [SEP]");
   if (parts.empty()) return {};
   const bool always = settings.model && settings.model->text("model_type", "") == "qwen2";
@@ -222,9 +222,10 @@ std::vector<std::string> class_notes_on_pieces(const tokenizer_settings& setting
   if (name != "CodeLlamaTokenizer" && name != "LlamaTokenizer") return {};
   if (settings.config) settings.config->ignore({"legacy"});
   const made_forms all = name == "LlamaTokenizer" ? llama_forms(settings) : code_llama_forms(settings);
-  return {fmt::format("{}: Hydra follows it; transformers' {} has, instead of what it says, pre_tokenizer {}, and gives some "
-                      "texts other ids; the tokenizer.json that its save_pretrained() writes has the same ids in both",
-                      file, name, shown_json(all.front().at("pre_tokenizer")))};
+  return {fmt::format(
+      "{}: Hydra follows it; transformers' {} has, instead of what it says, pre_tokenizer {}, and gives some "
+      "texts other ids; the tokenizer.json that its save_pretrained() writes has the same ids in both",
+      file, name, shown_json(all.front().at("pre_tokenizer")))};
 }
 
 void require_class(const tokenizer_settings& settings, std::string_view vocabulary,
@@ -233,12 +234,13 @@ void require_class(const tokenizer_settings& settings, std::string_view vocabula
   if (name == follows_file || std::ranges::find(known, name) != known.end()) return;
   refuse_file(
       vocabulary, class_key,
-      fmt::format("transformers opens it with {}, whose words Hydra does not make from this file; let transformers "
-                  "save a tokenizer.json: from transformers import AutoTokenizer; "
-                  "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\"). A class in Python alone, as those "
-                  "of Japanese, saves none: write the token ids that it gives the texts, for data of kind = \"tokens\" "
-                  "(docs/tutorial.md shows how they are stored)",
-                  in_quotes(name)));
+      fmt::format(
+          "transformers opens it with {}, whose words Hydra does not make from this file; let transformers "
+          "save a tokenizer.json: from transformers import AutoTokenizer; "
+          "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\"). A class in Python alone, as those "
+          "of Japanese, saves none: write the token ids that it gives the texts, for data of kind = \"tokens\" "
+          "(docs/tutorial.md shows how they are stored)",
+          in_quotes(name)));
 }
 
 }  // namespace hydra

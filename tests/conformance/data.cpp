@@ -84,7 +84,8 @@ void values_are_in_range(const data_source& data, const sample& s) {
     CHECK(std::ranges::all_of(s.input.values<std::int64_t>(),
                               [&](auto id) { return id >= 0 && id < data.vocabulary(); }));
   if (data.sample_input().type == element::i64 && data.sample_input() == data.sample_target())
-    CHECK(std::ranges::all_of(s.input.values<std::int64_t>(), [&](auto id) { return id < data.observed_vocabulary(); }));
+    CHECK(
+        std::ranges::all_of(s.input.values<std::int64_t>(), [&](auto id) { return id < data.observed_vocabulary(); }));
   if (data.sample_target().type == element::f32)
     CHECK(std::ranges::all_of(s.target.values<float>(), [](float x) { return std::isfinite(x); }));
 }

@@ -193,17 +193,18 @@ TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json,
   CHECK_FALSE(fs::exists(folder.path() / "other/tokenizer_config.json"));
 }
 
-TEST_CASE("a tokenizer.model with settings is exported as it is, and a note says once that transformers may read it otherwise") {
+TEST_CASE(
+    "a tokenizer.model with settings is exported as it is, and a note says once that transformers may read it "
+    "otherwise") {
   const temporary_folder folder;
   write_base(folder);
   fs::remove(folder.path() / "base/tokenizer.json");
   using kind = test::made_piece::kind;
-  folder.write("base/tokenizer.model",
-               test::sentencepiece_file(test::made_model::bpe, {{"<unk>", 0, kind::unknown},
-                                                                {"<s>", 0, kind::control},
-                                                                {"</s>", 0, kind::control},
-                                                                {"\u2581", -1},
-                                                                {"a", -2}}));
+  folder.write("base/tokenizer.model", test::sentencepiece_file(test::made_model::bpe, {{"<unk>", 0, kind::unknown},
+                                                                                        {"<s>", 0, kind::control},
+                                                                                        {"</s>", 0, kind::control},
+                                                                                        {"\u2581", -1},
+                                                                                        {"a", -2}}));
   folder.write("base/tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer"})");
   train(folder, "kind = \"chat\"\ntemplate = \"mistral\"\n");
   const outcome o = run_hydra(folder, "export run m out");

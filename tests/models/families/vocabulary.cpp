@@ -35,7 +35,8 @@ struct byte_texts : temporary_folder {
     return open_data(text(write("t.txt", words), {}, {.file = path()}), 4);
   }
   std::shared_ptr<const data_source> records(const std::string& words) const {
-    return open_data(jsonl({.train = write("t.jsonl", R"({"text": ")" + words + "\"}\n"), .tokenizer = {.file = path()}}), 4);
+    return open_data(
+        jsonl({.train = write("t.jsonl", R"({"text": ")" + words + "\"}\n"), .tokenizer = {.file = path()}}), 4);
   }
 };
 
@@ -43,14 +44,16 @@ chain built(const data_source& data) {
   return llama({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 4, .vocabulary = 256}).build(data);
 }
 
-TEST_CASE("texts decide whether a vocabulary is large enough, and a note names the tokens that only the tokenizer has") {
+TEST_CASE(
+    "texts decide whether a vocabulary is large enough, and a note names the tokens that only the tokenizer has") {
   const byte_texts folder;
   for (const auto& data : {folder.windows("ab ab ab"), folder.records("ab")}) {
     CHECK(data->classes() == 258);
     CHECK(data->observed_vocabulary() == 'b' + 1);
-    CHECK(built(*data).notes() ==
-          notes{data->describe() +
-                ": its tokenizer has tokens beyond the vocabulary of 256, which the texts do not have: <pad>, <image>"});
+    CHECK(
+        built(*data).notes() ==
+        notes{data->describe() +
+              ": its tokenizer has tokens beyond the vocabulary of 256, which the texts do not have: <pad>, <image>"});
   }
 }
 

@@ -96,7 +96,8 @@ TEST_CASE("an empty table or list in the settings beside a tokenizer.model says 
   CHECK_THAT(notes[0], Catch::Contains("Hydra does not use another = "));
 }
 
-TEST_CASE("a class of transformers that puts blanks in other places than a tokenizer.model is noted with where it does") {
+TEST_CASE(
+    "a class of transformers that puts blanks in other places than a tokenizer.model is noted with where it does") {
   const temporary_folder folder;
   const auto notes = [&](const char* settings) {
     folder.write("tokenizer_config.json", settings);
