@@ -235,7 +235,8 @@ void validate(const model_description& m) {
                               : "give exactly one of epochs and steps, at least 1");
   }
   if (m.evaluate_only && !m.begins.empty()) {
-    refuse(m, "begins: a model that is only evaluated does not start from a checkpoint; hydra evaluate evaluates one");
+    refuse(m, "begins: a model that is only evaluated does not start from a checkpoint; its chain does: "
+              "begin_with(checkpoint_weights(FOLDER))");
   }
   validate_terms(m);
   within(m, "optimizer", [&] { validate(m.optimizer); });

@@ -12,6 +12,7 @@
 #include "apps/commands/set_option.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
+#include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/check_file.hpp"
@@ -230,6 +231,7 @@ std::string to_json(const report& r, const std::vector<model_state>& states) {
 }
 
 workload read_trained(const fs::path& run, const std::vector<key_override>& overrides) {
+  refuse_run_of_program(run);
   check_overrides(overrides, run.string());
   const auto data = read_recorded_data(run);
   const fs::path file = run / workload_file, began_in = data ? data->began_in : fs::path{};

@@ -146,6 +146,7 @@ text_source open_text_source(const text_source_options& o) {
     refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
   const auto has = [&](const char* file) { return kind_of(folder / file) == fs::file_type::regular; };
   const bool run = has(workload_file), whole = has("config.json");
+  if (!whole && !has("adapter_config.json")) refuse_run_of_program(folder);
   if (!run && !whole && !has("adapter_config.json"))
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint, nor adapter_config.json of an "
                        "adapter",

@@ -11,6 +11,9 @@ namespace hydra::apps {
 /// The workload as run, in the run folder.
 inline constexpr const char* workload_file = "workload.toml";
 
+/// A run of a C++ program: its plan is there, and no workload.toml, without which chains and data are not known.
+bool is_of_program(const std::filesystem::path& run);
+
 /// Throws fault_error{bad_input} if the folder exists, or could not be made. Makes nothing. `where` chose the folder.
 /// The message mentions --resume.
 void check_output(const place& where, const std::filesystem::path& folder);

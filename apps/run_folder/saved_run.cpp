@@ -18,7 +18,15 @@
 
 namespace hydra::apps {
 
+void refuse_run_of_program(const std::filesystem::path& run) {
+  if (!is_of_program(run)) return;
+  refuse(fmt::format("\"{}\" is the run of a C++ program (it holds plan.json and no {}), and only that program has its chains "
+                     "and data: evaluate there, or read the run's checkpoints; docs/cpp.md says how",
+                     run.string(), workload_file));
+}
+
 workload read_run(const std::filesystem::path& run) {
+  refuse_run_of_program(run);
   const auto file = run / workload_file;
   if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));

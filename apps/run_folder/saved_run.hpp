@@ -8,6 +8,9 @@
 
 namespace hydra::apps {
 
+/// Throws fault_error{bad_input} with what can be done instead if this is the run of a C++ program.
+void refuse_run_of_program(const std::filesystem::path& run);
+
 /// The workload as it was run, without devices and policy; its data may be gone, but its tokenizers must exist. Throws
 /// fault_error{bad_input} if the folder has no workload.
 workload read_run(const std::filesystem::path& run);

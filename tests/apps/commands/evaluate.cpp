@@ -155,6 +155,22 @@ TEST_CASE("evaluate refuses what is not there by name") {
   CHECK_THAT(refused("run"), Contains("run/data.json: a folder; a file is expected"));
 }
 
+TEST_CASE("what needs the workload of a C++ program's run says that only the program has it, and where to read on") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
+  fs::remove(folder.path() / "run/workload.toml");  // as a session leaves its folder
+  for (const char* command : {"evaluate run", "evaluate run --best", "generate run --prompt-ids 1"}) {
+    INFO(command);
+    const outcome o = run_hydra(folder, command);
+    CHECK(o.status == 2);
+    CHECK(o.out.empty());
+    CHECK_THAT(o.err, Contains("\"run\" is the run of a C++ program") && Contains("checkpoints; docs/cpp.md"));
+  }
+  CHECK(run_hydra(folder, "report run").status == 0);
+  CHECK(run_hydra(folder, "simulate run").status == 0);
+}
+
 TEST_CASE("a model that stops early is said to be stopped, and a run with it is complete") {
   const temporary_folder folder;
   folder.write("w.toml", bent("steps = 3", "steps = 50\nvalidate = { every_steps = 1 }") +

@@ -158,6 +158,9 @@ TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is
   check_refused(run_hydra(folder, "export " + std::string(300, 'a') + " gpt out"), "File name too long");
   check_refused(run_hydra(folder, "export run gpt tiny"), "\"tiny\" exists and is not overwritten");
   check_refused(run_hydra(folder, "export run gpt out --best"), "best evaluation");
+  fs::rename(folder.path() / "run/workload.toml", folder.path() / "kept.toml");
+  check_refused(run_hydra(folder, "export run gpt out"), "\"run\" is the run of a C++ program");
+  fs::rename(folder.path() / "kept.toml", folder.path() / "run/workload.toml");
   fs::remove_all(folder.path() / "run/checkpoints");
   check_refused(run_hydra(folder, "export run gpt out"), "no whole step of gpt is saved yet");
   CHECK_FALSE(fs::exists(folder.path() / "out"));

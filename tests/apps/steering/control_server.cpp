@@ -346,6 +346,8 @@ TEST_CASE("where no run is under way the client says so, and what to do") {
   CHECK_THROWS_WITH(ask(folder.path() / "none"), Contains("no such run folder"));
   CHECK_THROWS_WITH(ask(folder.path()), Contains("this is no run folder: it holds no workload.toml"));
   CHECK_THROWS_WITH(ask(folder.write("file", "")), Contains("a file; the folder of a run is expected"));
+  folder.write("plan.json", "{}");
+  CHECK_THROWS_WITH(ask(folder.path()), Contains("the run of a C++ program, which alone steers it"));
   folder.write("workload.toml", "");
   CHECK_THROWS_WITH(ask(folder.path()), Contains("no run is under way in it; hydra report "));
   { const descriptor killed = listen_in(folder.path()); }
