@@ -48,11 +48,9 @@ known_policy find_given(const std::string& which, const std::string& ran, policy
 }
 
 /// Without the key, the policy that ran.
-listed_policy choice_in(const value_table& run, const std::string& ran, policy_registry& registry) {
+named_choice choice_in(const value_table& run, const std::string& ran) {
   const value* const v = run.find("policy");
-  const named_choice choice = v ? read_choice(*v) : named_choice{.which = ran};
-  const known_policy known = find_given(choice.which, ran, registry);
-  return listed(text_of(known.entry.name, choice.options), known, choice.options);
+  return v ? read_choice(*v) : named_choice{.which = ran};
 }
 
 /// Empty for a folder without the file.
@@ -67,11 +65,19 @@ value_table workload_of(const fs::path& folder) {
   return root;
 }
 
-/// What to do about a policy that cannot be had.
-std::string advice(const value_table& root) {
+/// What to do about a policy that is not known.
+std::string advice_on_plugins(const value_table& root) {
   const std::vector<plugin_file> named = named_plugins(root);
   return fmt::format("{}give the plug-in that has it by --plugin FILE, or other policies by --policies",
                      named.empty() ? "" : not_loaded(named) + ": ");
+}
+
+/// The result of `work`, or its fault with what to do.
+template <class Work>
+auto advised(const std::string& advice, Work work) try {
+  return work();
+} catch (const fault_error& e) {
+  throw fault_error{e.what_happened().code, fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice)};
 }
 
 }  // namespace
@@ -80,12 +86,11 @@ recorded_policy policy_of_run(const fs::path& folder, const report& r, policy_re
   const std::string ran = r.policy.substr(0, r.policy.find(", "));  // without the suffix of the ablation
   const value_table root = workload_of(folder);
   const std::uint64_t seed = root.entries.empty() ? r.seed : read_session_options(root, "run").seed;
-  try {
-    return {choice_in(sub_table(root, "run"), ran, registry), seed};
-  } catch (const fault_error& e) {
-    throw fault_error{e.what_happened().code,
-                      fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice(root))};
-  }
+  const named_choice choice = choice_in(sub_table(root, "run"), ran);
+  const known_policy known = advised(advice_on_plugins(root), [&] { return find_given(choice.which, ran, registry); });
+  return {advised("give other policies by --policies",  // it is an actor, or has no such option
+                  [&] { return listed(text_of(known.entry.name, choice.options), known, choice.options); }),
+          seed};
 }
 
 }  // namespace hydra::apps
