@@ -1,6 +1,7 @@
 #pragma once
-// Every message and every typed interface of Hydra. This file is the overview; the headers that it includes define the
-// messages of one conversation each.
+// Every message between the actors of a run. This file is the overview; the headers that it includes define the messages of
+// one conversation each, and interfaces.hpp what each actor receives. Between the nodes of a cluster: protocol/cluster.hpp,
+// protocol/exchange.hpp.
 //
 // A training step is a chain of shard units, a lane; or several lanes at the same time, if it is divided into replicas
 // and these into waves (runtime/base/step_graph.hpp). Lanes of a replica are joined by its gradient sums: a backward unit
@@ -9,8 +10,10 @@
 //
 //  1 unit_ready       MODEL TASK -> SCHEDULER      The next unit of a lane may be staged: by any device, or (`after`)
 //                                                  only by the device on which its predecessors still are.
-//  2 device_freed     DEVICE -> SCHEDULER          The staging slot is free: one credit, when a unit starts or a staged
-//                                                  unit fails. Without credit when the device becomes idle.
+//  2 device_freed     DEVICE -> SCHEDULER          A staging slot is free: one credit for each slot when the run begins,
+//                                                  then one when a unit starts (without double_buffer: when it has
+//                                                  computed) or a staged unit fails. Without credit when the device
+//                                                  becomes idle.
 //    choose           inside SCHEDULER             The policy is asked for every device with credit. A policy actor is
 //                                                  asked by message: advice_wanted SCHEDULER -> POLICY ACTOR,
 //                                                  policy_advised POLICY ACTOR -> SCHEDULER (protocol/advice.hpp).
@@ -18,8 +21,12 @@
 //  4 execute_shard    MODEL TASK -> DEVICE         The dataflow token, sent at once: the unit names its inputs, which
 //                                                  need not exist yet. 3 and 4 may arrive in either order.
 //  5 lease_shard      DEVICE -> MEMORY MANAGER     Asks for host buffers to read and for host buffers for the outputs
-//                                                  -> shard_leased | lease_refused; lease_returned as soon as the h2d
-//                                                  copies have read the buffers.
+//                                                  -> shard_leased | lease_refused, which ends the visit (shard_failed);
+//                                                  lease_returned as soon as the h2d copies have read the buffers.
+//                     A lease whose outputs do not fit into host memory waits for its turn. That cannot deadlock: it holds
+//                     nothing, leases that only read never wait, so a unit that has its outputs completes without another
+//                     byte and frees what it consumed; and the plan admits only models whose outputs fit
+//                     (partition/plan/host_demand.cpp).
 //                     The DEVICE copies in, computes after the running unit (by ticket) and copies out.
 //  6 shard_demoted    DEVICE -> MEMORY MANAGER     All outputs of the unit are written back; or shard_failed.
 //  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER. Only the MEMORY MANAGER decides what is complete.
@@ -32,8 +39,10 @@
 //    values_exchanged other nodes -> MEMORY MANAGER If they compute other replicas of the step (protocol/step_partners.hpp):
 //                     before step_shard, the sums of a shard of all replicas; before the first one the losses:
 //                     losses_gathered MEMORY MANAGER -> MODEL TASK.
-//  8 shard_updated    MEMORY MANAGER -> MODEL TASK The next version of the shard is in host memory. That of shard 0
-//                                                  starts the next step, unless it has started already (7).
+//  8 shard_updated    MEMORY MANAGER -> MODEL TASK The next version of the shard is in host memory. The next step starts
+//                                                  with that of shard 0 (or before, 7), when its batch is there
+//                                                  (batch_ready), callbacks have returned from the step before
+//                                                  (step_acknowledged) and from its evaluation (evaluation_acknowledged).
 //  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; then unit_lost
 //                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for units on other devices that
 //                     follow them, in the same lanes or in later waves. For a device that does not respond, or where
@@ -78,16 +87,28 @@
 //                     callbacks. These may add models, so the run does not end before
 //    event_acknowledged CONTROLLER -> SUPERVISOR. No model waits for it. From other actors the SUPERVISOR learns by
 //                     checkpoint_saved CHECKPOINTER, policy_replaced SCHEDULER.
+// 17 actors_spawned   -> SUPERVISOR                It monitors all actors and begins the run (begin_run; device_added ->
+//                                                  SCHEDULER, MEMORY MANAGER).
+//    task_ended       MODEL TASK -> SUPERVISOR, REPORTER; model_refused SUPERVISOR -> REPORTER: it has no task.
+//    interrupt_run    From outside; run_stalled from the REPORTER, which has seen no progress: the SUPERVISOR halts the run
+//                     by run_aborted -> MODEL TASK. When stalled, it asks all by report_state first: state_reported ->
+//                     REPORTER.
+//    shut_down        SUPERVISOR -> all, when all tasks have ended; their counters and what they still hold:
+//                     device_retired, scheduler_retired, memory_retired -> REPORTER.
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a run resumes in the middle of a step), batch_wanted (MODEL TASK -> DATA, ahead of need) and
-// batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_observed (MODEL TASK -> CONTROLLER -> step_acknowledged; to the
-// REPORTER as step_completed), evaluation_observed in the same way. Evaluation units are executed like the others,
-// between the last unit of a step and the first of the next. A callback that throws is not called any more: callback_failed
-// CONTROLLER -> SUPERVISOR -> REPORTER. If the CONTROLLER dies, fails itself (controller_failed -> SUPERVISOR) or hangs in
-// a callback (callback_began, callback_ended -> SUPERVISOR), the run continues without it: controller_lost
-// SUPERVISOR -> MODEL TASK and REPORTER. What a callback asks of a model that is not there is a wish_refused SUPERVISOR ->
-// REPORTER. SUPERVISOR and REPORTER monitor each other: the end of either ends the run.
+// batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_observed (MODEL TASK -> CONTROLLER -> step_acknowledged; to
+// the REPORTER as step_completed), evaluation_observed and evaluation_completed in the same way. Evaluation units are
+// executed like the others, between the last unit of a step and the first of the next. A callback that throws is not
+// called any more: callback_failed CONTROLLER -> SUPERVISOR -> REPORTER. If the CONTROLLER dies, fails itself
+// (controller_failed -> SUPERVISOR) or hangs in a callback (callback_began, callback_ended -> SUPERVISOR), the run
+// continues without it: controller_lost SUPERVISOR -> MODEL TASK and REPORTER. What a callback asks of a model that is
+// not there is a wish_refused SUPERVISOR -> REPORTER. SUPERVISOR and REPORTER monitor each other: the end of either
+// ends the run.
+// operation_completed: what a device or an update job has done -> DEVICE, OPTIMIZER. Timers, sent to oneself:
+// model_arrived and checkpoint_due (MODEL TASK), check_devices and check_policy (SCHEDULER), check_controller
+// (SUPERVISOR), check_progress (REPORTER).
 // All messages are one-way; tickets and unit names match responses to requests. A name in the imperative is a command,
 // a past participle an event.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Who may include whom (one line per offence, exit status 1), that every source is listed in a CMakeLists.txt, and that one
-source opens files for reading."""
+"""Who may include whom (one line per offence, exit status 1), that every source is listed in a CMakeLists.txt, that one source
+opens files for reading, and that the story of actors/protocol.hpp has every message."""
 import pathlib, re, sys
 
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
@@ -76,7 +76,15 @@ def offences(file):
         yield "is listed in no CMakeLists.txt"
 
 
+def untold_messages():
+    story = "".join(re.findall(r"^//.*\n", (root / "actors/protocol.hpp").read_text(), re.M))
+    for name in re.findall(r"\bX\((\w+)\)", (root / "actors/protocol/message_list.hpp").read_text()):
+        if not re.search(rf"\b{name}\b", story):
+            yield f"actors/protocol.hpp: the message {name} is not in the story"
+
+
 files = [f for top in LAYERS + ["tests"] for f in sorted((root / top).rglob("*")) if f.suffix in {".hpp", ".cpp", ".h", ".cu", ".cuh"}]
 found = [f"{file.relative_to(root)}: {text}" for file in files for text in offences(file)]
+found += untold_messages()
 print(*found, f"{len(files)} files, {len(found)} offences", sep="\n")
 sys.exit(bool(found))
