@@ -48,7 +48,12 @@ bool is_some_text(const value* v) {
 
 void check_text_list(const value_site& site) {
   const auto* list = site.is.as<value_list>();
-  if (!list || !std::ranges::all_of(*list, [](const value& v) { return is_some_text(&v); })) site.refuse_value();
+  if (!list) site.refuse_value();
+  const auto wrong = std::ranges::find_if_not(*list, [](const value& v) { return is_some_text(&v); });
+  if (wrong != list->end())
+    refuse(wrong->where, site.key,
+           fmt::format("element {} of the list: {} is given, expected a text that is not empty",
+                       wrong - list->begin() + 1, describe(*wrong)));
 }
 
 /// Which names there are depends on the plug-ins: that is checked when the file is built.
