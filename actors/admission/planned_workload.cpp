@@ -116,10 +116,10 @@ class planner {
 
   void check_not_empty() const {
     if (setup_.models.empty()) {
-      throw fault_error(fault_code::bad_input, "the workload has no model; add one: [[model]], session::add_model");
+      throw fault_error(fault_code::bad_input, "the workload has no model; add one by session::add_model");
     }
     if (setup_.devices.empty()) {
-      throw fault_error(fault_code::bad_input, "the workload has no device; add one: [[device]], session::add_devices");
+      throw fault_error(fault_code::bad_input, "the workload has no device; add one by session::add_devices");
     }
   }
 

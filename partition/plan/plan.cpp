@@ -28,7 +28,7 @@ constexpr std::uint32_t longest_evaluation_visit = 256;
 /// The device with the least usable memory.
 const plan_device& smallest(std::span<const plan_device> devices) {
   if (devices.empty()) {
-    throw fault_error(fault_code::bad_input, "the workload has no device; add one: [[device]], session::add_devices");
+    throw fault_error(fault_code::bad_input, "the workload has no device; add one by session::add_devices");
   }
   return *std::ranges::min_element(devices, {}, usable_memory<plan_device>);
 }
