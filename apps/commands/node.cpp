@@ -100,9 +100,11 @@ cluster_keys keys_for(const meeting_place& where, const std::optional<std::strin
   const fs::path own = keys_of_run(where.to);
   std::error_code ignored;
   if (fs::exists(own, ignored)) return cluster_keys::in(own);
-  hydra::refuse(fmt::format("--join \"{}\": there is no folder \"{}\": the run has completed, or hydra train was given "
-                            "its keys by --keys; then give the same to hydra node",
-                            where.to, own.string()));
+  // a run that has completed and is about to be resumed has an address of before
+  throw fault_error(fault_code::io,
+                    fmt::format("--join \"{}\": there is no folder \"{}\" yet: hydra train --listen makes it, unless it is "
+                                "given keys by --keys; then give the same to hydra node",
+                                where.to, own.string()));
 }
 
 /// Different for two nodes of a machine.
