@@ -9,7 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <future>
 #include <string>
+#include <utility>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -19,8 +21,8 @@ namespace moving_test {
 
 namespace fs = std::filesystem;
 
-void move(const std::string& model, waiting_run& from, waiting_run& to) {
-  (*from).pause(model);
+void move(const std::string& model, std::future<void> paused, waiting_run& from, waiting_run& to) {
+  paused.get();
   fs::remove_all(to.checkpoints(model));
   fs::create_directories(to.checkpoints(model).parent_path());
   fs::copy(from.checkpoints(model), to.checkpoints(model), fs::copy_options::recursive);
@@ -38,13 +40,14 @@ TEST_CASE("a model that moves to another run and back has the bits of plain trai
   waiting_run a(folder.path() / "a", models, {.memory = 400_KiB});
   waiting_run b(folder.path() / "b", models, {.memory = 8_MiB});
   CHECK(a.phase_of(0) == model_phase::paused);
+  auto first_leaves = a.steers_after(10, "model-0", model_command::pause);
+  auto second_leaves = a.steers_after(40, "model-1", model_command::pause);
+  auto first_returns = b.steers_after(30, "model-0", model_command::pause);
   (*a).resume("model-0");
   (*a).resume("model-1");
-  a.train_for(10);
-  move("model-0", a, b);
-  b.train_for(5);
-  move("model-0", b, a);
-  move("model-1", a, b);
+  move("model-0", std::move(first_leaves), a, b);
+  move("model-0", std::move(first_returns), b, a);
+  move("model-1", std::move(second_leaves), a, b);
   a.train_to_the_end(0);
   b.train_to_the_end(1);
   const report of_a = a.end(), of_b = b.end();
@@ -67,9 +70,9 @@ TEST_CASE("a model that has ended is dropped, and trained again from an older ch
   model.cuts = {};
   const temporary_folder folder;
   waiting_run run(folder.path(), {model}, {.memory = 8_MiB});
+  auto paused = run.steers_after(10, "model-0", model_command::pause);
   (*run).resume("model-0");
-  run.train_for(10);
-  (*run).pause("model-0");
+  paused.get();
   const auto steps = newest_step(run.checkpoints("model-0"));
   REQUIRE(steps < 40);
   (*run).resume("model-0");

@@ -217,9 +217,9 @@ TEST_CASE("a model that several nodes train continues on others from the checkpo
   c.optimizer.clip_norm = GENERATE(0, 1) == 1 ? 0.5 : 0;  // then units of the next step begin before the last update
   const temporary_folder folder;
   team first(folder.path(), c, 3, "first");
+  auto paused = first[0].steers_after(3, "model-0", model_command::pause_between_steps);
   first.begin();
-  first[0].train_for(3);
-  first.steer(0, model_command::pause_between_steps);
+  paused.get();
   CHECK(first[0].phase_of(0) == model_phase::paused);
   first.steer(1, model_command::drop);
   first.steer(2, model_command::drop);

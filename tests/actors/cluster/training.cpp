@@ -87,6 +87,8 @@ class test_node {
         end_(std::async(std::launch::async,
                         [this, address] { return member_.join(network_, [&] { return parse_address(address); }); })) {}
 
+  ~test_node() { leave(); }  // a test that fails ends
+
   void leave() { member_.leave(); }
   node_end end() { return end_.get(); }
 
@@ -142,6 +144,11 @@ class under_way {
       const closer end{*this};
       return cluster_.run();
     });
+  }
+
+  ~under_way() {  // a test that fails ends
+    cluster_.interrupt();
+    cluster_.interrupt();
   }
 
   cluster& operator*() { return cluster_; }
