@@ -44,21 +44,21 @@ bool is_compared(std::string_view before, std::string_view after) {
 }
 
 /// Of a text in quotes that begins there: its last character, or the end.
-std::size_t end_of_quoted(std::string_view source, std::size_t begin) {
+std::size_t end_of_quoted(std::string_view code, std::size_t begin) {
   std::size_t i = begin + 1;
-  while (i < source.size() && source[i] != source[begin]) i += source[i] == '\\' ? 2 : 1;
-  return std::min(i, source.size());
+  while (i < code.size() && code[i] != code[begin]) i += code[i] == '\\' ? 2 : 1;
+  return std::min(i, code.size());
 }
 
 /// Where what has begun with "{{", "{%" or "{#" ends: comments have no quotes.
-std::size_t end_of_tag(std::string_view source) {
-  const std::string end{source[1] == '{' ? '}' : source[1], '}'};
-  if (source[1] == '#') return std::min(source.find(end, 2), source.size());
-  for (std::size_t i = 2; i < source.size(); ++i) {
-    if (source.substr(i).starts_with(end)) return i;
-    if (source[i] == '"' || source[i] == '\'') i = end_of_quoted(source, i);
+std::size_t end_of_tag(std::string_view code) {
+  const std::string end{code[1] == '{' ? '}' : code[1], '}'};
+  if (code[1] == '#') return std::min(code.find(end, 2), code.size());
+  for (std::size_t i = 2; i < code.size(); ++i) {
+    if (code.substr(i).starts_with(end)) return i;
+    if (code[i] == '"' || code[i] == '\'') i = end_of_quoted(code, i);
   }
-  return source.size();
+  return code.size();
 }
 
 class text_finder {
