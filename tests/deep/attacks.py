@@ -88,8 +88,8 @@ class Bench:
         shutil.rmtree(self.folder / name, ignore_errors=True)
         said = self.folder / f"{name}.said"
         with open(said, "w") as out:
-            process = subprocess.Popen([self.hydra, "train", f"{name}.toml", "--output", name, "--quiet", *options], cwd=self.folder,
-                                       env=self.environment(faults), stdout=subprocess.DEVNULL, stderr=out)
+            line = [self.hydra, "train", f"{name}.toml", "--output", name, "--quiet", *options]
+            process = subprocess.Popen(line, cwd=self.folder, env=self.environment(faults), stdout=subprocess.DEVNULL, stderr=out)
         try:
             yield process, said
         finally:
