@@ -58,7 +58,7 @@ class waiting_run {
   /// Steers the model when that step is done: it waits meanwhile, and cannot have ended. To be called before it gets there.
   std::future<void> steers_after(std::uint32_t step, const std::string& model, model_command what) {
     const std::lock_guard lock(mutex_);
-    return due_.emplace_back(due_command{step, model, what, {}}).done.get_future();
+    return due_.emplace_back(due_command{step, model, what, {}, false}).done.get_future();
   }
   void train_to_the_end(std::size_t model) {
     while (phase_of(model) < model_phase::finished && !has_ended()) {
@@ -76,12 +76,14 @@ class waiting_run {
     std::string model;
     model_command what;
     std::promise<void> done;
+    bool given = false;
   };
 
   void steer_if_due(const step_completed& e) {
     const std::lock_guard lock(mutex_);
     for (auto& d : due_) {
-      if (d.model != e.name || d.step != e.done) continue;
+      if (d.given || d.model != e.name || d.step != e.done) continue;  // a model may do a step again
+      d.given = true;
       session_.steer(d.model, d.what, [&d](const fault& why) {
         why ? d.done.set_exception(std::make_exception_ptr(fault_error(why))) : d.done.set_value();
       });
