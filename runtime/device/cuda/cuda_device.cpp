@@ -59,7 +59,8 @@ byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
 byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count beside) {
   using namespace literals;
   const auto budget = budget_of(o, gpu);
-  const bool too_few = budget < beside + 32_MiB;
+  const auto least = beside + 32_MiB;
+  const bool too_few = budget < least;
   if (too_few && o.use == device_use::measure) {
     throw fault_error(fault_code::out_of_memory,
                       fmt::format("device {}: {} of GPU {} are free, too little to measure anything", o.name,
@@ -67,8 +68,9 @@ byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_coun
   }
   if (too_few) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("device {}: memory: {} is too little: a CUDA device needs {} for the driver's context "
-                                  "and the libraries' workspaces", o.name, to_string(budget), to_string(beside)));
+                      fmt::format("device {}: memory: {} is too little: a CUDA device needs at least {}, of which {} are for "
+                                  "the driver's context and the libraries' workspaces",
+                                  o.name, to_string(budget), to_string(least), to_string(beside)));
   }
   return budget;
 }
