@@ -55,8 +55,8 @@ TEST_CASE("an error of a policy or a plug-in is reported with its place") {
   CHECK_THAT(refusal(run_with("policy = { name = \"fifo\", units = 3 }")),
              StartsWith("w.toml:3: run.policy: ") && Contains("there is no option \"units\""));
   CHECK_THAT(refusal(run_with("plugins = \"x.so\"")), StartsWith("w.toml:3: run.plugins: ") && Contains("a list of texts"));
-  CHECK_THAT(refusal(run_with("plugins = [\"x.so\", { name = \"y.so\" }]")),
-             StartsWith("w.toml:3: run.plugins: element 2 of the list: a table is given, expected a text"));
+  CHECK_THAT(refusal(run_with("plugins = [{ name = \"y.so\" }]")),
+             StartsWith("w.toml:3: run.plugins: element 1 of the list: a table is given, expected a text"));
   CHECK_THAT(refusal(run_with("plugins = [\"/nowhere/x.so\"]")),
              StartsWith("w.toml:3: run.plugins: ") && Contains("\"/nowhere/x.so\": there is no such file"));
   CHECK_THAT(refusal(run_with("policy = \"" + plugin("wrong_abi") + "\"")),
