@@ -116,7 +116,8 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   }
   const auto there = static_cast<std::uint32_t>(fitting);
   if (m.validate && samples == 0) {
-    refuse(m, fmt::format("validate: {} has no validation data", source.describe()));
+    refuse(m, fmt::format("validate: {} has no validation data; give it some (validation, validation_share)",
+                          source.describe()));
   }
   if (!m.validate || m.validate->batches == 0) {
     if (m.validate && there == 0) {
@@ -363,7 +364,7 @@ prepared_model model_preparer::prepared(const model_description& m) {
   if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });
   p.evaluation = evaluation_micro_batches(m, *p.data.source, p.model->objective().masks());
   if (m.evaluate_only && p.evaluation == 0) {
-    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));
+    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on; give it some (validation)", p.data.source->describe()));
   }
   p.cuts = cuts_of(m, p.model->size());
   p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};

@@ -1,5 +1,6 @@
 #include "apps/run_folder/saved_weights.hpp"
 
+#include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/resume_command.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
@@ -35,8 +36,10 @@ fs::path verified(const fs::path& folder, const std::string& what) try {
 [[noreturn]] void refuse_without_whole_step(const fs::path& run, const std::string& model,
                                             const std::vector<std::string>& notes) {
   const std::string why = notes.empty() ? "no checkpoint is there" : fmt::format("{}", fmt::join(notes, "; "));
-  refuse(
-      fmt::format("no whole step of {} is saved yet: {}. This continues the run: {}", model, why, resume_command(run)));
+  const std::string what =
+      is_locked(run) ? "The run is under way: try again when it has saved a step, or give the names of other models"
+                     : "This continues the run: " + resume_command(run);
+  refuse(fmt::format("no whole step of {} is saved yet: {}. {}", model, why, what));
 }
 
 /// Whether it has the parameters after so many steps. The name tells of a damaged one: it counts steps whose units are

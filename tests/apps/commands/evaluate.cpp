@@ -1,3 +1,4 @@
+#include "apps/run_folder/folder_lock.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 
@@ -150,6 +151,10 @@ TEST_CASE("evaluate refuses what is not there by name") {
   CHECK_THAT(refused("run"),
              Contains("no whole step of gpt is saved yet: no checkpoint is there. This continues the run: "
                       "hydra train run/workload.toml --resume --output run"));
+  {
+    const folder_lock trains{place{}, folder.path() / "run"};
+    CHECK_THAT(refused("run"), Contains("The run is under way: try again when it has saved a step"));
+  }
   CHECK_THAT(refused("run --best"), Contains("was not evaluated yet") && Contains("keep_best"));
   std::filesystem::create_directory(folder.path() / "run/data.json");
   CHECK_THAT(refused("run"), Contains("run/data.json: a folder; a file is expected"));
