@@ -89,7 +89,8 @@ void exported_texts::write_template(durable_folder& into) const {
 std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& stored) const {
   const template_choice* const chat = chat_format_of(data_);
   const auto turn = chat && words_ ? end_of_turn(*chat, *words_) : std::nullopt;
-  if (!words_ || trained_.form != sample_form::causal || (!turn && !stored.empty())) return stored;
+  const bool ends = std::holds_alternative<jsonl_files>(data_.what) || std::holds_alternative<csv_files>(data_.what);
+  if (!words_ || trained_.form != sample_form::causal || (!turn && !ends && !stored.empty())) return stored;
   std::vector<std::int64_t> all;
   if (turn) all.push_back(*turn);
   all.insert(all.end(), stored.begin(), stored.end());
