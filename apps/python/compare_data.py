@@ -147,8 +147,14 @@ def records_of(data):
                 messages_of(r) if data["kind"] == "chat" else all(r.get(t) for t in texts)))
 
 
+SHAREGPT = {"human": "user", "gpt": "assistant"}
+
+
 def messages_of(record):
-    return record.get("messages", record.get("conversations"))
+    """With the keys that transformers has for those of ShareGPT."""
+    messages = record.get("messages", record.get("conversations"))
+    return messages and [{"role": SHAREGPT.get(m["from"], m["from"]), "content": m["value"], **m} if "from" in m else m
+                         for m in messages]
 
 
 def text_field(data):

@@ -200,6 +200,19 @@ def check_other_template(hydra, folder):
     return said
 
 
+def check_sharegpt(hydra, folder):
+    """The keys and names of ShareGPT mean what those of messages mean."""
+    names = {"user": "human", "assistant": "gpt"}
+    with contextlib.chdir(folder):
+        pathlib.Path("w.toml").write_text(RUN + conversations())
+        talk = [{"from": names[m["role"]], "value": m["content"]} for m in TURNS[2:]]
+        talk[0]["value"] = "no"
+        inputs.write_jsonl("talks.jsonl", [{"conversations": talk}] * 2)
+        status, said = said_by_comparison(hydra)
+    require(status == 0, f"{status}: {said}")
+    return said
+
+
 def check_missing(hydra, folder):
     """What is missing is said in a sentence, and is no agreement."""
     with contextlib.chdir(folder):
@@ -225,6 +238,7 @@ def main():
     inputs.torch.set_num_threads(1)
     checks = {name: in_a_folder(check, hydra, name) for name in CASES}
     checks["other template"] = in_a_folder(check_other_template, hydra)
+    checks["ShareGPT"] = in_a_folder(check_sharegpt, hydra)
     checks |= {"settings": in_a_folder(check_settings, hydra), "missing": in_a_folder(check_missing, hydra)}
     sys.exit(run_checks({name: checks[name] for name in chosen or checks}))
 
