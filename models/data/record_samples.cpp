@@ -33,6 +33,21 @@ record_samples::record_samples(record_samples_options options) : options_(std::m
     masking_.emplace(options_.masking, marks_, options_.by->vocabulary(), options_.name);
   else
     check_labels(options_);
+  for (const split part : {split::train, split::validation})
+    if (std::string note = note_on_lengths(part); !note.empty()) notes_on_lengths_.push_back(std::move(note));
+}
+
+/// Records are tokenized when they are read: of many only the first ones are looked at.
+std::string record_samples::note_on_lengths(split part) const {
+  const std::size_t all = samples(part), looked_at = std::min<std::size_t>(all, 1000);
+  const auto room = static_cast<std::size_t>(options_.wants.context - 2);  // beside [CLS] and [SEP]
+  std::size_t longer = 0;
+  for (std::size_t i = 0; i < looked_at; ++i)
+    longer += encoded(records(part)->record(i).text).size() > room ? 1 : 0;
+  if (longer == 0) return {};
+  return fmt::format("{}: {} of {}{} {} records have more than {} tokens and lose their end", options_.name, longer,
+                     looked_at < all ? "the first " : "", looked_at, part == split::train ? "training" : "validation",
+                     room);
 }
 
 const record_list* record_samples::records(split part) const noexcept {
@@ -57,6 +72,7 @@ std::vector<std::string> record_samples::notes() const {
   std::ranges::copy(notes_of(options_.train, options_.validation), std::back_inserter(all));
   if (options_.wants.form == sample_form::labelled)
     std::ranges::copy(options_.classes.notes(options_.train->labels(), options_.name), std::back_inserter(all));
+  std::ranges::copy(notes_on_lengths_, std::back_inserter(all));
   return all;
 }
 

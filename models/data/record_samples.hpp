@@ -48,10 +48,12 @@ class record_samples final : public data_source {
 
   const record_list* records(split part) const noexcept;
   tokens encoded(const std::string& text) const;
+  std::string note_on_lengths(split part) const;
 
   record_samples_options options_;
   encoder_marks marks_;
   std::optional<token_masking> masking_;
+  std::vector<std::string> notes_on_lengths_;
 };
 
 }  // namespace hydra

@@ -65,6 +65,17 @@ std::optional<record_census> record_windows::census(split part) const {
   return sum;
 }
 
+std::vector<std::string> record_windows::notes() const {
+  std::vector<std::string> all = options_.notes;
+  for (const split part : {split::train, split::validation})
+    if (const auto of = census(part); of->shortened > 0)
+      all.push_back(fmt::format(
+          "{}: {} of {} {} records have more than {} tokens and are shortened: a prompt and earlier turns from the "
+          "beginning, what is learnt from the end",
+          options_.name, of->shortened, of->records, part == split::train ? "training" : "validation", options_.context));
+  return all;
+}
+
 tensor_spec record_windows::sample_input() const {
   if (options_.packed) return {{2, options_.context}, element::i64};
   return {{options_.context}, element::i64};

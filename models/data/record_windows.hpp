@@ -53,7 +53,8 @@ class record_windows final : public data_source {
   std::size_t tokens_of(split part, std::size_t index) const override;
   std::optional<record_census> census(split part) const override;
   void require_unchanged() const override;
-  std::vector<std::string> notes() const override { return options_.notes; }
+  /// With how many records are shortened.
+  std::vector<std::string> notes() const override;
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
 

@@ -44,6 +44,17 @@ TEST_CASE("a labelled sample is [CLS] text [SEP] and its class") {
   CHECK(cut.counted == 1);
 }
 
+TEST_CASE("how many records lose their end is noted, of many by the first ones") {
+  const auto notes_of = [](std::size_t records) {
+    std::vector<text_record> all(records, {.text = "abcd"});
+    all[0].text = all.back().text = "abcdefghijklmnopqrst";
+    return record_samples{options(std::move(all), 6, sample_form::masked)}.notes();
+  };
+  CHECK(notes_of(3) == std::vector<std::string>{"records: 2 of 3 training records have more than 4 tokens and lose their end"});
+  CHECK(notes_of(1001) ==
+        std::vector<std::string>{"records: 1 of the first 1000 training records have more than 4 tokens and lose their end"});
+}
+
 TEST_CASE("a record may be masked") {
   const record_samples data{options({{.text = "abcdefghijklmnopqrst"}}, 30, sample_form::masked)};
   const auto s = read_sample(data, 0);

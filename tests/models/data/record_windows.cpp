@@ -232,11 +232,14 @@ TEST_CASE("windows know how many of their places are tokens, and which records l
   CHECK(alone.tokens_of(split::train, 1) == 2);  // targets: the second letter and the end of the text
   CHECK(alone.census(split::train)->records == 3);
   CHECK(alone.census(split::train)->shortened == 1);
+  REQUIRE(alone.notes().size() == 1);
+  CHECK_THAT(alone.notes()[0], Contains("records: 1 of 3 training records have more than 5 tokens and are shortened"));
   const record_windows packed = windows_of(records, 5, {.packed = true});
   std::size_t tokens = 0;
   for (std::size_t i = 0; i < packed.samples(split::train); ++i) tokens += packed.tokens_of(split::train, i);
   CHECK(tokens == 10 + 2 + 1);
   CHECK(packed.census(split::train)->shortened == 0);
+  CHECK(packed.notes().empty());
   CHECK(packed.census(split::validation)->records == 0);
 }
 
