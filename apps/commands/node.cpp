@@ -5,10 +5,12 @@
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/run_folder/cluster_file.hpp"
+#include "apps/run_folder/folder_lock.hpp"
 #include "apps/workload/node_session.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/tell_line.hpp"
+#include "runtime/storage/file_system.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -110,6 +112,16 @@ cluster_keys keys_for(const meeting_place& where, const std::optional<std::strin
 /// Different for two nodes of a machine.
 std::string default_name() { return fmt::format("{}.{}", host_name(), ::getpid()); }
 
+/// The default one has the number of the process in it. Of two nodes in one folder each would take the other's states.
+void take_folder(const fs::path& folder, std::optional<folder_lock>& lock) {
+  std::error_code why;
+  fs::create_directories(folder, why);
+  if (why) throw file_error("make the folder", folder, why.value());
+  lock.emplace(folder);
+  if (lock->taken())
+    hydra::refuse(fmt::format("--folder {}: another node has it; give each node a folder of its own", folder.string()));
+}
+
 int status_of_end(node_end end) {
   switch (end) {
     case node_end::done:
@@ -142,6 +154,8 @@ int serve(const node_options& o) {
   std::optional<cluster_keys> keys;
   if (const auto end = member.persist([&] { keys = keys_for(where, o.keys); })) return status_of_end(*end);
   network.emplace(*keys, add_cluster_messages);
+  std::optional<folder_lock> lock;
+  if (o.folder) take_folder(folder, lock);
   const int status = status_of_end(member.join(*network, [&where] { return where.address(); }));
   std::error_code ignored;
   if (!o.folder) fs::remove("nodes", ignored);  // if it is empty

@@ -94,9 +94,17 @@ void check_folders(const workload& w, const train_options& o) {
   if (!afresh.empty() && !o.quiet) tell_line(afresh);
 }
 
+void lock_folder(const workload& w, std::optional<folder_lock>& lock) {
+  lock.emplace(w.options.output);
+  if (lock->taken())
+    refuse(w.output_place, "run.output",
+           fmt::format("another run is under way in \"{}\": wait for its end, or choose another folder by --output",
+                       w.options.output.string()));
+}
+
 /// Nobody else writes to the folder of a run that is resumed from now on; what a killed process was writing there is removed.
 void enter_folder(const workload& w, const train_options& o, std::optional<folder_lock>& lock) {
-  if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
+  if (o.resume && std::filesystem::is_directory(w.options.output)) lock_folder(w, lock);
   check_folders(w, o);
   if (lock) remove_leftovers(posix_file_system(), w.options.output);
 }
@@ -154,7 +162,7 @@ int tell_complete(const workload& w, const train_options& o) {
 /// The run was planned to start afresh: a folder that exists by now belongs to another run, with --resume or without.
 void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
   make_run_folder(w.output_place, w.options.output);
-  lock.emplace(w.output_place, w.options.output);
+  lock_folder(w, lock);
 }
 
 std::optional<live_address> page_of(const train_options& o) {

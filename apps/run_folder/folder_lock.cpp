@@ -4,8 +4,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include <cerrno>
 
 namespace hydra::apps {
@@ -21,13 +19,8 @@ bool is_taken(int descriptor, int kind) {
 
 }  // namespace
 
-folder_lock::folder_lock(const place& where, const std::filesystem::path& folder) : descriptor_{open_folder(folder)} {
-  if (!is_taken(descriptor_, LOCK_EX)) return;
-  ::close(descriptor_);
-  refuse(where, "run.output",
-         fmt::format("another run is under way in \"{}\": wait for its end, or choose another folder by --output",
-                     folder.string()));
-}
+folder_lock::folder_lock(const std::filesystem::path& folder)
+    : descriptor_{open_folder(folder)}, taken_{is_taken(descriptor_, LOCK_EX)} {}
 
 folder_lock::~folder_lock() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -1,7 +1,5 @@
 #pragma once
-// One run at a time in a run folder.
-
-#include "apps/workload/place.hpp"
+// One run at a time in a run folder, one node in the folder of its checkpoints.
 
 #include <filesystem>
 
@@ -10,14 +8,17 @@ namespace hydra::apps {
 /// The process holds the lock until it ends, in whatever way; no file stays in the folder.
 class folder_lock {
  public:
-  /// Throws fault_error{bad_input} if another process runs in the folder. `where` chose it.
-  folder_lock(const place& where, const std::filesystem::path& folder);
+  explicit folder_lock(const std::filesystem::path& folder);
   ~folder_lock();
   folder_lock(const folder_lock&) = delete;
   folder_lock& operator=(const folder_lock&) = delete;
 
+  /// Another process has it. False where that cannot be known.
+  bool taken() const { return taken_; }
+
  private:
   int descriptor_;
+  bool taken_;
 };
 
 /// Whether another process runs in the folder. False where that cannot be known.

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return std::cerr << "usage: live_fixture FOLDER\n", 2;
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
-  const hydra::apps::folder_lock lock{{}, folder};
+  const hydra::apps::folder_lock lock{folder};
   std::ofstream{folder / "workload.toml"}
       << "[run]\nname = \"fixture\"\n[[model]]\nname = \"gpt-a\"\n[[model]]\nname = \"gpt-b\"\n"
          "[[model]]\nname = \"gpt-c\"\n";

@@ -152,7 +152,7 @@ TEST_CASE("evaluate refuses what is not there by name") {
              Contains("no whole step of gpt is saved yet: no checkpoint is there. This continues the run: "
                       "hydra train run/workload.toml --resume --output run"));
   {
-    const folder_lock trains{place{}, folder.path() / "run"};
+    const folder_lock trains{folder.path() / "run"};
     CHECK_THAT(refused("run"), Contains("The run is under way: try again when it has saved a step"));
   }
   CHECK_THAT(refused("run --best"), Contains("was not evaluated yet") && Contains("keep_best"));

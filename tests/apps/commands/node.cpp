@@ -1,5 +1,6 @@
 // How hydra node finds a run and is let in.
 
+#include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/stopped_models.hpp"
 #include "tests/apps/commands/forked_program.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
@@ -95,6 +96,12 @@ TEST_CASE("a node joins by the line that hydra train prints, also if it is quiet
   const std::string line = run.after("nodes join by: hydra ");
   REQUIRE(!line.empty());
   CHECK(fs::exists(folder.path() / "a run/keys/key.pem"));
+  {
+    fs::create_directory(elsewhere.path() / "taken");
+    const folder_lock other{elsewhere.path() / "taken"};
+    CHECK_THAT(node_refusal(elsewhere, line.substr(line.find(' ') + 1) + " --folder taken"),
+               Contains("taken: another node has it; give each node a folder of its own"));
+  }
   const outcome node = run_hydra(elsewhere, line);
   INFO(node.err);
   if (node.status != 0) run_hydra(folder, "control 'a run' quit");

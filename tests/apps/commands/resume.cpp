@@ -162,7 +162,7 @@ TEST_CASE("a recorded workload that is none is refused by name") {
 TEST_CASE("two runs do not share a folder") {
   const temporary_folder folder;
   leave_run(folder);
-  const folder_lock other{place{}, folder.path() / "runs/w"};
+  const folder_lock other{folder.path() / "runs/w"};
   CHECK_THAT(refused(folder, resume(folder, example)), Contains("another run is under way in \"runs/w\""));
 }
 
