@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Who may include whom (one line per offence, exit status 1), that every source is listed in a CMakeLists.txt, that one source
-opens files for reading, and that the story of actors/protocol.hpp has every message."""
+opens files for reading, that the story of actors/protocol.hpp has every message, and that the public header stays light."""
 import pathlib, re, sys
 
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
@@ -83,8 +83,23 @@ def untold_messages():
             yield f"actors/protocol.hpp: the message {name} is not in the story"
 
 
+def heavy_public_headers():
+    """<hydra/hydra.hpp> compiles in a second and a half; with one of these libraries it would take several."""
+    reached, todo = set(), ["actors/session/hydra.hpp"]
+    while todo:
+        name = todo.pop()
+        if not (root / name).is_file() or name in reached:
+            continue
+        reached.add(name)
+        for next_name in includes(root / name):
+            todo.append(next_name)
+            if re.match(r"(ATen|c10|torch|caf|spdlog|fmt|nlohmann/json\.hpp)\b", next_name):
+                yield f"{name}: {next_name}: <hydra/hydra.hpp> includes this header, which must do without that library"
+
+
 files = [f for top in LAYERS + ["tests"] for f in sorted((root / top).rglob("*")) if f.suffix in {".hpp", ".cpp", ".h", ".cu", ".cuh"}]
 found = [f"{file.relative_to(root)}: {text}" for file in files for text in offences(file)]
 found += untold_messages()
+found += heavy_public_headers()
 print(*found, f"{len(files)} files, {len(found)} offences", sep="\n")
 sys.exit(bool(found))

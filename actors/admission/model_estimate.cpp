@@ -1,5 +1,7 @@
 #include "actors/admission/model_estimate.hpp"
 
+#include "actors/admission/prepared_model.hpp"
+
 namespace hydra {
 
 namespace {

@@ -1,14 +1,16 @@
 #pragma once
 // What is known of a model before it is trained: how long, how large, and what decides its results.
 
-#include "actors/admission/prepared_model.hpp"
-#include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <cstdint>
 #include <string>
 
 namespace hydra {
+
+struct model_description;
+struct model_plan;
+struct prepared_model;
 
 struct model_estimate {
   std::string name{};

@@ -4,7 +4,7 @@
 #include "actors/admission/planned_workload.hpp"
 #include "actors/device/pipeline_options.hpp"
 #include "actors/policy/policy.hpp"
-#include "actors/simulation/forecast.hpp"
+#include "actors/simulation/predict.hpp"
 #include "runtime/device/device.hpp"
 
 #include <functional>

@@ -3,7 +3,7 @@
 // models come and go as the state of the COORDINATOR (assignments.hpp) decides.
 
 #include "actors/admission/model_estimate.hpp"
-#include "actors/simulation/forecast.hpp"
+#include "actors/simulation/predict.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/collective/collective_cost.hpp"
 

@@ -2,7 +2,6 @@
 // Commands to models of a run under way: a session's thread or the CONTROLLER, SUPERVISOR and MODEL TASK (13 of the story in
 // protocol.hpp).
 
-#include "actors/protocol/interfaces.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/step_graph.hpp"

@@ -5,7 +5,7 @@
 #include "actors/policy/policy_limits.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/base/log.hpp"
+#include "runtime/base/verbosity.hpp"
 
 #include <chrono>
 #include <cstdint>

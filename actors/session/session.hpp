@@ -29,6 +29,7 @@
 
 namespace hydra {
 
+struct forecast_setup;
 struct policy_actor_source;
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,

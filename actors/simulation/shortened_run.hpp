@@ -2,7 +2,7 @@
 // A simulated run of a plan with fewer steps, when it is long: what it takes is scaled as its lower bound is.
 
 #include "actors/policy/bounds.hpp"
-#include "actors/simulation/forecast.hpp"
+#include "actors/simulation/predict.hpp"
 #include "actors/simulation/simulation.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "apps/simulate/recorded_simulation.hpp"
 
 #include "actors/policy/one_at_a_time.hpp"
-#include "actors/simulation/forecast.hpp"
+#include "actors/simulation/predict.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/recorded_times.hpp"
 #include "apps/run_folder/recorded_run.hpp"

@@ -1,6 +1,6 @@
 // Real plans in virtual time.
 
-#include "actors/simulation/forecast.hpp"
+#include "actors/simulation/predict.hpp"
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/planned_instance.hpp"

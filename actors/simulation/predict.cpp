@@ -1,4 +1,4 @@
-#include "actors/simulation/forecast.hpp"
+#include "actors/simulation/predict.hpp"
 
 #include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/recorded_times.hpp"
