@@ -21,6 +21,29 @@ namespace hydra {
 
 namespace {
 
+/// In this order, but that a model which stays() is scheduled again.
+enum class task_phase : std::uint8_t {
+  arriving,   ///< it is to join the schedule later
+  scheduled,  ///< its units are announced
+  leaving,    ///< no unit is announced any more; the scheduler may still send what concerns those before
+  drained,    ///< none of its units is on any device
+  ended,
+};
+
+enum class pause_phase : std::uint8_t {
+  none,
+  due,       ///< when the step that has begun has ended
+  saving,    ///< it ends as paused when it is saved
+  dropping,  ///< the same without being saved
+};
+
+/// The SUPERVISOR waits until the model is saved between two steps.
+enum class keep_phase : std::uint8_t {
+  none,
+  wanted,
+  captured,  ///< the last capture was made for that
+};
+
 /// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by
 /// task_tracker.
 class model_task final : public task_actor::base {
@@ -77,9 +100,10 @@ class model_task final : public task_actor::base {
   }
 
   void on_model_arrived(const model_arrived&) {
-    if (std::exchange(begun_, true)) {
+    if (phase_ != task_phase::arriving) {
       return;  // it was halted before
     }
+    phase_ = task_phase::scheduled;
     arrived_ = true;
     join_schedule();
     if (setup_.checkpointer && setup_.checkpoints.every > duration{}) {
@@ -110,7 +134,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_shard_completed(const shard_completed& m) {
-    if (ended_ || !tracker_.completed(m.what)) {
+    if (has_ended() || !tracker_.completed(m.what)) {
       return;
     }
     const auto speed = m.times.speed;
@@ -128,7 +152,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_losses_gathered(const losses_gathered& m) {
-    if (!ended_) {
+    if (!has_ended()) {
       take_loss(results_.gathered_losses(m.losses), m.step);
       report_step();
       advance();
@@ -136,7 +160,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_shard_updated(const shard_updated& m) {
-    if (ended_) {
+    if (has_ended()) {
       return;
     }
     if (m.why) {
@@ -189,12 +213,12 @@ class model_task final : public task_actor::base {
 
   /// The step that has begun is its last one; nobody is asked whether it may end.
   void on_stop_model(const stop_model&) {
-    if (ended_ || saves_.leaving()) {
+    if (has_ended() || saves_.leaving()) {
       return;
     }
     observer_.answered();
     take_stop(tracker_.begun_steps());
-    if (!begun_) {
+    if (phase_ == task_phase::arriving) {
       leave({});
     }
     advance();
@@ -202,17 +226,16 @@ class model_task final : public task_actor::base {
 
   /// Of what is on a device only what computes is completed.
   void on_pause_model(const pause_model& m) {
-    if (ended_ || saves_.leaving()) {
+    if (has_ended() || saves_.leaving()) {
       return;
     }
-    if (m.between_steps && begun_ && !is_between_steps()) {
-      pause_due_ = true;
+    if (m.between_steps && phase_ != task_phase::arriving && !is_between_steps()) {
+      pause_ = pause_phase::due;
       return;
     }
-    pausing_ = true;
+    pause_ = m.saves ? pause_phase::saving : pause_phase::dropping;
     const fault why{fault_code::interrupted, "it was paused"};
-    dropped_ = !m.saves;
-    if (dropped_) {
+    if (!m.saves) {
       saves_.give_up(why);
     }
     leave(why);
@@ -221,11 +244,10 @@ class model_task final : public task_actor::base {
   /// If it stands between two steps, perhaps because the controller has not answered, at once. A checkpoint that is under
   /// way does not count: the model may have gone on since it was captured.
   void on_keep_model(const keep_model&) {
-    if (ended_) {
+    if (has_ended()) {
       return;
     }
-    keeping_ = true;
-    captured_to_keep_ = false;
+    keep_ = keep_phase::wanted;
     if (tracker_.completed_steps() == 0) {
       answer_kept({fault_code::refused, "model '" + setup_.what->name + "' has done no step yet"});
       return;
@@ -239,12 +261,14 @@ class model_task final : public task_actor::base {
 
   /// The scheduler has sent everything about its units: it may join again, or be continued elsewhere.
   void on_model_drained(const model_drained&) {
-    drained_ = true;
+    if (phase_ == task_phase::leaving) {
+      phase_ = task_phase::drained;
+    }
     advance();
   }
 
   void on_run_aborted(const run_aborted& m) {
-    pausing_ = false;
+    pause_ = pause_phase::none;
     // A share of a step cannot be continued elsewhere.
     if (!m.save || (!setup_.what->share.whole() && !is_between_steps())) {
       saves_.give_up(m.why);
@@ -253,7 +277,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_report_state(const report_state& m) {
-    auto text = ended_ ? "" : tracker_.describe();
+    auto text = has_ended() ? "" : tracker_.describe();
     if (saves_.saving()) {
       text += "a checkpoint is under way\n";
     }
@@ -272,7 +296,7 @@ class model_task final : public task_actor::base {
 
   /// The memory manager has sent every completion before this message: the cursor agrees with the memory.
   void on_model_captured(const model_captured& m) {
-    if (ended_) {
+    if (has_ended()) {
       *m.memory = {};
       send(setup_.memory, model_saved{setup_.id, {fault_code::cancelled, "the model has ended"}});
       return;
@@ -293,9 +317,9 @@ class model_task final : public task_actor::base {
 
   void on_model_saved(const model_saved& m) {
     saves_.saved(m.why);
-    if (captured_to_keep_) {
+    if (keep_ == keep_phase::captured) {
       answer_kept(m.why);
-    } else if (keeping_) {
+    } else if (keep_ == keep_phase::wanted) {
       on_keep_model({});
     }
     advance();
@@ -379,14 +403,16 @@ class model_task final : public task_actor::base {
     tracker_.stop_after(steps);
   }
 
+  bool has_ended() const { return phase_ == task_phase::ended; }
+  bool is_pausing() const { return pause_ == pause_phase::saving || pause_ == pause_phase::dropping; }
+
   bool is_between_steps() const {
     return tracker_.drained() && tracker_.saved_position().begins_step() &&
            tracker_.whole_version() == tracker_.completed_steps();
   }
 
   void save_between_steps(std::uint32_t steps) {
-    if (pause_due_ && steps < tracker_.units().steps()) {
-      pause_due_ = false;
+    if (pause_ == pause_phase::due && steps < tracker_.units().steps()) {
       on_pause_model({});
       return;
     }
@@ -398,7 +424,9 @@ class model_task final : public task_actor::base {
 
   void capture() {
     captures_boundaries_ = saves_.leaving() && setup_.what->share.whole();
-    captured_to_keep_ = keeping_ && !saves_.saving_best();
+    if (keep_ != keep_phase::none) {
+      keep_ = saves_.saving_best() ? keep_phase::wanted : keep_phase::captured;
+    }
     send(setup_.memory, capture_model{setup_.id, captures_boundaries_});
   }
 
@@ -413,9 +441,8 @@ class model_task final : public task_actor::base {
   /// The scheduler does not know a model that has not arrived, and answers only the SUPERVISOR that none of its units is on a
   /// device.
   void leave_schedule() {
-    begun_ = true;
-    drained_ = drained_ || !arrived_;
-    if (!std::exchange(left_, true)) {
+    if (phase_ < task_phase::leaving) {
+      phase_ = arrived_ ? task_phase::leaving : task_phase::drained;
       send(setup_.scheduler, model_left{setup_.id});
     }
   }
@@ -429,7 +456,7 @@ class model_task final : public task_actor::base {
   save_point here() const { return {tracker_.saved_position(), tracker_.updates(), history().evaluations.size(), stopped_}; }
 
   void advance() {
-    if (ended_ || !begun_) {
+    if (has_ended() || phase_ == task_phase::arriving) {
       return;
     }
     if (saves_.best_now()) {
@@ -438,16 +465,16 @@ class model_task final : public task_actor::base {
     if (evaluation_open_ && !observer_.owes_answer() && !saves_.holds_best()) {
       tracker_.release_evaluation(*std::exchange(evaluation_open_, {}));
     }
-    if (!left_ && tracker_.finished() && !results_.step_is_open() && !observer_.owes_answer()) {  // a callback may still add models
+    if (phase_ == task_phase::scheduled && tracker_.finished() && !results_.step_is_open() && !observer_.owes_answer()) {  // a callback may still add models
       leave({});
       return;
     }
-    const auto action = saves_.next(here(), tracker_.drained() && (drained_ || !pausing_));
+    const auto action = saves_.next(here(), tracker_.drained() && (phase_ == task_phase::drained || !is_pausing()));
     if (action == save_tracker::action::end) {
-      if (pausing_ && saves_.unsaved() && !dropped_) {
+      if (pause_ == pause_phase::saving && saves_.unsaved()) {
         stay();
       } else {
-        end(saves_.reason(), pausing_);
+        end(saves_.reason(), is_pausing());
       }
       return;
     }
@@ -463,7 +490,7 @@ class model_task final : public task_actor::base {
   }
 
   void answer_kept(const fault& why) {
-    if (std::exchange(keeping_, false)) {
+    if (std::exchange(keep_, keep_phase::none) != keep_phase::none) {
       send(setup_.supervisor, model_kept{setup_.id, why});
     }
   }
@@ -478,16 +505,16 @@ class model_task final : public task_actor::base {
   /// It was to be paused, but could not be saved.
   void stay() {
     send(setup_.supervisor, pause_failed{setup_.id, saves_.unsaved()});
-    pausing_ = drained_ = left_ = false;
+    pause_ = pause_phase::none;
+    phase_ = arrived_ ? task_phase::scheduled : task_phase::arriving;
     saves_.stay();
     tracker_.continue_announcing();
     if (!arrived_) {
-      begun_ = false;
       await_arrival();
       return;
     }
     join_schedule();
-    if (keeping_) {
+    if (keep_ != keep_phase::none) {
       on_keep_model({});  // the save that failed had begun before this was asked for
     }
     advance();
@@ -495,13 +522,15 @@ class model_task final : public task_actor::base {
 
   /// Once: the model leaves the schedule; late messages are ignored.
   void end(const fault& why, bool paused = false) {
-    if (std::exchange(ended_, true) || !setup_.scheduler) {
+    if (has_ended() || !setup_.scheduler) {
+      phase_ = task_phase::ended;
       return;
     }
     tracker_.give_up();
     answer_kept(paused ? fault{} : why ? why : saves_.unsaved());
     const task_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved(), paused};
     leave_schedule();
+    phase_ = task_phase::ended;
     send(setup_.reporter, message);
     send(setup_.supervisor, message);
   }
@@ -516,19 +545,13 @@ class model_task final : public task_actor::base {
   bool stopped_ = false;
   save_tracker saves_;
   time_point run_began_{};
-  bool begun_ = false;                         ///< it has arrived, or was halted before
-  bool arrived_ = false;
+  task_phase phase_ = task_phase::arriving;
+  pause_phase pause_ = pause_phase::none;
+  keep_phase keep_ = keep_phase::none;
+  bool arrived_ = false;                       ///< it has joined the schedule
   bool observe_again_ = false;
   std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits for its release
   bool captures_boundaries_ = false;               ///< the capture that is under way, or was the last one
-  bool left_ = false;                          ///< has left the schedule
-  bool pausing_ = false;                       ///< and will end as paused when it is saved
-  bool dropped_ = false;                       ///< is not saved for that
-  bool pause_due_ = false;                     ///< when the step that has begun has ended
-  bool keeping_ = false;                       ///< the supervisor waits until it is saved
-  bool captured_to_keep_ = false;              ///< the last capture was made for that
-  bool drained_ = false;                       ///< has left, and none of its units is on any device
-  bool ended_ = false;
 };
 
 }  // namespace
