@@ -291,10 +291,10 @@ std::string json_of(const instance_model& m) {
                                    {"h2d", &m.h2d},
                                    {"d2h_gradient", &m.d2h_gradient},
                                    {"optimizer", &m.optimizer}}) {
-    text += fmt::format(",\n     \"{}\": {}", key, list_of(*times));
+    text += fmt::format(", \"{}\": {}", key, list_of(*times));
   }
   if (!m.base_h2d.empty()) {
-    text += fmt::format(",\n     \"base_h2d\": {}", list_of(m.base_h2d));
+    text += fmt::format(", \"base_h2d\": {}", list_of(m.base_h2d));
   }
   return text + "}";
 }
@@ -309,10 +309,10 @@ std::string joined(const std::vector<T>& all, std::string_view between) {
 std::string noise_of(const schedule_instance& i) {
   std::string text;
   if (i.noise > 0) {
-    text += fmt::format("  \"noise\": {},\n", number_of(i.noise));
+    text += fmt::format(", \"noise\": {}", number_of(i.noise));
   }
   if (i.seed > 0) {
-    text += fmt::format("  \"seed\": {},\n", i.seed);
+    text += fmt::format(", \"seed\": {}", i.seed);
   }
   return text;
 }
@@ -338,9 +338,9 @@ schedule_instance load_instance(const std::filesystem::path& file) {
 
 std::string to_json(const schedule_instance& i) {
   return fmt::format(
-      "{{\n  \"format\": \"{}\",\n  \"name\": {},\n  \"note\": {},\n  \"time_unit\": \"us\",\n  \"devices\": [{}],\n"
-      "  \"slots\": {},\n  \"link\": {{\"private\": true, \"full_duplex\": true}},\n  \"prefetch\": {},\n"
-      "  \"copy_back_clean\": {},\n  \"host_workers\": {},\n{}  \"models\": [\n{}\n  ]\n}}\n",
+      "{{\n  \"format\": \"{}\", \"name\": {},\n  \"note\": {},\n  \"time_unit\": \"us\", \"devices\": [{}],\n"
+      "  \"slots\": {}, \"link\": {{\"private\": true, \"full_duplex\": true}}, \"prefetch\": {}, "
+      "\"copy_back_clean\": {}, \"host_workers\": {}{},\n  \"models\": [\n{}\n  ]\n}}\n",
       format_name, text_of(i.name), text_of(i.note), joined(i.devices, ", "), i.slots, i.prefetch, i.copy_back_clean,
       i.host_workers, noise_of(i), joined(i.models, ",\n"));
 }

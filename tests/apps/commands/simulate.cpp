@@ -14,6 +14,7 @@ using nlohmann::json;
 namespace {
 
 const std::string instances = HYDRA_SOURCE_DIR "/apps/instances/";
+const std::string reference_results = HYDRA_SOURCE_DIR "/tests/actors/simulation/reference.json";
 
 /// Nothing printed, nothing written.
 void check_no_simulation(const temporary_folder& folder, const std::string& arguments, const std::string& answer) {
@@ -50,7 +51,7 @@ void check_rows(const json& j) {
 
 TEST_CASE("an instance run by the loop gives the makespans of an independent simulator, to the nanosecond") {
   const temporary_folder folder;
-  const json expected = json::parse(folder.read(instances + "reference.json"))["instances"]["rho1-k3"];
+  const json expected = json::parse(folder.read(reference_results))["instances"]["rho1-k3"];
   std::string known;
   for (const auto& [name, unused] : expected.at("policies").items()) 
     if (name != "random") known += (known.empty() ? "" : ",") + name;
@@ -172,7 +173,7 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, "none.json", "none.json: no such file");
   check_no_simulation(folder, "none.toml", "none.toml");
   check_no_simulation(folder, "cut.json", "cut.json: not valid JSON at byte ");
-  check_no_simulation(folder, instances + "reference.json", instances + "reference.json: format: ");
+  check_no_simulation(folder, reference_results, reference_results + ": format: ");
   check_no_simulation(folder, instances, instances + "report.json: no such file");
   check_no_simulation(folder, "w.toml --driver loop", "--driver loop runs instances");
   check_no_simulation(folder, "w.toml --nodes 1,fast", "--nodes 1,fast: \"fast\" is no speed");
