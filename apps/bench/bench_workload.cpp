@@ -59,7 +59,7 @@ model_description model_of(const bench_workload& w, int i) {
 }
 
 session_options silent(const bench_workload& w) {
-  return {.seed = 7, .name = "bench", .optimizer_on = w.optimizer_on, .log = verbosity::quiet, .ablation = w.ablation};
+  return {.seed = 7, .name = "bench", .log = verbosity::quiet, .ablation = w.ablation};
 }
 
 /// A forward unit for each shard but the last, a backward unit for each.

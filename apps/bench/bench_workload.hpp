@@ -29,7 +29,6 @@ struct bench_workload {
   byte_rate link{};     ///< not emulated if zero
   byte_count memory{};  ///< 0: unlimited
   ablation_options ablation{};
-  optimizer_place optimizer_on = optimizer_place::host;
   std::string policy{};       ///< empty: the default
 };
 

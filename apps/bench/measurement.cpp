@@ -42,14 +42,10 @@ nlohmann::ordered_json json_of(const measurement& m) {
   return {{"median", m.median()}, {"least", m.least()}, {"most", m.most()}, {"values", m.values}};
 }
 
-double seconds_of(const std::function<void()>& work, double at_least) {
+double seconds_of(const std::function<void()>& work) {
   const auto start = steady_clock::now();
-  int times = 0;
-  do {
-    work();
-    ++times;
-  } while (seconds(steady_clock::now() - start) < at_least);
-  return seconds(steady_clock::now() - start) / times;
+  work();
+  return seconds(steady_clock::now() - start);
 }
 
 machine_description this_machine() {

@@ -27,8 +27,7 @@ std::string to_string(const measurement& m);
 /// {"median": 1.04, "least": 1.02, "most": 1.1, "values": [...]}
 nlohmann::ordered_json json_of(const measurement& m);
 
-/// Of `work` once, or the mean where it has to be repeated to take `at_least` seconds.
-double seconds_of(const std::function<void()>& work, double at_least = 0);
+double seconds_of(const std::function<void()>& work);
 
 /// The machine of a measurement: "AMD EPYC 7B13, 2 cores used of 64". The cores are those that this process may run on.
 struct machine_description {

@@ -1,12 +1,14 @@
 #include "apps/bench/plain_loop.hpp"
 
-#include "apps/bench/torch_adamw.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/execute/shard.hpp"
 #include "partition/execute/shard_tensors.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <memory>
@@ -32,8 +34,12 @@ duration train_plainly(const model_description& m, std::uint32_t steps) {
                    second = at::zeros({n});
   const auto memory = [](const at::Tensor& t) { return t.mutable_data_ptr<float>(); };
   whole.layout().initialise({memory(parameters), static_cast<std::size_t>(n)}, *model, 0);
-  const auto update =
-      fused_adamw({static_cast<std::size_t>(n), memory(parameters), memory(gradients), memory(first), memory(second)});
+  const at::Tensor number_of_updates = at::ones({});
+  const auto update = [&] {
+    const at::NoGradGuard no_grad;
+    at::_fused_adamw_({parameters}, {gradients}, {first}, {second}, {}, {number_of_updates}, /*lr=*/1e-3, /*beta1=*/0.9,
+                      /*beta2=*/0.999, /*weight_decay=*/0.01, /*eps=*/1e-8, /*amsgrad=*/false, /*maximize=*/false);
+  };
   const auto samples = m.batch_size / m.micro_batches;
   const at::Tensor input = zeros(batched(data->sample_input(), samples)),
                    target = zeros(batched(data->sample_target(), samples));

@@ -26,13 +26,6 @@ class scratch_folder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  double bytes() const {
-    double sum = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
-      if (entry.is_regular_file()) sum += static_cast<double>(entry.file_size());
-    return sum;
-  }
-
  private:
   std::filesystem::path path_;
 };

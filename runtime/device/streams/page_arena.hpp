@@ -17,7 +17,7 @@ namespace hydra {
 /// A fixed number of pages is mapped into a range of addresses that is several times as long. An allocation is one run
 /// of addresses. It goes where pages are mapped already; where no such run is free, unused pages are remapped to one.
 /// So the memory never grows, and fragmentation is limited to parts of pages: on traces of real runs it needs 1.01
-/// times the bytes in use, while a range without remapping needs up to 1.2 times (`hydra bench fragmentation`; there
+/// times the bytes in use, while a range without remapping needs up to 1.3 times (commit 2cb0d80e measures it; there
 /// freed bytes are free for all queues at once, as they are here after the queue that freed them was drained).
 ///
 /// Bytes that a closure frees while it launches work may be in use on the device until that work is done; but what the

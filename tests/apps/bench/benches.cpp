@@ -1,11 +1,9 @@
 // Benchmarks on tiny workloads: they run and print the documented output. No test depends on a time.
 
 #include "apps/bench/ablation.hpp"
-#include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/paced_layer.hpp"
 #include "apps/bench/sharing.hpp"
-#include "apps/bench/updates.hpp"
 #include "models/layers/linear.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -37,17 +35,6 @@ TEST_CASE("a measurement has its median, least and largest value") {
   CHECK(measurement{}.median() == 0);
   CHECK(to_string(measurement{{3, 1, 2}}) == "2.000 [1.000..3.000]");
   CHECK(json_of(measurement{{3, 1, 2}})["values"].size() == 3);
-}
-
-TEST_CASE("work is timed once, or as often as it takes to reach a time; then the mean is given") {
-  int times = 0;
-  const auto work = [&] { ++times; };
-  CHECK(seconds_of(work) >= 0);
-  CHECK(times == 1);
-  const auto begin = steady_clock::now();
-  const double sum = seconds_of(work, 1e-3) * (times - 1);
-  CHECK(sum >= 0.999e-3);
-  CHECK(sum <= 1.001 * seconds(steady_clock::now() - begin));
 }
 
 TEST_CASE("a machine is named by its first processor") {
@@ -121,14 +108,6 @@ TEST_CASE("every ablation runs in every round, over the full system of that roun
   CHECK(json::parse(to_json(r, this_machine()))["rows"].size() == r.rows.size());
 }
 
-TEST_CASE("the benchmark of updates runs every place in every cell") {
-  const auto r = measure_updates({.models = {1, 2}, .ratios = {1}, .repeats = 2, .workload = tiny});
-  REQUIRE(r.cells.size() == 4);
-  for (const auto& c : r.cells) CHECK(c.over_host.values.size() == 2);
-  CHECK_THAT(to_table(r), Contains("auto") && Contains("device"));
-  CHECK(json::parse(to_json(r, this_machine()))["cells"].size() == 4);
-}
-
 TEST_CASE("the benchmark of sharing trains adapted models over one base and over one each") {
   bench_workload adapted = tiny;
   adapted.models = 3;
@@ -154,12 +133,10 @@ TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is re
 TEST_CASE("a benchmark without its workload says where that is, and one that reads none refuses one") {
   const temporary_folder folder;
   folder.write("w.toml", example);
-  for (const char* name : {"checkpoints", "replay", "fragmentation"}) {
-    const outcome o = run_hydra(folder, std::string{"bench "} + name);
-    CHECK(o.status == 2);
-    CHECK_THAT(o.err, Contains(fmt::format("hydra bench {}: there is no \"apps/workloads/", name)) && Contains("--workload"));
-  }
-  for (const char* name : {"overlap", "ablation", "updates", "sharing"}) {
+  const outcome without = run_hydra(folder, "bench replay");
+  CHECK(without.status == 2);
+  CHECK_THAT(without.err, Contains("hydra bench replay: there is no \"apps/workloads/") && Contains("--workload"));
+  for (const char* name : {"overlap", "ablation", "sharing"}) {
     const outcome o = run_hydra(folder, fmt::format("bench {} --workload w.toml", name));
     CHECK(o.status == 2);
     CHECK_THAT(o.err, Contains("--workload: hydra bench ") && Contains("reads no workload file"));
@@ -176,18 +153,6 @@ TEST_CASE("hydra bench replay simulates runs of a workload with the times of the
   CHECK(j["simulated_over_run"]["values"].size() == 2);
   CHECK(j["simulated_over_run"]["median"] > 0);
   CHECK_FALSE(std::filesystem::exists(folder.path() / "bench-replay"));
-}
-
-TEST_CASE("the fragmentation of a trace is what a range needs beyond the bytes in use") {
-  constexpr byte_count unit{1 << 20};
-  const std::vector<allocation_trace::event> half_of_it_in_two_places{
-      {0, unit}, {1, unit}, {2, unit}, {3, unit}, {0, {}}, {2, {}}, {6, unit * 2}, {1, {}}, {3, {}}, {6, {}}};
-  const auto row = fragmentation_of(half_of_it_in_two_places);
-  CHECK(row.allocations == 5);
-  CHECK(row.peak == unit * 4);
-  CHECK(row.one_range == Approx(1.5).margin(0.002));
-  CHECK(row.pages < 1.01);
-  CHECK(row.moving == Approx(0.2));
 }
 
 }  // namespace hydra::apps
