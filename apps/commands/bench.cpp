@@ -1,4 +1,4 @@
-#include "apps/commands/bench.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/collectives.hpp"

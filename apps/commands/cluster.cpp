@@ -1,4 +1,4 @@
-#include "apps/commands/cluster.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/cluster/keys.hpp"
 #include "runtime/base/refuse.hpp"

@@ -1,22 +1,6 @@
 #include "apps/commands/command.hpp"
 
-#include "apps/commands/bench.hpp"
-#include "apps/commands/cluster.hpp"
-#include "apps/commands/control.hpp"
-#include "apps/commands/data.hpp"
-#include "apps/commands/devices.hpp"
-#include "apps/commands/evaluate.hpp"
-#include "apps/commands/export.hpp"
-#include "apps/commands/families.hpp"
-#include "apps/commands/generate.hpp"
-#include "apps/commands/node.hpp"
-#include "apps/commands/plan.hpp"
-#include "apps/commands/policies.hpp"
-#include "apps/commands/report.hpp"
-#include "apps/commands/simulate.hpp"
-#include "apps/commands/study.hpp"
-#include "apps/commands/tokenize.hpp"
-#include "apps/commands/train.hpp"
+#include "apps/commands/commands.hpp"
 
 namespace hydra::apps {
 

@@ -1,6 +1,6 @@
 #pragma once
 // apps/commands/ holds one file for each command of the `hydra` program, and the table of them. To add one: write a
-// function that declares its options and returns what it does, add one row in command.cpp.
+// function that declares its options and returns what it does, add a line in commands.hpp and a row in command.cpp.
 //
 // stdout carries results only; messages, progress and the log go to stderr.
 

@@ -1,4 +1,4 @@
-#include "apps/commands/control.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/steering/answer.hpp"
 #include "apps/steering/control_client.hpp"

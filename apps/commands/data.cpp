@@ -1,4 +1,4 @@
-#include "apps/commands/data.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/session/session.hpp"
 #include "apps/commands/part_name.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/devices.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/session/device_registry.hpp"
 #include "apps/commands/key_table.hpp"

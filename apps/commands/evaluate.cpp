@@ -1,4 +1,4 @@
-#include "apps/commands/evaluate.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/export.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/commands/exported_texts.hpp"
 #include "apps/run_folder/metrics_record.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/families.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/commands/key_table.hpp"
 #include "apps/workload/chain_keys.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/generate.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/commands/notes.hpp"
 #include "apps/commands/text_source.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/node.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/cluster/member.hpp"
 #include "apps/commands/exit_status.hpp"

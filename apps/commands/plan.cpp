@@ -1,4 +1,4 @@
-#include "apps/commands/plan.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/selection/search_rules.hpp"
 #include "actors/session/session.hpp"

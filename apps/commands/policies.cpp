@@ -1,4 +1,4 @@
-#include "apps/commands/policies.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/session/policy_registry.hpp"
 #include "apps/commands/plugin_option.hpp"

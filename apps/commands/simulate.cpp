@@ -1,4 +1,4 @@
-#include "apps/commands/simulate.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/simulation/instance_file.hpp"
 #include "actors/simulation/solo_run.hpp"

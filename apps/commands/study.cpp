@@ -1,4 +1,4 @@
-#include "apps/commands/study.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/simulate/study_output.hpp"
 #include "apps/simulate/study_page.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/tokenize.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "apps/commands/chat_ids.hpp"
 #include "apps/commands/notes.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/train.hpp"
+#include "apps/commands/commands.hpp"
 
 #include "actors/cluster/network.hpp"
 #include "actors/report/report_table.hpp"

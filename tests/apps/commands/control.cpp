@@ -1,5 +1,3 @@
-#include "apps/commands/control.hpp"
-
 #include "apps/steering/control_server.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/steering/fake_steering.hpp"

@@ -1,5 +1,3 @@
-#include "apps/commands/generate.hpp"
-
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/models/tokenizers/made_sentencepiece.hpp"

@@ -1,5 +1,3 @@
-#include "apps/commands/report.hpp"
-
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/report/example.hpp"
 #include "tests/apps/report/xml_check.hpp"

@@ -1,5 +1,3 @@
-#include "apps/commands/train.hpp"
-
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 
