@@ -47,18 +47,6 @@ precision precision_from(const value_table& keys, const std::string& key) {
   return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
 }
 
-cpu_device read_cpu_device(const value_table& keys) {
-  cpu_device d;
-  assign(keys, "memory", d.memory);
-  assign(keys, "link", d.link);
-  assign(keys, "latency", d.latency);
-  assign(keys, "threads", d.threads);
-  assign(keys, "speed", d.speed);
-  d.numbers = precision_from(keys, "precision");
-  d.gradients = precision_from(keys, "gradients");
-  return d;
-}
-
 device_kind cpu_kind() {
   return {
       "cpu",
@@ -164,6 +152,18 @@ number_formats common_formats(const std::vector<device_entry>& devices) {
            "\"bf16\" is for devices with precision = \"bf16\"; give all devices that precision, or leave gradients out");
   }
   return all;
+}
+
+cpu_device read_cpu_device(const value_table& keys) {
+  cpu_device d;
+  assign(keys, "memory", d.memory);
+  assign(keys, "link", d.link);
+  assign(keys, "latency", d.latency);
+  assign(keys, "threads", d.threads);
+  assign(keys, "speed", d.speed);
+  d.numbers = precision_from(keys, "precision");
+  d.gradients = precision_from(keys, "gradients");
+  return d;
 }
 
 }  // namespace hydra::apps

@@ -43,4 +43,7 @@ void check_device_count(const std::vector<device_entry>& devices);
 /// The precision of all devices, as far as their tables say it: it decides results, so tables that differ are refused.
 number_formats common_formats(const std::vector<device_entry>& devices);
 
+/// The `kind = "cpu"` of a checked table.
+cpu_device read_cpu_device(const value_table& keys);
+
 }  // namespace hydra::apps
