@@ -61,9 +61,9 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
 
 void supervisor::on_add_model(const add_model& m) {
   wanted_admission wanted{.what = m.what, .answer = m.answer};
-  if (!actors_.admission || halted_ || ending_) {
+  if (!actors_.admission || is_over()) {
     refuse(wanted, {fault_code::refused,
-                    "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
+                    "model '" + m.what.name + (stage_ == run_stage::halting ? "': the run is being halted" : "': the run has ended")});
     return;
   }
   queue_.add(std::move(wanted));
@@ -100,7 +100,7 @@ void supervisor::on_task_ended(const task_ended& m) {
   if (how != model_phase::paused) {
     forget(m.model);
     parked_.erase(m.model);
-    if ((m.why || m.stopped) && !halted_) {
+    if ((m.why || m.stopped) && !is_over()) {
       send(actors_.controller, trial_left{phases_.name_of(m.model)});
     }
     answer_all(steered_, m.model,
@@ -124,7 +124,7 @@ void supervisor::observe_end(const task_ended& m, model_phase how) {
 }
 
 void supervisor::observe(run_event what) {
-  if (actors_.controller && actors_.observed.others && !ending_) {
+  if (actors_.controller && actors_.observed.others && !is_ending()) {
     send(actors_.controller, event_observed{std::move(what)});
     ++unacknowledged_;
   }
@@ -156,7 +156,7 @@ void supervisor::on_model_released(const model_released& m) {
   send(actors_.data, m);
   send(std::exchange(actors_.tasks.at(m.model.value), nullptr), shut_down{});
   answer_all(steered_, m.model, {});
-  if (wanted_back_.erase(m.model) > 0 && !halted_) {
+  if (wanted_back_.erase(m.model) > 0 && !is_over()) {
     admit_again(m.model);
   }
   prepare_next();
@@ -225,7 +225,7 @@ void supervisor::refuse(const wanted_admission& wanted, const fault& why) {
     services_.log->error("{}", why.text);
     end_without_task(*wanted.known, why);
   } else {
-    if (halted_ && wanted.knows_it_waits) {
+    if (is_over() && wanted.knows_it_waits) {
       return wanted.answer({.why = why});  // a run that is resumed has it
     }
     services_.log->warn("not added: {}", why.text);
@@ -251,14 +251,14 @@ void supervisor::end_without_task(model_id model, const fault& why) {
   if (phases_.end(model, model_phase::failed)) {
     send(actors_.reporter, task_ended{model, 0, false, why, {}});
     observe(model_failed{model, phases_.name_of(model), done_[model], why});
-    if (!halted_) {
+    if (!is_over()) {
       send(actors_.controller, trial_left{phases_.name_of(model)});
     }
   }
 }
 
 void supervisor::release_if_over(model_id model) {
-  if (ending_) {
+  if (is_ending()) {
     return;
   }
   if (const auto release = phases_.release(model)) {

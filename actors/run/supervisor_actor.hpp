@@ -18,6 +18,17 @@
 
 namespace hydra {
 
+/// In this order; a run that nobody halts skips the second.
+enum class run_stage : std::uint8_t {
+  training,
+  halting,      ///< models are saved, none is added
+  ending,       ///< no model has a task any more; tasks, SCHEDULER and DEVICES shut down
+  ending_host,  ///< the devices are gone: what serves them shuts down, the REPORTER last
+};
+
+/// Of each the second occurrence ends the run without saving.
+enum class abort_cause : std::uint8_t { handler_has_thrown, interrupt, stall };
+
 /// SUPERVISOR: starts the run, admits, pauses and stops models, is notified of every death, ends the run: tasks -> scheduler
 /// -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
@@ -56,7 +67,7 @@ class supervisor final : public supervisor_actor::base {
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
   void on_exit() override {
-    if (!ending_ && setup_.halted) {
+    if (stage_ < run_stage::ending && setup_.halted) {
       setup_.halted();
     }
     for (const auto& task : actors_.tasks) {
@@ -70,7 +81,7 @@ class supervisor final : public supervisor_actor::base {
 
   void on_fault(const fault& why) {
     services_.log->error("supervisor fails: {}", why.text);
-    on_run_aborted({why, !std::exchange(failed_, true)});
+    on_run_aborted({why, is_first(abort_cause::handler_has_thrown)});
   }
 
   // -- messages --------------------------------------------------------------------------------------------------------
@@ -119,6 +130,10 @@ class supervisor final : public supervisor_actor::base {
       send(actors_.devices[device.value], m);
     }
   }
+  bool is_first(abort_cause cause) { return causes_.insert(cause).second; }
+  bool is_ending() const { return stage_ >= run_stage::ending; }
+  /// Nothing is added or resumed any more.
+  bool is_over() const { return stage_ > run_stage::training; }
   /// Passes it to callbacks, if some subscribe to such events: the run does not end before they have returned.
   void observe(run_event what);
   void observe_end(const task_ended& m, model_phase how);
@@ -201,13 +216,8 @@ class supervisor final : public supervisor_actor::base {
   callback_watch callback_;
   std::uint32_t unacknowledged_ = 0;               ///< events that callbacks have not returned from
   std::map<model_id, std::uint32_t> done_;         ///< steps of models, when they joined or left
-  bool halted_ = false;
-  bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once
-  bool interrupted_ = false;
-  bool stalled_ = false;
-  bool halting_ = false;
-  bool ending_ = false;
-  bool host_ended_ = false;
+  run_stage stage_ = run_stage::training;
+  std::set<abort_cause> causes_;                   ///< that have occurred
 };
 
 }  // namespace hydra

@@ -13,11 +13,11 @@
 namespace hydra {
 
 void supervisor::on_interrupt_run(const interrupt_run&) {
-  on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, !std::exchange(interrupted_, true)});
+  on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, is_first(abort_cause::interrupt)});
 }
 
 void supervisor::on_run_aborted(const run_aborted& m) {
-  if (m.save && std::exchange(halting_, true)) {
+  if (m.save && is_over()) {
     return;
   }
   if (!m.save) {
@@ -40,7 +40,7 @@ void supervisor::on_run_stalled(const run_stalled& m) {
   send(actors_.scheduler, question);
   send(actors_.memory, question);
   send(actors_.optimizer, question);
-  on_run_aborted({m.why, !std::exchange(stalled_, true)});
+  on_run_aborted({m.why, is_first(abort_cause::stall)});
 }
 
 void supervisor::on_device_given_up(const device_given_up& m) {
@@ -80,8 +80,11 @@ void supervisor::on_callback_failed(const callback_failed& m) {
 void supervisor::on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
 
 void supervisor::refuse_all(const fault& why) {
-  if (!std::exchange(halted_, true) && setup_.halted) {
-    setup_.halted();
+  if (stage_ == run_stage::training) {
+    stage_ = run_stage::halting;
+    if (setup_.halted) {
+      setup_.halted();
+    }
   }
   for (const auto& wanted : queue_.take_all()) {
     if (wanted.continues) {
@@ -118,7 +121,7 @@ void supervisor::on_down(const caf::down_msg& m) {
     return;
   }
   const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
-  if (awaited && !ending_) {
+  if (awaited && !is_ending()) {
     const bool may_save = m.source == actors_.data.address() || (actors_.admission && m.source == actors_.admission.address());
     on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}, may_save});
   }
@@ -138,7 +141,7 @@ void supervisor::on_task_down(model_id model) {
 }
 
 void supervisor::on_reporter_down() {
-  if (ending_) {
+  if (is_ending()) {
     return;
   }
   const fault why{fault_code::internal, "the reporter of the run has died"};
@@ -155,7 +158,7 @@ void supervisor::lose(device_id device, const fault& why) {
   }
   const device_lost lost{device, why, setup_.devices.at(device.value)};
   send(actors_.reporter, lost);
-  if (ending_) {
+  if (is_ending()) {
     end_host_if_devices_are_gone();
     return;
   }
@@ -178,7 +181,7 @@ void supervisor::lose_controller(const std::string& why) {
   if (!actors_.controller) {
     return;
   }
-  if (!ending_) {
+  if (!is_ending()) {
     services_.log->warn("{}; the run continues without callbacks: nothing stops a model early or adds one any more",
                         why);
     send(actors_.reporter, controller_lost{why});
@@ -190,7 +193,7 @@ void supervisor::lose_controller(const std::string& why) {
   send_to_tasks(controller_lost{why});
   held_.clear();
   for (const auto model : std::exchange(parked_, {})) {
-    if (!halted_) {
+    if (!is_over()) {
       resume(model, nullptr);
     }
   }
@@ -200,11 +203,12 @@ void supervisor::lose_controller(const std::string& why) {
 
 void supervisor::end_if_over() {
   note_wait();
-  const bool awaits_command = (phases_.paused() > 0 || setup_.begin_paused) && !halted_;
+  const bool awaits_command = (phases_.paused() > 0 || setup_.begin_paused) && !is_over();
   const bool may_continue = phases_.running() > 0 || !queue_.empty() || awaits_command || unacknowledged_ > 0;
-  if (may_continue || std::exchange(ending_, true)) {
+  if (may_continue || is_ending()) {
     return;
   }
+  stage_ = run_stage::ending;
   send_to_tasks(shut_down{});
   send(actors_.scheduler, shut_down{});
   for (const auto& device : actors_.devices) {
@@ -214,15 +218,16 @@ void supervisor::end_if_over() {
 }
 
 void supervisor::end_host_if_devices_are_gone() {
-  if (!alive_.empty() || std::exchange(host_ended_, true)) {
+  if (!alive_.empty() || stage_ == run_stage::ending_host) {
     return;
   }
+  stage_ = run_stage::ending_host;
   each_that_ends_late(actors_, [this](const auto& actor) { send(actor, shut_down{}); });
   end_reporter_if_alone();
 }
 
 void supervisor::end_reporter_if_alone() {
-  if (host_ended_ && host_.empty()) {
+  if (stage_ == run_stage::ending_host && host_.empty()) {
     send(actors_.reporter, shut_down{});
     quit();
   }

@@ -45,8 +45,8 @@ const char* text_of(model_phase s) {
 }  // namespace
 
 void supervisor::on_steer_model(const steer_model& m) {
-  if (halted_ || ending_) {
-    return answer(m.answer, {fault_code::refused, halted_ ? "the run is being halted" : "the run has ended"});
+  if (is_over()) {
+    return answer(m.answer, {fault_code::refused, stage_ == run_stage::halting ? "the run is being halted" : "the run has ended"});
   }
   commanded_ = true;
   const auto model = phases_.find(m.name);
@@ -62,7 +62,7 @@ void supervisor::on_steer_model(const steer_model& m) {
     case model_command::drop:
       return drop(*model, m.answer);
     case model_command::resume:
-      if (!halted_ && descriptions_.contains(*model)) {
+      if (descriptions_.contains(*model)) {
         descriptions_.at(*model).share = m.share;
       }
       return resume(*model, m.answer);
@@ -211,7 +211,7 @@ void supervisor::keep(model_id model, const command_sink& sink) {
 
 /// Who is refused because the run is being halted can ask again when it is resumed.
 void supervisor::on_model_kept(const model_kept& m) {
-  answer_all(kept_, m.model, m.why && halted_ ? fault{fault_code::refused, m.why.text} : m.why);
+  answer_all(kept_, m.model, m.why && is_over() ? fault{fault_code::refused, m.why.text} : m.why);
 }
 
 fault supervisor::cannot_save(model_id model, const char* wish) const {
@@ -237,7 +237,7 @@ void supervisor::on_trial_held(const trial_held& m) {
 /// One that is still being paused is resumed, and then asks again whether it stops.
 void supervisor::on_trial_decided(const trial_decided& m) {
   held_.erase(m.model);
-  if (parked_.erase(m.model) == 0 || halted_) {
+  if (parked_.erase(m.model) == 0 || is_over()) {
     return;
   }
   const auto phase = phases_.of(m.model);
@@ -249,7 +249,7 @@ void supervisor::on_trial_decided(const trial_decided& m) {
 }
 
 void supervisor::make_room() {
-  if (halted_ || ending_ || !queue_.first_is_too_large() || phases_.memory_is_coming_back()) {
+  if (is_over() || !queue_.first_is_too_large() || phases_.memory_is_coming_back()) {
     return;
   }
   for (const auto model : std::exchange(held_, {})) {
@@ -282,7 +282,7 @@ void supervisor::on_read_status(const read_status& m) {
 
 bool supervisor::waits_for_decision(model_id model) const {
   const bool held = held_.contains(model) && phases_.of(model) == model_phase::training;
-  return !halted_ && (held || parked_.contains(model));
+  return !is_over() && (held || parked_.contains(model));
 }
 
 std::string supervisor::note_on(model_id model) const {
@@ -312,7 +312,7 @@ bool supervisor::waits_for_command() const {
   };
   const auto held = static_cast<std::size_t>(count(held_, model_phase::training));
   const auto parked = static_cast<std::size_t>(count(parked_, model_phase::paused));
-  return !halted_ && queue_.empty() && wanted_back_.empty() && phases_.running() == held && phases_.paused() > parked;
+  return !is_over() && queue_.empty() && wanted_back_.empty() && phases_.running() == held && phases_.paused() > parked;
 }
 
 /// Not before callbacks have returned: they may resume one.
