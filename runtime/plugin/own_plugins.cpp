@@ -1,13 +1,15 @@
 #include "runtime/plugin/own_plugins.hpp"
 
 #include "runtime/base/fault.hpp"
-#include "runtime/plugin/shared_object.hpp"
 
 #include <hydra/own_plugins.hpp>
 
 #include <fmt/format.h>
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <string_view>
 
@@ -51,14 +53,31 @@ std::string why_missing(const std::string& name, const std::vector<fs::path>& fo
 
 }  // namespace
 
-std::vector<fs::path> own_plugin_folders(const fs::path& program) {
+std::vector<fs::path> loader_folders() {
+  void* const program = dlopen(nullptr, RTLD_LAZY);
+  Dl_serinfo size;
+  if (program == nullptr || dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0) {
+    return {};
+  }
+  std::vector<std::max_align_t> room(size.dls_size / sizeof(std::max_align_t) + 1);
+  auto* const all = reinterpret_cast<Dl_serinfo*>(room.data());
+  *all = size;
+  if (dlinfo(program, RTLD_DI_SERINFO, all) != 0) {
+    return {};
+  }
+  std::vector<fs::path> folders;
+  for (const auto* at = all->dls_serpath; folders.size() < all->dls_cnt; ++at) {
+    folders.emplace_back(at->dls_name);
+  }
+  return folders;
+}
+
+std::vector<fs::path> own_plugin_folders(const fs::path& program, const std::vector<fs::path>& searched) {
   std::error_code ignored;
   auto all = folders_beside(fs::weakly_canonical(program, ignored));
-  if (const auto object = read_shared_object(program)) {
-    std::ranges::copy_if(object->run_path, std::back_inserter(all), [&](const fs::path& folder) {
-      return folder.filename() == "hydra" && fs::is_directory(folder, ignored) && std::ranges::count(all, folder) == 0;
-    });
-  }
+  std::ranges::copy_if(searched, std::back_inserter(all), [&](const fs::path& folder) {
+    return folder.filename() == "hydra" && fs::is_directory(folder, ignored) && std::ranges::count(all, folder) == 0;
+  });
   return all;
 }
 

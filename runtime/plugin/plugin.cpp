@@ -1,17 +1,18 @@
 #include "runtime/plugin/plugin.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/plugin/library_origins.hpp"
-#include "runtime/plugin/missing_libraries.hpp"
-#include "runtime/plugin/shared_object.hpp"
 
 #include <fmt/format.h>
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <memory>
 
@@ -40,15 +41,15 @@ fs::path found(const fs::path& file) {
   return path;
 }
 
+/// A library that is missing, with where to get it as far as known. The loader names the first alone.
+std::string needs(const std::string& library) {
+  const auto origin = library_origin(library);
+  const auto from = origin.empty() ? "" : fmt::format(" ({}); it may need more of CUDA that is not there", origin);
+  return fmt::format("it needs the library {}, which is not there{}", library, from);
+}
+
 /// The loader reports mangled C++ symbols.
-std::string readable(const std::string& text) {
-  constexpr std::string_view before = "undefined symbol: ";
-  const auto at = text.find(before);
-  if (at == text.npos) {
-    return "it cannot be loaded: " + text;
-  }
-  const auto begin = at + before.size();
-  const auto symbol = text.substr(begin, text.find_first_of(" \t\n", begin) - begin);
+std::string needs_symbol(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name{abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                          &std::free};
@@ -56,31 +57,27 @@ std::string readable(const std::string& text) {
                      status == 0 ? std::string{name.get()} : symbol);
 }
 
-/// The library's name, with where to get it, as far as known.
-std::string with_origin(const std::string& library) {
-  const auto origin = library_origin(library);
-  return origin.empty() ? library : fmt::format("{} ({})", library, origin);
-}
-
-std::string needs(const std::vector<std::string>& missing) {
-  if (missing.size() == 1) {
-    return fmt::format("it needs the library {}, which is not there", with_origin(missing.front()));
+/// Why the loader has refused it, by what dlerror() says.
+std::string readable(const fs::path& file, const std::string& text) {
+  constexpr std::string_view of_symbol = "undefined symbol: ";
+  if (const auto at = text.find(of_symbol); at != text.npos) {
+    const auto begin = at + of_symbol.size();
+    return needs_symbol(text.substr(begin, text.find_first_of(" \t\n", begin) - begin));
   }
-  std::vector<std::string> parts;
-  std::ranges::transform(missing, std::back_inserter(parts), with_origin);
-  return fmt::format("it needs libraries that are not there: {}", fmt::join(parts, ", "));
+  const auto library = text.substr(0, text.find(": cannot open shared object file"));
+  return library == text || library == file ? "it cannot be loaded: " + text : needs(library);
 }
 
-/// The loader may accept a truncated file, and the program is killed later when it reads beyond the end.
+/// The loader may accept a truncated file, and the program is killed later when it reads beyond the end. Linkers write
+/// the section table last.
 void check_whole(const fs::path& file) {
-  std::error_code ignored;
-  const auto size = fs::file_size(file, ignored);
-  const auto least = least_size(file);
-  if (least == beyond_all) {
-    refuse(file, "it is damaged: its tables refer to offsets that no file can have; copy or build it again");
-  }
-  if (size < least) {
-    refuse(file, fmt::format("it is cut short: {} bytes of {} are there; copy or build it again", size, least));
+  const regular_file in{file, "plug-in"};
+  ElfW(Ehdr) header{};
+  in.read({reinterpret_cast<char*>(&header), sizeof header}, 0);
+  const bool elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+  const std::uint64_t table = std::uint64_t{header.e_shnum} * header.e_shentsize;
+  if (elf && (in.size() < sizeof header || header.e_shoff > in.size() || in.size() - header.e_shoff < table)) {
+    refuse(file, fmt::format("it is cut short: {} bytes are there; copy or build it again", in.size()));
   }
 }
 
@@ -91,10 +88,7 @@ void* opened(const fs::path& file) {
     return handle;
   }
   const char* error = dlerror();
-  const std::string why = error == nullptr ? "" : error;  // copied: the calls below set errors of their own
-  const bool lacks = why.find("cannot open shared object file") != std::string::npos;
-  const auto missing = lacks ? missing_libraries(file) : std::vector<std::string>{};
-  refuse(file, missing.empty() ? readable(why) : needs(missing));
+  refuse(file, readable(file, error == nullptr ? "" : error));
 }
 
 const hydra_plugin* table_of(const fs::path& file) {

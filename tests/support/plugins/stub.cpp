@@ -1,8 +1,3 @@
-// A library that a plug-in needs and that is not where the loader looks. HYDRA_STUB: its function.
+// A library that a plug-in needs and that is not where the loader looks.
 
-#ifdef HYDRA_STUB_NEEDS
-extern "C" int HYDRA_STUB_NEEDS();
-extern "C" int HYDRA_STUB() { return HYDRA_STUB_NEEDS() + 1; }
-#else
-extern "C" int HYDRA_STUB() { return 1; }
-#endif
+extern "C" int stub_one() { return 1; }
