@@ -10,7 +10,6 @@
 #include "actors/policy/naive_pipeline.hpp"
 #include "actors/policy/one_f_one_b.hpp"
 #include "actors/policy/random_choice.hpp"
-#include "actors/policy/rollout.hpp"
 #include "actors/policy/round_robin.hpp"
 #include "actors/policy/sharded_lrtf.hpp"
 #include "actors/policy/srtf.hpp"
@@ -50,9 +49,6 @@ std::unique_ptr<policy> make_stay(const policy_options& o) {
 std::unique_ptr<policy> make_stay_pace(const policy_options& o) {
   return std::make_unique<stay_pace>(stay_pace_options{.margin = margin_of(o), .stay_units = o.values.at("stay_units")});
 }
-std::unique_ptr<policy> make_rollout(const policy_options& o) {
-  return std::make_unique<rollout>(o.seed, static_cast<std::size_t>(o.values.at("samples")));
-}
 std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_unique<srtf>(o.values.at("affinity")); }
 
 std::vector<option> margin_options(const critical_margin& standard) {
@@ -70,9 +66,6 @@ std::vector<option> stay_pace_options_known() {
   return known;
 }
 
-const std::vector<option> rollout_options{
-    {"samples", 16.0, false, "completions per decision, but one for each candidate at least", {1, 100000}},
-};
 const std::vector<option> srtf_options{
     {"affinity", 0.0, false, "a device stays with its model while that is so many of its units longer, or fewer", {0, 1000}},
 };
@@ -103,8 +96,6 @@ const std::vector<policy_entry>& built_in_policies() {
       {"fifo", "the unit that has waited longest", {}, make<fifo>},
       {"round-robin", "one unit of each model in turn", {}, make<round_robin>},
       {"random", "any unit, the same ones for the same seed", {}, make_random},
-      {"rollout", "first move of the best of some random completions, for comparison: slow", rollout_options,
-       make_rollout},
       {"whole-model", "task parallelism: each device trains one model at a time", {}, make<whole_model>},
       {"naive-pipeline", "model parallelism: each shard keeps to its device", {}, make<naive_pipeline>},
       {"gpipe", "the same, and all forward visits of a step come before its first backward visit", {}, make<gpipe>},

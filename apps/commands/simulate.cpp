@@ -166,7 +166,7 @@ command_action declare_simulate(command_line& line) {
   line.add_option(
       "--policies", o->policies,
       "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
-      "chance or search, for a run its own");
+      "chance, for a run its own");
   add_plugin_option(line, o->plugins);
   line.add_option("--driver", o->driver,
                  "actors (those of a run in virtual time, default) or loop (fast; instances only)");

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 #include <map>
@@ -16,7 +15,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> by_chance_or_search{"random", "rollout"};
+constexpr std::string_view by_chance = "random";
 
 [[noreturn]] void refuse_list(const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("policies: {}", what)};
@@ -89,7 +88,7 @@ listed_policy listed(const std::string& name, const known_policy& known, std::ma
 std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry) {
   if (text == "all") return all_but(registry, [](const std::string&) { return false; });
   if (text.empty())
-    return all_but(registry, [](const std::string& name) { return std::ranges::count(by_chance_or_search, name) > 0; });
+    return all_but(registry, [](const std::string& name) { return name == by_chance; });
   std::vector<listed_policy> policies;
   for (const std::string& each : split(text)) {
     if (std::ranges::count(policies, each, &listed_policy::name) > 0)

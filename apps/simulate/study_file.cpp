@@ -190,7 +190,7 @@ std::vector<std::string> study::policies() const {
 table_rules study_rules() {
   return {.keys = {{.name = "name", .help = "of the study", .fallback = "the file's name"},
                    {.name = "note", .help = "at the top of the page", .fallback = "none"},
-                   names_rule("policies", "names, or \"all\"", "all that choose without chance or search"),
+                   names_rule("policies", "names, or \"all\"", "all that choose without chance"),
                    names_rule("drivers", "\"loop\", \"actors\"", "loop"),
                    {.name = "completion", .help = "of the loop", .fallback = "ended", .choices = {"ended", "landed"}},
                    repeat_rule("1"),
