@@ -56,7 +56,8 @@ paths validation_of(const cifar_files& o) {
   return implied;
 }
 
-/// Numbers of the training images, as usual.
+}  // namespace
+
 pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes) {
   const bool ten = classes == 10;
   if (scale.mean.empty()) scale.mean = ten ? std::vector{0.4914, 0.4822, 0.4465} : std::vector{0.5071, 0.4865, 0.4409};
@@ -64,8 +65,6 @@ pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes) {
     scale.deviation = ten ? std::vector{0.2470, 0.2435, 0.2616} : std::vector{0.2673, 0.2564, 0.2762};
   return scale;
 }
-
-}  // namespace
 
 cifar_samples::cifar_samples(const cifar_files& options, std::vector<std::string> notes)
     : options_(options), notes_(std::move(notes)) {

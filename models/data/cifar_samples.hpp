@@ -10,6 +10,9 @@
 
 namespace hydra {
 
+/// The scale, with the numbers of CIFAR's training images where it is empty.
+pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes);
+
 /// Records of one label (CIFAR-10) or a coarse and a fine one (CIFAR-100) and 3 x 32 x 32 bytes; samples are f32[3, 32, 32].
 class cifar_samples final : public data_source {
  public:

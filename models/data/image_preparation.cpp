@@ -48,10 +48,13 @@ std::optional<model_config> processor_in(const fs::path& checkpoint) {
   return fs::exists(file) ? std::optional{model_config::read(file)} : std::nullopt;
 }
 
+bool is_list(const model_config& config, std::string_view key) {
+  return config.has(key) && config.content()[key].is_array();
+}
+
 /// The default is transformers' IMAGENET_STANDARD_MEAN and _STD.
 std::vector<double> numbers_of(const model_config& config, std::string_view key) {
-  const bool list = config.has(key) && config.content()[key].is_array();
-  return list ? config.reals(key) : std::vector{config.real(key, 0.5)};
+  return is_list(config, key) ? config.reals(key) : std::vector{config.real(key, 0.5)};
 }
 
 /// transformers computes (value * rescale_factor - mean) / deviation, Hydra (value / 255 - mean) / deviation.
@@ -150,23 +153,29 @@ const processor_class& read_class(const model_config& config, image_preparation&
 image_preparation read_preparation(const fs::path& checkpoint) {
   image_preparation result;
   const auto config = processor_in(checkpoint);
+  if (!checkpoint.empty()) result.file = checkpoint / "preprocessor_config.json";
   if (!config) return result;
   result.file = config->file();
   config->require("do_flip_channel_order", false);
   const processor_class& type = read_class(*config, result);
   result.scale = scale_in(*config);
+  const bool normalizes = config->boolean("do_normalize", true);
+  result.lists_means = normalizes && is_list(*config, "image_mean");
+  result.lists_deviations = normalizes && is_list(*config, "image_std");
   read_size(*config, type, result);
   note_unread(*config, result);
   return result;
 }
 
 pixel_scale image_preparation::scale_for(const pixel_scale& own, std::int64_t channels) {
-  const auto chosen = [&](std::vector<double> stored, const char* key, const std::vector<double>& given,
+  if (scale.mean.size() == 1 && !lists_means) scale.mean.resize(static_cast<std::size_t>(channels), scale.mean.front());
+  if (scale.deviation.size() == 1 && !lists_deviations)
+    scale.deviation.resize(static_cast<std::size_t>(channels), scale.deviation.front());
+  const auto chosen = [&](const std::vector<double>& stored, const char* key, const std::vector<double>& given,
                           const char* own_key) {
-    if (stored.size() == 1) stored.resize(static_cast<std::size_t>(channels), stored.front());
     if (given.empty() && !stored.empty() && std::ssize(stored) != channels)
-      refuse(file, fmt::format("{} has {} numbers, but images have {} channels: give the data {} = [...]", key,
-                               stored.size(), channels, own_key));
+      refuse(file, fmt::format("{} has {} number{}, but images have {} channels: give the data {} = [...]", key,
+                               stored.size(), stored.size() == 1 ? "" : "s", channels, own_key));
     if (!given.empty() && !stored.empty() && given != stored)
       notes.push_back(fmt::format("{}: {} is [{}], but the data's {} = [{}] is used", file.string(), key,
                                   fmt::join(stored, ", "), own_key, fmt::join(given, ", ")));
@@ -174,6 +183,13 @@ pixel_scale image_preparation::scale_for(const pixel_scale& own, std::int64_t ch
   };
   return {chosen(scale.mean, "image_mean", own.mean, "mean"),
           chosen(scale.deviation, "image_std", own.deviation, "deviation")};
+}
+
+void image_preparation::note_usual(const pixel_scale& own, const pixel_scale& used) {
+  if (file.empty() || !scale.mean.empty() || (!own.mean.empty() && !own.deviation.empty())) return;
+  notes.push_back(fmt::format("{} is not there: images are scaled by mean = [{}] and deviation = [{}]; where the checkpoint "
+                              "was trained with others, give them by the keys mean and deviation of the data",
+                              file.string(), fmt::join(used.mean, ", "), fmt::join(used.deviation, ", ")));
 }
 
 void image_preparation::compare_size(image_size samples) {

@@ -115,7 +115,8 @@ void note_places(const std::filesystem::path& folder, const std::vector<labelled
 /// Sizes and numbers that neither the data nor the model say are those of the checkpoint.
 void prepare_as_stored(const image_folders& o, const sample_request& wants, image_samples_options& samples) {
   image_preparation stored = read_preparation(wants.checkpoint);
-  samples.scale = stored.scale_for(o.scale, samples.channels);
+  samples.scale = with_defaults(stored.scale_for(o.scale, samples.channels), samples.channels);
+  stored.note_usual(o.scale, samples.scale);
   samples.size = size_for(o, wants, stored.size);
   if (samples.size != image_size{}) stored.compare_size(samples.size);
   std::ranges::copy(stored.notes, std::back_inserter(samples.notes));
@@ -151,7 +152,8 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
 std::shared_ptr<const data_source> open_cifar(const cifar_files& o, const sample_request& wants) {
   image_preparation stored = read_preparation(wants.checkpoint);
   cifar_files scaled = o;
-  scaled.scale = stored.scale_for(o.scale, 3);
+  scaled.scale = with_cifar_defaults(stored.scale_for(o.scale, 3), o.classes);
+  stored.note_usual(o.scale, scaled.scale);
   stored.compare_size({32, 32});
   return std::make_shared<cifar_samples>(scaled, stored.notes);
 }

@@ -150,6 +150,42 @@ TEST_CASE("images are scaled as the checkpoint of the model says it, unless the 
                     Contains("preprocessor_config.json: image_mean has 3 numbers, but images have 1"));
 }
 
+// transformers: "mean must have 3 elements if it is an iterable, got 1".
+TEST_CASE("one number is that of each channel, a list of one only that of one") {
+  const temporary_folder folder;
+  write_pets(folder);
+  const sample_request wants{.checkpoint = folder.path() / "vit"};
+  image_folders o{.train = folder.path() / "pets"};
+  folder.write("vit/preprocessor_config.json", R"({"image_mean": 0.25, "image_std": [0.5]})");
+  CHECK_THROWS_WITH(open_data(images(o), wants),
+                    Contains("image_std has 1 number, but images have 3 channels: give the data deviation = [...]"));
+  o.channels = 1;
+  CHECK(open_data(images(o), wants)->pixel_scaling()->deviation == reals{0.5});
+  o.channels = 3;
+  folder.write("vit/preprocessor_config.json", R"({"image_mean": 0.25, "image_std": 0.5})");
+  CHECK(open_data(images(o), wants)->pixel_scaling()->mean == reals{0.25, 0.25, 0.25});
+  folder.write("vit/preprocessor_config.json", R"({"image_mean": [0.5], "image_std": 0.5})");
+  CHECK_THROWS_WITH(open_data(images(o), wants), Contains("image_mean has 1 number, but images have 3 channels"));
+  folder.write("vit/preprocessor_config.json", R"({"image_mean": [0.5], "image_std": [0.5], "do_normalize": false})");
+  CHECK(open_data(images(o), wants)->pixel_scaling()->mean == reals{0, 0, 0});
+}
+
+TEST_CASE("what scales images is noted where the checkpoint does not say it") {
+  const temporary_folder folder;
+  write_pets(folder);
+  std::filesystem::create_directories(folder.path() / "vit");
+  const sample_request wants{.checkpoint = folder.path() / "vit"};
+  image_folders o{.train = folder.path() / "pets", .scale = {.deviation = {1, 1, 1}}};
+  CHECK(has_note(open_data(images(o), wants)->notes(),
+                 "vit/preprocessor_config.json is not there: images are scaled by mean = [0.485, 0.456, 0.406] and deviation = "
+                 "[1, 1, 1]"));
+  CHECK(open_data(images(o), 0)->notes().empty());
+  o.scale.mean = {0, 0, 0};
+  CHECK(open_data(images(o), wants)->notes().empty());
+  const cifar_files c{.train = {folder.write("a.bin", std::string(3073, '\0'))}};
+  CHECK(has_note(open_data(cifar(c), wants)->notes(), "images are scaled by mean = [0.4914, 0.4822, 0.4465]"));
+}
+
 TEST_CASE("how the checkpoint's images are resized is noted where one of the data has another size") {
   const temporary_folder folder;
   write_pets(folder);
