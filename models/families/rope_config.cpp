@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* rope_base_key = "rope_theta";
+
 /// The key of the kind of scaling: "rope_type", or "type" before 2024.
 const char* kind_key(const model_config& table) { return table.has("rope_type") ? "rope_type" : "type"; }
 
@@ -32,18 +34,28 @@ rope_scaling scaling_from(const model_config& table, std::int64_t longest) {
 
 rope_choice rope_in(const model_config& table, double theta, std::int64_t longest) {
   table.require("partial_rotary_factor", 1.0);
-  return {table.real("rope_theta", theta), scaling_from(table, longest)};
+  return {table.real(rope_base_key, theta), scaling_from(table, longest)};
 }
 
 rope_choice rope_from(const model_config& config) {
   config.require("partial_rotary_factor", 1.0);
-  const double theta = config.real("rope_theta", 10000);
+  const double theta = config.real(rope_base_key, 10000);
   const std::int64_t longest = config.integer("max_position_embeddings");
   const auto now = config.table("rope_parameters"), before = config.table("rope_scaling");
+  for (const auto& table : {now, before})
+    if (table) require_same_base(config, rope_base_key, *table);
   if (!now) return before ? rope_in(*before, theta, longest) : rope_choice{theta, {}};
   const rope_choice chosen = rope_in(*now, theta, longest);
   if (before) require_same_rope(config, chosen, rope_in(*before, theta, longest));
   return chosen;
+}
+
+void require_same_base(const model_config& config, const char* key, const model_config& table) {
+  if (!config.has(key) || !table.has(rope_base_key) || config.real(key) == table.real(rope_base_key)) return;
+  table.refuse(rope_base_key,
+               fmt::format("{} contradicts {} = {} outside of this table: transformers 5 computes with the first, earlier "
+                           "versions with the second; remove the one that is wrong",
+                           table.real(rope_base_key), key, config.real(key)));
 }
 
 void require_same_rope(const model_config& config, const rope_choice& now, const rope_choice& before) {

@@ -72,6 +72,8 @@ void read_gemma3_positions(const model_config& config, gemma_options& o) {
   o.local_rope_theta = config.real("rope_local_base_freq", local_theta);
   if (const auto both = config.table("rope_parameters")) {
     const auto full = both->table("full_attention"), sliding = both->table("sliding_attention");
+    if (full) require_same_base(config, "rope_theta", *full);
+    if (sliding) require_same_base(config, "rope_local_base_freq", *sliding);
     const rope_choice global = full ? rope_in(*full, o.rope_theta, o.context) : rope_choice{o.rope_theta, {}};
     const rope_choice local =
         sliding ? rope_in(*sliding, o.local_rope_theta, o.context) : rope_choice{o.local_rope_theta, {}};
@@ -85,6 +87,7 @@ void read_gemma3_positions(const model_config& config, gemma_options& o) {
     return;
   }
   if (const auto scaling = config.table("rope_scaling")) {
+    require_same_base(config, "rope_theta", *scaling);
     const rope_choice global = rope_in(*scaling, o.rope_theta, o.context);
     o.rope_factor = stretch_of(config, "rope_scaling", global.scaling);
     o.rope_theta = global.theta;

@@ -1,6 +1,7 @@
 #include "models/families/phi3/phi3_config.hpp"
 
 #include "models/families/config_text.hpp"
+#include "models/families/rope_config.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -55,6 +56,7 @@ void read_positions(const model_config& config, phi3_options& o) {
   const double share = table.real("partial_rotary_factor", config.real("partial_rotary_factor", 1));
   if (!(share > 0 && share <= 1)) table.refuse("partial_rotary_factor", fmt::format("{} is not in (0, 1]", share));
   o.rotated = static_cast<std::int64_t>(static_cast<double>(o.head_size) * share);
+  require_same_base(config, "rope_theta", table);
   o.rope_theta = table.real("rope_theta", config.real("rope_theta", 10000));
   const char* const key = table.has("rope_type") ? "rope_type" : "type";
   const std::string kind = table.text(key, "default");

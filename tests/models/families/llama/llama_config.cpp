@@ -67,6 +67,16 @@ TEST_CASE("two keys for rotary positions have to say the same") {
   CHECK_THAT(block_of(with(based, "rope_theta", 500.0)), Contains("theta=500 "));
 }
 
+TEST_CASE("a base of rotary positions beside that of their table has to be the same") {
+  const json table{{"rope_type", "linear"}, {"factor", 4.0}, {"rope_theta", 500.0}};
+  for (const char* const key : {"rope_parameters", "rope_scaling"}) {
+    const json config = with(small(), key, table);
+    CHECK_THROWS_WITH(llama_from_config(file(with(config, "rope_theta", 10000.0)), {}),
+                      Contains(std::string{"m/config.json: "} + key + ".rope_theta: 500 contradicts rope_theta = 10000"));
+    CHECK_THAT(block_of(with(config, "rope_theta", 500)), Contains("theta=500 "));
+  }
+}
+
 TEST_CASE("the embedding does not train the vector of config.json's padding") {
   const auto embedding_of = [](const json& id) {
     return build(llama_from_config(file(with(small(), "pad_token_id", id)), {})).at(0).body->signature();

@@ -77,6 +77,8 @@ TEST_CASE("a part of a head's features is rotated, by the keys of transformers 5
   CHECK_THAT(block_of(with(small(), "partial_rotary_factor", 0.75)), Contains("theta=10000") && Contains("rotated=6"));
   const json table{{"rope_type", "default"}, {"rope_theta", 50.0}, {"partial_rotary_factor", 0.5}};
   CHECK_THAT(block_of(with(small(), "rope_parameters", table)), Contains("theta=50 ") && Contains("rotated=4"));
+  CHECK_THROWS_WITH(block_of(with(with(small(), "rope_parameters", table), "rope_theta", 60.0)),
+                    Contains("rope_parameters.rope_theta: 50 contradicts rope_theta = 60"));
 }
 
 TEST_CASE("a setting of Phi-3 that Hydra does not support is refused with its key") {
