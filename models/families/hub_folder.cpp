@@ -120,18 +120,43 @@ std::vector<std::string> other_settings(const fs::path& folder) {
   for (const fs::directory_entry& e : fs::directory_iterator{folder, ignored}) {
     const fs::path name = e.path().filename(), kind = name.extension();
     if ((kind == ".json" || kind == ".model") && !is_known(name.string())) names.push_back(name.string());
+    if (name == "additional_chat_templates" && e.is_directory(ignored)) names.push_back(name.string());
   }
   std::ranges::sort(names);
   return names;
 }
 
+/// Of a copy in another type or of an earlier save: model.fp16.safetensors, model-00001-of-00001.safetensors.
+std::vector<std::string> other_weights_than(const hub_tensors& read) {
+  std::set<std::string> files;
+  for (const auto& [name, t] : read.all()) files.insert(t.file.filename().string());
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& e : fs::directory_iterator{read.folder(), ignored}) {
+    const std::string name = e.path().filename().string();
+    if (name.starts_with("model") && name.ends_with(".safetensors") && !files.contains(name))
+      names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+void note_other_weights(const hub_tensors& read, std::vector<std::string>& notes) {
+  const fs::path whole = read.folder() / "model.safetensors", index = read.folder() / "model.safetensors.index.json";
+  const bool is_whole = fs::exists(whole);
+  if (is_whole && fs::exists(index))
+    return notes.push_back(fmt::format("{}: the parts that it names are not read, because model.safetensors is there",
+                                       index.string()));
+  if (const std::vector<std::string> names = other_weights_than(read); !names.empty())
+    notes.push_back(fmt::format("{}: {} the weights that are read, not {}", (is_whole ? whole : index).string(),
+                                is_whole ? "has" : "names", listed_names(names)));
+}
+
 /// Files of which others, or an earlier save, expect that they are read.
-std::vector<std::string> unread_files(const fs::path& folder) {
+std::vector<std::string> unread_files(const hub_tensors& read) {
   std::vector<std::string> notes;
-  const fs::path index = folder / "model.safetensors.index.json", adapter = folder / "adapter_config.json";
-  if (fs::exists(index) && fs::exists(folder / "model.safetensors"))
-    notes.push_back(
-        fmt::format("{}: the parts that it names are not read, because model.safetensors is there", index.string()));
+  note_other_weights(read, notes);
+  const fs::path folder = read.folder(), adapter = folder / "adapter_config.json";
   if (fs::exists(adapter))
     notes.push_back(fmt::format("{}: the adapter is not used; adapter = {{ from = \"{}\" }} continues it", adapter.string(),
                                 folder.string()));
@@ -148,7 +173,7 @@ std::vector<std::string> notes_on(const model_config& config, const hub_tensors&
     config.ignore({"quantization_config"});  // the tensors say it
   }
   std::ranges::move(unread_keys(config), std::back_inserter(notes));
-  std::ranges::move(unread_files(tensors.folder()), std::back_inserter(notes));
+  std::ranges::move(unread_files(tensors), std::back_inserter(notes));
   return notes;
 }
 

@@ -394,6 +394,25 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
   CHECK_THAT(notes[2], EndsWith(": Hydra does not read modules.json, tekken.json"));
 }
 
+TEST_CASE("weights of another save and further chat templates beside what is read are named in notes") {
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  const char* const part = "model-00001-of-00001.safetensors";
+  write_tensors(folder.path() / part, tiny_gpt2_tensors());
+  fs::create_directory(folder.path() / "additional_chat_templates");
+  const std::vector<std::string> notes = built(folder.path()).notes();
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[0], EndsWith(std::string{"model.safetensors: has the weights that are read, not "} + part));
+  CHECK_THAT(notes[1], EndsWith(": Hydra does not read additional_chat_templates"));
+  nlohmann::json map;
+  for (const auto& [name, t] : tiny_gpt2_tensors()) map[name] = part;
+  write_text(folder.path() / "model.safetensors.index.json", nlohmann::json{{"weight_map", map}}.dump());
+  CHECK_THAT(built(folder.path()).notes().front(), Contains("index.json: the parts that it names are not read"));
+  fs::rename(folder.path() / "model.safetensors", folder.path() / "model-00002-of-00002.safetensors");
+  CHECK_THAT(built(folder.path()).notes().front(),
+             EndsWith("index.json: names the weights that are read, not model-00002-of-00002.safetensors"));
+}
+
 TEST_CASE("padding that is counted from the end of the vocabulary stays the token that it was when tokens are added") {
   const chain stored = llama({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 6}).build(few_ids{8});
   nlohmann::json config = nlohmann::json::parse(stored.hub().config);
