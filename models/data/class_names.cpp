@@ -7,9 +7,30 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <map>
 
 namespace hydra {
+namespace {
+
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Such as "Pos" beside "pos", which may be meant to be one.
+void note_alike(const std::vector<std::string>& names, const std::string& data, std::vector<std::string>& notes) {
+  std::map<std::string, std::string> first;
+  for (const std::string& name : names)
+    if (const auto other = first.emplace(in_small_letters(name), name).first; other->second != name)
+      return notes.push_back(fmt::format("{}: \"{}\" and \"{}\" are two classes, though they differ only in the case of "
+                                         "letters: write one label if they are meant to be one",
+                                         data, shown(other->second), shown(name)));
+}
+
+}  // namespace
 
 class_label label_from(std::string_view text) {
   std::int64_t number = 0;
@@ -79,9 +100,12 @@ std::vector<std::string> class_names::notes(const label_census& training, const 
   std::vector<class_label> missing;
   for (std::size_t i = 0; i < labels_.size(); ++i)
     if (!training.contains(labels_[i])) missing.emplace_back(names_[i]);
-  if (missing.empty()) return {};
-  return {fmt::format("{}: {} of the {} classes {} no sample to train on: {}", data, missing.size(), size(),
-                      missing.size() == 1 ? "has" : "have", list_of(missing))};
+  std::vector<std::string> all;
+  if (!missing.empty())
+    all.push_back(fmt::format("{}: {} of the {} classes {} no sample to train on: {}", data, missing.size(), size(),
+                              missing.size() == 1 ? "has" : "have", list_of(missing)));
+  note_alike(names_, data, all);
+  return all;
 }
 
 }  // namespace hydra

@@ -54,7 +54,8 @@ class class_names {
   const std::vector<std::string>& names() const noexcept { return names_; }
   /// -1 for a label that is not known.
   std::int64_t find(const class_label& label) const;
-  /// For the user: the classes without a training sample, if there are any. `data`: what the samples are of.
+  /// For the user: the classes without a training sample, and two that differ only in the case of letters, if there are any.
+  /// `data`: what the samples are of.
   std::vector<std::string> notes(const label_census& training, const std::string& data) const;
 
  private:

@@ -85,3 +85,11 @@ TEST_CASE("classes without a sample to train on are named") {
   CHECK(class_names{{bee, ten, ant}, {}}.notes(labels_in_lines({ant}), "jsonl f") ==
         std::vector<std::string>{"jsonl f: 2 of the 3 classes have no sample to train on: \"bee\", \"10\""});
 }
+
+TEST_CASE("two classes that differ only in the case of letters are named: they may be meant to be one") {
+  const class_label pos = std::string{"pos"}, capital = std::string{"Pos"};
+  const label_census found = labels_in_lines({pos, capital, ten});
+  const std::vector<std::string> notes = class_names{{}, found}.notes(found, "csv f");
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Contains("csv f: \"Pos\" and \"pos\" are two classes, though they differ only in the case of letters"));
+}
