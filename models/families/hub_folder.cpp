@@ -7,6 +7,7 @@
 #include "models/weights/listed_names.hpp"
 #include "models/weights/quantised_weights.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
@@ -165,6 +166,17 @@ std::vector<std::string> unread_files(const hub_tensors& read) {
   return notes;
 }
 
+/// transformers warns of longer texts, or cuts them off there; without a limit of its own it writes 1e30.
+void note_longest_text(const fs::path& folder, std::int64_t context, std::vector<std::string>& notes) {
+  const fs::path file = folder / "tokenizer_config.json";
+  if (context == 0 || kind_of(file) != fs::file_type::regular) return;
+  const json longest = model_config::read(file).content().value("model_max_length", json{});
+  if (longest.is_number() && longest.get<double>() < static_cast<double>(context))
+    notes.push_back(fmt::format("{}: model_max_length = {} is not used: samples have {} tokens; context = {} beside \"from\" "
+                                "makes them as short",
+                                file.string(), shown_json(longest), context, shown_json(longest)));
+}
+
 /// What of the folder is read in a way of its own, and what is not read.
 std::vector<std::string> notes_on(const model_config& config, const hub_tensors& tensors) {
   std::vector<std::string> notes;
@@ -296,6 +308,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   refuse_quantised_weights(config, *tensors);
   require_layers(config, tensors->all().size());
   std::vector<std::string> notes = notes_on(config, *tensors);
+  note_longest_text(folder, description.context, notes);
   description.checkpoint = folder;
   description.tokens = options.tokens;
   const checkpoint_reader reader{config, options, kind.read, tensors, stored_tokens_of(config, options)};

@@ -242,6 +242,21 @@ TEST_CASE("a shorter context than the checkpoint's is accepted, a longer one ref
   CHECK_THROWS_WITH(describe_from(folder.path(), {.context = 7}), Contains("config.json: n_positions: ") || Contains("7"));
 }
 
+TEST_CASE("samples that are longer than the tokenizer's texts were are a note") {
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  const auto notes_with = [&](const std::string& longest, std::int64_t context) {
+    write_text(folder.path() / "tokenizer_config.json", "{\"model_max_length\": " + longest + "}");
+    const auto data = open_data({synthetic_language{.symbols = 8, .tokens = 200, .validation_tokens = 0}}, context);
+    return describe_from(folder.path(), {.context = context}).build(*data).notes();
+  };
+  CHECK(notes_with("1000000000000000019884624838656", 6).empty());
+  CHECK(notes_with("5", 5).empty());
+  const std::vector<std::string> notes = notes_with("5", 6);
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Contains("tokenizer_config.json: model_max_length = 5 is not used: samples have 6 tokens; context = 5"));
+}
+
 TEST_CASE("a model that also reads images is refused with what to do") {
   nlohmann::json config = tiny_gpt2_config();
   config["architectures"] = {"Gemma3ForConditionalGeneration"};
