@@ -31,6 +31,7 @@ using nlohmann::json;
 
 constexpr const char* config_file = "adapter_config.json";
 constexpr const char* base_name_key = "base_model_name_or_path";
+constexpr const char* task_key = "task_type";
 constexpr const char* ties_key = "ensure_weight_tying";
 constexpr const char* base_key =
     "hydra_base";  ///< of the metadata: identity of the weights that the adapter was trained on
@@ -66,9 +67,9 @@ void require_plain(const model_config& config) {
 
 /// Sentences about keys that may mean something, once all others were read.
 std::vector<std::string> unread_keys_of(const model_config& config) {
-  // who wrote it, where it was computed, what it is for, and how it began
-  config.ignore({"auto_mapping", "inference_mode", "peft_version", "revision", "task_type", "megatron_config",
-                 "megatron_core", "runtime_config", "fan_in_fan_out", "corda_config", "eva_config", "loftq_config",
+  // who wrote it, where it was computed, and how it began; which commit of its base on the hub
+  config.ignore({"auto_mapping", "inference_mode", "peft_version", "revision", "megatron_config", "megatron_core",
+                 "runtime_config", "fan_in_fan_out", "corda_config", "eva_config", "loftq_config",
                  "lora_ga_config", "qalora_group_size"});
   for (const std::string& key : config.unread())
     if (config.content().at(key) == false) config.ignore({key});  // it is switched off
@@ -133,11 +134,23 @@ std::string architecture_of(const chain& model) {
   return config.value("architectures", std::vector<std::string>{""}).front();
 }
 
+bool is_causal(const std::string& architecture) {
+  return architecture.ends_with("ForCausalLM") || architecture.ends_with("LMHeadModel");
+}
+
+bool is_classifier(const std::string& architecture) { return architecture.ends_with("ForSequenceClassification"); }
+
+/// Whether PEFT's task has such a model: FEATURE_EXTRACTION adapts what is below any head.
+bool is_task_of(const std::string& task, const std::string& architecture) {
+  if (task.empty() || task == "FEATURE_EXTRACTION" || architecture.empty()) return true;
+  return (task == "CAUSAL_LM" && is_causal(architecture)) || (task == "SEQ_CLS" && is_classifier(architecture));
+}
+
 /// The task by which PEFT chooses the class of the whole model; null: none in particular.
 json task_of(const std::string& architecture, const lora_options& o) {
-  if (architecture.ends_with("ForCausalLM") || architecture.ends_with("LMHeadModel")) return "CAUSAL_LM";
+  if (is_causal(architecture)) return "CAUSAL_LM";
   const bool trains_head = std::ranges::find(o.also_train, "classifier") != o.also_train.end();
-  if (architecture.ends_with("ForSequenceClassification") && trains_head) return "SEQ_CLS";
+  if (is_classifier(architecture) && trains_head) return "SEQ_CLS";
   return nullptr;
 }
 
@@ -168,7 +181,7 @@ std::string config_text(const chain& model, const lora_options& o, const fs::pat
                     {"r", o.rank},
                     {"rank_pattern", o.rank_of},
                     {"target_modules", named_targets(model, o)},
-                    {"task_type", task_of(architecture_of(model), o)},
+                    {task_key, task_of(architecture_of(model), o)},
                     {"use_dora", o.magnitudes},
                     {"use_rslora", o.rank_scaled}};
   return json_text(config, 2) + "\n";
@@ -237,7 +250,8 @@ adapter_folder::adapter_folder(const fs::path& folder, const model_config& confi
       tokens_(config),
       tensors_(std::make_shared<const hub_tensors>(folder, "adapter_model")),
       base_(config.text(base_name_key, "")),
-      ties_(config.boolean(ties_key, false)) {
+      ties_(config.boolean(ties_key, false)),
+      task_(config.text(task_key, "")) {
   notes_ = unread_keys_of(config);
 }
 
@@ -308,6 +322,10 @@ chain adapter_folder::adapt(chain model) const {
     adapted.note(fmt::format("{}: {}: \"{}\" is no checkpoint on this machine: whether the adapter was trained on the weights "
                              "that the model starts from is not known",
                              file, base_name_key, shown(base_.string())));
+  if (const std::string kind = architecture_of(adapted); !is_task_of(task_, kind))
+    adapted.note(fmt::format("{}: {} = \"{}\" is not used: it is a task of other models than the {} that the adapter is added "
+                             "to",
+                             file, task_key, shown(task_), kind));
   std::vector<std::string> modules = adapted_modules(adapted);
   modules.insert(modules.end(), embeddings.begin(), embeddings.end());
   for (const auto& notes : {notes_, targets_.unused_patterns(modules), notes_on_bias(adapted, changes, file), weights->notes()})

@@ -48,6 +48,7 @@ class adapter_folder {
   std::shared_ptr<const hub_tensors> tensors_;
   std::filesystem::path base_;
   bool ties_ = false;           ///< ensure_weight_tying
+  std::string task_;            ///< by which PEFT chooses the class of the model; may be empty
 };
 
 /// Adds both files for an adapted chain, with what it trains and what differs from the base. `base`: folder of the

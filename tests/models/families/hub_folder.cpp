@@ -254,7 +254,7 @@ TEST_CASE("samples that are longer than the tokenizer's texts were are a note") 
   CHECK(notes_with("5", 5).empty());
   const std::vector<std::string> notes = notes_with("5", 6);
   REQUIRE(notes.size() == 1);
-  CHECK_THAT(notes[0], Contains("tokenizer_config.json: model_max_length = 5 is not used: samples have 6 tokens; context = 5"));
+  CHECK_THAT(notes[0], Contains("tokenizer_config.json: model_max_length = 5 is not used: the context is 6 tokens"));
 }
 
 TEST_CASE("a model that also reads images is refused with what to do") {

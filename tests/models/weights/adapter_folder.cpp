@@ -294,6 +294,23 @@ TEST_CASE("keys without a known meaning are named, those that are switched off o
   CHECK_THAT(notes.front(), Contains("adapter_config.json: Hydra does not use use_newer = true"));
 }
 
+TEST_CASE("a task of other models than the one that is adapted is noted, a commit of the base on the hub is not") {
+  const stored_adapter stored;
+  const auto notes_with = [&](const json& task) {
+    json config = stored.config();
+    config.update({{"task_type", task}, {"revision", "main"}});
+    stored.write(config, stored_adapter::tensors());
+    return stored.read().notes();
+  };
+  CHECK(notes_with(nullptr).empty());
+  for (const char* const task : {"CAUSAL_LM", "FEATURE_EXTRACTION"}) CHECK(notes_with(task).empty());
+  REQUIRE(notes_with("SEQ_CLS").size() == 1);
+  CHECK_THAT(notes_with("SEQ_CLS").front(),
+             Contains("adapter_config.json: task_type = \"SEQ_CLS\" is not used: it is a task of other models than the "
+                      "GPT2LMHeadModel"));
+  CHECK(notes_with("TOKEN_CLS").size() == 1);
+}
+
 TEST_CASE("a base that cannot be compared with the one in use is noted, and so are patterns that match no module") {
   const stored_adapter stored;
   json config = stored.config();
