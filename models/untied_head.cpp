@@ -23,6 +23,7 @@ class weights_of_both final : public weight_source {
     return tied_->has_values(as_stored(p), values);
   }
   std::string identity() const override { return tied_->identity(); }
+  std::string files() const override { return tied_->files(); }
   std::string origin(const std::string& parameter) const override { return tied_->origin(stored_as(parameter)); }
   bool differs_from_base(const std::string& parameter) const override {
     return tied_->differs_from_base(stored_as(parameter));

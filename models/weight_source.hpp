@@ -22,6 +22,9 @@ class weight_source {
   /// Identifies the weights, wherever they are stored: a run is resumed only with the same ones.
   virtual std::string identity() const = 0;
 
+  /// The files that they are read from, for messages; empty if there are none.
+  virtual std::string files() const { return {}; }
+
   /// Where the values of a parameter, by its full name, come from: the same for two sources only if they have the same
   /// values. Empty if there is no parameter of that name.
   virtual std::string origin(const std::string& parameter) const = 0;

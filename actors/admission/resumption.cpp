@@ -67,7 +67,10 @@ void check_identity(const saved_model& m, const resumed_model& now) {
   if (m.steps != now.steps) {
     check_steps(m, now);
   }
-  const auto other = difference_of(with_steps(m.identity, now.steps), now.identity);
+  auto other = difference_of(with_steps(m.identity, now.steps), now.identity);
+  if (other.starts_with("weights: ") && !now.weights.empty()) {
+    other += fmt::format(": {} has other values than those that it began with", now.weights);
+  }
   if (!other.empty()) {
     throw fault_error(fault_code::bad_input,
                       fmt::format("model '{}' cannot continue from {}: {}; resume it as it was, or train it in "
@@ -97,7 +100,8 @@ resumed_model resumed(const model_description& m, const prepared_model& p) {
                   .schedule = m.optimizer.schedule,
                   .validate = m.validate.value_or(validation_options{}),
                   .begins = m.begins,
-                  .clips = m.optimizer.clip_norm > 0};
+                  .clips = m.optimizer.clip_norm > 0,
+                  .weights = p.model->weights() ? p.model->weights()->files() : ""};
   const parameter_layout layout(*p.model, 0, p.model->size());
   for (const auto& each : layout.parameters()) {
     if (each.tied_to.empty()) {

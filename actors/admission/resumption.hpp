@@ -27,6 +27,7 @@ struct resumed_model {
   std::filesystem::path begins{};  ///< model_description::begins
   std::vector<std::string> trained{}, frozen{};  ///< names of its parameters, without tied copies
   bool clips = false;
+  std::string weights{};  ///< the files that it starts from, for messages
 };
 
 resumed_model resumed(const model_description& m, const prepared_model& p);

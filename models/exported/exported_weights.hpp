@@ -18,6 +18,7 @@ class exported_weights final : public weight_source {
   bool read(const parameter_spec& p, std::span<float> values) const override;
   bool has_values(const parameter_spec& p, const stored_tensor& values) const override;
   std::string identity() const override { return "exported " + model_->digest(); }
+  std::string files() const override { return model_->folder().string(); }
   std::string origin(const std::string& parameter) const override;
 
  private:

@@ -144,6 +144,8 @@ bool adapter_weights::replaces(const std::string& parameter) const {
 
 std::string adapter_weights::identity() const { return fmt::format("{}, adapter {}", base_->identity(), identity_); }
 
+std::string adapter_weights::files() const { return fmt::format("{} and {}", base_->files(), tensors_->files()); }
+
 std::string adapter_weights::origin(const std::string& parameter) const {
   return replaces(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), identity_) : base_->origin(parameter);
 }

@@ -28,6 +28,7 @@ class adapter_weights final : public weight_source {
 
   bool read(const parameter_spec& p, std::span<float> values) const override;
   std::string identity() const override;
+  std::string files() const override;
   std::string origin(const std::string& parameter) const override;
   bool differs_from_base(const std::string& parameter) const override;
 

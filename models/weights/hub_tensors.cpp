@@ -212,6 +212,13 @@ const hub_tensor* hub_tensors::find(std::string_view name) const {
   return found == tensors_.end() ? nullptr : &found->second;
 }
 
+std::string hub_tensors::files() const {
+  if (files_.size() == 1) return files_.begin()->first.string();
+  std::vector<std::string> names;
+  for (const auto& [path, file] : files_) names.push_back(path.filename().string());
+  return fmt::format("{} ({})", folder_.string(), listed_names(names));
+}
+
 std::string hub_tensors::metadata(const std::string& key) const {
   return files_.empty() ? "" : files_.begin()->second->metadata(key);
 }

@@ -52,6 +52,8 @@ class hub_tensors {
   const std::map<std::string, hub_tensor, std::less<>>& all() const noexcept { return tensors_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
   std::string absolute_folder() const { return std::filesystem::absolute(folder_).lexically_normal().string(); }
+  /// "FOLDER/model.safetensors", or a folder and its parts.
+  std::string files() const;
   /// An entry of the metadata of the first file; empty if it has none.
   std::string metadata(const std::string& key) const;
 

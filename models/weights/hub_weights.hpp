@@ -42,6 +42,7 @@ class hub_weights final : public weight_source {
   bool read(const parameter_spec& p, std::span<float> values) const override;
   bool has_values(const parameter_spec& p, const stored_tensor& values) const override;
   std::string identity() const override { return identity_; }
+  std::string files() const override { return tensors_->files(); }
   std::string origin(const std::string& parameter) const override;
   bool differs_from_base(const std::string& parameter) const override { return grown_.contains(parameter); }
 

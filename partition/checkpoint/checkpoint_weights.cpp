@@ -58,6 +58,7 @@ class weights_of_checkpoint final : public weight_source {
   }
 
   std::string identity() const override { return identity_; }
+  std::string files() const override { return folder_.string(); }
   /// Frozen values are those that the training began with: models over one base share them in an evaluation, too.
   std::string origin(const std::string& parameter) const override {
     const auto began = frozen_.contains(parameter) && before_ ? before_->origin(parameter) : "";
@@ -92,10 +93,14 @@ void check_frozen_weights(const saved_model& saved, const chain& trained) {
   const auto began = saved.identity_line("weights");
   const auto now = trained.weights() ? trained.weights()->identity() : "";
   if (!frozen_in(trained).empty() && began != now) {
+    const auto files = trained.weights() ? trained.weights()->files() : "";
     throw fault_error(fault_code::bad_input,
                       fmt::format("{} does not hold the frozen parameters of {}, and those that its training began with "
-                                  "are not there any more: the weights are \"{}\" now and were \"{}\"; bring them back",
-                                  saved.folder.string(), shown(saved.name), shown(now), shown(began)));
+                                  "are not there any more: {} (\"{}\" now, \"{}\" then); put the files there that the "
+                                  "training began with",
+                                  saved.folder.string(), shown(saved.name),
+                                  files.empty() ? "the model has no files of weights now" : files + " has other values",
+                                  shown(now), shown(began)));
   }
 }
 

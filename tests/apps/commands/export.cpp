@@ -124,7 +124,10 @@ TEST_CASE("frozen parameters are not in the run's checkpoint, but in what is exp
   test::hub_test_tensors other = test::tiny_gpt2_tensors();
   std::swap(other.at("transformer.wte.weight").bytes.front(), other.at("transformer.wte.weight").bytes[5]);
   test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), other);
-  check_refused(run_hydra(folder, "export run gpt out2"), "those that its training began with are not there any more");
+  check_refused(run_hydra(folder, "export run gpt out2"), "those that its training began with are not there any more: ");
+  CHECK_THAT(run_hydra(folder, "export run gpt out2").err, Contains("model.safetensors has other values"));
+  CHECK_THAT(run_hydra(folder, "train run/workload.toml --quiet --output run --resume").err,
+             Contains("model.safetensors has other values than those that it began with"));
   CHECK(run_hydra(folder, "evaluate run").status == 2);
   check_refused(run_hydra(folder, "train w.toml --set 'model.gpt.freeze=[\"h.9.*\"]' --output other"),
                 "\"freeze\" has \"h.9.*\", which no parameter of the model matches");
