@@ -68,9 +68,14 @@ std::optional<tokenizer_choice> tokenizer_in(const fs::path& folder) {
   return has_tokenizer(folder) ? std::optional{tokenizer_choice{.file = folder}} : std::nullopt;
 }
 
+/// Nothing is dropped where nothing is trained, whatever a checkpoint says of dropout.
+chain_description describe_writer(const fs::path& folder, std::int64_t rows = 0) {
+  return describe_from(folder, is_exported(folder) ? from_options{} : from_options{.dropout = 0, .rows = rows});
+}
+
 text_source from_hub(const text_source_options& o) {
   const fs::path folder{o.source};
-  const chain_description d = describe_from(folder, {});
+  const chain_description d = describe_writer(folder);
   require_writer(d, o.source);
   text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
   add_settings(o, s.model->hub().config, folder, s);
@@ -90,14 +95,14 @@ void require_base(const adapter_folder& adapter, const std::string& who) {
 chain base_for(const adapter_folder& adapter, const chain_description& d) {
   chain plain = d.build(any_text{d.context});
   const std::int64_t rows = adapter.rows_beyond(plain);
-  return rows == 0 ? plain : describe_from(d.checkpoint, {.rows = rows}).build(any_text{d.context});
+  return rows == 0 ? plain : describe_writer(d.checkpoint, rows).build(any_text{d.context});
 }
 
 text_source from_adapter(const text_source_options& o) {
   const fs::path folder{o.source};
   const adapter_folder adapter{folder};
   require_base(adapter, o.source);
-  const chain_description d = describe_from(adapter.base(), {});
+  const chain_description d = describe_writer(adapter.base());
   require_writer(d, o.source);
   const auto own = tokenizer_in(folder);
   const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));

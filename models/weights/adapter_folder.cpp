@@ -258,7 +258,12 @@ adapter_folder::adapter_folder(const fs::path& folder, const model_config& confi
 /// True if it is known to be the adapter's.
 bool adapter_folder::check_base(const weight_source& weights) const {
   std::string trained_on = tensors_->metadata(base_key);
-  if (trained_on.empty()) trained_on = identity_of(base_);
+  const std::string now = identity_of(base_);
+  if (trained_on.empty()) trained_on = now;
+  if (!trained_on.empty() && trained_on != weights.identity() && now == weights.identity())
+    refuse(fmt::format("{} is an adapter of other weights than its base has now: {}, which {} of {} names. Put the files there "
+                       "that it was trained on, or train it anew",
+                       tensors_->folder().string(), weights.files(), base_name_key, config_file));
   if (!trained_on.empty() && trained_on != weights.identity())
     refuse(fmt::format(
         "{} is an adapter of another base, {}: its weights differ from those that the model starts from, as those of a copy in "

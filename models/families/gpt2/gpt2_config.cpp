@@ -19,6 +19,7 @@ void require_known(const model_config& config) {
 }
 
 double dropout_from(const model_config& config, const from_options& options) {
+  config.ignore({"attn_pdrop", "embd_pdrop", "resid_pdrop"});  // also where `options` has another
   if (options.dropout >= 0) return options.dropout;
   const double embeddings = config.real("embd_pdrop", 0.1), residual = config.real("resid_pdrop", 0.1);
   if (embeddings != residual)

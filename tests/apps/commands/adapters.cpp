@@ -164,7 +164,10 @@ TEST_CASE("a wrong adapter is refused where it stands, and nothing is started") 
   folder.write("w.toml", text);
   const outcome o = run_hydra(folder, "train w.toml --output refused");
   CHECK(o.status == 2);
-  CHECK_THAT(o.err, Contains("model.adapter: lora is an adapter of another base"));
+  CHECK_THAT(o.err, Contains("model.adapter: lora is an adapter of other weights than its base has now: "));
+  const outcome writer = run_hydra(folder, "generate lora --prompt-ids 1 --tokens 1");
+  CHECK(writer.status == 2);
+  CHECK_THAT(writer.err, Contains("tiny/model.safetensors, which base_model_name_or_path of adapter_config.json names"));
 }
 
 TEST_CASE("an export of a model without an adapter is not merged") {

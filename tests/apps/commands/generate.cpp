@@ -382,6 +382,16 @@ TEST_CASE("where generation_config.json is, config.json does not say what ends a
   CHECK(run_hydra(folder, how).out == whole);
 }
 
+TEST_CASE("dropout that is not trained with is no obstacle to writing a text") {
+  const temporary_folder folder;
+  nlohmann::json config = test::tiny_gpt2_config();
+  config.update({{"embd_pdrop", 0.1}, {"resid_pdrop", 0.2}});
+  test::write_checkpoint(folder.path() / "m", config, test::tiny_gpt2_tensors());
+  const outcome o = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
+  CHECK(o.status == 0);
+  CHECK(o.err.empty());
+}
+
 TEST_CASE("a prompt follows a begin-of-text token if the checkpoint's tokenizer adds one, and only then") {
   const temporary_folder folder;
   learn_tokenizer(folder);
