@@ -131,7 +131,8 @@ void verify_sums(const fs::path& folder) try {
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::damaged) throw;
   throw fault_error{fault_code::bad_input,
-                    fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so",
+                    fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so. (It is compared when "
+                                "weights are read, which hydra plan does not.)",
                                 e.what_happened().text, checksum_file)};
 }
 
