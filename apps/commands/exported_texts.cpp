@@ -9,6 +9,8 @@
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -42,10 +44,22 @@ void add_text(durable_folder& into, const std::string& name, const std::string& 
   into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
 }
 
-/// "eos_token_id" of a JSON object: a number, or a list of several.
+/// The model never writes a token that it has no row for: that of a larger tokenizer, or of another checkpoint.
+void leave_out_unknown(const chain& model, std::vector<std::int64_t>& ends) {
+  const std::int64_t vocabulary = model.outputs(1).back().shape.back();
+  const auto is_known = [&](std::int64_t id) { return id >= 0 && id < vocabulary; };
+  const auto unknown = std::ranges::stable_partition(ends, is_known);
+  if (!unknown.empty())
+    tell_line(fmt::format("note: eos_token_id: {} left out: the model has rows for {} tokens only", fmt::join(unknown, ", "),
+                          vocabulary));
+  ends.erase(unknown.begin(), unknown.end());
+}
+
+/// "eos_token_id" of a JSON object: a number, a list of several, or null.
 std::string with_ends(const std::string& config, const std::vector<std::int64_t>& ends) {
   ordered_json changed = parse_ordered_json(config);
-  changed["eos_token_id"] = ends.size() == 1 ? ordered_json(ends.front()) : ordered_json(ends);
+  ordered_json& key = changed["eos_token_id"] = nullptr;
+  if (!ends.empty()) key = ends.size() == 1 ? ordered_json(ends.front()) : ordered_json(ends);
   return json_text(changed, 2) + "\n";
 }
 
@@ -99,13 +113,15 @@ std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& 
   return all;
 }
 
-std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const chain& model) const {
-  if (model.hub().config.empty()) return {};
+std::optional<std::vector<std::int64_t>> exported_texts::write_ends(durable_folder& into, const chain& model) const {
+  if (model.hub().config.empty()) return std::nullopt;
   const fs::path& folder = generation_folder(trained_.adapter, trained_.checkpoint);
-  const auto stored = stored_ends(model.hub().config, folder, wrong_ends::left_out), now = ends(stored);
+  const auto stored = stored_ends(model.hub().config, folder, wrong_ends::left_out);
+  auto now = ends(stored);
+  if (trained_.form == sample_form::causal && trained_.context > 0) leave_out_unknown(model, now);
   if (now == stored) {
     copy_if_there(into, folder, generation_config);
-    return {};
+    return std::nullopt;
   }
   const fs::path file = generation_file(folder);
   add_text(into, generation_config, with_ends(file.empty() ? "{}" : read_text(file, text_kind::settings), now));
@@ -113,10 +129,10 @@ std::vector<std::int64_t> exported_texts::write_ends(durable_folder& into, const
 }
 
 chain exported_texts::write_settings(durable_folder& into, chain model) const {
-  const std::vector<std::int64_t> others = write_ends(into, model);
-  if (others.empty()) return model;
+  const auto others = write_ends(into, model);
+  if (!others) return model;
   hub_form form = model.hub();
-  form.config = with_ends(form.config, others);
+  form.config = with_ends(form.config, *others);
   return model.publish_as(std::move(form));
 }
 

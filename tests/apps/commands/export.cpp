@@ -203,6 +203,24 @@ TEST_CASE("the settings of the checkpoint that a model was started from are expo
   CHECK_FALSE(fs::exists(folder.path() / "out/preprocessor_config.json"));
 }
 
+TEST_CASE("an export ends no text with a token that the model has no row for") {
+  const temporary_folder folder;
+  train_two(folder);
+  const auto ends_of = [&](const std::string& out, const std::string& note) {
+    const outcome o = run_hydra(folder, "export run gpt " + out);
+    CHECK(o.status == 0);
+    CHECK_THAT(o.err, Contains(note));
+    const auto end_in = [&](const char* file) { return nlohmann::json::parse(folder.read(out + file))["eos_token_id"]; };
+    CHECK(end_in("/config.json") == end_in("/generation_config.json"));
+    return end_in("/config.json");
+  };
+  folder.write("tiny/generation_config.json", R"({"eos_token_id": [8, 3]})");
+  CHECK(ends_of("some", "note: eos_token_id: 8 left out: the model has rows for 8 tokens only") == 3);
+  folder.write("tiny/generation_config.json", R"({"eos_token_id": 50256})");
+  CHECK(ends_of("none", "note: eos_token_id: 50256 left out").is_null());
+  CHECK(run_hydra(folder, "generate none --prompt-ids 1 --tokens 1").status == 0);
+}
+
 TEST_CASE("a tokenizer that cannot be copied is reported before a weight is written") {
   const temporary_folder folder;
   folder.write("corpus.txt", std::string(400, 'a'));
