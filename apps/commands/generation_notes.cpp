@@ -4,10 +4,14 @@
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include <optional>
+#include <utility>
 
 namespace hydra::apps {
 
@@ -36,6 +40,41 @@ const json& off() {
                            {"top_k", 0},
                            {"top_p", 1}};
   return values;
+}
+
+/// Keys that transformers before 4.26 wrote into config.json, and reads there where no generation_config.json is, with the
+/// values that it wrote for who had chosen none.
+const json& kept_in_config() {
+  static const json usual{{"bad_words_ids", nullptr},
+                          {"begin_suppress_tokens", nullptr},
+                          {"diversity_penalty", 0},
+                          {"do_sample", false},
+                          {"exponential_decay_length_penalty", nullptr},
+                          {"forced_bos_token_id", nullptr},
+                          {"forced_eos_token_id", nullptr},
+                          {"min_length", 0},
+                          {"no_repeat_ngram_size", 0},
+                          {"num_beam_groups", 1},
+                          {"num_beams", 1},
+                          {"remove_invalid_values", false},
+                          {"repetition_penalty", 1},
+                          {"suppress_tokens", nullptr},
+                          {"temperature", 1},
+                          {"top_k", 50},
+                          {"top_p", 1},
+                          {"typical_p", 1}};
+  return usual;
+}
+
+std::optional<model_config> settings_in(const std::filesystem::path& folder) {
+  if (const std::filesystem::path file = generation_file(folder); !file.empty()) return model_config::read(file);
+  const std::filesystem::path file = folder / "config.json";
+  if (folder.empty() || kind_of(file) != std::filesystem::file_type::regular) return std::nullopt;
+  const model_config whole = model_config::read(file);
+  json chosen = json::object();
+  for (const auto& [key, usual] : kept_in_config().items())
+    if (whole.has(key) && whole.content().at(key) != usual) chosen[key] = whole.content().at(key);
+  return model_config{file.string(), std::move(chosen)};
 }
 
 bool is_off(const std::string& key, const json& value) { return value == false || off().value(key, json{}) == value; }
@@ -89,13 +128,12 @@ void note_choice(const model_config& config, const std::set<std::string>& said, 
 }  // namespace
 
 std::vector<std::string> notes_on_generation(const std::filesystem::path& folder, const std::set<std::string>& said) {
-  const std::filesystem::path file = generation_file(folder);
-  if (file.empty()) return {};
-  const model_config config = model_config::read(file);
-  ignore_without_effect(config);
+  const auto config = settings_in(folder);
+  if (!config) return {};
+  ignore_without_effect(*config);
   std::vector<std::string> notes;
-  note_choice(config, said, notes);
-  for (std::string& note : key_notes(config, {})) notes.push_back(std::move(note));
+  note_choice(*config, said, notes);
+  for (std::string& note : key_notes(*config, {})) notes.push_back(std::move(note));
   return notes;
 }
 

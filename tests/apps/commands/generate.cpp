@@ -369,6 +369,23 @@ TEST_CASE("generate notes what generation_config.json says that it does not do, 
   CHECK_THAT(wrong.err, Contains("m/generation_config.json: eos_token_id: \"<|endoftext|>\" is no integer"));
 }
 
+TEST_CASE("generate notes what an old config.json says of generation, unless generation_config.json is there") {
+  const temporary_folder folder;
+  nlohmann::json config = test::tiny_gpt2_config();
+  config.update({{"do_sample", false}, {"top_k", 50}, {"temperature", 1.0}, {"max_length", 9}, {"num_beams", 1}});
+  test::write_checkpoint(folder.path() / "m", config, test::tiny_gpt2_tensors());
+  const std::string how = "generate m --prompt-ids 1 --tokens 1";
+  CHECK(run_hydra(folder, how).err.empty());
+  config.update({{"temperature", 0.7}, {"no_repeat_ngram_size", 3}});
+  test::write_checkpoint(folder.path() / "m", config, test::tiny_gpt2_tensors());
+  const std::string unused = "note: m/config.json: Hydra does not use ";
+  CHECK(run_hydra(folder, how).err ==
+        unused + "temperature = 0.7: --temperature, --top-k and --top-p say how tokens are chosen\n" + unused +
+            "no_repeat_ngram_size = 3\n");
+  folder.write("m/generation_config.json", "{}");
+  CHECK(run_hydra(folder, how).err.empty());
+}
+
 TEST_CASE("where generation_config.json is, config.json does not say what ends a text") {
   const temporary_folder folder;
   nlohmann::json config = test::tiny_gpt2_config();
