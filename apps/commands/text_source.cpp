@@ -108,6 +108,7 @@ text_source from_adapter(const text_source_options& o) {
   const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
   chain model = adapter.adapt(base_for(adapter, d));
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
+  if (std::optional<std::string> note = note_on_lone_settings(folder)) s.notes.push_back(std::move(*note));
   add_settings(o, s.model->hub().config, generation_folder(folder, d.checkpoint), s);
   if (s.words) s.special = s.words->special();
   return s;

@@ -149,12 +149,14 @@ chain_description read_adapted(const value_table& model, chain_description base)
   if (const value* const folder = table.find("from")) base.adapter = to<std::string>(*folder);
   if (!base.adapter.empty() && has_tokenizer(base.adapter)) base.tokenizer = base.adapter;
   const adaptation adapted = located(adapter->where, adapter_path, [&] { return read_adaptation(table); });
-  base.build = [build = std::move(base.build), adapted, table, where = adapter->where,
+  const auto lone = base.adapter.empty() ? std::nullopt : note_on_lone_settings(base.adapter);
+  base.build = [build = std::move(base.build), adapted, table, where = adapter->where, lone,
                 has_new = !base.tokens.empty()](const data_source& data) {
     chain plain = build(data);
     const name_set grown = has_new ? grown_in(plain) : name_set{};
     chain made = located(where, adapter_path, [&] { return adapted(std::move(plain)); });
     note_frozen_tokens(made, grown, table);
+    if (lone) made.note(*lone);
     return made;
   };
   return base;

@@ -4,6 +4,7 @@
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
+#include "models/weights/listed_names.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace hydra {
 
@@ -77,6 +79,18 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
 bool has_tokenizer(const fs::path& folder) {
   return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"},
                              [&](const char* name) { return fs::is_regular_file(folder / name); });
+}
+
+std::optional<std::string> note_on_lone_settings(const fs::path& folder) {
+  if (has_tokenizer(folder)) return std::nullopt;
+  std::vector<std::string> names;
+  for (const char* const name : {"added_tokens.json", "additional_chat_templates", "chat_template.jinja",
+                                 "special_tokens_map.json", "tokenizer_config.json"})
+    if (fs::exists(folder / name)) names.emplace_back(name);
+  if (names.empty()) return std::nullopt;
+  return fmt::format("{}: Hydra does not read {}: there is no tokenizer beside the adapter, and that of its base has settings "
+                     "of its own",
+                     folder.string(), listed_names(names));
 }
 
 }  // namespace hydra

@@ -90,6 +90,20 @@ TEST_CASE("an adapter is trained, exported, merged and continued") {
   CHECK(run_hydra(folder, "export run gpt lora").status == 2);  // exists
 }
 
+TEST_CASE("settings of a tokenizer that is not beside the adapter are named: they are not read") {
+  const temporary_folder folder;
+  train(folder, "{ rank = 2 }", "run");
+  REQUIRE(run_hydra(folder, "export run gpt lora").status == 0);
+  folder.write("lora/tokenizer_config.json", "{}");
+  folder.write("lora/chat_template.jinja", "template");
+  const std::string note = "lora: Hydra does not read chat_template.jinja, tokenizer_config.json: there is no tokenizer";
+  CHECK_THAT(run_hydra(folder, "generate lora --prompt-ids 1 --tokens 1").err, Contains(note));
+  std::string text = folder.read("w.toml");
+  text.replace(text.find("{ rank = 2 }"), 12, "{ from = \"lora\" }");
+  folder.write("w.toml", text);
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains(note));
+}
+
 TEST_CASE("an adapter whose base is not there does not generate, and says what does") {
   const temporary_folder folder;
   train(folder, "{ rank = 2 }", "run");
