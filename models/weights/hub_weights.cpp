@@ -44,6 +44,13 @@ bool ends_with_one_of(std::string_view name, const Texts& all) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
+/// Where only tensors of a head are missing. A language model has no other head than its own.
+std::string advice_on(std::string_view missing) {
+  return missing.starts_with("lm_head.")
+             ? "; a head that is the embedding needs \"tie_word_embeddings\": true in config.json"
+             : "; to start with a new head, set head = \"...\"";
+}
+
 std::size_t elements_of(const hub_tensor& t) {
   return std::accumulate(t.tensor.shape.begin(), t.tensor.shape.end(), std::size_t{1},
                          [](std::size_t all, std::int64_t n) { return all * static_cast<std::size_t>(n); });
@@ -174,7 +181,7 @@ class matching {
     refuse_weights(tensors_.folder(),
            fmt::format("the checkpoint lacks {} of {} tensors: {}{}{}", missing.size(), expected_.size(), listed_names(missing),
                        left_over_.empty() ? "" : "; in their place it has " + listed_names(left_over_),
-                       heads ? "; to start with a new head, set head = \"...\"" : ""));
+                       heads ? advice_on(missing.front()) : ""));
   }
 
   /// Those of other heads are only not used.

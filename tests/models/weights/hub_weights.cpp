@@ -43,7 +43,8 @@ const parameter_spec lm_head{.name = "lm_head.weight", .shape = {8, 4}, .initial
 TEST_CASE("a head that is not stored is initialised randomly if a new one is requested, and refused otherwise") {
   const chain model = untied_gpt2();
   CHECK_THROWS_WITH(weights_of(tiny_gpt2_tensors(), model, hub_head::stored),
-                    Contains("lacks 1 of 17 tensors: ") && Contains("lm_head.weight; to start with a new head"));
+                    Contains("lacks 1 of 17 tensors: ") &&
+                        Contains("lm_head.weight; a head that is the embedding needs \"tie_word_embeddings\": true"));
   std::vector<float> values(32, 5.0f);
   CHECK_FALSE(weights_of(tiny_gpt2_tensors(), model, hub_head::fresh).read(lm_head, values));
   CHECK(values == std::vector<float>(32, 5.0f));
