@@ -172,8 +172,8 @@ void note_longest_text(const fs::path& folder, std::int64_t context, std::vector
   if (context == 0 || kind_of(file) != fs::file_type::regular) return;
   const json longest = model_config::read(file).content().value("model_max_length", json{});
   if (longest.is_number() && longest.get<double>() < static_cast<double>(context))
-    notes.push_back(fmt::format("{}: model_max_length = {} is not used: the context is {} tokens, but for a chain with "
-                                "context = {} beside \"from\"",
+    notes.push_back(fmt::format("{}: model_max_length = {} is not used: the context is {} tokens; a workload with "
+                                "context = {} beside \"from\" makes it as short",
                                 file.string(), shown_json(longest), context, shown_json(longest)));
 }
 

@@ -260,17 +260,16 @@ bool adapter_folder::check_base(const weight_source& weights) const {
   std::string trained_on = tensors_->metadata(base_key);
   const std::string now = identity_of(base_);
   if (trained_on.empty()) trained_on = now;
-  if (!trained_on.empty() && trained_on != weights.identity() && now == weights.identity())
+  if (trained_on.empty() || trained_on == weights.identity()) return !trained_on.empty();
+  if (now == weights.identity())
     refuse(fmt::format("{} is an adapter of other weights than its base has now: {}, which {} of {} names. Put the files there "
                        "that it was trained on, or train it anew",
                        tensors_->folder().string(), weights.files(), base_name_key, config_file));
-  if (!trained_on.empty() && trained_on != weights.identity())
-    refuse(fmt::format(
-        "{} is an adapter of another base, {}: its weights differ from those that the model starts from, as those of a copy in "
-        "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; for another base, "
-        "the adapter has to be trained anew",
-        tensors_->folder().string(), shown(base_.string()), shown(base_.string())));
-  return !trained_on.empty();
+  refuse(fmt::format(
+      "{} is an adapter of another base, {}: its weights differ from those that the model starts from, as those of a copy in "
+      "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; for another base, "
+      "the adapter has to be trained anew",
+      tensors_->folder().string(), shown(base_.string()), shown(base_.string())));
 }
 
 embedding_changes adapter_folder::changes_in(const chain& model) const {
