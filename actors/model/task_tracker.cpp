@@ -134,8 +134,6 @@ unit_position task_tracker::committed(const lane_state& lane) {
   return lane.flights.empty() ? lane.next : lane.units.position_of(lane.flights.front().what);
 }
 
-unit_position task_tracker::committed(std::size_t lane) const { return committed(lanes_.at(lane)); }
-
 std::vector<cursor> task_tracker::lanes() const {
   std::vector<cursor> all;
   std::ranges::transform(lanes_, std::back_inserter(all), &lane_state::units);

@@ -78,10 +78,8 @@ class task_tracker {
   bool finished() const;
   /// No unit of it is on a device.
   bool drained() const noexcept;
-  /// The first unit of the lane that has not completed.
-  unit_position committed(std::size_t lane = 0) const;
-  /// The same of all lanes, for a checkpoint: that of a model that has been evaluated after its last step is the end of
-  /// its training units.
+  /// For a checkpoint: the first unit of each lane that has not completed. If a model has been evaluated after its last
+  /// step, the end of its training units.
   step_position saved_position() const;
   /// Units on devices and what the model waits for, one per line, for a stuck run.
   std::string describe() const;

@@ -238,11 +238,6 @@ void schedule_tracker::no_longer_staged(const unit& u, std::size_t device) {
   }
 }
 
-std::uint32_t schedule_tracker::attempt_of(model_id model, std::uint32_t lane) const {
-  const auto* m = find(model);
-  return m == nullptr ? 0 : m->lanes.at(lane).next_attempt();
-}
-
 schedule_tracker::model_record* schedule_tracker::find(model_id model) noexcept {
   return model.value < models_.size() ? models_[model.value].get() : nullptr;
 }

@@ -45,8 +45,6 @@ class schedule_tracker {
   losses unit_failed(const unit& u);
   /// A device is lost with its credit, its flights and its cache; flights that follow these are undone, too.
   losses device_lost(device_id device);
-  /// Least attempt of announcements of this lane.
-  std::uint32_t attempt_of(model_id model, std::uint32_t lane = 0) const;
 
   // -- decisions ---------------------------------------------------------------------------------------------------
   /// Applies the policy to every device with credit (idle ones first, faster before slower, lower id first) until a

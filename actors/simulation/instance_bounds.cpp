@@ -103,12 +103,6 @@ std::vector<bounds::named> instance_bounds::all() const {
   return named;
 }
 
-duration instance_bounds::best() const { return std::max(limits.best(), staged_chain); }
-
-std::string instance_bounds::best_name() const {
-  return staged_chain > limits.best() ? "staged_chain" : limits.best_name();
-}
-
 instance_bounds bounds_of(const schedule_instance& instance) {
   validate(instance);
   resources machines{.speeds = {}, .optimizer_workers = static_cast<int>(instance.host_workers)};

@@ -17,8 +17,6 @@ struct instance_bounds {
   duration staged_chain{};
 
   std::vector<bounds::named> all() const;
-  duration best() const;
-  std::string best_name() const;
 };
 
 /// Throws fault_error{bad_input} of validate().

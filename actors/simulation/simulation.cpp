@@ -157,10 +157,6 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   return model;
 }
 
-cursor units_of(const simulated_model& m, model_id id) {
-  return units_of(id, *make_simulated_model(m));
-}
-
 simulation::simulation(simulation_setup setup)
     : config_(testing_config()),
       system_(std::make_unique<caf::actor_system>(*config_)),

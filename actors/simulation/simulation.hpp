@@ -4,7 +4,6 @@
 
 #include "actors/run/launch.hpp"
 #include "actors/run/run_setup.hpp"
-#include "partition/plan/cursor.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>
@@ -167,8 +166,5 @@ class simulation {
 
 /// A sharded model without layers: only its plan counts.
 sharded_model_ptr make_simulated_model(const simulated_model& m);
-
-/// Its units in their order, as its task announces them.
-cursor units_of(const simulated_model& m, model_id id);
 
 }  // namespace hydra

@@ -28,8 +28,6 @@ const key_rule* table_rules::find(std::string_view key) const { return find_name
 
 const table_variant* table_rules::variant(std::string_view name) const { return find_named(variants, name); }
 
-std::vector<std::string> table_rules::variant_names() const { return all_names(variants); }
-
 std::vector<std::string> names_of(const std::vector<key_rule>& rules) { return all_names(rules); }
 
 const key_rule* find_rule(const table_rules& rules, const table_variant* variant, std::string_view key) {

@@ -76,7 +76,6 @@ struct table_rules {
 
   const key_rule* find(std::string_view key) const;  ///< among `keys`
   const table_variant* variant(std::string_view name) const;
-  std::vector<std::string> variant_names() const;
 };
 
 /// The rule of a key of a table that has chosen `variant` (null: none); null if it takes no such key.

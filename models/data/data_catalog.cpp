@@ -130,17 +130,4 @@ std::optional<tokenizer_choice> tokenizer_for(const data_description& data, cons
   return std::visit(of, data.what);
 }
 
-std::vector<std::string> data_kinds() {
-  return {"synthetic-language",
-          "synthetic-classes",
-          "text",
-          "tokens",
-          "jsonl",
-          "chat",
-          "csv",
-          "images",
-          "cifar",
-          "tensors"};
-}
-
 }  // namespace hydra

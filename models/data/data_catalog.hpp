@@ -46,7 +46,4 @@ inline std::shared_ptr<const data_source> open_data(const data_description& data
 /// checkpoint has no tokenizer and the data name none.
 std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
 
-/// Names for `kind = "..."`.
-std::vector<std::string> data_kinds();
-
 }  // namespace hydra

@@ -152,12 +152,6 @@ std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& 
   return costs;
 }
 
-std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths) {
-  install_accounting_allocator();
-  const auto meter = make_host_meter();
-  return decode_costs(model, lengths, {*meter});
-}
-
 byte_count needed_by(const decode_plan& plan, std::span<const decode_cost> costs) {
   byte_count working;
   for (const auto& c : costs) {

@@ -27,9 +27,6 @@ struct decode_cost {
 /// fault_error{bad_input} for a chain that does not generate text, or whose context is less than the longest text.
 std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const measurement_context& on);
 
-/// The same with tensors on the CPU.
-std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths);
-
 struct decode_plan {
   std::vector<bool> resident{};  ///< per layer: its parameters stay on the device; the others' are streamed
   std::size_t buffers = 2;       ///< streamed layers on the device at a time: the one that computes and the next

@@ -45,16 +45,6 @@ unit_position cursor::next(unit_position p) const noexcept {
   return p.index + 1 >= units_in(p.step) ? unit_position{p.step + 1, 0} : unit_position{p.step, p.index + 1};
 }
 
-std::optional<unit_position> cursor::previous(unit_position p) const noexcept {
-  if (p.index > 0) {
-    return unit_position{p.step, p.index - 1};
-  }
-  if (p.step == 0) {
-    return std::nullopt;
-  }
-  return unit_position{p.step - 1, units_in(p.step - 1) - 1};
-}
-
 unit cursor::evaluation_at(std::uint32_t index) const {
   const auto shards = graph_.shape().shards;
   auto u = graph_.at(lane_ * graph_.lane_length());

@@ -49,8 +49,6 @@ class cursor {
 
   bool at_end(unit_position p) const noexcept { return p.index >= units_in(p.step); }
   unit_position next(unit_position p) const noexcept;
-  /// The unit before, or none for the first unit of the lane.
-  std::optional<unit_position> previous(unit_position p) const noexcept;
   bool first_of_step(unit_position p) const noexcept { return p.index == 0; }
 
   unit unit_at(unit_position p, std::uint32_t attempt) const;

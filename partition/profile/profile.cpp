@@ -347,11 +347,4 @@ bool suits(const chain_profile& profile, const chain& model, const tensor_spec& 
   return true;
 }
 
-chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
-                      std::uint32_t micro_batches) {
-  const auto meter = make_host_meter();
-  const auto one = sample_costs(model, {sample_target, samples, micro_batches}, {*meter});
-  return merge({&one, 1});
-}
-
 }  // namespace hydra

@@ -80,10 +80,6 @@ chain_profile merge(std::span<const chain_samples> devices);
 /// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.
 bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples);
 
-/// The two together, for one device: the calling thread, with tensors on the CPU.
-chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
-                      std::uint32_t micro_batches = 1);
-
 /// How many passes of a layer are timed after the warm-up, if two training steps visit it `visits` times.
 std::size_t timed_repeats(std::size_t visits, duration warm) noexcept;
 

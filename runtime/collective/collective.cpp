@@ -167,18 +167,6 @@ std::string_view to_string(collective_kind kind) noexcept {
   return std::ranges::find(names, kind, [](const auto& named) { return named.first; })->second;
 }
 
-collective_kind parse_collective_kind(std::string_view text) {
-  const auto found = std::ranges::find(names, text, [](const auto& named) { return named.second; });
-  if (found != names.end()) {
-    return found->first;
-  }
-  std::string known;
-  for (const auto& [kind, name] : names) {
-    known += (known.empty() ? "" : ", ") + std::string{name};
-  }
-  refuse("there is no collective \"" + std::string{text} + "\": " + known);
-}
-
 namespace {
 
 collective without_empty(collective c) {

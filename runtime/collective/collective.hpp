@@ -22,8 +22,6 @@ enum class collective_kind : std::uint8_t {
 
 std::span<const collective_kind> all_collective_kinds() noexcept;
 std::string_view to_string(collective_kind kind) noexcept;  ///< "parameter-server"
-/// Throws fault_error{bad_input}.
-collective_kind parse_collective_kind(std::string_view text);
 
 /// Consecutive values.
 struct value_range {

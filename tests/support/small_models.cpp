@@ -28,8 +28,14 @@ small_model rounded(const small_model& m, precision gradients) {
   return {m.data, std::make_shared<const chain>(body.compute_in(precision::bf16, gradients))};
 }
 
+chain_profile profile_of(const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
+  const auto meter = make_host_meter();
+  const auto one = sample_costs(model, {sample_target, samples, 1}, {*meter});
+  return merge({&one, 1});
+}
+
 chain_profile profile_of(const small_model& m, std::int64_t samples) {
-  return measure(*m.body, m.data->sample_target(), samples);
+  return profile_of(*m.body, m.data->sample_target(), samples);
 }
 
 std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_options& options) {

@@ -34,6 +34,8 @@ small_model small_cnn(const cnn_options& options);
 /// The same in bf16, with gradients that are demoted in fp32 or bf16.
 small_model rounded(const small_model& m, precision gradients = precision::fp32);
 
+/// On the calling thread, one micro-batch a step.
+chain_profile profile_of(const chain& model, const tensor_spec& sample_target, std::int64_t samples);
 chain_profile profile_of(const small_model& m, std::int64_t samples);
 
 struct shard_options {

@@ -117,7 +117,7 @@ std::vector<span> spans_of(simulation& s, const std::string& name, const std::st
 }
 
 std::size_t evaluations_of(const simulated_model& m) {
-  const auto units = units_of(m, model_id{});
+  const auto units = units_of(model_id{}, *make_simulated_model(m));
   std::size_t n = 0;
   for (std::uint32_t step = 1; step <= m.steps; ++step) {
     n += units.evaluates_after(step) ? 1 : 0;

@@ -1,6 +1,5 @@
 #include "apps/workload/workload.hpp"
 
-#include "apps/workload/data_kinds.hpp"
 #include "tests/apps/workload/example.hpp"
 
 #include <catch2/catch.hpp>
@@ -220,14 +219,6 @@ TEST_CASE("host memory may be a share of what is available") {
   const double ratio =
       static_cast<double>(half.options.host_memory.value()) / static_cast<double>(tenth.options.host_memory.value());
   CHECK(ratio == Approx(5).epsilon(0.2));  // other processes start and end between the two
-}
-
-TEST_CASE("every kind of data that can be opened can be named in a file, and no other") {
-  const table_rules rules = data_rules();
-  std::vector<std::string> named = rules.variant_names(), known = data_kinds();
-  std::ranges::sort(named);
-  std::ranges::sort(known);
-  CHECK(named == known);
 }
 
 TEST_CASE("keys of synthetic data reach their description") {

@@ -7,6 +7,7 @@
 #include "models/families/mlp/mlp.hpp"
 #include "models/parameter_layout.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/hanging_device.hpp"
@@ -31,6 +32,12 @@ using Catch::Matchers::Contains;
 namespace {
 
 using model_ptr = std::shared_ptr<const chain>;
+
+std::vector<decode_cost> costs_on_host(const chain& model, const decode_lengths& lengths) {
+  install_accounting_allocator();
+  const auto meter = make_host_meter();
+  return decode_costs(model, lengths, {*meter});
+}
 
 model_ptr built(const chain_description& d) {
   return std::make_shared<const chain>(d.build(
@@ -155,7 +162,7 @@ TEST_CASE("a decoder that keeps the whole model has the logits of the whole text
 TEST_CASE("under every budget a decoder gives the same bits and never exceeds what it planned") {
   for (const auto& model : {small_llama(), small_gemma(), small_gpt2()}) {
     const auto whole = decode_within(model, 64_MiB);
-    const byte_count most = whole.plan.needed, fewest = least(decode_costs(*model, lengths));
+    const byte_count most = whole.plan.needed, fewest = least(costs_on_host(*model, lengths));
     bool single = false, parked = false, streamed = false;
     for (std::uint64_t part = 0; part <= 8; ++part) {
       const byte_count budget{fewest.value() + (most - fewest).value() * part / 8};
@@ -209,9 +216,9 @@ TEST_CASE("texts longer than planned, unknown ids and chains that write no text 
   CHECK_THROWS_WITH(writer.next(unknown), Contains("token id 50") && Contains("vocabulary of 50"));
   CHECK_THROWS_WITH(writer.next(negative), Contains("token id -1"));
   CHECK_THROWS_WITH(writer.next({}), Contains("no token"));
-  CHECK_THROWS_WITH(decode_costs(*model, {.prompt = 1, .longest = 161}), Contains("its context is 160"));
+  CHECK_THROWS_WITH(costs_on_host(*model, {.prompt = 1, .longest = 161}), Contains("its context is 160"));
   const chain classifier = mlp({.width = 4}).build(*open_data({synthetic_classes{}}, 0));
-  CHECK_THROWS_WITH(decode_costs(classifier, lengths), Contains("writes text"));
+  CHECK_THROWS_WITH(costs_on_host(classifier, lengths), Contains("writes text"));
 }
 
 TEST_CASE("parameters that stay on the device leave the host") {
@@ -245,7 +252,7 @@ TEST_CASE("a decoder computes and remembers where the device's tensors are, what
 TEST_CASE("when a decoder gives up, its arena lives as long as the operations that use it") {
   const auto model = small_gpt2();
   const auto where = std::make_shared<hanging_point>();
-  hanging_device stuck(make_cpu_device("cpu:0", {.memory = least(decode_costs(*model, lengths))}), 1, where);
+  hanging_device stuck(make_cpu_device("cpu:0", {.memory = least(costs_on_host(*model, lengths))}), 1, where);
   const opens_at_exit release{where->go_on};
   std::shared_ptr arena = make_host_arena(64_MiB);
   const std::weak_ptr seen = arena;

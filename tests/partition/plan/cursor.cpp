@@ -45,15 +45,6 @@ TEST_CASE("a step goes forward to the last shard but one and backward from the l
                  "step 1 forward 0; step 1 forward 1; step 1 backward 2; step 1 backward 1; step 1 backward 0; ");
 }
 
-TEST_CASE("previous and next are inverse, and the very first unit has none before it") {
-  const auto shards = GENERATE(1u, 2u, 5u);
-  const cursor c(model_id{}, {.shards = shards, .micro_batches = 1}, 3);
-  CHECK_FALSE(c.previous({0, 0}));
-  for (unit_position p; !c.at_end(p); p = c.next(p)) {
-    CHECK(c.previous(c.next(p)) == p);
-  }
-}
-
 TEST_CASE("the remaining time is the sum of all unit times to the end, as in the paper's Algorithm 2") {
   const auto shards = GENERATE(1u, 2u, 5u);
   const auto c = timed(shards, 4);
@@ -97,7 +88,6 @@ TEST_CASE("an evaluation is between two steps, range by range through all shards
   for (unit_position p; !c.at_end(p); p = c.next(p)) {
     const auto u = c.unit_at(p, 0);
     CHECK(c.position_of(u) == p);
-    CHECK(c.previous(c.next(p)) == p);
     order += std::to_string(u.step.value) + to_string(u.way).substr(0, 1) + std::to_string(u.shard.value) +
              (u.way == direction::evaluate ? "." + std::to_string(u.micro_batches) : "") + " ";
   }

@@ -154,7 +154,7 @@ chain_profile profile_in_chunks(std::int64_t rows, precision numbers = precision
   model.add("", std::make_shared<head>(head_options{.vocabulary = 2000, .width = 16}))
       .chunk_loss(rows)
       .compute_in(numbers);
-  return measure(model, {{256}, element::i64}, 8);
+  return profile_of(model, {{256}, element::i64}, 8);
 }
 
 }  // namespace
