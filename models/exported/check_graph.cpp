@@ -1,7 +1,6 @@
 #include "models/exported/check_graph.hpp"
 
 #include "models/exported/boundary_layout.hpp"
-#include "models/exported/dense_strides.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -74,6 +73,22 @@ bool are_alike(const graph_parameter& a, const graph_parameter& b) {
 }
 
 value_type type_of(precision numbers) { return numbers == precision::bf16 ? value_type::bf16 : value_type::f32; }
+
+/// Without the dimensions of size 1, each stride is the product of the sizes of those with smaller strides. True for a
+/// shape that has no elements. Shape and strides are equally long.
+bool is_dense(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+  if (std::ranges::any_of(strides, [](std::int64_t s) { return s < 0; })) return false;
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
+  std::vector<std::size_t> wide;  // dimensions, the one of the smallest stride first
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1) wide.push_back(d);
+  std::ranges::sort(wide, {}, [&](std::size_t d) { return strides[d]; });
+  std::int64_t elements = 1;
+  for (const std::size_t d : wide) {
+    if (strides[d] != elements || __builtin_mul_overflow(elements, shape[d], &elements)) return false;
+  }
+  return true;
+}
 
 void check_tensor(const std::string& place, const graph_tensor& t) {
   if (std::ranges::any_of(t.shape, [](std::int64_t size) { return size < 0; }) || !is_dense(t.shape, t.strides))
