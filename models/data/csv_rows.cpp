@@ -1,5 +1,6 @@
 #include "models/data/csv_rows.hpp"
 
+#include "models/data/choice_notes.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/data/unread_fields.hpp"
@@ -100,7 +101,8 @@ void scale(csv_numbers& n, std::size_t column, std::size_t columns, const spread
 
 }  // namespace
 
-csv_rows::csv_rows(const csv_files& options) : options_(options) {
+csv_rows::csv_rows(const csv_files& options)
+    : options_(options), notes_(notes_on_validation("csv " + options.train.string(), options.train, options.validation)) {
   train_ = load(options.train);
   if (!options.validation.empty()) validation_ = load(options.validation);
   if (options.standardise) standardise();

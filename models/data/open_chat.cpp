@@ -1,3 +1,4 @@
+#include "models/data/choice_notes.hpp"
 #include "models/data/open_jsonl_files.hpp"
 #include "models/data/open_records.hpp"
 #include "models/data/openers.hpp"
@@ -5,14 +6,18 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace hydra {
 
 std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_request& wants) {
   const auto by = open_tokenizer(o.tokenizer);
   const record_fields fields{.chat = true, .bad_rows = o.bad_rows, .test = chat_test(o.format, *by, o.loss)};
   const record_split parts = open_jsonl_files(o, fields, o.seed);
-  const auto other = note_of_stored_template(o.tokenizer.file, o.format, marks_of(*by));
-  return open_records({.name = fmt::format("chat {}, {}", o.train.string(), by->describe()),
+  const std::string name = fmt::format("chat {}, {}", o.train.string(), by->describe());
+  std::vector<std::string> notes = notes_on_choices(name, o, by.get(), wants);
+  if (auto other = note_of_stored_template(o.tokenizer.file, o.format, marks_of(*by))) notes.push_back(*std::move(other));
+  return open_records({.name = name,
                        .train = parts.train,
                        .validation = parts.validation,
                        .by = by,
@@ -21,7 +26,7 @@ std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_r
                        .seed = o.seed,
                        .chat = o.format,
                        .loss = o.loss,
-                       .notes = other ? std::vector{*other} : std::vector<std::string>{}});
+                       .notes = std::move(notes)});
 }
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "models/data/openers.hpp"
 
+#include "models/data/choice_notes.hpp"
 #include "models/data/csv_rows.hpp"
 #include "models/data/csv_texts.hpp"
 #include "models/data/open_records.hpp"
@@ -42,6 +43,7 @@ std::shared_ptr<const data_source> open_csv(const csv_files& o, const sample_req
                        .labels = o.labels,
                        .masking = o.masking};
   if (o.tokenizer != tokenizer_choice{}) records.name += ", " + records.by->describe();
+  records.notes = notes_on_choices(records.name, o, records.by.get(), wants);
   return open_records(records);
 }
 

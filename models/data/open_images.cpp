@@ -1,5 +1,6 @@
 #include "models/data/openers.hpp"
 
+#include "models/data/choice_notes.hpp"
 #include "models/data/cifar_samples.hpp"
 #include "models/data/class_names.hpp"
 #include "models/data/image_preparation.hpp"
@@ -144,6 +145,7 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
   samples.validation = o.validation.empty() ? take_share(samples.train, o.validation_share, o.seed)
                                             : list_images(o.validation, folders, false);
   if (!o.validation.empty() && o.validation != o.train) note_places(o.validation, samples.validation, samples.notes);
+  std::ranges::copy(notes_on_validation(name, o.train, o.validation), std::back_inserter(samples.notes));
   prepare_as_stored(o, wants, samples);
   return std::make_shared<image_samples>(std::move(samples));
 }
@@ -155,6 +157,8 @@ std::shared_ptr<const data_source> open_cifar(const cifar_files& o, const sample
   scaled.scale = with_cifar_defaults(stored.scale_for(o.scale, 3), o.classes);
   stored.note_usual(o.scale, scaled.scale);
   stored.compare_size({32, 32});
+  std::ranges::copy(notes_on_validation(fmt::format("cifar {}", file_list{o.train}.string()), o.train, o.validation),
+                    std::back_inserter(stored.notes));
   return std::make_shared<cifar_samples>(scaled, stored.notes);
 }
 

@@ -1,5 +1,6 @@
 #include "models/data/openers.hpp"
 
+#include "models/data/choice_notes.hpp"
 #include "models/data/open_jsonl_files.hpp"
 #include "models/data/open_records.hpp"
 #include "runtime/base/fault.hpp"
@@ -44,6 +45,7 @@ std::shared_ptr<const data_source> open_jsonl(const jsonl_files& o, const sample
                        .packing = o.packing,
                        .seed = o.masking.seed};
   if (o.tokenizer != tokenizer_choice{}) records.name += ", " + records.by->describe();
+  records.notes = notes_on_choices(records.name, o, records.by.get(), wants);
   return open_records(records);
 }
 

@@ -42,8 +42,10 @@ token_list joined(const record_list* records, const tokenizer& by) {
 
 source open_joined(const text_records& r) {
   encoder_marks_of(*r.by, true, r.name);  // before anything is tokenised
+  std::vector<std::string> notes = r.notes;
+  std::ranges::copy(notes_of(r.train, r.validation), std::back_inserter(notes));
   return open_windows({r.name, joined(r.train.get(), *r.by), joined(r.validation.get(), *r.by), r.by->vocabulary(),
-                       notes_of(r.train, r.validation)},
+                       std::move(notes)},
                       r.by, r.masking, r.wants);
 }
 
@@ -62,7 +64,8 @@ std::string order_of_head(const class_names& classes) {
 
 source open_encoder_samples(const text_records& r) {
   record_samples_options o{
-      .name = r.name, .train = r.train, .validation = r.validation, .by = r.by, .wants = r.wants, .masking = r.masking};
+      .name = r.name, .train = r.train, .validation = r.validation, .by = r.by, .wants = r.wants, .masking = r.masking,
+      .notes = r.notes};
   o.fingerprint = fmt::format("{}, form {}, context {}, mask {} {}, labels", identity_of(r),
                               static_cast<int>(r.wants.form), r.wants.context, r.masking.share, r.masking.seed);
   for (const class_label& label : r.labels) o.fingerprint += " " + to_string(label);

@@ -1,5 +1,6 @@
 #include "models/data/openers.hpp"
 
+#include "models/data/choice_notes.hpp"
 #include "models/data/encoder_sample.hpp"
 #include "models/data/open_windows.hpp"
 #include "models/data/tokenized_text.hpp"
@@ -50,9 +51,10 @@ source open_text(const text_files& o, const sample_request& wants) {
   const auto by = bytes ? nullptr : open_tokenizer(o.tokenizer);
   if (is_given(o.tokenizer)) name += ", " + by->describe();
   if (wants.form == sample_form::masked) encoder_marks_of(*by, true, name);  // before a long text is tokenised
-  return open_windows(
-      {std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256}, by,
-      o.masking, wants);
+  std::vector<std::string> notes = notes_on_choices(name, o, by.get(), wants);
+  return open_windows({std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256,
+                       std::move(notes)},
+                      by, o.masking, wants);
 }
 
 source open_tokens(const token_files& o, const sample_request& wants) {
@@ -64,7 +66,9 @@ source open_tokens(const token_files& o, const sample_request& wants) {
   const auto ids = [&](const std::filesystem::path& file) {
     return file.empty() ? token_list{} : token_list::ids_of(file, vocabulary);
   };
-  return open_windows({name, ids(o.train), ids(o.validation), vocabulary}, by, o.masking, wants);
+  std::vector<std::string> notes =
+      by ? notes_on_choices(name, o, by.get(), wants) : notes_on_validation(name, o.train, o.validation);
+  return open_windows({name, ids(o.train), ids(o.validation), vocabulary, std::move(notes)}, by, o.masking, wants);
 }
 
 }  // namespace hydra

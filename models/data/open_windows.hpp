@@ -17,7 +17,7 @@ struct token_parts {
   token_list train{};
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
-  std::vector<std::string> notes{};  ///< of masked ones, about their files
+  std::vector<std::string> notes{};  ///< about their files, and how they were chosen
 };
 
 /// Causal or masked windows. `by` provides the special tokens of masked ones, and may be null for causal ones. Throws

@@ -69,6 +69,7 @@ std::int64_t record_samples::classes() const {
 
 std::vector<std::string> record_samples::notes() const {
   std::vector<std::string> all = options_.by->notes();
+  std::ranges::copy(options_.notes, std::back_inserter(all));
   std::ranges::copy(notes_of(options_.train, options_.validation), std::back_inserter(all));
   if (options_.wants.form == sample_form::labelled)
     std::ranges::copy(options_.classes.notes(options_.train->labels(), options_.name), std::back_inserter(all));

@@ -21,6 +21,7 @@ struct record_samples_options {
   hydra::class_names classes{};  ///< of labelled samples
   mask_options masking{};
   std::string fingerprint{};
+  std::vector<std::string> notes{};  ///< in addition to those of the tokenizer and the records
 };
 
 /// [CLS], the first context - 2 tokens of the text, [SEP], padding: masked, or labelled.

@@ -1,5 +1,6 @@
 #include "models/data/tensor_samples.hpp"
 
+#include "models/data/choice_notes.hpp"
 #include "models/data/openers.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
@@ -92,6 +93,7 @@ tensor_samples::tensor_samples(const tensor_files& options, const std::vector<st
   if (options_.validation.empty()) return;
   validation_ = open(options_.validation);
   check_like_training(validation_, options_.validation);
+  std::ranges::copy(notes_on_validation(describe(), options_.train, options_.validation), std::back_inserter(notes_));
   train_.classes = std::max(train_.classes, validation_.classes);
 }
 

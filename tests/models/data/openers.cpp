@@ -94,6 +94,44 @@ TEST_CASE("a text is read by the tokenizer of the checkpoint that a model starts
   CHECK(tokenizer_for(bytes, wants) == tokenizer_choice{});
 }
 
+TEST_CASE("a tokenizer that is not that of the model's checkpoint is a note, a copy of it is none") {
+  const data_folder folder;
+  const sample_request wants{.context = 3, .checkpoint = folder.vocab().parent_path()};
+  const auto file = folder.write("t", "one two three four five one");
+  const auto lines = folder.write("t.jsonl", "{\"text\": \"one two three\"}\n");
+  const auto rows = folder.write("t.csv", "what\none two\n");
+  const auto about = [&](const tokenizer_choice& by) {
+    std::vector<std::string> all;
+    for (const data_description& data : {text(file, {}, by), jsonl({.train = lines, .tokenizer = by}),
+                                         csv({.train = rows, .text = "what", .tokenizer = by})})
+      for (const std::string& note : open_data(data, wants)->notes())
+        if (note.find("rows stand for other tokens") != std::string::npos) all.push_back(note);
+    return all;
+  };
+  const auto other = about({.vocab = folder.write("other.txt", std::string{words} + "six\n")});
+  REQUIRE(other.size() == 3);
+  CHECK_THAT(other[1], Contains("jsonl " + lines.string()) && Contains("Leave out the key tokenizer") &&
+                           Contains("those of tokenizer " + (folder.path() / "other.txt").string()) &&
+                           Contains("trained with tokenizer " + folder.vocab().string()));
+  CHECK(about({.bytes = true}).size() == 3);
+  CHECK(about({.vocab = folder.write("copy.txt", words)}).empty());
+  CHECK(about({}).empty());
+}
+
+TEST_CASE("files that are for training and for validation are a note") {
+  const data_folder folder;
+  const auto file = folder.write("t", "one two three four five one");
+  const auto lines = folder.write("t.jsonl", "{\"text\": \"one two three\"}\n");
+  const auto more = folder.write("more.jsonl", "{\"text\": \"four\"}\n");
+  const auto rows = folder.write("t.csv", "x,y\n1,0\n2,1\n");
+  const std::string nothing_new = "for training and for validation, so the validation loss says nothing about new data";
+  CHECK_THAT(open_data(text(file, folder.path() / "." / "t"), 2)->notes().at(0), Contains("t is " + nothing_new));
+  CHECK_THAT(open_data(jsonl({.train = file_list{{more, lines}}, .validation = lines}), 9)->notes().at(0),
+             Contains("t.jsonl is " + nothing_new));
+  CHECK_THAT(open_data(csv({.train = rows, .validation = rows, .target = "y"}), {})->notes().at(0), Contains(nothing_new));
+  CHECK(open_data(jsonl({.train = more, .validation = lines}), 9)->notes().empty());
+}
+
 TEST_CASE("a text for a checkpoint without tokenizer is refused with the options, and bytes can be requested") {
   const data_folder folder;
   const sample_request wants{.context = 2, .checkpoint = folder.path()};
