@@ -1,6 +1,7 @@
 #include "apps/workload/adapter_keys.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "models/families/hub_folder.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/untied_head.hpp"
 #include "models/weights/adapter_folder.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
@@ -127,6 +129,14 @@ void note_frozen_tokens(chain& model, const name_set& grown, const value_table& 
                            way_to_train(model, grown, adapter)));
 }
 
+/// On what is beside the adapter, and holds for its texts or is not read.
+std::vector<std::string> notes_on(const std::filesystem::path& folder) {
+  std::vector<std::string> all;
+  for (auto&& note : {note_on_lone_settings(folder), note_on_generation_config(folder)})
+    if (note) all.push_back(*note);
+  return all;
+}
+
 }  // namespace
 
 table_rules adapter_rules() {
@@ -149,14 +159,14 @@ chain_description read_adapted(const value_table& model, chain_description base)
   if (const value* const folder = table.find("from")) base.adapter = to<std::string>(*folder);
   if (!base.adapter.empty() && has_tokenizer(base.adapter)) base.tokenizer = base.adapter;
   const adaptation adapted = located(adapter->where, adapter_path, [&] { return read_adaptation(table); });
-  const auto lone = base.adapter.empty() ? std::nullopt : note_on_lone_settings(base.adapter);
-  base.build = [build = std::move(base.build), adapted, table, where = adapter->where, lone,
+  const std::vector<std::string> notes = base.adapter.empty() ? std::vector<std::string>{} : notes_on(base.adapter);
+  base.build = [build = std::move(base.build), adapted, table, where = adapter->where, notes,
                 has_new = !base.tokens.empty()](const data_source& data) {
     chain plain = build(data);
     const name_set grown = has_new ? grown_in(plain) : name_set{};
     chain made = located(where, adapter_path, [&] { return adapted(std::move(plain)); });
     note_frozen_tokens(made, grown, table);
-    if (lone) made.note(*lone);
+    for (const std::string& note : notes) made.note(note);
     return made;
   };
   return base;

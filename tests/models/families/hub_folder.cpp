@@ -258,6 +258,22 @@ TEST_CASE("samples that are longer than the tokenizer's texts were are a note") 
   CHECK_THAT(notes[0], Contains("tokenizer_config.json: model_max_length = 5 is not used: the context is 6 tokens"));
 }
 
+TEST_CASE("a generation_config.json is read before a training, which would be exported with it") {
+  const temporary_folder folder;
+  write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
+  const auto notes_with = [&](const std::string& text) {
+    write_text(folder.path() / "generation_config.json", text);
+    return built(folder.path()).notes();
+  };
+  CHECK(notes_with(R"({"eos_token_id": 3, "top_k": "no matter"})").empty());
+  CHECK(notes_with(R"({"eos_token_id": [3, 4]})").empty());
+  CHECK(notes_with(R"({"eos_token_id": null})").empty());
+  const auto wrong = notes_with(R"({"eos_token_id": [3, "</s>"]})");
+  REQUIRE(wrong.size() == 1);
+  CHECK_THAT(wrong[0], Contains("generation_config.json: eos_token_id = [3,\"</s>\"]: an export leaves out"));
+  CHECK_THROWS_WITH(notes_with("{\"eos_token_id\": 3"), Contains("generation_config.json"));
+}
+
 TEST_CASE("a model that also reads images is refused with what to do") {
   nlohmann::json config = tiny_gpt2_config();
   config["architectures"] = {"Gemma3ForConditionalGeneration"};
