@@ -3,6 +3,7 @@
 #include "actors/admission/identity.hpp"
 #include "models/optimizer/parameter_shares.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/memory/host_memory.hpp"
 
@@ -53,8 +54,7 @@ auto within(const model_description& m, const std::string& key, Made&& made) -> 
 batch_order order_of(const model_description& m, const data_source& source, std::uint64_t seed) {
   const auto samples = source.samples(split::train);
   if (samples < m.batch_size && !m.evaluate_only) {
-    refuse(m, fmt::format("batch_size: {} has {} training samples, fewer than one batch of {}", source.describe(),
-                          samples, m.batch_size));
+    refuse(m, "batch_size: " + too_few_samples(source, m.batch_size));
   }
   return {.samples = samples, .batch_size = m.batch_size, .seed = m.seed.value_or(seed), .shuffle = m.data.shuffle};
 }
@@ -330,6 +330,17 @@ std::vector<std::string> notes_of(const model_description& m, const prepared_mod
 }
 
 }  // namespace
+
+std::string too_few_samples(const data_source& source, std::uint32_t batch) {
+  const auto samples = source.samples(split::train);
+  const auto text = fmt::format("{} has {}, fewer than one batch of {}", source.describe(), counted(samples, "training sample"), batch);
+  const auto census = source.census(split::train);
+  const bool packed = census && census->records > samples;
+  return text + (packed ? fmt::format(": its {} records are packed, several in a sample as long as the context; set a smaller "
+                                      "batch_size, packing = false, or a shorter context",
+                                      census->records)
+                        : "");
+}
 
 prepared_model model_preparer::prepare(const model_description& m) try {
   return prepared(m);

@@ -42,6 +42,9 @@ struct prepared_model {
 /// Appends those that are not there yet.
 void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);
 
+/// That the data have fewer samples for training than a batch; of packed records also how many there are, and what to set.
+std::string too_few_samples(const data_source& source, std::uint32_t batch);
+
 /// Rates of update rules; rules count as equal if they do the same arithmetic.
 template <class Rate>
 using rate_list = std::vector<std::pair<update_options, Rate>>;

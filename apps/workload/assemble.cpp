@@ -158,9 +158,7 @@ chain built_chain(const model_entry& m, const model_description& d, precision nu
 void check_batch(const model_entry& m, const model_description& d) {
   const auto& source = *std::get<source_ptr>(d.data.what);
   if (d.evaluate_only || source.samples(split::train) >= d.batch_size) return;
-  refuse(part(m, "batch_size"), "model.batch_size",
-         fmt::format("{} has {} training samples, fewer than one batch of {}", source.describe(),
-                     source.samples(split::train), d.batch_size));
+  refuse(part(m, "batch_size"), "model.batch_size", too_few_samples(source, d.batch_size));
 }
 
 }  // namespace
