@@ -34,7 +34,7 @@ csv_texts::csv_texts(const std::filesystem::path& file, std::string text, std::s
   unread_fields unread;
   for (const std::string& name : header_.names())
     if (name != text && name != label) unread.add(name);
-  std::ranges::copy(unread.notes(file, "columns"), std::back_inserter(notes_));
+  std::ranges::copy(unread.notes(file, "columns", labelled_ ? "" : "target"), std::back_inserter(notes_));
 }
 
 text_record csv_texts::read(const csv_record& r) const {

@@ -92,8 +92,9 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
   check.finish();
   if (begins_.empty()) throw fault_error{fault_code::bad_input, fmt::format("{} has no record", path_.string())};
   left_out_ = check.left_out();
+  const bool learns_class = fields_.chat || !fields_.label.empty();
   notes_ = check.notes();
-  std::ranges::copy(seen.unread.notes(path_), std::back_inserter(notes_));
+  std::ranges::copy(seen.unread.notes(path_, "fields", learns_class ? "" : "label"), std::back_inserter(notes_));
   if (seen.not_finite > 0)
     notes_.push_back(fmt::format("{}: NaN and Infinity, which are no JSON, are read as null in {}", path_.string(),
                                  counted(seen.not_finite, "record")));

@@ -243,6 +243,25 @@ TEST_CASE("every form of samples has the notes of its records") {
   CHECK(open_data(jsonl(o), masked(5))->notes().front() == note + "\"l\", \"more\"");
 }
 
+TEST_CASE("a model without classes is given records with a label: a note names it, and what to write for a classifier") {
+  const data_folder folder;
+  const tokenizer_choice by{.vocab = folder.vocab()};
+  const auto lines = folder.write("f.jsonl", "{\"text\": \"one\", \"Label\": 1}\n{\"text\": \"two\", \"Label\": 0}\n");
+  const auto rows = folder.write("f.csv", "text,target\none,1\ntwo,0\n");
+  const data_description records = jsonl({.train = lines, .tokenizer = by, .label = "Label"}),
+                         table = csv({.train = rows, .target = "target", .text = "text", .tokenizer = by});
+  for (const sample_request& wants : {sample_request{.context = 5}, masked(5)}) {
+    CHECK_THAT(open_data(records, wants)->notes().at(0),
+               Contains("fields that are not read: \"Label\"; \"Label\" looks like the class of a text") &&
+                   Contains("label = \"Label\" in [data.NAME]") && Contains("head = \"classification\""));
+    CHECK_THAT(open_data(table, wants)->notes().at(0), Contains("write target = \"target\" in [data.NAME]"));
+  }
+  CHECK(open_data(records, labelled(5))->notes().empty());
+  CHECK(open_data(table, labelled(5))->notes().empty());
+  const auto other = folder.write("g.jsonl", "{\"text\": \"one\", \"lang\": \"en\"}\n");
+  CHECK_THAT(open_data(jsonl({.train = other, .tokenizer = by}), 5)->notes().at(0), Contains("\"lang\"") && !Contains("class"));
+}
+
 TEST_CASE("records with labels are classified; validation has no labels of its own") {
   const data_folder folder;
   const auto train = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"b\"}\n{\"text\": \"two\", \"l\": \"a\"}\n");
