@@ -13,7 +13,8 @@ namespace hydra {
 /// The header line.
 class csv_columns {
  public:
-  /// Throws fault_error{bad_input} naming the file if it has no records, or if a name is empty or occurs twice.
+  /// Throws fault_error{bad_input} naming the file if it has no records, if a name is empty or occurs twice, or if it is
+  /// UTF-16 or JSON lines.
   explicit csv_columns(const csv_file_text& text);
 
   const std::vector<std::string>& names() const noexcept { return names_; }
@@ -29,8 +30,11 @@ class csv_columns {
   [[noreturn]] void refuse(const csv_record& at, const std::string& what) const;
 
  private:
+  void read_names(const csv_file_text& text);
+
   std::filesystem::path file_;
   std::vector<std::string> names_;
+  std::string other_separator_;  ///< what to do if the names are separated by another; else empty
   std::size_t line_ = 1;  ///< of the header
 };
 

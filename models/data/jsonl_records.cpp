@@ -1,5 +1,6 @@
 #include "models/data/jsonl_records.hpp"
 
+#include "models/data/file_looks.hpp"
 #include "models/data/json_line.hpp"
 #include "models/data/read_conversation.hpp"
 #include "models/data/record_check.hpp"
@@ -80,7 +81,9 @@ void tested(const text_record& r, const record_test& test, const line_site& site
 
 jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fields)
     : path_(file), fields_(std::move(fields)), file_(file), digest_(digest_of(file_.packed())) {
+  refuse_utf16(path_, file_.bytes());
   require_lines(text(), path_);
+  refuse_table(path_, text());
   record_check check{path_, fields_.bad_rows};
   census seen;
   std::size_t number = 1;

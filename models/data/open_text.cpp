@@ -2,6 +2,7 @@
 
 #include "models/data/choice_notes.hpp"
 #include "models/data/encoder_sample.hpp"
+#include "models/data/file_looks.hpp"
 #include "models/data/open_windows.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/layers/checks.hpp"
@@ -9,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -52,6 +55,7 @@ source open_text(const text_files& o, const sample_request& wants) {
   if (is_given(o.tokenizer)) name += ", " + by->describe();
   if (wants.form == sample_form::masked) encoder_marks_of(*by, true, name);  // before a long text is tokenised
   std::vector<std::string> notes = notes_on_choices(name, o, by.get(), wants);
+  std::ranges::copy(notes_on_text(o.train), std::back_inserter(notes));
   return open_windows({std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256,
                        std::move(notes)},
                       by, o.masking, wants);

@@ -1,5 +1,6 @@
 #include "models/data/tokenized_text.hpp"
 
+#include "models/data/file_looks.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
 #include "runtime/base/fault.hpp"
@@ -59,6 +60,7 @@ std::string digest_of(const mapped_file& file) {
 
 std::shared_ptr<const mapped_file> map_text(const std::filesystem::path& text) {
   auto file = std::make_shared<const mapped_file>(text);
+  refuse_utf16(text, file->bytes());
   if (const std::string why = utf8_complaint(file->bytes()); !why.empty()) refuse(text, why);
   return file;
 }
