@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,13 +40,22 @@ class record_check {
   std::vector<std::string> notes() const;
 
  private:
-  void add(std::string complaint);
-  std::string places(std::size_t from) const;
+  /// Bad records of which the same is said.
+  struct complaint {
+    std::string what;
+    std::size_t records = 0;
+    std::vector<std::string> lines{};  ///< of the first ones
+    std::string places(std::size_t from = 0) const;
+  };
+
+  void add(std::string_view text);
+  /// All complaints but the first, and what is left of it.
+  std::vector<std::string> others(std::vector<std::string> rest = {}) const;
 
   std::filesystem::path file_;
   bad_row_rule rule_;
   std::size_t records_ = 0, bad_ = 0;
-  std::vector<std::string> first_{};  ///< "LINE: what" of the first bad ones
+  std::vector<complaint> first_{};
 };
 
 }  // namespace hydra

@@ -120,10 +120,23 @@ TEST_CASE("records that cannot be read are counted, and left out if they may be"
   CHECK_THAT(r.identity(), Contains("4 left out"));
 }
 
+TEST_CASE("what is said of many bad records is said once, with their number and the first lines") {
+  const std::string empty = "{\"text\": \"\"}\n", number = "{\"text\": 1}\n";
+  const std::string text = empty + empty + "{\"text\": \"a\"}\n" + number + empty + number + empty + empty;
+  CHECK(refusal(text) ==
+        "f.jsonl:1: \"text\" is empty (7 of 8 records cannot be read: the same in lines 2, 5, ... (4 records); lines 4, 6: "
+        "\"text\" is no text but of type number; bad_rows = \"leave-out\" in [data.NAME] leaves them out)");
+  const temporary_folder folder;
+  const auto file = folder.write("f.jsonl", text);
+  CHECK(jsonl_records{file, {.bad_rows = bad_row_rule::leave_out}}.notes() ==
+        std::vector{file.string() + ": 7 of 8 records cannot be read and are left out: lines 1, 2, 5, ... (5 records): "
+                                    "\"text\" is empty; lines 4, 6: \"text\" is no text but of type number"});
+}
+
 TEST_CASE("a file of which no record can be read is refused, whatever is left out") {
   for (const bad_row_rule rule : {bad_row_rule::refuse, bad_row_rule::leave_out})
     CHECK(refusal("{\"text\": \"\"}\n{\"text\": \"\"}\n", {.bad_rows = rule}) ==
-          "f.jsonl:1: \"text\" is empty (2 of 2 records cannot be read: line 2: \"text\" is empty)");
+          "f.jsonl:1: \"text\" is empty (2 of 2 records cannot be read: the same in line 2)");
 }
 
 TEST_CASE("a record that does not pass the test is a bad one") {
