@@ -121,7 +121,7 @@ void session_steering::quit() {
 }
 
 std::vector<std::string> session_steering::add(const std::string& toml) {
-  const value_list models = parse_models(toml, "the text");
+  const value_list models = parse_models(toml, std::string{given_workload});
   const std::lock_guard lock{joining_};
   check_names(models, workload_.search);
   return join(models);

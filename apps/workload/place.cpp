@@ -6,7 +6,8 @@ namespace hydra::apps {
 
 std::string to_string(const place& where) {
   if (!where.source) return "workload";
-  return where.line == 0 ? *where.source : fmt::format("{}:{}", *where.source, where.line);
+  if (where.line == 0) return *where.source;
+  return fmt::format("{}{}{}", *where.source, *where.source == given_workload ? ", line " : ":", where.line);
 }
 
 void refuse(const place& where, std::string_view key, std::string_view text) {

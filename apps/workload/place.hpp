@@ -13,7 +13,10 @@
 
 namespace hydra::apps {
 
-/// A line of a file, or a command-line option (line 0).
+/// What a workload is called that came as a text, not as a file: a place in it is "the workload given, line 2".
+inline constexpr std::string_view given_workload = "the workload given";
+
+/// A line of a file or of the workload given, or a command-line option (line 0).
 struct place {
   std::shared_ptr<const std::string> source;
   std::uint32_t line = 0;
