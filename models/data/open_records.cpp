@@ -4,6 +4,7 @@
 #include "models/data/record_parts.hpp"
 #include "models/data/record_samples.hpp"
 #include "models/data/record_windows.hpp"
+#include "models/data/text_context.hpp"
 #include "models/data/token_cache.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
@@ -99,7 +100,7 @@ std::int64_t padding_of(const special_tokens& special, std::int64_t observed) {
 }
 
 source open_causal(const text_records& r) {
-  record_windows::require_context(r.name, r.wants.context);
+  require_text_context(r.name, r.wants.context);
   const record_encoding encoding = encoding_of(r);
   const auto tokens = [&](const record_list* records) {
     return records ? record_tokens::of(*records, encoding, *r.by) : record_tokens{};

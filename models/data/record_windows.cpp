@@ -1,6 +1,7 @@
 #include "models/data/record_windows.hpp"
 
 #include "models/data/sample_bytes.hpp"
+#include "models/data/text_context.hpp"
 #include "models/losses/class_targets.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
@@ -21,13 +22,8 @@ std::size_t places_of(const record_tokens& records, std::size_t i) {
 
 }  // namespace
 
-void record_windows::require_context(std::string_view data, std::int64_t context) {
-  if (context <= 0)
-    refuse(fmt::format("{} needs a model with a context; this one asks for {} tokens per sample", data, context));
-}
-
 record_windows::record_windows(record_windows_options options) : options_(std::move(options)) {
-  require_context(options_.name, options_.context);
+  require_text_context(options_.name, options_.context);
   if (!options_.packed) return;
   train_ = packed(options_.train);
   validation_ = packed(options_.validation);

@@ -37,8 +37,6 @@ class record_windows final : public data_source {
  public:
   /// Throws fault_error{bad_input} if the context is not positive.
   explicit record_windows(record_windows_options options);
-  /// The check of the constructor, for before anything is tokenised. `data` is for messages.
-  static void require_context(std::string_view data, std::int64_t context);
 
   std::size_t samples(split part) const override;
   tensor_spec sample_input() const override;

@@ -1,6 +1,7 @@
 #include "models/data/token_windows.hpp"
 
 #include "models/data/sample_bytes.hpp"
+#include "models/data/text_context.hpp"
 
 #include <fmt/format.h>
 
@@ -41,10 +42,7 @@ double window_log_loss(const markov_table& language, const token_list& tokens, s
 }  // namespace
 
 token_windows::token_windows(token_windows_options options) : options_(std::move(options)) {
-  if (options_.context <= 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} needs a model with a context; this one asks for {} tokens per sample",
-                                  options_.name, options_.context)};
+  require_text_context(options_.name, options_.context);
   check_length(options_, options_.train, "training");
   if (options_.validation.size() > 0) check_length(options_, options_.validation, "validation");
 }

@@ -1,5 +1,6 @@
 #include "models/families/vocabulary.hpp"
 
+#include "models/families/sample_kind.hpp"
 #include "models/layers/checks.hpp"
 #include "models/weights/listed_names.hpp"
 #include "runtime/base/fault.hpp"
@@ -26,6 +27,7 @@ std::string token_in_brackets(const data_source& data, std::int64_t id) {
 tensor_spec causal_samples_of(std::string_view who, const data_source& data) {
   const tensor_spec input = data.sample_input();
   const bool packed = input.shape.size() == 2 && input.shape[0] == 2;
+  require_kind(who, data, sample_kind::texts);
   require_input(fmt::format("{} on {}: a sample", who, data.describe()), input, element::i64, packed ? 2 : 1);
   return input;
 }

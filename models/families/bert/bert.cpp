@@ -1,6 +1,7 @@
 #include "models/families/bert/bert.hpp"
 
 #include "models/families/bert/bert_config.hpp"
+#include "models/families/sample_kind.hpp"
 #include "models/families/vocabulary.hpp"
 #include "models/layers/bert_block.hpp"
 #include "models/layers/bert_classifier.hpp"
@@ -44,6 +45,7 @@ bert_options completed(bert_options options) {
 }
 
 void check_samples(const bert_options& options, const data_source& data) {
+  require_kind("bert", data, sample_kind::texts);
   const tensor_spec input = data.sample_input(), target = data.sample_target();
   const bool texts = input.type == element::i64 && input.shape.size() == 2 && input.shape[0] == 3;
   const std::size_t dimensions = masked_lm(options) ? 1 : 0;

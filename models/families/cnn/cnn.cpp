@@ -1,5 +1,6 @@
 #include "models/families/cnn/cnn.hpp"
 
+#include "models/families/sample_kind.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/convolution_stem.hpp"
 #include "models/layers/pooled_head.hpp"
@@ -26,6 +27,7 @@ void add_stage(chain& c, const cnn_options& options, std::int64_t stage) {
 
 chain build_cnn(const cnn_options& options, const data_source& data) {
   const tensor_spec input = data.sample_input();
+  require_kind("cnn", data, sample_kind::images);
   require_input(fmt::format("cnn on {}: a sample", data.describe()), input, element::f32, 3);
   chain result{"cnn", input, cross_entropy()};
   result.add("stem.", std::make_shared<convolution_stem>(convolution_stem_options{

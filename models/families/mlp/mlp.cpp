@@ -1,5 +1,6 @@
 #include "models/families/mlp/mlp.hpp"
 
+#include "models/families/sample_kind.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/linear.hpp"
 
@@ -10,6 +11,7 @@ namespace {
 
 chain build_mlp(const mlp_options& options, const data_source& data) {
   const tensor_spec input = data.sample_input();
+  require_kind("mlp", data, sample_kind::numbers);
   require_input(fmt::format("mlp on {}: a sample", data.describe()), input, element::f32, 1);
   chain result{"mlp", input, cross_entropy()};
   std::int64_t in = input.shape[0];

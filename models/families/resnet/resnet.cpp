@@ -2,6 +2,7 @@
 
 #include "models/families/preprocessor_config.hpp"
 #include "models/families/resnet/resnet_config.hpp"
+#include "models/families/sample_kind.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/pooled_head.hpp"
 #include "models/layers/resnet_block.hpp"
@@ -54,6 +55,7 @@ void add_stage(chain& c, const resnet_options& o, std::size_t stage) {
 
 chain build_resnet(resnet_options options, const data_source& data) {
   const tensor_spec input = data.sample_input();
+  require_kind("resnet", data, sample_kind::images);
   require_input(fmt::format("resnet on {}: a sample", data.describe()), input, element::f32, 3);
   options.channels = agreed("channels", options.channels, input.shape[0]);
   options.classes = agreed("classes", options.classes, data.classes());

@@ -1,6 +1,7 @@
 #include "models/families/vit/vit.hpp"
 
 #include "models/families/preprocessor_config.hpp"
+#include "models/families/sample_kind.hpp"
 #include "models/families/vit/vit_config.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
@@ -41,6 +42,7 @@ void check(const vit_options& options) {
 /// The size of the data's images; it must be the requested one.
 std::vector<std::int64_t> images_of(const vit_options& options, const data_source& data) {
   const tensor_spec input = data.sample_input();
+  require_kind("vit", data, sample_kind::images);
   require_input(fmt::format("vit on {}: a sample", data.describe()), input, element::f32, 3);
   if (!options.image.empty() && options.image != input.shape)
     refuse(fmt::format("vit on {}: images are [{}]; it wants [{}]", data.describe(), fmt::join(input.shape, ", "),

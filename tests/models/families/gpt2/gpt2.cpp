@@ -64,7 +64,7 @@ TEST_CASE("gpt2 takes its vocabulary from the data or a larger one from the opti
 }
 
 TEST_CASE("gpt2 refuses data that are not tokens and samples beyond its context") {
-  CHECK_THROWS_WITH(gpt2(small).build(*open_data({synthetic_classes{}}, 0)), Contains("wants i64"));
+  CHECK_THROWS_WITH(gpt2(small).build(*open_data({synthetic_classes{}}, 0)), Contains("takes texts"));
   const auto long_samples = open_data({synthetic_language{.tokens = 100, .validation_tokens = 0}}, 7);
   CHECK_THROWS_WITH(gpt2(small).build(*long_samples), Contains("7 tokens"));
 }

@@ -96,7 +96,7 @@ TEST_CASE("llama refuses impossible options before it knows the data") {
 }
 
 TEST_CASE("llama refuses data that are not tokens and samples beyond its context") {
-  CHECK_THROWS_WITH(llama(small).build(*open_data({synthetic_classes{}}, 0)), Contains("wants i64"));
+  CHECK_THROWS_WITH(llama(small).build(*open_data({synthetic_classes{}}, 0)), Contains("takes texts"));
   const auto long_samples = open_data({synthetic_language{.tokens = 100, .validation_tokens = 0}}, 7);
   CHECK_THROWS_WITH(llama(small).build(*long_samples), Contains("7 tokens"));
 }

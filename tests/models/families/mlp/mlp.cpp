@@ -20,7 +20,7 @@ TEST_CASE("an mlp goes from the data's features through hidden layers to its cla
 
 TEST_CASE("an mlp refuses tokens and impossible sizes") {
   const auto tokens = open_data({synthetic_language{.tokens = 100, .validation_tokens = 0}}, 8);
-  CHECK_THROWS_WITH(mlp({.width = 7}).build(*tokens), Contains("wants f32"));
+  CHECK_THROWS_WITH(mlp({.width = 7}).build(*tokens), Contains("takes rows of numbers"));
   CHECK_THROWS_WITH(mlp({.width = 0}), Contains("width is 0"));
   CHECK_THROWS_WITH(mlp({.layers = 0, .width = 7}), Contains("layers is 0"));
 }
