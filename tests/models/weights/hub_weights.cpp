@@ -80,6 +80,18 @@ TEST_CASE("a new classifier has nothing of the stored one, though it has as many
   CHECK(stored.matched().unused.empty());
 }
 
+TEST_CASE("a pooler and a classifier that are not stored are named by one message") {
+  const chain model = bert({.layers = 1, .width = 8, .heads = 2, .context = 6, .vocabulary = 11,
+                            .head = bert_head::classification})
+                          .build(masked_samples{{.classes = 3}});
+  hub_test_tensors tensors;
+  for (std::size_t i = 0; i + 1 < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i)) tensors[p.name] = ramp(p.shape, 3);
+  CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored),
+                    Contains("lacks 4 of ") && Contains("pooler.dense.weight") && Contains("classifier.weight") &&
+                        Contains("set head = "));
+}
+
 TEST_CASE("the heads of pre-training and of other tasks are ignored, other tensors are not") {
   const chain model = untied_gpt2();
   hub_test_tensors tensors = tiny_gpt2_tensors();
