@@ -246,6 +246,22 @@ void chain::refuse_output(std::size_t i, const at::Tensor& output) const {
                      i, layers_[i].prefix, family_, c10::toString(output.scalar_type()), to_string(numbers_)));
 }
 
+/// All of them at once: a new head has several modules (pooler, classifier).
+void chain::check_origins() const {
+  if (!weights_) return;
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < size(); ++i)
+    for (const parameter_spec& p : parameters(i))
+      if (p.frozen && p.tied_to.empty() && weights_->origin(p.name).empty())
+        missing.push_back(fmt::format("\"{}\"", stored_name(p.name)));
+  if (missing.empty()) return;
+  const bool one = missing.size() == 1;
+  refuse(fmt::format("{} {} frozen, but the checkpoint does not have {}, so that {} would stay random: train {} (\"!\" in "
+                     "\"freeze\", or \"also_train\" of the adapter)",
+                     fmt::join(missing, ", "), one ? "is" : "are", one ? "it" : "them", one ? "it" : "they",
+                     one ? "it" : "them"));
+}
+
 void chain::check_frozen() const {
   if (frozen_.empty() && base_ != base_format::as_computed)
     refuse(
@@ -266,14 +282,10 @@ void chain::check_frozen() const {
                        : "leave out \"freeze\" or \"adapter\", or choose a family without batch norm"));
       trains = trains || !p.frozen;
       narrows = narrows || p.stored == base_format::nf4;
-      if (p.frozen && p.tied_to.empty() && weights_ && weights_->origin(p.name).empty())
-        refuse(
-            fmt::format("\"{}\" is frozen, but the checkpoint does not have it, so that it would stay random: train it "
-                        "(\"!\" in \"freeze\", or \"also_train\" of the adapter)",
-                        stored_name(p.name)));
       if (p.tied_to.empty()) names.push_back(stored_name(p.name));
     }
   }
+  check_origins();
   if (!frozen_.empty() && !unfrozen_) frozen_.check(names);
   if (base_ == base_format::nf4 && !narrows)
     refuse(

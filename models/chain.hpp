@@ -128,6 +128,7 @@ class chain {
   [[noreturn]] void refuse_output(std::size_t i, const at::Tensor& output) const;
   bool is_in_base(const parameter_spec& p) const;
   base_format format_of(const parameter_spec& p, std::size_t layer) const;
+  void check_origins() const;
   void check_frozen() const;
   void check_loss_chunk() const;
 

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <fstream>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -587,19 +588,25 @@ TEST_CASE("an adapter needs a base: none is read or written for random weights")
   CHECK_THROWS_WITH(write_adapter_files(into, adapt(random, {.rank = 1}), none, {}), Contains("--merge"));
 }
 
-TEST_CASE("a frozen parameter that the checkpoint lacks is refused") {
+TEST_CASE("frozen parameters that the checkpoint lacks are refused, all of them at once") {
   const stored_adapter stored;
   const auto d = with_adapter(describe_from(stored.base(), {}), lora_options{.rank = 1});
   CHECK_NOTHROW(d.build(text()).validate());
   struct partial_weights final : weight_source {
     bool read(const parameter_spec&, std::span<float>) const override { return false; }
     std::string identity() const override { return "part"; }
-    std::string origin(const std::string& p) const override { return p == "ln_f.weight" ? "" : "part"; }
+    std::string origin(const std::string& p) const override { return lacking.contains(p) ? "" : "part"; }
+    std::set<std::string> lacking{"ln_f.weight"};
   };
   chain c = d.build(text());
   c.begin_with(std::make_shared<partial_weights>());
   CHECK_THROWS_WITH(c.validate(),
                     Contains("\"transformer.ln_f.weight\" is frozen, but the checkpoint does not have it"));
+  const auto less = std::make_shared<partial_weights>();
+  less->lacking = {"ln_f.weight", "ln_f.bias"};
+  c.begin_with(less);
+  CHECK_THROWS_WITH(c.validate(), Contains("\"transformer.ln_f.weight\", \"transformer.ln_f.bias\" are frozen, but the "
+                                           "checkpoint does not have them, so that they would stay random"));
 }
 
 TEST_CASE("the weight of a head that is adapted may be stored beside the adapter, and is the base's or takes its place") {
