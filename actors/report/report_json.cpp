@@ -35,9 +35,7 @@ class writer {
   }
   template <class T>
   void operator()(const char* key, const std::optional<T>& value) {
-    if (value) {
-      (*this)(key, *value);
-    }
+    if (value) (*this)(key, *value);
   }
   /// Whether the next fields are written. They are read in any case.
   bool writes(bool written) const { return written; }
@@ -79,9 +77,7 @@ void read(const json& j, double& into) { into = number_in(j); }
 void read(const json& j, duration& into) { into = duration{std::llround(j.get<double>() * 1e9)}; }
 void read(const json& j, byte_count& into) { into = byte_count{j.get<std::uint64_t>()}; }
 void read(const json& j, std::vector<float>& into) {
-  for (const json& each : j) {
-    into.push_back(static_cast<float>(number_in(each)));
-  }
+  for (const json& each : j) into.push_back(static_cast<float>(number_in(each)));
 }
 template <class T>
 void read(const json& j, T& into) {
@@ -95,15 +91,11 @@ class reader {
 
   template <class T>
   void operator()(const char* key, T& into) {
-    if (const auto found = in_.find(key); found != in_.end()) {
-      read(*found, into);
-    }
+    if (const auto found = in_.find(key); found != in_.end()) read(*found, into);
   }
   template <class T>
   void operator()(const char* key, std::optional<T>& into) {
-    if (in_.contains(key)) {
-      (*this)(key, into.emplace());
-    }
+    if (in_.contains(key)) (*this)(key, into.emplace());
   }
   bool writes(bool) const { return true; }
   template <class T>
@@ -125,9 +117,7 @@ class reader {
   template <class T, class Fields>
   void list(const char* key, std::vector<T>& all, const Fields& fields) {
     const auto found = in_.find(key);
-    if (found == in_.end()) {
-      return;
-    }
+    if (found == in_.end()) return;
     for (const json& each : found->get_ref<const json::array_t&>()) {
       reader inner{each};
       fields(inner, all.emplace_back());
@@ -148,9 +138,7 @@ void set_status(model_report& m, const std::string& text) {
     for (const bool unsaved : {false, true}) {
       m.status = s;
       m.unsaved = unsaved;
-      if (status_text(m) == text) {
-        return;
-      }
+      if (status_text(m) == text) return;
     }
   }
   m.status = model_status::failed;
@@ -159,9 +147,7 @@ void set_status(model_report& m, const std::string& text) {
 
 void set_code(fault& f, const std::string& text) {
   for (int c = 0; c <= static_cast<int>(fault_code::internal); ++c) {
-    if (text == to_string(static_cast<fault_code>(c))) {
-      f.code = static_cast<fault_code>(c);
-    }
+    if (text == to_string(static_cast<fault_code>(c))) f.code = static_cast<fault_code>(c);
   }
 }
 
@@ -184,9 +170,8 @@ void device_fields(F& f, Device& d, duration makespan) {
   f("exposed_transfer_s", d.exposed_transfer);
   f.object("blame", [&](auto& inner) {
     for (const auto& part : breakdown_parts) {
-      if (f.writes(part.value != &time_breakdown::bubble || d.time.bubble > duration{})) {
+      if (f.writes(part.value != &time_breakdown::bubble || d.time.bubble > duration{}))
         inner((std::string{part.name} + "_s").c_str(), d.time.*part.value);
-      }
     }
   });
   f("h2d_bytes", d.h2d_bytes);
@@ -198,9 +183,7 @@ void device_fields(F& f, Device& d, duration makespan) {
   f("peak_bytes", d.peak);
   f("budget_bytes", d.budget);
   f("reserve_bytes", d.reserve);
-  if (f.writes(!d.model.empty())) {
-    f("model", d.model);
-  }
+  if (f.writes(!d.model.empty())) f("model", d.model);
   if (f.writes(d.lost)) {
     f("lost", d.lost);
     f("reason", d.reason);
@@ -222,9 +205,7 @@ template <class F, class Model>
 void term_fields(F& f, Model& m) {
   f("priority", m.priority);
   f("deadline_s", m.deadline);
-  if (f.writes(m.arrival > duration{})) {
-    f("arrival_s", m.arrival);
-  }
+  if (f.writes(m.arrival > duration{})) f("arrival_s", m.arrival);
   f("completed_s", m.completed);
 }
 
@@ -233,39 +214,27 @@ void model_fields(F& f, Model& m) {
   f("name", m.name);
   f("family", m.family);
   f("parameters", m.parameters);
-  if (f.writes(m.frozen_parameters > 0)) {
-    f("frozen_parameters", m.frozen_parameters);
-  }
+  if (f.writes(m.frozen_parameters > 0)) f("frozen_parameters", m.frozen_parameters);
   f("cuts", m.cuts);
-  if (f.writes(m.replicas > 1)) {
-    f("replicas", m.replicas);
-  }
+  if (f.writes(m.replicas > 1)) f("replicas", m.replicas);
   if (f.writes(m.waves > 1)) {
     f("waves", m.waves);
     f("compute_s", m.pipeline.compute);
     f("bubble_s", m.pipeline.bubble);
   }
   f.as("status", status_text(m), [&](const auto& text) { set_status(m, text); });
-  if (f.writes(static_cast<bool>(m.error))) {
+  if (f.writes(static_cast<bool>(m.error)))
     f.object("fault", [&](auto& inner) { fault_fields(inner, m.error); });
-  }
   term_fields(f, m);
-  if (f.writes(m.steps_before > 0)) {
-    f("steps_before", m.steps_before);
-  }
+  if (f.writes(m.steps_before > 0)) f("steps_before", m.steps_before);
   f("steps", m.steps);
   f("tokens", m.tokens);
   f("seconds", m.elapsed);
   f("loss", m.loss);
-  if (f.writes(!m.grad_norm.empty())) {
-    f("grad_norm", m.grad_norm);
-  }
-  if (f.writes(!m.validation.empty())) {
+  if (f.writes(!m.grad_norm.empty())) f("grad_norm", m.grad_norm);
+  if (f.writes(!m.validation.empty()))
     f.list("validation", m.validation, [](auto& inner, auto& v) { validation_fields(inner, v); });
-  }
-  if (f.writes(!m.digest.empty())) {
-    f("digest", m.digest);
-  }
+  if (f.writes(!m.digest.empty())) f("digest", m.digest);
 }
 
 template <class F, class Node>
@@ -279,9 +248,7 @@ void node_fields(F& f, Node& n) {
     f("exchanged_bytes", n.exchanged);
     f("exchanging_s", n.exchanging);
   }
-  if (f.writes(!n.outcome.empty())) {
-    f("outcome", n.outcome);
-  }
+  if (f.writes(!n.outcome.empty())) f("outcome", n.outcome);
 }
 
 template <class F, class Cluster>
@@ -327,9 +294,7 @@ json json_of(const objectives& o) {
   f("mean_completion_s", o.mean_completion);
   f("weighted_completion_s", o.weighted_completion);
   f("missed_deadlines", o.missed_deadlines);
-  if (o.left_out > 0) {
-    f("left_out", o.left_out);
-  }
+  if (o.left_out > 0) f("left_out", o.left_out);
   return f.finish();
 }
 
@@ -356,15 +321,12 @@ void report_fields(F& f, Report& r) {
   });
   f("interrupted", r.interrupted);
   f("notes", r.notes);
-  if (f.writes(!r.cluster.nodes.empty())) {
+  if (f.writes(!r.cluster.nodes.empty()))
     f.object("cluster", [&](auto& inner) { cluster_fields(inner, r.cluster); });
-  }
   f.list("devices", r.devices, [&](auto& inner, auto& d) { device_fields(inner, d, r.makespan); });
   f.object("host", [&](auto& inner) { host_fields(inner, r); });
   f.list("models", r.models, [](auto& inner, auto& m) { model_fields(inner, m); });
-  if (f.writes(!r.callbacks_lost.empty())) {
-    f("callbacks_lost", r.callbacks_lost);
-  }
+  if (f.writes(!r.callbacks_lost.empty())) f("callbacks_lost", r.callbacks_lost);
 }
 
 }  // namespace
