@@ -37,8 +37,7 @@ struct candidate {
   std::size_t model_at = 0;   ///< index of its model's lane in policy_view::models
   std::optional<block_id> base{};    ///< frozen ones, if they are most of `parameters`: other models may have the same
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, candidate& x) {
+  friend auto inspect(auto& f, candidate& x) {
     return f(x.next, x.remaining, x.cost, x.parameters, x.transfer, x.transfer_time, x.boundary_time, x.hit,
              x.elsewhere, x.announced, x.chained, x.avoided, x.model_at, x.base);
   }
@@ -56,8 +55,7 @@ struct device_state {
   std::optional<model_id> running;    ///< the model it computes
   std::optional<model_id> last;       ///< the model it computes, or computed last
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, device_state& x) {
+  friend auto inspect(auto& f, device_state& x) {
     return f(x.device, x.speed, x.idle, x.free_at, x.staged, x.running, x.last);
   }
 };
@@ -82,8 +80,7 @@ struct model_state {
   double priority = 1;                ///< weight of its completion; as in the workload
   std::optional<time_point> deadline; ///< as in the workload
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, model_state& x) {
+  friend auto inspect(auto& f, model_state& x) {
     return f(x.model, x.lane, x.shape, x.step, x.place, x.remaining, x.staged, x.next_cost, x.candidate,
              x.at_step_boundary, x.flights, x.staged_units, x.running, x.ended, x.priority, x.deadline);
   }

@@ -19,10 +19,7 @@ struct policy_advised {
   device_id device;
   std::optional<unit> choice;          ///< none: keep the slot free for now
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, policy_advised& x) {
-    return f(x.request, x.device, x.choice);
-  }
+  friend auto inspect(auto& f, policy_advised& x) { return f(x.request, x.device, x.choice); }
 };
 
 /// Receives the answer.
@@ -39,8 +36,7 @@ struct advice_wanted {
   time_point now{};
   advice_receiver to;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, advice_wanted& x) {
+  friend auto inspect(auto& f, advice_wanted& x) {
     return f(x.request, x.device, x.candidates, x.devices, x.models, x.now, x.to);
   }
 };

@@ -81,20 +81,14 @@ struct want_chunk {
   std::uint32_t bytes = 0;
   chunk_receiver to{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, want_chunk& x) {
-    return f(x.offer, x.file, x.offset, x.bytes, x.to);
-  }
+  friend auto inspect(auto& f, want_chunk& x) { return f(x.offer, x.file, x.offset, x.bytes, x.to); }
 };
 
 /// The receiver has what it wanted, or does not want it any more.
 struct drop_folders {
   std::uint64_t offer = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, drop_folders& x) {
-    return f(x.offer);
-  }
+  friend auto inspect(auto& f, drop_folders& x) { return f(x.offer); }
 };
 using chunk_source = caf::typed_actor<caf::reacts_to<want_chunk>, caf::reacts_to<drop_folders>>;
 
@@ -103,10 +97,7 @@ struct offered_file {
   std::string name{};
   byte_count size{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, offered_file& x) {
-    return f(x.folder, x.name, x.size);
-  }
+  friend auto inspect(auto& f, offered_file& x) { return f(x.folder, x.name, x.size); }
 };
 
 /// Folders written by durable_folder, whose files their owner keeps open until drop_folders.
@@ -115,10 +106,7 @@ struct offered_folders {
   chunk_source from{};
   std::vector<offered_file> files{};  ///< those of a folder together; none: there is nothing to pull
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, offered_folders& x) {
-    return f(x.offer, x.from, x.files);
-  }
+  friend auto inspect(auto& f, offered_folders& x) { return f(x.offer, x.from, x.files); }
 };
 
 // -- inputs ---------------------------------------------------------------------------------------------------------------
@@ -128,10 +116,7 @@ struct offered_input_file {
   byte_count size{};
   std::string sha256{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, offered_input_file& x) {
-    return f(x.name, x.size, x.sha256);
-  }
+  friend auto inspect(auto& f, offered_input_file& x) { return f(x.name, x.size, x.sha256); }
 };
 
 struct input_offered {
@@ -141,10 +126,7 @@ struct input_offered {
   bool is_being_read = false;  ///< its checksums are not known yet, and another answer follows
   fault why{};                 ///< it cannot be read
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, input_offered& x) {
-    return f(x.offer, x.name, x.files, x.is_being_read, x.why);
-  }
+  friend auto inspect(auto& f, input_offered& x) { return f(x.offer, x.name, x.files, x.is_being_read, x.why); }
 };
 using input_receiver = chunk_receiver::extend<caf::reacts_to<input_offered>>;
 
@@ -153,10 +135,7 @@ struct want_input {
   std::string name{};  ///< as the workload has it
   input_receiver to{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, want_input& x) {
-    return f(x.name, x.to);
-  }
+  friend auto inspect(auto& f, want_input& x) { return f(x.name, x.to); }
 };
 using input_source = chunk_source::extend<caf::reacts_to<want_input>>;
 
@@ -169,19 +148,13 @@ struct node_accepted {
   std::string began_in{};  ///< folder from which its relative paths start
   input_source inputs{};   ///< has the files that it names
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_accepted& x) {
-    return f(x.run, x.name, x.workload, x.began_in, x.inputs);
-  }
+  friend auto inspect(auto& f, node_accepted& x) { return f(x.run, x.name, x.workload, x.began_in, x.inputs); }
 };
 
 struct node_refused {
   std::string why{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_refused& x) {
-    return f(x.why);
-  }
+  friend auto inspect(auto& f, node_refused& x) { return f(x.why); }
 };
 
 /// One of the nodes that train a model together. They have its replicas in their order.
@@ -189,10 +162,7 @@ struct team_member {
   std::string address{};  ///< of its EXCHANGE
   std::uint32_t replicas = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, team_member& x) {
-    return f(x.address, x.replicas);
-  }
+  friend auto inspect(auto& f, team_member& x) { return f(x.address, x.replicas); }
 };
 
 /// Train the model, from the newest of these checkpoints; from the beginning if there is none.
@@ -203,10 +173,7 @@ struct take_model {
   std::vector<team_member> team{};  ///< none: alone. Only the first one saves it, and hands it over
   std::uint32_t place = 0;          ///< of this node in the team
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, take_model& x) {
-    return f(x.model, x.epoch, x.checkpoints, x.team, x.place);
-  }
+  friend auto inspect(auto& f, take_model& x) { return f(x.model, x.epoch, x.checkpoints, x.team, x.place); }
 };
 
 /// Save the model between two steps, and offer its checkpoint.
@@ -214,10 +181,7 @@ struct give_back {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, give_back& x) {
-    return f(x.model, x.epoch);
-  }
+  friend auto inspect(auto& f, give_back& x) { return f(x.model, x.epoch); }
 };
 
 /// Do not train the model any more, and do not save it. There is no answer.
@@ -225,10 +189,7 @@ struct drop_assigned {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, drop_assigned& x) {
-    return f(x.model, x.epoch);
-  }
+  friend auto inspect(auto& f, drop_assigned& x) { return f(x.model, x.epoch); }
 };
 
 /// End the model with the step that has begun.
@@ -236,29 +197,20 @@ struct stop_assigned {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, stop_assigned& x) {
-    return f(x.model, x.epoch);
-  }
+  friend auto inspect(auto& f, stop_assigned& x) { return f(x.model, x.epoch); }
 };
 
 /// Offer the checkpoints of the model that an earlier membership has left.
 struct offer_found {
   std::uint32_t model = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, offer_found& x) {
-    return f(x.model);
-  }
+  friend auto inspect(auto& f, offer_found& x) { return f(x.model); }
 };
 
 struct end_node {
   bool all_kept = false;  ///< of what the node has saved nothing is needed any more
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, end_node& x) {
-    return f(x.all_kept);
-  }
+  friend auto inspect(auto& f, end_node& x) { return f(x.all_kept); }
 };
 
 using node_actor =
@@ -275,10 +227,7 @@ struct join_cluster {
   std::uint64_t instance = 0;  ///< random, one for each time that it joins
   node_actor node{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, join_cluster& x) {
-    return f(x.protocol, x.build, x.name, x.instance, x.node);
-  }
+  friend auto inspect(auto& f, join_cluster& x) { return f(x.protocol, x.build, x.name, x.instance, x.node); }
 };
 
 struct node_device {
@@ -286,10 +235,7 @@ struct node_device {
   std::string kind{};
   double speed = 1;  ///< emulated
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_device& x) {
-    return f(x.name, x.kind, x.speed);
-  }
+  friend auto inspect(auto& f, node_device& x) { return f(x.name, x.kind, x.speed); }
 };
 
 /// A model as a node has planned it.
@@ -303,8 +249,7 @@ struct planned_model {
   std::uint32_t replicas = 1;
   std::uint32_t nodes = 1;  ///< that are to train it together
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, planned_model& x) {
+  friend auto inspect(auto& f, planned_model& x) {
     return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes, x.saved, x.replicas, x.nodes);
   }
 };
@@ -316,20 +261,14 @@ struct node_planned {
   std::vector<planned_model> models{};  ///< all of the workload
   std::string exchange{};               ///< address of its EXCHANGE; empty: no model is trained by several nodes
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_planned& x) {
-    return f(x.instance, x.why, x.devices, x.models, x.exchange);
-  }
+  friend auto inspect(auto& f, node_planned& x) { return f(x.instance, x.why, x.devices, x.models, x.exchange); }
 };
 
 struct assignment_began {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, assignment_began& x) {
-    return f(x.model, x.epoch);
-  }
+  friend auto inspect(auto& f, assignment_began& x) { return f(x.model, x.epoch); }
 };
 
 struct assignment_refused {
@@ -339,10 +278,7 @@ struct assignment_refused {
   fault why{};
   std::uint32_t place = 0;  ///< in the team, of the node because of which; its own, or that of one that it cannot reach
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, assignment_refused& x) {
-    return f(x.instance, x.model, x.epoch, x.why, x.place);
-  }
+  friend auto inspect(auto& f, assignment_refused& x) { return f(x.instance, x.model, x.epoch, x.why, x.place); }
 };
 
 /// A model that was to be given back could not be saved, and is trained on.
@@ -351,10 +287,7 @@ struct assignment_stays {
   assignment_epoch epoch = 0;
   fault why{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, assignment_stays& x) {
-    return f(x.model, x.epoch, x.why);
-  }
+  friend auto inspect(auto& f, assignment_stays& x) { return f(x.model, x.epoch, x.why); }
 };
 
 enum class handover : std::uint8_t {
@@ -374,8 +307,7 @@ struct checkpoint_offered {
   fault why{};                              ///< of one that has failed
   std::string digest{};                     ///< of its parameters
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, checkpoint_offered& x) {
+  friend auto inspect(auto& f, checkpoint_offered& x) {
     return f(x.model, x.epoch, x.what, x.steps, x.checkpoints, x.end, x.why, x.digest);
   }
 };
@@ -389,10 +321,7 @@ struct sent_number {
   explicit sent_number(std::optional<double> n) : known(n), bits(std::bit_cast<std::uint64_t>(n.value_or(0))) {}
   std::optional<double> value() const { return known ? std::optional(std::bit_cast<double>(bits)) : std::nullopt; }
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, sent_number& x) {
-    return f(x.known, x.bits);
-  }
+  friend auto inspect(auto& f, sent_number& x) { return f(x.known, x.bits); }
 };
 
 struct assignment_progress {
@@ -404,8 +333,7 @@ struct assignment_progress {
   duration step_work{};
   duration step_chain{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, assignment_progress& x) {
+  friend auto inspect(auto& f, assignment_progress& x) {
     return f(x.model, x.epoch, x.steps, x.loss, x.validation, x.step_work, x.step_chain);
   }
 };
@@ -414,10 +342,7 @@ struct device_progress {
   double busy = 0;  ///< as in device_now
   byte_count used{}, peak{}, budget{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, device_progress& x) {
-    return f(x.busy, x.used, x.peak, x.budget);
-  }
+  friend auto inspect(auto& f, device_progress& x) { return f(x.busy, x.used, x.peak, x.budget); }
 };
 
 struct node_progressed {
@@ -430,8 +355,7 @@ struct node_progressed {
   byte_count exchanged{};       ///< sent to nodes with which it trains models together
   duration exchanging{};        ///< for which such an exchange was under way
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_progressed& x) {
+  friend auto inspect(auto& f, node_progressed& x) {
     return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.metrics_lines,
              x.exchanged, x.exchanging);
   }
@@ -440,10 +364,7 @@ struct node_progressed {
 struct node_leaves {
   std::uint64_t instance = 0;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_leaves& x) {
-    return f(x.instance);
-  }
+  friend auto inspect(auto& f, node_leaves& x) { return f(x.instance); }
 };
 
 struct node_ended {
@@ -451,10 +372,7 @@ struct node_ended {
   fault why{};              ///< its run has failed
   offered_folders files{};  ///< report.json and others of its run
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, node_ended& x) {
-    return f(x.instance, x.why, x.files);
-  }
+  friend auto inspect(auto& f, node_ended& x) { return f(x.instance, x.why, x.files); }
 };
 
 using coordinator_actor =

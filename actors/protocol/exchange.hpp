@@ -25,16 +25,10 @@ struct exchange_part {
   std::uint32_t part = 0;
   friend auto operator<=>(const exchange_part&, const exchange_part&) = default;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, exchange_part& x) {
-    return f(x.model, x.epoch, x.operation, x.part);
-  }
+  friend auto inspect(auto& f, exchange_part& x) { return f(x.model, x.epoch, x.operation, x.part); }
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, piece& x) {
-  return f(x.round, x.from, x.to, x.what.first, x.what.count);
-}
+auto inspect(auto& f, piece& x) { return f(x.round, x.from, x.to, x.what.first, x.what.count); }
 
 struct given_values {
   exchange_part of{};
@@ -64,10 +58,7 @@ struct want_values {
   piece what{};
   value_receiver to{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, want_values& x) {
-    return f(x.of, x.what, x.to);
-  }
+  friend auto inspect(auto& f, want_values& x) { return f(x.of, x.what, x.to); }
 };
 
 struct team_greeting;
@@ -83,10 +74,7 @@ struct team_greeting {
   std::uint32_t step = 0;   ///< of that: all must begin with the same one
   exchange_actor from{};
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, team_greeting& x) {
-    return f(x.model, x.epoch, x.place, x.ready, x.step, x.from);
-  }
+  friend auto inspect(auto& f, team_greeting& x) { return f(x.model, x.epoch, x.place, x.ready, x.step, x.from); }
 };
 
 inline void add_exchange_messages(caf::actor_system_config& config) {

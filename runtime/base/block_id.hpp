@@ -34,8 +34,7 @@ struct block_id {
 
   friend auto operator<=>(const block_id&, const block_id&) = default;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, block_id& x) {
+  friend auto inspect(auto& f, block_id& x) {
     return f(x.model, x.replica, x.step, x.pass, x.kind, x.shard, x.micro_batch);
   }
 };

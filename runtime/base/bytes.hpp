@@ -27,10 +27,7 @@ class byte_count {
   friend byte_count operator-(byte_count a, byte_count b) { return a -= b; }
   friend constexpr byte_count operator*(byte_count a, std::uint64_t k) noexcept { return byte_count{a.n_ * k}; }
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, byte_count& x) {
-    return f(x.n_);
-  }
+  friend auto inspect(auto& f, byte_count& x) { return f(x.n_); }
 
  private:
   std::uint64_t n_ = 0;

@@ -31,10 +31,7 @@ struct fault {
 
   explicit operator bool() const noexcept { return code != fault_code::none; }
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, fault& x) {
-    return f(x.code, x.text);
-  }
+  friend auto inspect(auto& f, fault& x) { return f(x.code, x.text); }
 };
 
 std::string to_string(fault_code code);

@@ -18,10 +18,7 @@ struct strong_id {
   friend constexpr auto operator<=>(const strong_id&, const strong_id&) = default;
   constexpr strong_id next() const { return strong_id{value + 1}; }
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, strong_id& x) {
-    return f(x.value);
-  }
+  friend auto inspect(auto& f, strong_id& x) { return f(x.value); }
 };
 
 using device_id = strong_id<struct device_tag>;

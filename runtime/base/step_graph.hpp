@@ -28,8 +28,7 @@ struct step_shape {
   std::uint32_t lane_size() const noexcept { return micro_batches / lanes(); }
   friend bool operator==(const step_shape&, const step_shape&) = default;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, step_shape& x) {
+  friend auto inspect(auto& f, step_shape& x) {
     return f(x.shards, x.micro_batches, x.replicas, x.waves, x.first_trained);
   }
 };
@@ -44,10 +43,7 @@ struct step_share {
   bool whole() const noexcept { return replicas == of; }
   friend bool operator==(const step_share&, const step_share&) = default;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, step_share& x) {
-    return f(x.first, x.replicas, x.of, x.team);
-  }
+  friend auto inspect(auto& f, step_share& x) { return f(x.first, x.replicas, x.of, x.team); }
 };
 
 /// How far a model is: the step, and how many of its training units have completed in each lane (a prefix of it).

@@ -25,8 +25,7 @@ struct unit {
 
   friend auto operator<=>(const unit&, const unit&) = default;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, unit& x) {
+  friend auto inspect(auto& f, unit& x) {
     return f(x.model, x.replica, x.wave, x.step, x.way, x.shard, x.first_micro_batch, x.micro_batches, x.attempt);
   }
 };

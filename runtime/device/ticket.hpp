@@ -16,10 +16,7 @@ struct ticket {
   explicit operator bool() const noexcept { return value != 0; }
   friend auto operator<=>(const ticket&, const ticket&) = default;
 
-  template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f, ticket& x) {
-    return f(x.value);
-  }
+  friend auto inspect(auto& f, ticket& x) { return f(x.value); }
 };
 
 /// How an operation ended. The times are those of its execution on its queue (waiting for tickets excluded), on
