@@ -2,6 +2,8 @@
 // What the families of decoders with rotary positions share: the chain, its options, its windows.
 
 #include "models/chain.hpp"
+#include "models/families/catalog.hpp"
+#include "models/families/vocabulary.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/llama_block.hpp"
 #include "models/layers/rms_head.hpp"
@@ -20,6 +22,23 @@ namespace hydra {
 
 /// The options of all these families (layers, width, ..., window), then the family's own.
 std::vector<option> with_decoder_options(std::vector<option> own);
+
+/// Their values, and those of rope_theta, eps and tied.
+template <class Options>
+Options read_decoder_options(const option_values& o) {
+  return {.layers = get<std::int64_t>(o, "layers"),
+          .width = get<std::int64_t>(o, "width"),
+          .heads = get<std::int64_t>(o, "heads"),
+          .kv_heads = get<std::int64_t>(o, "kv_heads"),
+          .head_size = get<std::int64_t>(o, "head_size"),
+          .hidden = get<std::int64_t>(o, "hidden"),
+          .context = get<std::int64_t>(o, "context"),
+          .vocabulary = get<std::int64_t>(o, "vocabulary"),
+          .window = get<std::int64_t>(o, "window"),
+          .rope_theta = get<double>(o, "rope_theta"),
+          .eps = get<double>(o, "eps"),
+          .tied = get<bool>(o, "tied")};
+}
 
 struct decoder_layers {
   token_embedding_options embedding{};
@@ -57,6 +76,35 @@ Options completed(const char* who, Options o) {
     refuse(fmt::format("{}: {} heads do not divide width {}; give head_size", who, o.heads, o.width));
   if (o.head_size == 0) o.head_size = o.width / o.heads;
   return o;
+}
+
+/// The layers of options with a known vocabulary, before what only one family has.
+template <class Options>
+decoder_layers plain_layers(const Options& o, llama_block_options (*block)(const Options&, std::int64_t)) {
+  decoder_layers all{
+      .embedding = {.vocabulary = o.vocabulary, .context = o.context, .width = o.width, .padding = o.padding},
+      .head = {.vocabulary = o.vocabulary, .width = o.width, .eps = o.eps},
+      .tied = o.tied};
+  for (std::int64_t i = 0; i < o.layers; ++i) all.blocks.push_back(block(o, i));
+  return all;
+}
+
+/// A decoder of the family `who`, whose `layers` and `form` its options decide once the vocabulary is known.
+template <class Options>
+chain_description described_decoder(const char* who, const Options& options, decoder_layers (*layers)(const Options&),
+                                    hub_form (*form)(const Options&)) {
+  const Options o = completed(who, options);
+  static_cast<void>(llama_block{layers(o).blocks.front()});  // validates now rather than when the data are known
+  return {who, o.context, [=](const data_source& data) {
+            const tensor_spec input = causal_samples_of(who, data);
+            Options known = o;
+            known.vocabulary = vocabulary_for(who, o.vocabulary, data);
+            chain result = decoder_chain(who, input, layers(known));
+            result.publish_as(form(known));
+            result.validate();
+            note_tokens_beyond(result, known.vocabulary, data);
+            return result;
+          }};
 }
 
 }  // namespace hydra

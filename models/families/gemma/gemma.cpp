@@ -2,7 +2,6 @@
 
 #include "models/families/decoder.hpp"
 #include "models/families/gemma/gemma_config.hpp"
-#include "models/families/vocabulary.hpp"
 
 #include <cmath>
 
@@ -33,27 +32,12 @@ llama_block_options block_of(const gemma_options& o, std::int64_t i) {
           .output_norms = true};
 }
 
-chain build_gemma(const gemma_options& options, const data_source& data) {
-  const tensor_spec input = causal_samples_of("gemma", data);
-  gemma_options o = options;
-  o.vocabulary = vocabulary_for("gemma", options.vocabulary, data);
-  decoder_layers layers{.embedding = {.vocabulary = o.vocabulary,
-                                      .context = o.context,
-                                      .width = o.width,
-                                      .scale = std::sqrt(static_cast<double>(o.width)),
-                                      .padding = o.padding},
-                        .head = {.vocabulary = o.vocabulary,
-                                 .width = o.width,
-                                 .eps = o.eps,
-                                 .offset_norm = true,
-                                 .logit_cap = o.logit_cap},
-                        .tied = o.tied};
-  for (std::int64_t i = 0; i < o.layers; ++i) layers.blocks.push_back(block_of(o, i));
-  chain result = decoder_chain("gemma", input, layers);
-  result.publish_as(gemma_hub_form(o));
-  result.validate();
-  note_tokens_beyond(result, o.vocabulary, data);
-  return result;
+decoder_layers layers_of(const gemma_options& o) {
+  decoder_layers all = plain_layers(o, block_of);
+  all.embedding.scale = std::sqrt(static_cast<double>(o.width));
+  all.head.offset_norm = true;
+  all.head.logit_cap = o.logit_cap;
+  return all;
 }
 
 void require_not_negative(const char* what, double value) {
@@ -68,8 +52,7 @@ chain_description gemma(const gemma_options& options) {
   require_not_negative("query_scale", o.query_scale);
   require_not_negative("score_cap", o.score_cap);
   require_not_negative("logit_cap", o.logit_cap);
-  static_cast<void>(llama_block{block_of(o, 0)});  // validates now rather than when the data are known
-  return {"gemma", o.context, [o](const data_source& data) { return build_gemma(o, data); }};
+  return described_decoder("gemma", o, layers_of, gemma_hub_form);
 }
 
 }  // namespace hydra

@@ -7,25 +7,15 @@ namespace hydra {
 namespace {
 
 chain_description gemma_of(const option_values& o) {
-  return gemma({.layers = get<std::int64_t>(o, "layers"),
-                .width = get<std::int64_t>(o, "width"),
-                .heads = get<std::int64_t>(o, "heads"),
-                .kv_heads = get<std::int64_t>(o, "kv_heads"),
-                .head_size = get<std::int64_t>(o, "head_size"),
-                .hidden = get<std::int64_t>(o, "hidden"),
-                .context = get<std::int64_t>(o, "context"),
-                .vocabulary = get<std::int64_t>(o, "vocabulary"),
-                .window = get<std::int64_t>(o, "window"),
-                .full_layers = integers_or_none("gemma: full_layers", get<std::string>(o, "full_layers")),
-                .rope_theta = get<double>(o, "rope_theta"),
-                .rope_factor = get<double>(o, "rope_factor"),
-                .local_rope_theta = get<double>(o, "local_rope_theta"),
-                .query_scale = get<double>(o, "query_scale"),
-                .score_cap = get<double>(o, "score_cap"),
-                .logit_cap = get<double>(o, "logit_cap"),
-                .eps = get<double>(o, "eps"),
-                .tied = get<bool>(o, "tied"),
-                .qk_norm = get<bool>(o, "qk_norm")});
+  auto all = read_decoder_options<gemma_options>(o);
+  all.full_layers = integers_or_none("gemma: full_layers", get<std::string>(o, "full_layers"));
+  all.rope_factor = get<double>(o, "rope_factor");
+  all.local_rope_theta = get<double>(o, "local_rope_theta");
+  all.query_scale = get<double>(o, "query_scale");
+  all.score_cap = get<double>(o, "score_cap");
+  all.logit_cap = get<double>(o, "logit_cap");
+  all.qk_norm = get<bool>(o, "qk_norm");
+  return gemma(all);
 }
 
 }  // namespace

@@ -26,24 +26,14 @@ rope_scaling rope_scaling_of(const option_values& o) {
 }
 
 chain_description llama_of(const option_values& o) {
-  return llama({.layers = get<std::int64_t>(o, "layers"),
-                .width = get<std::int64_t>(o, "width"),
-                .heads = get<std::int64_t>(o, "heads"),
-                .kv_heads = get<std::int64_t>(o, "kv_heads"),
-                .head_size = get<std::int64_t>(o, "head_size"),
-                .hidden = get<std::int64_t>(o, "hidden"),
-                .context = get<std::int64_t>(o, "context"),
-                .vocabulary = get<std::int64_t>(o, "vocabulary"),
-                .window = get<std::int64_t>(o, "window"),
-                .full_layers = integers_or_none("llama: full_layers", get<std::string>(o, "full_layers")),
-                .rope_theta = get<double>(o, "rope_theta"),
-                .scaling = rope_scaling_of(o),
-                .eps = get<double>(o, "eps"),
-                .tied = get<bool>(o, "tied"),
-                .qkv_bias = get<bool>(o, "qkv_bias"),
-                .output_bias = get<bool>(o, "output_bias"),
-                .mlp_bias = get<bool>(o, "mlp_bias"),
-                .qk_norm = get<bool>(o, "qk_norm")});
+  auto all = read_decoder_options<llama_options>(o);
+  all.full_layers = integers_or_none("llama: full_layers", get<std::string>(o, "full_layers"));
+  all.scaling = rope_scaling_of(o);
+  all.qkv_bias = get<bool>(o, "qkv_bias");
+  all.output_bias = get<bool>(o, "output_bias");
+  all.mlp_bias = get<bool>(o, "mlp_bias");
+  all.qk_norm = get<bool>(o, "qk_norm");
+  return llama(all);
 }
 
 }  // namespace

@@ -13,19 +13,9 @@ family phi3_family() {
                {"eps", standard.eps, false, "of the norms"},
                {"tied", standard.tied, false, "head and token embedding share their weights"}}),
           [](const option_values& o) {
-            return phi3({.layers = get<std::int64_t>(o, "layers"),
-                         .width = get<std::int64_t>(o, "width"),
-                         .heads = get<std::int64_t>(o, "heads"),
-                         .kv_heads = get<std::int64_t>(o, "kv_heads"),
-                         .head_size = get<std::int64_t>(o, "head_size"),
-                         .hidden = get<std::int64_t>(o, "hidden"),
-                         .context = get<std::int64_t>(o, "context"),
-                         .vocabulary = get<std::int64_t>(o, "vocabulary"),
-                         .window = get<std::int64_t>(o, "window"),
-                         .rotated = get<std::int64_t>(o, "rotated"),
-                         .rope_theta = get<double>(o, "rope_theta"),
-                         .eps = get<double>(o, "eps"),
-                         .tied = get<bool>(o, "tied")});
+            auto all = read_decoder_options<phi3_options>(o);
+            all.rotated = get<std::int64_t>(o, "rotated");
+            return phi3(all);
           }};
 }
 
