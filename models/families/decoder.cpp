@@ -29,9 +29,9 @@ chain decoder_chain(const std::string& family, const tensor_spec& sample, const 
   result.add("model.", std::make_shared<token_embedding>(layers.embedding));
   for (std::size_t i = 0; i < layers.blocks.size(); ++i)
     result.add(fmt::format("model.layers.{}.", i), std::make_shared<llama_block>(layers.blocks[i]));
-  rms_head_options head = layers.head;
-  if (layers.tied) head.tied_to = "model.embed_tokens.weight";
-  result.add("", std::make_shared<rms_head>(head));
+  head_options last = layers.head;
+  if (layers.tied) last.tied_to = "model.embed_tokens.weight";
+  result.add("", std::make_shared<head>(last));
   return result;
 }
 

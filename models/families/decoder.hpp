@@ -5,8 +5,8 @@
 #include "models/families/catalog.hpp"
 #include "models/families/vocabulary.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/head.hpp"
 #include "models/layers/llama_block.hpp"
-#include "models/layers/rms_head.hpp"
 #include "models/layers/token_embedding.hpp"
 #include "runtime/base/option.hpp"
 #include "runtime/base/refuse.hpp"
@@ -43,7 +43,7 @@ Options read_decoder_options(const option_values& o) {
 struct decoder_layers {
   token_embedding_options embedding{};
   std::vector<llama_block_options> blocks{};
-  rms_head_options head{};
+  head_options head{};
   bool tied = false;  ///< head and token embedding share their weights
 };
 
@@ -83,7 +83,7 @@ template <class Options>
 decoder_layers plain_layers(const Options& o, llama_block_options (*block)(const Options&, std::int64_t)) {
   decoder_layers all{
       .embedding = {.vocabulary = o.vocabulary, .context = o.context, .width = o.width, .padding = o.padding},
-      .head = {.vocabulary = o.vocabulary, .width = o.width, .eps = o.eps},
+      .head = {.vocabulary = o.vocabulary, .width = o.width, .eps = o.eps, .rms = true},
       .tied = o.tied};
   for (std::int64_t i = 0; i < o.layers; ++i) all.blocks.push_back(block(o, i));
   return all;

@@ -4,6 +4,7 @@
 #include "models/layers/layer_norm.hpp"
 #include "models/layers/linear_map.hpp"
 #include "models/layers/packed_tokens.hpp"
+#include "models/layers/rms_norm.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -19,10 +20,12 @@ head::head(head_options options) : options_(std::move(options)) {
 }
 
 std::vector<parameter_spec> head::parameters() const {
-  return {{"ln_f.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
-          {"ln_f.bias", {options_.width}, {}, {}},
-          linear_parameter("lm_head.weight", options_.vocabulary, options_.width, {initial_value::kind::normal, 0.02},
-                           options_.tied_to)};
+  const head_options& o = options_;
+  const auto lm_head =
+      linear_parameter("lm_head.weight", o.vocabulary, o.width, {initial_value::kind::normal, 0.02}, o.tied_to);
+  const initial_value neutral{initial_value::kind::constant, o.rms && o.offset_norm ? 0.0 : 1.0};
+  if (o.rms) return {{"model.norm.weight", {o.width}, neutral, {}}, lm_head};
+  return {{"ln_f.weight", {o.width}, neutral, {}}, {"ln_f.bias", {o.width}, {}, {}}, lm_head};
 }
 
 tensor_spec head::output(const tensor_spec& input) const {
@@ -33,7 +36,12 @@ tensor_spec head::output(const tensor_spec& input) const {
 at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                          const layer_context& context) const {
   const at::Tensor vectors = split_starts(input, options_.width).vectors;
-  return linear_map(parameters, {2}, layer_norm(vectors, parameters[0], parameters[1], options_.eps), context);
+  if (!options_.rms)
+    return linear_map(parameters, {2}, layer_norm(vectors, parameters[0], parameters[1], options_.eps), context);
+  const at::Tensor normed = rms_norm(vectors, parameters[0], options_.eps, options_.offset_norm);
+  const at::Tensor logits = linear_map(parameters, {1}, normed, context);
+  const double cap = options_.logit_cap;
+  return cap > 0 ? logits.div(cap).tanh().mul(cap) : logits;
 }
 
 at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
@@ -43,7 +51,10 @@ at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor
 }
 
 std::string head::signature() const {
-  return fmt::format("head vocabulary={} width={}{}", options_.vocabulary, options_.width, eps_unless_usual(options_.eps));
+  const head_options& o = options_;
+  if (!o.rms) return fmt::format("head vocabulary={} width={}{}", o.vocabulary, o.width, eps_unless_usual(o.eps));
+  return fmt::format("rms head vocabulary={} width={} eps={} offset_norm={} logit_cap={}", o.vocabulary, o.width, o.eps,
+                     o.offset_norm, o.logit_cap);
 }
 
 }  // namespace hydra

@@ -8,12 +8,16 @@ namespace hydra {
 struct head_options {
   std::int64_t vocabulary = 0;
   std::int64_t width = 0;
-  double eps = 1e-5;      ///< of the norm
+  double eps = 1e-5;  ///< of the norm
   /// full name of the token embedding that this head is a tied copy of; empty: weights of its own
   std::string tied_to{};
+  bool rms = false;          ///< an RMS norm, "model.norm"; else a layer norm, "ln_f", without the next two
+  bool offset_norm = false;  ///< the norm multiplies by 1 + weight
+  double logit_cap = 0;      ///< logits l become cap * tanh(l / cap); 0: they stay
 };
 
-/// f32[samples, tokens, width] (or width + 1: packed_tokens.hpp) -> f32[samples, tokens, vocabulary]: ln_f, then lm_head (no bias).
+/// f32[samples, tokens, width] (or width + 1: packed_tokens.hpp) -> f32[samples, tokens, vocabulary]: the norm, then
+/// lm_head (no bias).
 class head final : public layer {
  public:
   explicit head(head_options options);

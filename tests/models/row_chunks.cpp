@@ -3,7 +3,6 @@
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/layers/head.hpp"
 #include "models/layers/linear.hpp"
-#include "models/layers/rms_head.hpp"
 #include "models/lora.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
@@ -55,7 +54,7 @@ TEST_CASE("rows are views of a tensor of samples and tokens", "[loss-chunk]") {
 
 TEST_CASE("heads of language models compute each row alone: a chunk has the rows of the whole", "[loss-chunk]") {
   const head gpt{{.vocabulary = 7, .width = 4}};
-  const rms_head llama{{.vocabulary = 7, .width = 4}};
+  const head llama{{.vocabulary = 7, .width = 4, .rms = true}};
   for (const layer* const l : {static_cast<const layer*>(&gpt), static_cast<const layer*>(&llama)}) {
     CHECK(l->is_row_wise());
     std::vector<at::Tensor> parameters;
