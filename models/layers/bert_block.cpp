@@ -1,7 +1,6 @@
 #include "models/layers/bert_block.hpp"
 
 #include "models/dropout.hpp"
-#include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
 #include "models/layers/masked_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
@@ -28,12 +27,7 @@ enum site : std::uint32_t { probabilities, attention_output, network_output };
 }  // namespace
 
 bert_block::bert_block(const bert_block_options& options) : options_(options) {
-  require_positive("bert block: width", options.width);
-  require_positive("bert block: hidden", options.hidden);
-  require_heads("bert block", options.heads, options.width);
-  require_dropout("bert block: dropout", options.dropout);
-  require_dropout("bert block: attention dropout", options.attention_dropout);
-  require_eps("bert block: eps", options.eps);
+  require_encoder_options("bert block", options);
 }
 
 std::vector<parameter_spec> bert_block::parameters() const {

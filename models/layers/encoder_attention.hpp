@@ -2,8 +2,11 @@
 // Attention of encoders: each token attends to all tokens of its sample that are not padding.
 
 #include "models/layer.hpp"
+#include "models/layers/checks.hpp"
+#include "models/layers/weight_and_bias.hpp"
 
 #include <ATen/core/Tensor.h>
+#include <fmt/format.h>
 
 namespace hydra {
 
@@ -31,5 +34,16 @@ at::Tensor encoder_attention(const attention_projections& projections, const at:
 
 /// Throws fault_error{bad_input} unless `heads` is positive and divides `width`. `who` names the layer or family.
 void require_heads(std::string_view who, std::int64_t heads, std::int64_t width);
+
+/// Throws fault_error{bad_input} for options that no encoder's block has. `who` names the layer or family.
+template <class Options>
+void require_encoder_options(std::string_view who, const Options& o) {
+  require_positive(fmt::format("{}: width", who), o.width);
+  require_positive(fmt::format("{}: hidden", who), o.hidden);
+  require_heads(who, o.heads, o.width);
+  require_dropout(fmt::format("{}: dropout", who), o.dropout);
+  require_dropout(fmt::format("{}: attention dropout", who), o.attention_dropout);
+  require_eps(fmt::format("{}: eps", who), o.eps);
+}
 
 }  // namespace hydra

@@ -34,12 +34,7 @@ constexpr std::array projections{"attention.attention.query", "attention.attenti
 }  // namespace
 
 vit_block::vit_block(const vit_block_options& options) : options_(options) {
-  require_positive("vit block: width", options.width);
-  require_positive("vit block: hidden", options.hidden);
-  require_heads("vit block", options.heads, options.width);
-  require_dropout("vit block: dropout", options.dropout);
-  require_dropout("vit block: attention dropout", options.attention_dropout);
-  require_eps("vit block: eps", options.eps);
+  require_encoder_options("vit block", options);
 }
 
 std::vector<parameter_spec> vit_block::parameters() const {

@@ -9,7 +9,6 @@
 #include "models/layers/bert_masked_lm_head.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
-#include "models/layers/weight_and_bias.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -23,15 +22,10 @@ bool masked_lm(const bert_options& options) { return options.head == bert_head::
 
 void check(const bert_options& options) {
   require_positive("bert: layers", options.layers);
-  require_positive("bert: width", options.width);
-  require_positive("bert: hidden", options.hidden);
+  require_encoder_options("bert", options);
   require_positive("bert: context", options.context);
   require_positive("bert: types", options.types);
-  require_heads("bert", options.heads, options.width);
-  require_dropout("bert: dropout", options.dropout);
-  require_dropout("bert: attention dropout", options.attention_dropout);
   require_dropout("bert: classifier dropout", options.classifier_dropout);
-  require_eps("bert: eps", options.eps);
   if (options.vocabulary != 0) require_positive("bert: vocabulary", options.vocabulary);
   if (options.positions < options.context)
     refuse(fmt::format("bert: context is {}; there are {} positions", options.context, options.positions));

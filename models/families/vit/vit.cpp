@@ -8,7 +8,6 @@
 #include "models/layers/vit_block.hpp"
 #include "models/layers/vit_classifier.hpp"
 #include "models/layers/vit_embedding.hpp"
-#include "models/layers/weight_and_bias.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -29,13 +28,8 @@ void check_image(const vit_options& options) {
 
 void check(const vit_options& options) {
   require_positive("vit: layers", options.layers);
-  require_positive("vit: width", options.width);
-  require_positive("vit: hidden", options.hidden);
+  require_encoder_options("vit", options);
   require_positive("vit: patch", options.patch);
-  require_heads("vit", options.heads, options.width);
-  require_dropout("vit: dropout", options.dropout);
-  require_dropout("vit: attention dropout", options.attention_dropout);
-  require_eps("vit: eps", options.eps);
   check_image(options);
 }
 
