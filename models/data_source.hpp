@@ -83,7 +83,7 @@ class data_source {
   virtual std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                            std::span<std::byte> target) const = 0;
 
-  /// Of its targets' places (elements of sample_target()) those that are no padding.
+  /// Of its targets' places (elements of sample_target()) those that are not padding.
   virtual std::size_t tokens_of(split /*part*/, std::size_t /*index*/) const {
     return static_cast<std::size_t>(sample_target().elements());
   }

@@ -16,7 +16,7 @@ std::int64_t parameter_spec::elements() const noexcept {
 
 at::Tensor layer::decode(std::span<const at::Tensor>, const at::Tensor&, const layer_context&, decode_memory&) const {
   throw fault_error{fault_code::bad_input,
-                    fmt::format("\"{}\" is no layer of a model that writes text token by token", signature())};
+                    fmt::format("\"{}\" is not a layer of a model that writes text token by token", signature())};
 }
 
 }  // namespace hydra

@@ -104,7 +104,7 @@ class adaptation {
       found = true;
       if (!p.spec.tied_to.empty())
         refuse(
-            fmt::format("\"targets\" of the adapter name \"{}\", whose weight is that of \"{}\" (tied): only weights "
+            fmt::format("\"targets\" of the adapter name \"{}\", which shares its weight with \"{}\" (tied): only weights "
                         "of their own can be adapted",
                         shown(p.module), shown(module_of(p.spec.tied_to))));
       if (is_trained(p.module))
@@ -113,7 +113,7 @@ class adaptation {
       chosen_[p.layer][p.index] = p.module;
     }
     if (!found)
-      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is no linear map of the model{}", shown(name),
+      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is not a linear map of the model{}", shown(name),
                          known_instead(name, short_names(linear_))));
   }
 
@@ -134,7 +134,7 @@ class adaptation {
   /// A tied copy could not be stored beside an adapter.
   void check_trained(const std::string& name) const {
     if (!any([&](const std::string& module) { return names_module_around(name, module); }))
-      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is no module of the model{}", shown(name),
+      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is not a module of the model{}", shown(name),
                          known_instead(name, short_names(all_))));
     for (const module_parameter& copy : all_) {
       if (copy.spec.tied_to.empty()) continue;

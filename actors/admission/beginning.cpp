@@ -77,7 +77,7 @@ std::string checkpoint_digest(const fs::path& checkpoint) {
   const auto file = checkpoint / checksum_file;
   if (kind_of(file, "begins") != fs::file_type::regular) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("begins: {} is no checkpoint: it has no {}; give a folder such as "
+                      fmt::format("begins: {} is not a checkpoint: it has no {}; give a folder such as "
                                   "runs/NAME/checkpoints/MODEL/000012-step-400",
                                   checkpoint.string(), checksum_file));
   }

@@ -69,12 +69,12 @@ bool is_inside(const fs::path& name) {
 
 byte_count size_of(const input_offered& what) {
   if (fs::path(what.name).has_parent_path() || !is_inside(what.name)) {
-    throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file or folder", shown(what.name)));
+    throw fault_error(fault_code::damaged, fmt::format("\"{}\" is not a name of a file or folder", shown(what.name)));
   }
   byte_count sum{};
   for (const auto& f : what.files) {
     if (!is_inside(f.name)) {
-      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is no name of a file", shown(f.name)));
+      throw fault_error(fault_code::damaged, fmt::format("\"{}\" is not a name of a file", shown(f.name)));
     }
     sum += f.size;
   }

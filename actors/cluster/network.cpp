@@ -151,7 +151,7 @@ network_address parse_address(const std::string& text) {
       return a;
     }
   }
-  refuse(fmt::format("\"{}\" is no address: HOST:PORT, with a port up to 65535", shown(text)));
+  refuse(fmt::format("\"{}\" is not an address: HOST:PORT, with a port up to 65535", shown(text)));
 }
 
 std::string to_string(const network_address& a) {

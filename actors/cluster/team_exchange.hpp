@@ -50,7 +50,7 @@ class team_exchange {
   struct operation {
     partner_exchange values{};
     std::vector<collective_run> parts{};
-    std::vector<float> server{};  ///< values of a party that is no replica
+    std::vector<float> server{};  ///< values of a party that is not a replica
   };
   void start();
   bool answer_wanted(actions& now);

@@ -81,7 +81,7 @@ class device_host final : public device_actor::base, public pipeline_port {
     quit();
   }
 
-  /// Of one that is lost what it still holds is no leftover: its units move to other devices.
+  /// Of one that is lost what it still holds is not a leftover: its units move to other devices.
   void retire(bool early) {
     const auto& c = pipeline_->counters();
     const bool quiet = early || pipeline_->quiet();

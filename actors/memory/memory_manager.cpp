@@ -334,7 +334,7 @@ class memory_manager final : public memory_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::map<model_id, bool> captures_;      ///< under way; true: of a halted run
   std::map<model_id, std::weak_ptr<model_memory>> captured_;   ///< being saved
-  std::set<model_id> paused_;                                  ///< being released: their parameters are no result
+  std::set<model_id> paused_;                                  ///< being released: their parameters are not a result
   std::map<model_id, std::string> removed_;   ///< report as released, with this digest, after it has been saved
   std::deque<lease_request> waiting_;
   std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches that did not fit

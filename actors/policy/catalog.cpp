@@ -53,7 +53,7 @@ std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_un
 
 std::vector<option> margin_options(const critical_margin& standard) {
   return {
-      {"critical_units", standard.units, false, "a model is critical (it may end last) if it has at most so many of its longest units to spare ...", {0, 1000}},
+      {"critical_units", standard.units, false, "a model is critical (it may end last) if it has at most this many of its longest units to spare ...", {0, 1000}},
       {"critical_share", standard.share, false, "... and this share of the time that all remaining work needs at least", {0, 1}},
   };
 }
@@ -62,12 +62,12 @@ std::vector<option> stay_pace_options_known() {
   const stay_pace_options standard;
   auto known = margin_options(standard.margin);
   known.push_back({"stay_units", standard.stay_units, false,
-                   "on devices of several speeds one stays with its model for a lead of so many units", {0, 1000}});
+                   "on devices of several speeds one stays with its model for a lead of this many units", {0, 1000}});
   return known;
 }
 
 const std::vector<option> srtf_options{
-    {"affinity", 0.0, false, "a device stays with its model while that is so many of its units longer, or fewer", {0, 1000}},
+    {"affinity", 0.0, false, "a device stays with its model while that is this many of its units longer, or fewer", {0, 1000}},
 };
 
 [[noreturn]] void refuse(const std::string& name, const std::vector<policy_entry>& table) {

@@ -11,7 +11,7 @@ namespace hydra {
 
 /// Models (loss, status), devices (utilisation, bytes), makespan next to its bounds.
 std::string to_table(const report& r);
-/// The same with the ranking of a search instead of its trials' losses; without trials it is no search.
+/// The same with the ranking of a search instead of its trials' losses; without trials it is not a search.
 std::string to_table(const report& r, const search_ranking& s);
 
 /// Cells of tables; "-" if there was nothing to measure.

@@ -29,7 +29,7 @@ struct search_ranking {
   std::string rule;  ///< "halving: 32 trials; 1 of 2 goes on after 10 and 20 of 80 steps"
   search_metric metric = search_metric::validation;
   std::uint32_t steps = 0;             ///< of a trial that is not stopped; 0: not known
-  std::size_t drawn = 0;               ///< trials that are no copies
+  std::size_t drawn = 0;               ///< trials that are not copies
   std::vector<ranked_trial> trials{};  ///< best first
 };
 

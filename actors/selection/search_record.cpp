@@ -53,7 +53,7 @@ trial_copy copy_from(const json& j) {
 trial_verdict verdict_from(const std::string& text) {
   for (const auto& [verdict, name] : verdicts)
     if (text == name) return verdict;
-  throw fault_error{fault_code::damaged, fmt::format("\"{}\" is no verdict", shown(text))};
+  throw fault_error{fault_code::damaged, fmt::format("\"{}\" is not a verdict", shown(text))};
 }
 
 trial_decision decision_from(const json& j) {
@@ -78,7 +78,7 @@ search_record record_from(const json& j) {
 
 search_record parsed(std::string_view line, std::size_t number) {
   const auto damaged = [number](std::string_view why) -> fault_error {
-    return {fault_code::damaged, fmt::format("line {} is no decision of a search: {}", number, why)};
+    return {fault_code::damaged, fmt::format("line {} is not a decision of a search: {}", number, why)};
   };
   try {
     return record_from(parse_ordered_json(line));

@@ -30,7 +30,7 @@ class policy_choice {
 
   /// The chosen one; once.
   std::unique_ptr<policy> take();
-  /// Another object of the last one that was chosen by name and is no actor.
+  /// Another object of the last one that was chosen by name and is not an actor.
   std::unique_ptr<policy> make() const { return applied(make_()); }
   /// A policy as the run's options want it: one model after the other without SHARP.
   std::unique_ptr<policy> applied(std::unique_ptr<policy> p) const;

@@ -157,7 +157,7 @@ void check_same_bases(const schedule_instance& instance) {
   for (std::size_t i = 0; i < owners.size(); ++i) {
     if (instance.models[i].base_h2d != instance.models[owners[i].value].base_h2d) {
       refuse(place_of(instance, i) + "base_h2d",
-             fmt::format("differs from that of models[{}], which names the same base", owners[i].value));
+             fmt::format("differs from models[{}], which names the same base", owners[i].value));
     }
   }
 }

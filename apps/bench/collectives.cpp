@@ -162,7 +162,7 @@ collectives_row measure(collective_kind kind, std::uint32_t n, const collectives
     const double taken = seconds_of([&] { all.add(values); });
     row.sent = (all.sent() - before) / sizeof(float);
     if (i >= 0) row.milliseconds.values.push_back(1e3 * taken);
-    check(row.sent == sent_values(c, on), kind, "another volume than that of its rounds");
+    check(row.sent == sent_values(c, on), kind, "another volume than its rounds have");
     check(std::ranges::all_of(values, [&](const auto& v) { return v == values[0]; }), kind,
           "nodes have different sums");
     check(!adds_in_order(kind) || values[0] == sum, kind, "not the sum in the order of the nodes");

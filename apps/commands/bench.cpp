@@ -87,7 +87,7 @@ struct bench_entry {
 const std::vector<bench_entry>& benches() {
   static const std::vector<bench_entry> all{
       {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
-      {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
+      {"ablation", "makespan without double buffer, without cache, ..., over the makespan of the full system", run_ablation},
       {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
        run_spilling},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,

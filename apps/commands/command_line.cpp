@@ -33,7 +33,7 @@ std::string read_integer(std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   using limits = std::numeric_limits<Integer>;
   if (error != std::errc{} || stop != end)
-    return fmt::format("\"{}\" is no whole number from {} to {}", text, limits::min(), limits::max());
+    return fmt::format("\"{}\" is not a whole number from {} to {}", text, limits::min(), limits::max());
   text = std::to_string(value);
   return "";
 }

@@ -182,7 +182,7 @@ int show(const data_command_options& o) {
 command_action declare_data(command_line& line) {
   auto o = std::make_shared<data_command_options>();
   line.add_option("workload", o->file, "workload file (TOML)").required();
-  line.add_option("--show", o->show, "so many samples of each data, the first ones")
+  line.add_option("--show", o->show, "the first samples of each data, this many")
       .within(0, std::numeric_limits<int>::max())
       .shows_default();
   line.add_option("--model", o->model, "only the data of this model");

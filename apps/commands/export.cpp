@@ -108,7 +108,7 @@ std::uint32_t expected_step(const export_options& o) try {
 /// Refuses a checkpoint that is older than expected: a later one may not have been written (disk full, run killed).
 void check_step(const export_options& o, std::uint32_t step) {
   if (o.step && *o.step != step)
-    refuse(fmt::format("--step {}: the best evaluation that is kept of {} is that of step {}", *o.step, o.model, step));
+    refuse(fmt::format("--step {}: the best evaluation that is kept of {} was after step {}", *o.step, o.model, step));
   if (const std::uint32_t expected = expected_step(o); !o.step && expected > step)
     refuse(fmt::format("{} {} step {}, but step {} is saved: export this state by --step {}, or continue the run: {}",
                        o.model, o.best ? "was best at" : "has reached", expected, step, step, resume_command(o.run)));
@@ -168,7 +168,7 @@ command_action declare_export(command_line& line) {
       .required();
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_flag("--merge", o->merge, "the whole model, with its adapter merged into the weights");
-  line.add_option("--step", o->step, "the state after so many steps, although the run has continued since");
+  line.add_option("--step", o->step, "the state after this many steps, although the run has continued since");
   return [o] { return export_model(*o); };
 }
 

@@ -74,7 +74,7 @@ token_list parse_ids(const std::string& text) {
     std::int64_t id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc{} || end != word.data() + word.size())
-      refuse(fmt::format("--prompt-ids: \"{}\" is no token id; give numbers with spaces between", word));
+      refuse(fmt::format("--prompt-ids: \"{}\" is not a token id; give numbers with spaces between", word));
     ids.push_back(id);
   }
   return ids;
@@ -222,7 +222,7 @@ command_action declare_generate(command_line& line) {
   line.add_flag("--best", o->from.best,
                "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_option("--tokenizer", o->from.tokenizer,
-                 "bytes, a tokenizer.json or its folder (default: the checkpoint's, or that of the run's data)");
+                 "bytes, a tokenizer.json or its folder (default: the checkpoint's, or the one of the run's data)");
   declare_prompt(line, *o);
   declare_sampling(line, *o);
   line.add_option("--memory", o->memory,

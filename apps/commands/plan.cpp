@@ -133,7 +133,7 @@ command_action declare_plan(command_line& line) {
   add_set_option(line, o->set);
   line.add_option(
           "--rehearse", o->rehearse,
-          "first trains so many steps of all models (2 to 1000; 5 to 10 will do), without results, and predicts "
+          "first trains this many steps of all models (2 to 1000; 5 to 10 will do), without results, and predicts "
           "by their times")
       .within(2, 1000);
   line.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr replaceable_files pages{"HTML page", "<!DOCTYPE html>"};
+constexpr replaceable_files pages{"an HTML page", "<!DOCTYPE html>"};
 
 struct report_options {
   std::string run;
@@ -37,7 +37,7 @@ std::string last_validation(const model_report& m) {
   return fmt::format("{} (step {})", number_text(m.validation.back().loss, 4), m.validation.back().step);
 }
 
-/// Of models that are no trials; empty if all are.
+/// Of models that are not trials; empty if all are.
 std::string models_so_far(const recorded_run& run) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"shards", right}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};

@@ -50,7 +50,7 @@ value_table read_recorded(const workload& w, const fs::path& file) {
   std::error_code ignored;
   const auto refuse_folder = [&](const char* what) {
     refuse(w.output_place, "run.output",
-           fmt::format("\"{}\" is no run folder: {}; choose another by --output", w.options.output.string(), what));
+           fmt::format("\"{}\" is not a run folder: {}; choose another by --output", w.options.output.string(), what));
   };
   if (!fs::is_regular_file(file, ignored)) refuse_folder("it holds no workload.toml");
   value_table table = parse_toml(read_text(file, text_kind::settings), file.string());

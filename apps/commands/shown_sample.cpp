@@ -140,7 +140,7 @@ std::string legend(std::span<const shown_sample> samples) {
   };
   if (!any(&shown_token::taught)) return "";
   std::string text = "*: a target with a loss";
-  if (any(&shown_token::only_target)) text += "; the last one of a record is no input";
+  if (any(&shown_token::only_target)) text += "; the last one of a record is not an input";
   if (any(&shown_token::masked)) text += "; A for B: the model sees A and has to say B";
   if (any(&shown_token::begins)) text += "; |: another record begins";
   return text + "\n";

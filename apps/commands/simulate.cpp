@@ -71,13 +71,13 @@ driver_options driver_of(const simulate_options& o) {
 void check_input(const simulate_options& o, input_kind kind) {
   const bool generated = kind == input_kind::recipe || kind == input_kind::instance;
   if (kind != input_kind::workload && (o.plan || !o.set.empty()))
-    refuse_options("--plan and --set change a workload file (W.toml), and none is simulated");
+    refuse_options("--plan and --set change a workload file (W.toml), and something else is simulated");
   if (!generated && driver_of(o).driver == simulation_driver::loop)
     refuse_options("--driver loop runs instances; workloads and runs are simulated by their actors");
   if (kind != input_kind::workload && o.nodes)
-    refuse_options("--nodes predicts a run of a workload file (W.toml), and none is simulated");
+    refuse_options("--nodes predicts a run of a workload file (W.toml), and something else is simulated");
   if (!o.nodes && o.link) refuse_options("--link is the network between --nodes, and there are none");
-  if (!generated && o.save) refuse_options("--save writes an instance, and none is simulated");
+  if (!generated && o.save) refuse_options("--save writes an instance, and something else is simulated");
 }
 
 place option(const char* name) { return {std::make_shared<std::string>(name), 0}; }
@@ -106,7 +106,7 @@ comparison simulate_run(const simulate_options& o, std::vector<listed_policy> po
 
 byte_rate parse_link(const std::string& text) try {
   const byte_rate rate = parse_rate(text);
-  if (!rate.limited()) refuse_options("0 is no rate");
+  if (!rate.limited()) refuse_options("0 is not a rate");
   return rate;
 } catch (const fault_error& e) {
   refuse_options(fmt::format("--link: {}; such as 125MB/s for a network of 1 Gbit/s", e.what()));
@@ -181,7 +181,7 @@ command_action declare_simulate(command_line& line) {
       "--link", o->link,
       "rate of each of these nodes' network, each way: 125MB/s, with 1 ms of latency (default: not limited)");
   line.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
-  line.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
+  line.add_option("--seed", o->seed, "of policies that choose by chance (default: the seed of the workload or run, else 0)");
   line.add_option("--save", o->save, "file for the instance (JSON), must not exist");
   add_set_option(line, o->set);
   line.add_flag("--json", o->json, "JSON on stdout instead of a table");

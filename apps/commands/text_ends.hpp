@@ -19,11 +19,11 @@ std::filesystem::path generation_file(const std::filesystem::path& folder);
 /// empty path of the adapter: there is none.
 const std::filesystem::path& generation_folder(const std::filesystem::path& adapter, const std::filesystem::path& base);
 
-/// Ids that are no integers; what was trained is exported all the same.
+/// Ids that are not integers; what was trained is exported all the same.
 enum class wrong_ends { refused, left_out };
 
 /// "eos_token_id" of generation_config.json in the folder; without such a file that of the text of a config.json, as in
-/// transformers. Throws fault_error{bad_input} for a file that is no JSON object, and for wrong ids that are refused.
+/// transformers. Throws fault_error{bad_input} for a file that is not JSON object, and for wrong ids that are refused.
 std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& folder, wrong_ends wrong);
 
 /// The template of data of conversations; null for other data.

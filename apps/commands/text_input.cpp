@@ -73,7 +73,7 @@ json parse_line(const fs::path& file, const input_text& line) try {
 } catch (const fault_error& e) {
   refuse_line(file, line.line, e.what_happened().text);
 } catch (const json::exception&) {
-  refuse_line(file, line.line, "is no JSON");
+  refuse_line(file, line.line, "is not JSON");
 }
 
 void refuse_line(const fs::path& file, std::size_t line, std::string_view why) {

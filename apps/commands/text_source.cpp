@@ -86,7 +86,7 @@ text_source from_hub(const text_source_options& o) {
 
 void require_base(const adapter_folder& adapter, const std::string& who) {
   if (kind_of(adapter.base()) == fs::file_type::directory) return;
-  refuse(fmt::format("{}: base_model_name_or_path of adapter_config.json is \"{}\", which is no folder: write there that of "
+  refuse(fmt::format("{}: base_model_name_or_path of adapter_config.json is \"{}\", which is not a folder: write there the folder of "
                      "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
                      who, shown(adapter.base().string())));
 }
@@ -149,7 +149,7 @@ text_source from_run(const text_source_options& o) {
 text_source open_text_source(const text_source_options& o) {
   const fs::path folder{o.source};
   if (kind_of(folder) != fs::file_type::directory)
-    refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
+    refuse(fmt::format("\"{}\" is not a folder of a checkpoint or a run", o.source));
   const auto has = [&](const char* file) { return kind_of(folder / file) == fs::file_type::regular; };
   const bool run = has(workload_file), whole = has("config.json");
   if (!whole && !has("adapter_config.json")) refuse_run_of_program(folder);
@@ -158,7 +158,7 @@ text_source open_text_source(const text_source_options& o) {
                        "adapter",
                        o.source, workload_file));
   if (!run && (o.model || o.best))
-    refuse(fmt::format("{}: \"{}\" is no run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
+    refuse(fmt::format("{}: \"{}\" is not a run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
   text_source s = run ? from_run(o) : whole ? from_hub(o) : from_adapter(o);
   if (s.special.end_of_text) s.ends.insert(*s.special.end_of_text);
   return s;

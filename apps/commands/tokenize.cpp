@@ -67,7 +67,7 @@ ids read_ids(const fs::path& file) {
   const mapped_file mapped{file};
   const auto bytes = mapped.bytes();
   if (bytes.size() % 4 != 0)
-    refuse(fmt::format("{}: {} bytes are no multiple of 4: no token ids", file.string(), bytes.size()));
+    refuse(fmt::format("{}: {} bytes are not a multiple of 4: no token ids", file.string(), bytes.size()));
   ids all(bytes.size() / 4);
   for (std::size_t i = 0; i < bytes.size(); ++i) all[i / 4] |= std::to_integer<std::uint32_t>(bytes[i]) << i % 4 * 8;
   return all;
@@ -113,7 +113,7 @@ std::string text_of(const tokenizer& t, const fs::path& file, const ids& all) tr
 
 nlohmann::json list_in(const fs::path& file, const input_text& line) {
   nlohmann::json list = parse_line(file, line);
-  if (!list.is_array()) refuse_line(file, line.line, "is no list of token ids");
+  if (!list.is_array()) refuse_line(file, line.line, "is not a list of token ids");
   return list;
 }
 
@@ -123,7 +123,7 @@ int print_texts(const tokenizer& t, const fs::path& file) {
     ids one;
     for (const auto& id : list_in(file, line)) {
       if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(t.vocabulary()))
-        refuse_line(file, line.line, fmt::format("{} is no token id below {}", shown_json(id), t.vocabulary()));
+        refuse_line(file, line.line, fmt::format("{} is not a token id below {}", shown_json(id), t.vocabulary()));
       one.push_back(id.get<std::uint32_t>());
     }
     const nlohmann::json text = t.decode(one);
@@ -210,7 +210,7 @@ command_action declare_tokenize(command_line& line) {
       line.add_option("--template", o->chat,
                       "JSON lines are conversations, written by this template (a name, or a table as in a workload): "
                       "their ids, and with --json which tokens have a loss");
-  auto train = line.add_option("--train", o->train, "trains a byte-level BPE of so many tokens");
+  auto train = line.add_option("--train", o->train, "trains a byte-level BPE of this many tokens");
   line.add_option("--special", o->special, "a special token of the trained tokenizer; may be repeated")
       .needs(train)
       .repeated();

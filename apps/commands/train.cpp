@@ -290,7 +290,7 @@ command_action declare_train(command_line& line) {
                   "folder with the keys of the cluster, made by hydra cluster keys (default: keys of this run, in its "
                   "folder until it has completed)")
       .needs(listen);
-  line.add_option("--nodes", o->nodes, "of --listen: waits for so many nodes, this process included, before it begins")
+  line.add_option("--nodes", o->nodes, "of --listen: waits for this many nodes, this process included, before it begins")
       .needs(listen);
   line.add_flag("--no-local", o->no_local, "of --listen: this process trains no models itself").needs(listen);
   line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");

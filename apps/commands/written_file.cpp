@@ -37,7 +37,7 @@ void check_written_file(std::string_view option, const fs::path& file, const rep
   if (!fs::exists(fs::symlink_status(file))) return;
   if (but.name.empty()) refuse("exists and is not overwritten: choose another name");
   if (!begins_with(file, but.first_line))
-    refuse(fmt::format("exists, is no {} and is not overwritten: choose another name", but.name));
+    refuse(fmt::format("exists, is not {} and is not overwritten: choose another name", but.name));
 }
 
 }  // namespace hydra::apps

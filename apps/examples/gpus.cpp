@@ -24,7 +24,7 @@ void plan_on_halves_of_a_gpu(hydra::session& s) {
   s.plan();  // makes the devices
 }
 
-/// 0: the text is no number of steps.
+/// 0: the text is not a number of steps.
 std::uint32_t steps_from(std::string_view text) {
   std::uint32_t steps = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
@@ -34,7 +34,7 @@ std::uint32_t steps_from(std::string_view text) {
 int main(int argc, char** argv) {
   const std::uint32_t steps = argc > 1 ? steps_from(argv[1]) : 20;
   if (steps == 0) {
-    fmt::print(stderr, "\"{}\" is no number of steps; use one such as 20\n", argv[1]);
+    fmt::print(stderr, "\"{}\" is not a number of steps; use one such as 20\n", argv[1]);
     return 2;
   }
   hydra::session s{{.seed = 7}};

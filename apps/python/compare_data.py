@@ -260,7 +260,7 @@ class Texts:
         if not chat and found[-1:] == [self.words.eos_token_id] != ids[-1:] and "label" not in sample:
             ids, taught = ids + found[-1:], taught and taught + [True]  # the end of a text is taught
         if chat and len(ids) == len(found) + 1 and not (taught and taught[-1]):
-            ids, taught = ids[:-1], taught and taught[:-1]  # what is not taught at the end is no input either
+            ids, taught = ids[:-1], taught and taught[:-1]  # what is not taught at the end is not an input either
         if "label" not in sample:
             ids = ids[:context + 1]
         self.compare_tokens(where, found, ids)

@@ -31,7 +31,7 @@ struct timeline {
 };
 
 /// Chrome trace events -> lanes of `devices`. Event by event: the file of a long run does not fit in memory as a tree.
-/// Throws fault_error{bad_input} with `name` in front if it is no JSON.
+/// Throws fault_error{bad_input} with `name` in front if it is not JSON.
 timeline read_timeline(std::istream& in, const std::string& name, std::span<const std::string> devices,
                        std::span<const std::string> models);
 

@@ -180,7 +180,7 @@ recorded_run latest_record(const std::filesystem::path& run) {
   if (metrics && !has_report(run)) return *std::move(metrics);
   if (kind_of(run) == std::filesystem::file_type::directory && !has_report(run))
     throw fault_error{fault_code::bad_input,
-                      fmt::format("\"{}\" is no run folder: it holds no workload.toml", run.string())};
+                      fmt::format("\"{}\" is not a run folder: it holds no workload.toml", run.string())};
   recorded_run report = read_report(run);
   return metrics && knows_more(*metrics, report) ? *std::move(metrics) : report;
 }

@@ -55,7 +55,7 @@ recorded_run parse_report(std::string_view text, const std::string& name) {
   try {
     const ordered_json j = parsed(text, name);
     if (!j.is_object() || !j.contains("models"))
-      refuse_report(name, "this is no report of a run: it has no \"models\"");
+      refuse_report(name, "this is not a report of a run: it has no \"models\"");
     return read_run(j);
   } catch (const ordered_json::parse_error& e) {
     refuse_report(name, fmt::format("not valid JSON at byte {} of {}; is it truncated?", e.byte, text.size()));

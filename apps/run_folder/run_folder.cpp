@@ -49,7 +49,7 @@ void check_output(const place& where, const fs::path& folder) {
 void check_writable(const place& where, const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
-    refuse(where, "run.output", fmt::format("\"{}\" is no folder", folder.string()));
+    refuse(where, "run.output", fmt::format("\"{}\" is not a folder", folder.string()));
   if (::eaccess(folder.c_str(), W_OK | X_OK) != 0)
     refuse(where, "run.output", fmt::format("the folder \"{}\" is not writable", folder.string()));
 }

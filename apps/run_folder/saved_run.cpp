@@ -29,7 +29,7 @@ workload read_run(const std::filesystem::path& run) {
   refuse_run_of_program(run);
   const auto file = run / workload_file;
   if (kind_of(file) == std::filesystem::file_type::not_found)
-    refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
+    refuse(fmt::format("\"{}\" is not a run folder: it holds no {}", run.string(), workload_file));
   const auto data = read_recorded_data(run);
   return read_models(file, data ? data->began_in : std::filesystem::path{}, names_of(read_added(run)));
 }

@@ -103,7 +103,7 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
   const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
   if (named || was_trained_by_tokenizer(checkpoint)) return;
   refuse(
-      fmt::format("{} was trained on bytes; now data without a tokenizer are read by that of {}. Write tokenizer = "
+      fmt::format("{} was trained on bytes; now data without a tokenizer are read by the tokenizer of {}. Write tokenizer = "
                   "\"bytes\" into the [data.NAME] of the run's workload.toml",
                   checkpoint.string(), wants.tokenizer_folder().string()));
 }

@@ -47,7 +47,7 @@ std::vector<double> parse_speeds(const std::string& text) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), speed);
     if (error != std::errc{} || end != part.data() + part.size() || !(speed >= least && speed <= most))
       refuse(
-          fmt::format("--nodes {}: \"{}\" is no speed; expected, for each node, how fast its devices are over those of "
+          fmt::format("--nodes {}: \"{}\" is not a speed; expected, for each node, how fast its devices are over those of "
                       "the workload, {} to {}: 1,1,0.5",
                       text, part, least, most));
     speeds.push_back(speed);

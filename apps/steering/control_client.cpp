@@ -34,7 +34,7 @@ using file_type = std::filesystem::file_type;
   if (is_of_program(folder))
     refuse(folder, "this is the run of a C++ program, which alone steers it: session::stop, pause, resume (docs/cpp.md)");
   if (kind_of(folder / workload_file) == file_type::not_found)
-    refuse(folder, fmt::format("this is no run folder: it holds no {}", workload_file));
+    refuse(folder, fmt::format("this is not a run folder: it holds no {}", workload_file));
   if (error == EACCES || error == EPERM)
     refuse(folder, "the run in it belongs to another user, who alone can control it");
   if (error != ENOENT && error != ECONNREFUSED)

@@ -39,7 +39,7 @@ sockaddr_un address_in(const descriptor& folder) noexcept {
 void remove_stale(const descriptor& opened, const std::filesystem::path& folder) {
   struct stat found {};
   if (::fstatat(opened.number(), control_socket_name, &found, AT_SYMLINK_NOFOLLOW) != 0) return;
-  if (!S_ISSOCK(found.st_mode)) fail(folder, "a file that is no socket has its name");
+  if (!S_ISSOCK(found.st_mode)) fail(folder, "a file that is not a socket has its name");
   if (::unlinkat(opened.number(), control_socket_name, 0) != 0) fail(folder);
 }
 

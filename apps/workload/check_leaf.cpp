@@ -123,7 +123,7 @@ void check_number_list(const value_site& site) {
   for (const value& v : *list) check_number(site, v);
 }
 
-/// A word that is no choice is the file of a saved plan, unless it looks like a misspelt choice.
+/// A word that is not a choice is the file of a saved plan, unless it looks like a misspelt choice.
 void check_cut_text(const value_site& site, const std::string& text) {
   const auto& choices = site.rule.choices;
   if (std::ranges::count(choices, text) > 0) return;

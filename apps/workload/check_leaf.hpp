@@ -1,5 +1,5 @@
 #pragma once
-// Checks a value that is no table against the rule of its key.
+// Checks a value that is not a table against the rule of its key.
 
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"

@@ -66,7 +66,7 @@ data_kind images_kind() {
       {.name = "size",
        .kind = value_kind::image_size,
        .help = "that images are stretched to",
-       .fallback = "the model's, else its checkpoint's, else that of the files"},
+       .fallback = "the model's, else its checkpoint's, else the files' own"},
       {.name = "channels",
        .kind = value_kind::integer,
        .help = "1: grey, 3: colours",

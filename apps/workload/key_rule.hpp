@@ -51,7 +51,7 @@ struct key_rule {
   value_kind kind = value_kind::text;
   std::string help{};
   bool required = false;
-  std::string fallback{};              ///< the default: a value of the key (a text that is no choice in quotes),
+  std::string fallback{};              ///< the default: a value of the key (a text that is not a choice in quotes),
                                        ///< or words for people
   bool may_change = false;             ///< when a run is resumed, with all that is in it
   number_range range{};                ///< of numbers

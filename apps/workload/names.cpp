@@ -15,7 +15,7 @@ constexpr std::size_t most_bytes = 255;
 }  // namespace
 
 void check_name(const std::string& name, const place& where, std::string_view key) {
-  const bool controls = utf8_complaint(name).empty() && !is_printable(name);  // what is no text is refused with its byte
+  const bool controls = utf8_complaint(name).empty() && !is_printable(name);  // what is not text is refused with its byte
   if (name == "." || name == ".." || name.find('/') != name.npos || controls)
     refuse(where, key,
            fmt::format("\"{}\" cannot name a folder: \"/\", control characters (also of the direction of text), \".\" and "

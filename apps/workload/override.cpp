@@ -40,7 +40,7 @@ value read_value(std::string_view text, const place& where, std::string_view pat
   std::optional<value> v = parse_value(text);
   if (!v && !is_bare_word(text))
     refuse(where, path,
-           fmt::format("\"{}\" is no value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
+           fmt::format("\"{}\" is not a value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
                        shown(text)));
   if (!v) v = text_value(std::string{text}, where);
   move_to(*v, where);  // whatever line the parser counts
@@ -76,7 +76,7 @@ value behind(const value* there, value more) {
   return more;
 }
 
-/// Sets a key of one table; refuses a path through something that is no table.
+/// Sets a key of one table; refuses a path through something that is not a table.
 void set_key(value_table& table, std::string_view path, const key_override& o) {
   for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.', dot + 1)) {
     const value* const outer = find_path(table, path.substr(0, dot));
@@ -114,7 +114,7 @@ void set_in_data(value_table& root, std::string_view rest, const key_override& o
     refuse(o.is.where, o.path, fmt::format("there is no [data.{}]{}", name, known_instead(name, names)));
   }
   value* const named = all->find(parts->first);
-  if (!named->as<value_table>()) refuse(o.is.where, o.path, fmt::format("[data.{}] is no table", parts->first));
+  if (!named->as<value_table>()) refuse(o.is.where, o.path, fmt::format("[data.{}] is not a table", parts->first));
   set_key(*named->as<value_table>(), parts->second, o);
 }
 

@@ -22,7 +22,7 @@ key_override parse_override(const std::string& text, const std::string& option =
 /// Applies overrides in their order, before grids expand. `device.KEY` and `model.KEY` hold for every device and model,
 /// `model.NAME.KEY` for the model written with that name, all members of its grid included. Returns those whose NAME is
 /// not written in the file: a member of a grid may have it. Throws fault_error{bad_input}: no such table, a key inside
-/// something that is no table, a key that a grid varies. Unknown keys are left to the checker.
+/// something that is not a table, a key that a grid varies. Unknown keys are left to the checker.
 std::vector<key_override> apply_overrides(value_table& root, const std::vector<key_override>& overrides);
 
 /// Applies what apply_overrides() has left, to the members of expanded grids. Throws fault_error{bad_input} for a name

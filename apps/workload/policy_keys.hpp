@@ -26,11 +26,11 @@ struct plugin_file {
 };
 
 /// Visits each value that names a plug-in by its file: those of [run] plugins, and a policy or the rule of a search that is
-/// named so ("libx.so:name"). The table need not have been checked: values that are no paths are skipped.
+/// named so ("libx.so:name"). The table need not have been checked: values that are not paths are skipped.
 void for_each_plugin(value_table& root, const std::function<void(value&)>& visit);
 
 /// Makes relative paths of plug-ins absolute: those in the file start at its folder, those of options at the working
-/// directory. The table need not have been checked: values that are no paths are skipped.
+/// directory. The table need not have been checked: values that are not paths are skipped.
 void resolve_plugins(value_table& root);
 
 /// Of a table that need not have been checked.

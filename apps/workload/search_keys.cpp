@@ -48,7 +48,7 @@ std::vector<key_rule> rung_keys() {
   return with({steps_rule("first", "steps to the first rung, where models are compared"),
                {.name = "factor",
                 .kind = value_kind::integer,
-                .help = "1 of so many models goes on, and the next rung is so many times as far",
+                .help = "1 of this many models continues, and the next rung is this many times as far",
                 .fallback = "3",
                 .range = {2, 1000}}});
 }

@@ -92,7 +92,7 @@ void check_entry(const space_entry& e) {
   const form* const f = table ? form_of(*table) : nullptr;
   if (!f && table && !table->entries.empty())
     refuse(table->entries.front().where, fmt::format("search.space.{}.{}", e.key, table->entries.front().key),
-           fmt::format("this is no distribution, {}", expected));
+           fmt::format("this is not a distribution, {}", expected));
   if (!f) e.refuse_it(fmt::format("{} is given, {}", describe(*e.is), expected));
   const bool whole = f->from == distribution::integers;
   for (const table_entry& other : table->entries)

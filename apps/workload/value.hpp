@@ -60,7 +60,7 @@ std::string describe(const value& v);
 const value* find_path(const value_table& root, std::string_view path);
 
 /// Sets the value at a dotted path; tables on the way are made where they are missing. Refuses a path through
-/// something that is no table.
+/// something that is not a table.
 void set_path(value_table& root, std::string_view path, value v);
 
 /// Gives a value and all that is in it the same place.

@@ -242,7 +242,7 @@ value_list parse_models(std::string_view text, const std::string& name) {
   for (const table_entry& e : root.entries)
     if (e.key != "model")
       refuse(e.where, e.key,
-             "only [[model]] tables can be added to a run; what else they name is that of its workload");
+             "only [[model]] tables can be added to a run; what else they name comes from its workload");
   expand_grids(root, model_rules());
   const value* const models = root.find("model");
   const auto* list = models ? models->as<value_list>() : nullptr;

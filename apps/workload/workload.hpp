@@ -63,7 +63,7 @@ workload read_workload_of_run(const std::filesystem::path& file, const std::vect
 /// anything else in it.
 value_list parse_models(std::string_view text, const std::string& name);
 
-/// The workload with more models, which come last and are no trials of its search. Throws fault_error{bad_input}.
+/// The workload with more models, which come last and are not trials of its search. Throws fault_error{bad_input}.
 workload with_models(const workload& w, const value_list& models);
 
 /// The workload without some that were added to it.

@@ -34,7 +34,7 @@ std::vector<std::string> notes_on_tokenizer(const std::string& name, const token
                       "rows stand for other tokens. Leave out the key tokenizer, and that one is used",
                       name, by ? by->describe() : "bytes", stored->describe())};
 } catch (const fault_error& e) {
-  return {fmt::format("{}: whether its tokenizer is that of the model's checkpoint is not known: {}", name, e.what())};
+  return {fmt::format("{}: whether the model's checkpoint has the same tokenizer is not known: {}", name, e.what())};
 }
 
 }  // namespace hydra

@@ -97,7 +97,7 @@ void cifar_samples::add(const fs::path& file, std::vector<record>& to) {
   digests_ += digest_of(*files_.back()) + " ";
   if (all.size() % size != 0)
     throw fault_error{fault_code::bad_input,
-                      fmt::format("{} has {} bytes, which are no whole number of records of {} bytes (classes = {})",
+                      fmt::format("{} has {} bytes, which are not a whole number of records of {} bytes (classes = {})",
                                   file.string(), all.size(), size, options_.classes)};
   for (std::size_t at = 0; at < all.size(); at += size) {
     to.push_back(all.subspan(at, size));

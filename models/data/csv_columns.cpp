@@ -45,7 +45,7 @@ csv_columns::csv_columns(const csv_file_text& text) : file_(text.file) {
   }
 }
 
-/// Quotes do not match where what follows a quoted name is no separator.
+/// Quotes do not match where what follows a quoted name is not a separator.
 void csv_columns::read_names(const csv_file_text& text) try {
   for_each_record(text, [this](csv_record& r) {
     names_ = std::move(r.fields);

@@ -43,7 +43,7 @@ struct column_site {
   [[noreturn]] void refuse(const csv_record& r, std::string_view remedy) const {
     const std::string& text = r.fields[index];
     const auto what = text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", shown(name()))
-                                   : fmt::format("\"{}\" in column \"{}\" is no number; write one", shown(text), shown(name()));
+                                   : fmt::format("\"{}\" in column \"{}\" is not a number; write one", shown(text), shown(name()));
     header.refuse(r, fmt::format("{}, or {}", what, remedy));
   }
 };

@@ -26,7 +26,7 @@ std::optional<char> likely_separator(const csv_file_text& text, std::size_t reco
 /// `separator = "tab"`.
 std::string separator_key(char separator);
 
-/// Throws fault_error{bad_input} if the text is no JSON lines, but values with separators.
+/// Throws fault_error{bad_input} if the text is not JSON lines, but values with separators.
 void refuse_table(const std::filesystem::path& file, std::string_view text);
 
 /// For the user: a text that another kind of data reads record by record.

@@ -90,7 +90,7 @@ void refuse_unclear(const label_census& found) {
                      list_of(label_list(head.begin(), head.end()))));
 }
 
-/// Some labels may be names of classes and others numbers: then the first that is no name.
+/// Some labels may be names of classes and others numbers: then the first that is not a name.
 void refuse_others(const label_list& names, const label_list& numbers, const label_census& found,
                    const std::vector<std::string>& head) {
   for (const auto& each : found)

@@ -29,7 +29,7 @@ const image_format& format_of(const std::filesystem::path& file, bytes_of_file b
   const auto found = std::ranges::find_if(all, [&](const image_format& f) { return f.begins(as_text(bytes)); });
   if (found == all.end())
     throw fault_error{fault_code::bad_input,
-                      fmt::format("{} is no JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it to PNG, or "
+                      fmt::format("{} is not a JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it to PNG, or "
                                   "move it out of the folder of its class",
                                   file.string())};
   return *found;

@@ -89,7 +89,7 @@ std::vector<labelled_image> list_images(const fs::path& folder, const std::vecto
                                         bool complete) {
   for (const std::string& name : folders_in(folder))
     if (std::ranges::find(classes, name) == classes.end())
-      refuse_folder(folder / name, "is no class: the training images have no folder of that name");
+      refuse_folder(folder / name, "is not a class: the training images have no folder of that name");
   std::vector<labelled_image> images;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     std::error_code ignored;

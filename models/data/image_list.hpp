@@ -24,7 +24,7 @@ std::vector<std::string> class_folders(const std::filesystem::path& folder);
 std::vector<labelled_image> list_images(const std::filesystem::path& folder, const std::vector<std::string>& classes,
                                         bool complete);
 
-/// What list_images() passes over: files with other names, those outside of the class folders, and what is no file: links that
+/// What list_images() passes over: files with other names, those outside of the class folders, and what is not a file: links that
 /// lead nowhere or back, pipes. Sorted; hidden ones are left out.
 std::vector<std::filesystem::path> other_files(const std::filesystem::path& folder);
 

@@ -143,7 +143,7 @@ const processor_class& read_class(const model_config& config, image_preparation&
   const std::string type = config.text("image_processor_type", older);
   if (const auto* const known = class_named(type)) return *known;
   if (!type.empty())
-    to.notes.push_back(fmt::format("{}: Hydra does not know \"{}\" and reads the file as that of a ViTImageProcessor",
+    to.notes.push_back(fmt::format("{}: Hydra does not know \"{}\" and reads the file as a ViTImageProcessor would",
                                    config.file(), shown(type)));
   return processor_classes[config.has("crop_pct") ? 1 : 0];
 }

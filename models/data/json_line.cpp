@@ -81,7 +81,7 @@ const json& field(const json& object, const std::string& name, const line_site& 
 
 std::string text_field(const json& object, const std::string& name, const line_site& site) {
   const json& value = field(object, name, site);
-  if (!value.is_string()) site.refuse(fmt::format("\"{}\" is no text but of type {}", shown(name), value.type_name()));
+  if (!value.is_string()) site.refuse(fmt::format("\"{}\" is not text but of type {}", shown(name), value.type_name()));
   return value.get<std::string>();
 }
 

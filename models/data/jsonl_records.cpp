@@ -99,7 +99,7 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
   notes_ = check.notes();
   std::ranges::copy(seen.unread.notes(path_, "fields", learns_class ? "" : "label"), std::back_inserter(notes_));
   if (seen.not_finite > 0)
-    notes_.push_back(fmt::format("{}: NaN and Infinity, which are no JSON, are read as null in {}", path_.string(),
+    notes_.push_back(fmt::format("{}: NaN and Infinity, which are not JSON, are read as null in {}", path_.string(),
                                  counted(seen.not_finite, "record")));
 }
 

@@ -104,7 +104,7 @@ void note_inner_folders(const std::filesystem::path& folder, const std::vector<l
   paths inner;
   for (const labelled_image& image : images)
     if (image.file.lexically_relative(folder).parent_path().has_parent_path()) inner.push_back(image.file);
-  note_files(folder, inner, "in a folder within that of a class, and of this class", notes);
+  note_files(folder, inner, "in a folder within the folder of a class, and of this class", notes);
 }
 
 void note_places(const std::filesystem::path& folder, const std::vector<labelled_image>& images,

@@ -63,7 +63,7 @@ const json& messages_of(const json& record, const line_site& site) {
   const char* const name = list_of(record);
   if (!name) refuse_other_kind(record, site);
   const json& list = record[name];
-  if (!list.is_array() || list.empty()) site.refuse(fmt::format("\"{}\" is no list of messages", shown(name)));
+  if (!list.is_array() || list.empty()) site.refuse(fmt::format("\"{}\" is not a list of messages", shown(name)));
   return list;
 }
 
@@ -79,7 +79,7 @@ struct message_site {
   }
   std::string text(const char* name) const {
     const json& text = message.at(name);
-    if (!text.is_string()) refuse(name, fmt::format("is no text but of type {}", text.type_name()));
+    if (!text.is_string()) refuse(name, fmt::format("is not text but of type {}", text.type_name()));
     return text.get<std::string>();
   }
 };
@@ -96,7 +96,7 @@ std::string content_of(const message_site& m, const char* name) {
   std::string all;
   for (const json& part : content) {
     if (!is_text_part(part))
-      m.refuse(name, "has a part that is no {\"type\": \"text\", \"text\": \"...\"}; others are not supported");
+      m.refuse(name, "has a part that is not {\"type\": \"text\", \"text\": \"...\"}; others are not supported");
     all += part.at("text").get<std::string>();
   }
   return all;

@@ -16,7 +16,7 @@
 
 namespace hydra {
 
-/// A token id; its highest bit says that the token is a target with a loss. A record's first token is no target: there the
+/// A token id; its highest bit says that the token is a target with a loss. A record's first token is not a target: there the
 /// bit says that the record has lost tokens.
 using record_word = std::uint32_t;
 constexpr record_word counted_word = record_word{1} << 31, shortened_record = counted_word;

@@ -62,7 +62,7 @@ std::size_t count_samples(const fs::path& path, const safetensors_file& tensors,
   for (const std::string& name : names) {
     const stored_tensor t = *tensors.find(name);
     const std::int64_t own = t.shape.empty() ? 0 : t.shape.front();
-    if (own < 1) refuse(path, fmt::format("tensor \"{}\": its first dimension has to be that of the samples", shown(name)));
+    if (own < 1) refuse(path, fmt::format("tensor \"{}\": its first dimension has to count the samples", shown(name)));
     if (samples != 0 && own != samples)
       refuse(path,
              fmt::format("tensor \"{}\" is of {} samples, and tensor \"{}\" of {}", shown(name), own, shown(names.front()),
@@ -78,7 +78,7 @@ std::int64_t count_classes(const fs::path& path, const std::string& name, const 
   for (std::size_t i = 0; i < t.data.size() / sizeof(std::int64_t); ++i) {
     const std::int64_t c = class_at(t, i);
     if ((c < 0 || c > most_classes) && c != uncounted_target)
-      refuse(path, fmt::format("tensor \"{}\": {} is no class; classes count from 0, and {} does not count", shown(name), c,
+      refuse(path, fmt::format("tensor \"{}\": {} is not a class; classes count from 0, and {} does not count", shown(name), c,
                                uncounted_target));
     most = std::max(most, c);
   }

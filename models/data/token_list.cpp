@@ -40,7 +40,7 @@ token_list token_list::ids_of(const std::filesystem::path& path, std::int64_t vo
   auto file = std::make_shared<const mapped_file>(path);
   const std::span<const std::byte> bytes = file->bytes();
   if (bytes.size() % sizeof(std::uint32_t) != 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{} has {} bytes, which are no whole number of uint32 ids",
+    throw fault_error{fault_code::bad_input, fmt::format("{} has {} bytes, which are not a whole number of uint32 ids",
                                                          path.string(), bytes.size())};
   token_list result;
   result.words_ = {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};

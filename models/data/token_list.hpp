@@ -26,7 +26,7 @@ class token_list {
   /// Each byte of a UTF-8 text is a token. Throws as mapped_file does, and fault_error{bad_input} with the position
   /// of the first byte that is not UTF-8.
   static token_list bytes_of(const std::filesystem::path& text);
-  /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is no multiple of 4
+  /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is not a multiple of 4
   /// or an id is not below `vocabulary`, with its position.
   static token_list ids_of(const std::filesystem::path& file, std::int64_t vocabulary);
 

@@ -63,7 +63,7 @@ void check_neighbours(const exported_graph& g) {
       refuse_in(place_of(g, i), "its inputs are not {}",
                 i == 0 ? "those of the model" : "the outputs of the layer before");
   if (g.layers.back().outputs != std::vector{g.output})
-    refuse_in(place_of(g, g.layers.size() - 1), "its output is not that of the model");
+    refuse_in(place_of(g, g.layers.size() - 1), "its output is not the output of the model");
 }
 
 // -- parameters ----------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ void check_tie(const std::string& place, const graph_parameter& p,
                const std::map<std::string, const graph_parameter*>& earlier) {
   const auto owner = earlier.find(p.tied_to);
   if (owner == earlier.end() || !owner->second->tied_to.empty() || !are_alike(*owner->second, p))
-    refuse_in(place, "\"{}\" is tied to \"{}\", which is no parameter of an earlier layer that it could be", p.is.name,
+    refuse_in(place, "\"{}\" is tied to \"{}\", which is not a parameter of an earlier layer that it could be", p.is.name,
               p.tied_to);
 }
 
@@ -138,7 +138,7 @@ void check_statistics(const exported_graph& g, std::size_t layer) {
       if (!value) continue;
       const auto average = averages.find(value->name);
       if (average == averages.end() || !momentum || *momentum != average->second)
-        refuse_in(place_of(g, layer), "\"{}\" is no statistic of a batch norm of that momentum", value->name);
+        refuse_in(place_of(g, layer), "\"{}\" is not a statistic of a batch norm of that momentum", value->name);
       averages.erase(average);
     }
   }

@@ -36,7 +36,7 @@ void check_inputs(const exported_graph& g, const data_source& data) {
 std::vector<std::int64_t> shape_of_output(const exported_graph& g) {
   if (const auto shape = sizes_of_sample(g.output.shape)) return *shape;
   refuse(
-      "the first dimension of the output, and no other, has to be that of the samples, unless the output is the loss "
+      "the first dimension of the output, and no other, has to count the samples, unless the output is the loss "
       "(Export(..., loss=\"mean\"))");
 }
 

@@ -20,19 +20,19 @@ bool json_node::is_list() const { return is_->is_array(); }
 bool json_node::is_integer() const { return is_->is_number_integer(); }
 
 std::string json_node::text() const {
-  if (!is_->is_string()) refuse("is no text");
+  if (!is_->is_string()) refuse("is not text");
   return is_->get<std::string>();
 }
 
 std::int64_t json_node::integer() const {
   const bool fits = is_->is_number_integer() &&
                     (!is_->is_number_unsigned() || std::in_range<std::int64_t>(is_->get<std::uint64_t>()));
-  if (!fits) refuse("is no integer of 64 bits");
+  if (!fits) refuse("is not an integer of 64 bits");
   return is_->get<std::int64_t>();
 }
 
 double json_node::real() const {
-  if (!is_->is_number()) refuse("is no number");
+  if (!is_->is_number()) refuse("is not a number");
   return is_->get<double>();
 }
 
@@ -42,14 +42,14 @@ bool json_node::boolean() const {
 }
 
 std::size_t json_node::size() const {
-  if (!is_->is_array()) refuse("is no list");
+  if (!is_->is_array()) refuse("is not a list");
   return is_->size();
 }
 
 json_node json_node::at(std::size_t i) const { return {(*is_)[i], fmt::format("{}[{}]", place_, i)}; }
 
 bool json_node::has(const char* member) const {
-  if (!is_->is_object()) refuse("is no object");
+  if (!is_->is_object()) refuse("is not an object");
   return is_->contains(member);
 }
 
@@ -59,14 +59,14 @@ json_node json_node::member(const char* name) const {
 }
 
 void json_node::allow(std::initializer_list<std::string_view> members) const {
-  if (!is_->is_object()) refuse("is no object");
+  if (!is_->is_object()) refuse("is not an object");
   for (const auto& [name, value] : is_->items())
     if (std::ranges::find(members, name) == members.end())
       refuse(fmt::format("there is no field \"{}\" here", shown(name)));
 }
 
 std::string json_node::only_member() const {
-  if (!is_->is_object() || is_->size() != 1) refuse("is no object of one member");
+  if (!is_->is_object() || is_->size() != 1) refuse("is not an object of one member");
   return is_->begin().key();
 }
 

@@ -83,7 +83,7 @@ IValue list_of(const std::vector<IValue>& all, const c10::Type& element) {
       return list_value<std::optional<at::Tensor>>(
           all, [](const IValue& e) { return e.isNone() ? std::nullopt : std::optional{e.toTensor()}; });
     default:
-      refuse("a list of " + element.str() + " is no argument of a graph");
+      refuse("a list of " + element.str() + " is not an argument of a graph");
   }
 }
 

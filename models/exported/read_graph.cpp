@@ -23,7 +23,7 @@ Value named(const json_node& node, const std::array<std::pair<const char*, Value
   const std::string text = node.text();
   for (const auto& [name, value] : names)
     if (text == name) return value;
-  node.refuse(fmt::format("\"{}\" is no {}", shown(text), what));
+  node.refuse(fmt::format("\"{}\" is not {}", shown(text), what));
 }
 
 template <class Read>
@@ -38,7 +38,7 @@ std::string printable_name(const json_node& node) {
   constexpr std::size_t longest = 1000;
   std::string name = node.text();
   if (name.size() > longest || !is_printable(name))
-    node.refuse(fmt::format("\"{}\" is no name: at most {} bytes, without control characters", shown(name), longest));
+    node.refuse(fmt::format("\"{}\" is not a name: at most {} bytes, without control characters", shown(name), longest));
   return name;
 }
 
@@ -53,17 +53,17 @@ size_kind operation_of(const json_node& node) {
                                     std::pair{"//", size_kind::divide},    std::pair{"%", size_kind::remainder},
                                     std::pair{"max", size_kind::largest},  std::pair{"min", size_kind::smallest},
                                     std::pair{"size", size_kind::of_value}};
-  return named(node, names, "operation on sizes");
+  return named(node, names, "an operation on sizes");
 }
 
 size_expression size_of(const json_node& node, int depth = 0) {
   if (depth > deepest_size) node.refuse("sizes are nested too deeply");
   if (node.is_integer()) return {.number = node.integer()};
   if (node.is_text()) {
-    if (node.text() != "B") node.refuse("is no size: only \"B\" is");
+    if (node.text() != "B") node.refuse("is not a size: only \"B\" is");
     return {.what = size_kind::samples};
   }
-  if (!node.is_list() || node.size() != 3) node.refuse("is no size: an integer, \"B\" or [operation, size, size]");
+  if (!node.is_list() || node.size() != 3) node.refuse("is not a size: an integer, \"B\" or [operation, size, size]");
   const size_kind what = operation_of(node.at(0));
   if (what == size_kind::of_value) return {.what = what, .number = node.at(2).integer(), .value = printable_name(node.at(1))};
   return {.what = what, .operands = {size_of(node.at(1), depth + 1), size_of(node.at(2), depth + 1)}};
@@ -83,7 +83,7 @@ value_type type_of(const json_node& node) {
                                     std::pair{"f16", f16},     std::pair{"i64", i64}, std::pair{"i32", i32},
                                     std::pair{"i16", i16},     std::pair{"i8", i8},   std::pair{"u8", u8},
                                     std::pair{"bool", boolean}};
-  return named(node, names, "type");
+  return named(node, names, "a type");
 }
 
 // -- layers --------------------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ double real_of(const json_node& node) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   static constexpr std::array names{std::pair{"inf", infinite}, std::pair{"-inf", -infinite},
                                     std::pair{"nan", std::numeric_limits<double>::quiet_NaN()}};
-  return named(node, names, "number");
+  return named(node, names, "a number");
 }
 
 memory_order order_of(const json_node& node) {
@@ -154,7 +154,7 @@ memory_order order_of(const json_node& node) {
                                     std::pair{"preserve_format", memory_order::preserve},
                                     std::pair{"channels_last", memory_order::channels_last},
                                     std::pair{"channels_last_3d", memory_order::channels_last_3d}};
-  return named(node, names, "memory format");
+  return named(node, names, "a memory format");
 }
 
 graph_argument argument_of(const json_node& node);
@@ -172,14 +172,14 @@ graph_argument single_argument_of(const json_node& node) {
   if (form == "mf") return {order_of(is)};
   if (form == "dev" && is.boolean()) return {device_of_run{}};
   if (form == "lay" && is.text() == "strided") return {layout_strided{}};
-  node.refuse(fmt::format("\"{}\" is no form of an argument", shown(form)));
+  node.refuse(fmt::format("\"{}\" is not a form of an argument", shown(form)));
 }
 
 graph_argument argument_of(const json_node& node) {
   if (node.is_null()) return {};
   if (!node.is_list()) return single_argument_of(node);
   return {list_of(node, [](const json_node& element) {
-    if (element.is_list()) element.refuse("lists of lists are no arguments");
+    if (element.is_list()) element.refuse("lists of lists are not arguments");
     return argument_of(element);
   })};
 }
@@ -216,7 +216,7 @@ nlohmann::json parsed(std::string_view text) {
   try {
     return parse_json_strictly(text);
   } catch (const nlohmann::json::exception& e) {
-    refuse("it is no JSON: " + json_complaint(e));
+    refuse("it is not JSON: " + json_complaint(e));
   }
 }
 
@@ -228,19 +228,19 @@ void check_version(const json_node& top) {
 
 precision precision_of(const json_node& node) {
   static constexpr std::array names{std::pair{"f32", precision::fp32}, std::pair{"bf16", precision::bf16}};
-  return named(node, names, "precision");
+  return named(node, names, "a precision");
 }
 
 graph_loss loss_of(const json_node& node) {
   if (node.is_null()) return graph_loss::none;
   static constexpr std::array names{std::pair{"mean", graph_loss::mean}, std::pair{"sum", graph_loss::sum}};
-  return named(node, names, "loss");
+  return named(node, names, "a loss");
 }
 
 std::string digest_of(const json_node& node) {
   std::string digest = node.text();
   if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != digest.npos)
-    node.refuse("is no SHA-256 of 64 lower-case hexadecimal digits");
+    node.refuse("is not a SHA-256 of 64 lower-case hexadecimal digits");
   return digest;
 }
 

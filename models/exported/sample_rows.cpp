@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::int64_t> shape_of_sample(const graph_part& input) {
   if (const auto shape = sizes_of_sample(input.shape)) return *shape;
-  refuse(fmt::format("input \"{}\": its first dimension, and no other, has to be that of the samples", input.name));
+  refuse(fmt::format("input \"{}\": its first dimension, and no other, has to count the samples", input.name));
 }
 
 bool is_bits(const at::Tensor& batch) { return batch.scalar_type() == at::kDouble; }

@@ -44,7 +44,7 @@ std::vector<std::string> known_names() {
 std::string name_in(const model_config& config) {
   const auto list = config.content().find(architectures_key);
   if (list == config.content().end() || !list->is_array() || list->size() != 1 || !list->front().is_string())
-    config.refuse(architectures_key, "is no list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
+    config.refuse(architectures_key, "is not a list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
   return list->front().get<std::string>();
 }
 
@@ -55,7 +55,7 @@ const architecture& architecture_of(const model_config& config) {
   if (found != all.end()) return *found;
   if (config.has("text_config"))
     config.refuse(architectures_key,
-                  fmt::format("\"{}\" also reads what is no text; Hydra trains its language model if that is saved "
+                  fmt::format("\"{}\" also reads what is not text; Hydra trains its language model if that is saved "
                               "alone first, as docs/tutorial.md says",
                               shown(name)));
   config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", shown(name),
@@ -220,7 +220,7 @@ struct checkpoint_reader {
     return std::max(options.rows, std::clamp(ids_of(data), stored_tokens, stored_tokens + std::ssize(named)));
   }
 
-  /// Padding is no new token: that which is counted from the end of the vocabulary stays the token that it was, and a
+  /// Padding is not a new token: that which is counted from the end of the vocabulary stays the token that it was, and a
   /// vocabulary without the usual padding still has none.
   void keep_padding(json& keys) const {
     const auto padding = keys.find(padding_key);
@@ -304,7 +304,7 @@ std::optional<std::string> note_on_generation_config(const fs::path& folder) {
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
   if (kind_of(folder) != fs::file_type::directory)
-    throw fault_error{fault_code::bad_input, fmt::format("{} is no folder; the folder of a checkpoint is needed, with "
+    throw fault_error{fault_code::bad_input, fmt::format("{} is not a folder; the folder of a checkpoint is needed, with "
                                                          "config.json and model.safetensors", folder.string())};
   if (is_exported(folder)) return describe_exported(folder, options);
   require_config(folder);

@@ -23,7 +23,7 @@ std::vector<std::int64_t> full_layers_from(const model_config& config, std::int6
   const auto found = config.content().find(layer_types_key);
   const bool listed = config.has(layer_types_key);
   if (listed && (!found->is_array() || std::ssize(*found) != layers))
-    config.refuse(layer_types_key, fmt::format("is no list with a kind for each of {} layers", layers));
+    config.refuse(layer_types_key, fmt::format("is not a list with a kind for each of {} layers", layers));
   std::vector<std::int64_t> result;
   for (std::int64_t i = 0; i < layers; ++i) {
     const json kind = listed ? (*found)[static_cast<std::size_t>(i)] : json(is_full(i) ? full : sliding);

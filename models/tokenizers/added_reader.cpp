@@ -27,7 +27,7 @@ void add(const model_config& file, std::string_view key, added_token token, toke
   if (in_model && *in_model != token.id)
     file.refuse(key, fmt::format("the id is {}, but the vocabulary has {} for {}", token.id, *in_model,
                                  in_quotes(token.content)));
-  if (!in_model && other) file.refuse(key, fmt::format("the id {} is that of {}", token.id, in_quotes(*other)));
+  if (!in_model && other) file.refuse(key, fmt::format("the id {} belongs to {}", token.id, in_quotes(*other)));
   const auto same = std::ranges::find(parts.added, token.id, &added_token::id);
   const auto again = std::ranges::find(parts.added, token.content, &added_token::content);
   if (same != again)
@@ -37,12 +37,12 @@ void add(const model_config& file, std::string_view key, added_token token, toke
 
 std::uint32_t id_in(const model_config& file, std::string_view key, const json& id) {
   if (!id.is_number_unsigned() || id.get<std::uint64_t>() > token_table::largest_id)
-    file.refuse(key, fmt::format("the id is no integer from 0 to {}", token_table::largest_id));
+    file.refuse(key, fmt::format("the id is not an integer from 0 to {}", token_table::largest_id));
   return id.get<std::uint32_t>();
 }
 
 model_config entry_of(const model_config& file, const std::string& key, const json& value) {
-  if (!value.is_object()) file.refuse(key, "is no table");
+  if (!value.is_object()) file.refuse(key, "is not a table");
   return {file.file(), value, key + "."};
 }
 
@@ -76,12 +76,12 @@ std::vector<listed_token> listed_by_id(const model_config& file, tokenizer_parts
   std::vector<listed_token> all;
   if (!file.has("added_tokens_decoder")) return all;
   const json& table = file.content().at("added_tokens_decoder");
-  if (!table.is_object()) file.refuse("added_tokens_decoder", "is no table");
+  if (!table.is_object()) file.refuse("added_tokens_decoder", "is not a table");
   for (const auto& [text, value] : table.items()) {
     const std::string key = fmt::format("added_tokens_decoder.{}", text);
     std::uint32_t id = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc{} || end != text.data() + text.size()) file.refuse(key, "is no id");
+    if (error != std::errc{} || end != text.data() + text.size()) file.refuse(key, "is not an id");
     all.push_back({key, token_in(entry_of(file, key, value), id, parts)});
   }
   return all;
@@ -113,7 +113,7 @@ void add_named(const named_token& named, tokenizer_parts& parts) {
   if (std::ranges::count(parts.added, content, &added_token::content) > 0) return;
   const auto in_model = parts.tokens.find(content);
   if (!in_model && named.key == "pad_token") {
-    parts.notes.push_back(fmt::format("{}: pad_token {} is no token of the tokenizer; padding has no loss, and another token "
+    parts.notes.push_back(fmt::format("{}: pad_token {} is not a token of the tokenizer; padding has no loss, and another token "
                                       "fills its place",
                                       named.file->file(), in_quotes(content)));
     return;
@@ -128,7 +128,7 @@ void add_named(const named_token& named, tokenizer_parts& parts) {
 void add_from_list(const model_config& file, tokenizer_parts& parts) {
   if (!file.has("added_tokens")) return;
   const json& list = file.content().at("added_tokens");
-  if (!list.is_array()) file.refuse("added_tokens", "is no list");
+  if (!list.is_array()) file.refuse("added_tokens", "is not a list");
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string key = fmt::format("added_tokens[{}]", i);
     const model_config entry = entry_of(file, key, list[i]);

@@ -28,7 +28,7 @@ enum class new_ids : std::uint8_t { as_written, next };
 /// on. Of these a new one gets the next id, but not for padding, which has no loss: a note names it.
 void add_beside(const tokenizer_settings& settings, new_ids ids, tokenizer_parts& parts);
 
-/// Adds special tokens that a user wants: each that is no added token gets the id that it has in the vocabulary, or the
+/// Adds special tokens that a user wants: each that is not an added token gets the id that it has in the vocabulary, or the
 /// next one. Returns those, with their ids: "<|x|> 320".
 std::vector<std::string> added_anew(const std::vector<std::string>& tokens, tokenizer_parts& parts);
 

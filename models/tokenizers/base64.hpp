@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// Empty if it is no base64 with padding.
+/// Empty if it is not base64 with padding.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace hydra

@@ -16,7 +16,7 @@ std::string byte_tokenizer::decode(std::span<const std::uint32_t> ids) const {
   std::string text;
   for (const std::uint32_t id : ids) {
     if (id > 255)
-      throw fault_error{fault_code::bad_input, fmt::format("token {}: the id {} is no byte", text.size(), id)};
+      throw fault_error{fault_code::bad_input, fmt::format("token {}: the id {} is not a byte", text.size(), id)};
     text += static_cast<char>(id);
   }
   return text;

@@ -30,7 +30,7 @@ normalizer_ptr read_bert(const model_config& part) {
 normalizer_ptr read_precompiled(const model_config& part) {
   constexpr std::string_view key = "precompiled_charsmap";
   const auto table = from_base64(part.text(key, ""));
-  if (!table) part.refuse(key, "is no base64");
+  if (!table) part.refuse(key, "is not base64");
   try {
     return std::make_shared<precompiled_normalizer>(*table);
   } catch (const fault_error& e) {

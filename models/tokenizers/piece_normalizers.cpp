@@ -54,7 +54,7 @@ std::optional<std::string> strip_normalizer::apply(std::string_view text) const 
 precompiled_normalizer::precompiled_normalizer(std::string_view table) {
   const std::size_t size = table.size() < 4 ? 0 : little_endian(table);
   if (size == 0 || size % 4 != 0 || size > table.size() - 4)
-    refuse(fmt::format("{} bytes are no table of replacements whose trie has {} bytes", table.size(), size));
+    refuse(fmt::format("{} bytes are not a table of replacements whose trie has {} bytes", table.size(), size));
   for (std::size_t at = 4; at < 4 + size; at += 4) trie_.push_back(little_endian(table.substr(at)));
   texts_ = table.substr(4 + size);
   if (const std::string why = utf8_complaint(texts_); !why.empty()) refuse("the table's texts " + why);

@@ -106,11 +106,11 @@ piece_decoder read_decoder(const model_config& file) {
 template <class Entry>
 void each_scored(const model_config& model, const Entry& entry) {
   const json& vocab = model.content().at("vocab");
-  if (!vocab.is_array() || vocab.empty()) model.refuse("vocab", "is no list of tokens and their scores");
+  if (!vocab.is_array() || vocab.empty()) model.refuse("vocab", "is not a list of tokens and their scores");
   for (std::size_t i = 0; i < vocab.size(); ++i) {
     const json& v = vocab[i];
     if (!v.is_array() || v.size() != 2 || !v[0].is_string() || !v[1].is_number())
-      model.refuse(fmt::format("vocab[{}]", i), "is no token with its score");
+      model.refuse(fmt::format("vocab[{}]", i), "is not a token with its score");
     entry(i, v);
   }
 }
@@ -140,7 +140,7 @@ unigram_rules read_unigram(const model_config& file, const model_config& model) 
   if (!model.has("unk_id")) return rules;
   const std::int64_t unknown = model.integer("unk_id");
   if (unknown < 0 || unknown >= std::ssize(rules.scores))
-    model.refuse("unk_id", fmt::format("{} is no id of the vocabulary of {} tokens", unknown, rules.scores.size()));
+    model.refuse("unk_id", fmt::format("{} is not an id of the vocabulary of {} tokens", unknown, rules.scores.size()));
   rules.unknown = static_cast<std::uint32_t>(unknown);
   return rules;
 }

@@ -30,7 +30,7 @@ std::vector<model_config> members(const model_config& file, std::string_view key
   const auto part = file.table(key);
   if (!part) return {};
   if (type_of(*part) != "Sequence") return {*part};
-  if (!part->has(list)) part->refuse(list, "is no list");
+  if (!part->has(list)) part->refuse(list, "is not a list");
   return part->tables(list);
 }
 

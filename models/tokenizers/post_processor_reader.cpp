@@ -52,7 +52,7 @@ text_frame read_template(const model_config& part, const tokenizer_parts& parts)
       auto& to = behind ? frame.after : frame.before;
       to.insert(to.end(), ids.begin(), ids.end());
     } else if (!text || behind || text->text("id", "") != "A") {
-      part.refuse("single", "is no template of special tokens around one text, A");
+      part.refuse("single", "is not a template of special tokens around one text, A");
     } else {
       text->ignore({"type_id"});
       behind = true;
@@ -65,7 +65,7 @@ text_frame read_template(const model_config& part, const tokenizer_parts& parts)
 /// "cls": ["[CLS]", 101].
 token_ids marked_id(const model_config& part, std::string_view key, const tokenizer_parts& parts) {
   const json pair = part.has(key) ? part.content().at(key) : json{};
-  if (!pair.is_array() || pair.size() != 2) part.refuse(key, "is no token with its id");
+  if (!pair.is_array() || pair.size() != 2) part.refuse(key, "is not a token with its id");
   return {known_id(part, key, pair[1], parts)};
 }
 

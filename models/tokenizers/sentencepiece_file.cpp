@@ -119,7 +119,7 @@ void read_companions(tokenizer_source& source, const fs::path& folder, tokenizer
 std::shared_ptr<const tokenizer> open_sentencepiece(const fs::path& file) {
   tokenizer_source source;
   auto model = std::make_unique<sp::SentencePieceProcessor>();
-  if (!model->LoadFromSerializedProto(source.bytes(file)).ok()) refuse(file, "is no model of SentencePiece");
+  if (!model->LoadFromSerializedProto(source.bytes(file)).ok()) refuse(file, "is not a model of SentencePiece");
   tokenizer_parts parts{.file = file.string()};
   parts.tokens = tokens_of(*model, file.string());
   read_companions(source, file.parent_path(), parts);

@@ -197,7 +197,7 @@ std::optional<std::string> sentencepiece_json(const std::filesystem::path& file)
   tokenizer_source source;
   const std::string bytes = source.bytes(file);
   processor model;
-  if (!model.LoadFromSerializedProto(bytes).ok()) refuse(file, "is no model of SentencePiece");
+  if (!model.LoadFromSerializedProto(bytes).ok()) refuse(file, "is not a model of SentencePiece");
   const model_settings s = settings_of(wire_message{bytes});
   if (!s.exact) return std::nullopt;
   const ordered_json content{{"version", "1.0"},

@@ -12,7 +12,7 @@ std::optional<std::string> token_table::add(const std::string& token, std::uint6
   if (const auto known = find(token))
     return *known == small ? std::nullopt : std::optional{fmt::format("the token has the id {}, not {}", *known, id)};
   if (const std::string* const other = token_of(small))
-    return fmt::format("the id {} is that of \"{}\" already", id, shown(*other));
+    return fmt::format("the id {} belongs to \"{}\" already", id, shown(*other));
   if (tokens_.size() <= id) tokens_.resize(id + 1);
   tokens_[id] = &ids_.emplace(token, small).first->first;
   return std::nullopt;

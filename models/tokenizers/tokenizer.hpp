@@ -70,7 +70,7 @@ struct tokenizer_choice {
 };
 
 /// Opens a tokenizer; every byte is a token if no file is given. Throws fault_error{bad_input} naming the file and what is
-/// wrong in it; and if tokens are added to one that is no tokenizer.json.
+/// wrong in it; and if tokens are added to one that is not a tokenizer.json.
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
 
 /// Whether a folder has one of the files that open_tokenizer() searches there.

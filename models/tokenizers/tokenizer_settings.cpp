@@ -45,7 +45,7 @@ void add_extra(const model_config& file, std::vector<named_token>& all) {
   }
 }
 
-/// Not of the source: what it says is no part of the tokenizer's identity. Beside a file that is named alone it may be that of
+/// Not of the source: what it says is not part of the tokenizer's identity. Beside a file that is named alone it may be that of
 /// another program: then it says nothing.
 std::optional<model_config> config_if_there(const std::filesystem::path& folder) try {
   const model_config config = model_config::read(folder / "config.json");
@@ -81,7 +81,7 @@ std::vector<named_token> named_tokens(const tokenizer_settings& settings) {
   if (settings.uses_map()) add_extra(*settings.special_map, all);
   std::erase_if(all, [](const named_token& t) { return *t.value == ""; });
   for (const named_token& t : all)
-    if (content_of(*t.value).empty()) t.file->refuse(t.key, fmt::format("{} is no token", shown_json(*t.value)));
+    if (content_of(*t.value).empty()) t.file->refuse(t.key, fmt::format("{} is not a token", shown_json(*t.value)));
   return all;
 }
 

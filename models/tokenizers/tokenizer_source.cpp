@@ -41,9 +41,9 @@ json parse(const fs::path& file, std::string_view content) try {
 } catch (const fault_error& e) {
   refuse(file, e.what_happened().text);
 } catch (const json::parse_error& e) {
-  refuse(file, fmt::format("is no JSON from byte {} on", e.byte));
+  refuse(file, fmt::format("is not JSON from byte {} on", e.byte));
 } catch (const json::exception& e) {
-  refuse(file, fmt::format("is no JSON: {}", json_complaint(e)));
+  refuse(file, fmt::format("is not JSON: {}", json_complaint(e)));
 }
 
 }  // namespace

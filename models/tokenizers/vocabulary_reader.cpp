@@ -71,13 +71,13 @@ class merge_adder {
 }  // namespace
 
 token_table read_vocabulary(const json& vocabulary, std::string_view file, std::string_view place) {
-  if (!vocabulary.is_object() || vocabulary.empty()) refuse_file(file, place, "is no table of tokens and their ids");
+  if (!vocabulary.is_object() || vocabulary.empty()) refuse_file(file, place, "is not a table of tokens and their ids");
   token_table tokens;
   for (const auto& [token, id] : vocabulary.items()) {
     const auto refuse = [&, &text = token](const std::string& why) {
       refuse_file(file, fmt::format("{}: {}", place, in_quotes(text)), why);
     };
-    if (!id.is_number_unsigned()) refuse("its id is no integer from 0 on");
+    if (!id.is_number_unsigned()) refuse("its id is not an integer from 0 on");
     if (const auto complaint = tokens.add(token, id.get<std::uint64_t>())) refuse(*complaint);
   }
   return tokens;
@@ -96,7 +96,7 @@ token_table read_vocabulary_lines(std::string_view text, std::string_view file) 
 }
 
 merge_table read_merges(const json& merges, const token_table& tokens, std::string_view file) {
-  if (!merges.is_array()) refuse_file(file, "model.merges", "is no list");
+  if (!merges.is_array()) refuse_file(file, "model.merges", "is not a list");
   merge_adder adder{tokens, file, merges.size()};
   for (std::size_t i = 0; i < merges.size(); ++i) {
     const json& m = merges[i];

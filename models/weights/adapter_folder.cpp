@@ -108,7 +108,7 @@ lora_options common_of(const model_config& config) {
 
 model_config config_in(const fs::path& folder) {
   if (!fs::is_directory(folder))
-    refuse(fmt::format("{} is no folder; the folder of an adapter is needed, with {} and adapter_model.safetensors",
+    refuse(fmt::format("{} is not a folder; the folder of an adapter is needed, with {} and adapter_model.safetensors",
                        folder.string(), config_file));
   return model_config::read(folder / config_file);
 }
@@ -297,7 +297,7 @@ void adapter_folder::require_plain_embedding(const chain& model, const std::stri
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
       if (p.tied_to == weight)
-        refuse(fmt::format("{}: target_modules names {}, whose weight is that of {}, too (tied), which is not supported; {}",
+        refuse(fmt::format("{}: target_modules names {}, which shares its weight with {} (tied), which is not supported; {}",
                            file, module, module_of(model, p), merge_by_peft));
 }
 
@@ -323,7 +323,7 @@ chain adapter_folder::adapt(chain model) const {
   const auto weights = std::make_shared<adapter_weights>(tensors_, adapted, changes);
   adapted.begin_with(weights);
   if (!is_known && !base_.empty())
-    adapted.note(fmt::format("{}: {}: \"{}\" is no checkpoint on this machine: whether the adapter was trained on the weights "
+    adapted.note(fmt::format("{}: {}: \"{}\" is not a checkpoint on this machine: whether the adapter was trained on the weights "
                              "that the model starts from is not known",
                              file, base_name_key, shown(base_.string())));
   if (const std::string kind = architecture_of(adapted); !is_task_of(task_, kind))

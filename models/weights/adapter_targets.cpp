@@ -28,7 +28,7 @@ constexpr const char* alphas_key = "alpha_pattern";
 std::vector<std::string> texts_of(const model_config& config, const char* key) {
   const json& list = config.content().at(key);
   const bool texts = list.is_array() && std::ranges::all_of(list, [](const json& name) { return name.is_string(); });
-  if (!texts) config.refuse(key, "is no list of names of modules");
+  if (!texts) config.refuse(key, "is not a list of names of modules");
   return list.get<std::vector<std::string>>();
 }
 
@@ -91,7 +91,7 @@ double alpha_of(const model_config& table, std::string_view name) {
 std::int64_t read_rank(const model_config& config, std::string_view key) {
   const std::int64_t rank = config.integer(key);
   if (rank < 1 || rank > lora_options::largest_rank)
-    config.refuse(key, fmt::format("{} is no rank from 1 to {}", rank, lora_options::largest_rank));
+    config.refuse(key, fmt::format("{} is not a rank from 1 to {}", rank, lora_options::largest_rank));
   return rank;
 }
 
@@ -172,7 +172,7 @@ void adapter_targets::require_adaptable(const chain& model, const std::vector<st
   for (const std::string& module : chosen) {
     if (std::ranges::find(known, module) == known.end())
       refuse_key(targets_key,
-                 fmt::format("names {}, which is no linear map with a weight of its own, as an embedding, a "
+                 fmt::format("names {}, which is not a linear map with a weight of its own, as an embedding, a "
                              "convolution and a tied head are none; {}",
                              module, merge_by_peft));
     if (std::ranges::any_of(saved, [&](const std::string& name) { return names_module_around(name, module); }))

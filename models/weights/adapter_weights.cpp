@@ -47,7 +47,7 @@ void check_shape_of(const hub_tensor& t, const parameter_spec& p, const chain& a
     refuse_more_tokens(t, p.shape, t.tensor.shape.front() - p.shape.front());
   if (t.tensor.shape != p.shape || !widens_to_f32(t.tensor.type))
     refuse_tensor(t,
-                  fmt::format("is {} [{}]; the model has F32, BF16 or F16 [{}]{}: the adapter is that of another one",
+                  fmt::format("is {} [{}]; the model has F32, BF16 or F16 [{}]{}: the adapter belongs to another one",
                               to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(p.shape, ", "),
                               origin_of_rank(adapted, adapted.stored_name(p.name))));
 }
@@ -88,7 +88,7 @@ std::string adapter_weights::match(const chain& adapted, const parameter_spec& p
   const std::string name = adapted.stored_name(p.name);
   const hub_tensor* const t = tensors_->find(name);
   if (!t)
-    refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model{}", tensors_->folder().string(),
+    refuse(fmt::format("{}: the adapter lacks tensor {}: it belongs to another model{}", tensors_->folder().string(),
                        name, example()));
   check_shape_of(*t, p, adapted);
   if (p.frozen && has_values_of(*base_, p, t->tensor)) return canonical_name(name);

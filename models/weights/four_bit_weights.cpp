@@ -81,7 +81,7 @@ class quantised_weight {
         .codes = packed_.tensor.data,
         .scales = bytes_of_part(scales_suffix, nested ? stored_type::u8 : stored_type::f32, blocks),
         .nested = nested ? std::optional{nested_of(blocks)} : std::nullopt};
-    if (const auto unknown = state_.unread(); !unknown.empty()) state_.refuse(unknown.front(), "is no key that Hydra knows");
+    if (const auto unknown = state_.unread(); !unknown.empty()) state_.refuse(unknown.front(), "is not a key that Hydra knows");
     return {packed_.file, packed_.name, {stored_type::u8, shape, packed_.tensor.data}, values};
   }
 

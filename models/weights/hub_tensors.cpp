@@ -78,7 +78,7 @@ std::string_view type_of(const hub_tensor& t) {
 fs::path part_path(const fs::path& index, const std::string& tensor, const nlohmann::json& part) {
   const fs::path name = part.is_string() ? part.get<std::string>() : std::string{};
   if (name.empty() || name != name.filename())
-    refuse(index, fmt::format("weight_map: {}: {} is no name of a file in this folder", shown(tensor), shown_json(part)));
+    refuse(index, fmt::format("weight_map: {}: {} is not a name of a file in this folder", shown(tensor), shown_json(part)));
   return index.parent_path() / name;
 }
 

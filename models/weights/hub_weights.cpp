@@ -94,7 +94,7 @@ class matching {
     check_missing();
     if (!left_over_.empty())
       refuse_weights(left_over_file_,
-                     fmt::format("has tensors that are no parameters of the model that config.json describes: {}",
+                     fmt::format("has tensors that are not parameters of the model that config.json describes: {}",
                                  listed_names(left_over_)));
     return std::move(found_);
   }

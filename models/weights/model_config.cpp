@@ -106,7 +106,7 @@ void model_config::require(std::string_view key, const json& only) const {
 }
 
 std::int64_t model_config::integer_of(std::string_view key, const json& value) const {
-  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", shown_json(value)));
+  if (!value.is_number_integer()) refuse(key, fmt::format("{} is not an integer", shown_json(value)));
   if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
     refuse(key, fmt::format("{} is not below 2^63", shown_json(value)));
   return value.get<std::int64_t>();
@@ -125,7 +125,7 @@ std::int64_t model_config::integer(std::string_view key, std::int64_t fallback) 
 double model_config::real(std::string_view key) const {
   const json* const value = find(key);
   if (!value) refuse(key, "is missing; a number is needed");
-  if (!value->is_number()) refuse(key, fmt::format("{} is no number", shown_json(*value)));
+  if (!value->is_number()) refuse(key, fmt::format("{} is not a number", shown_json(*value)));
   return value->get<double>();
 }
 
@@ -141,13 +141,13 @@ bool model_config::boolean(std::string_view key, bool fallback) const {
 std::string model_config::text(std::string_view key, std::string fallback) const {
   const json* const value = find(key);
   if (!value) return fallback;
-  if (!value->is_string()) refuse(key, fmt::format("{} is no text", shown_json(*value)));
+  if (!value->is_string()) refuse(key, fmt::format("{} is not text", shown_json(*value)));
   return value->get<std::string>();
 }
 
 std::vector<std::int64_t> model_config::integers(std::string_view key) const {
   const json* const value = find(key);
-  if (!value || !value->is_array()) refuse(key, "is no list of integers");
+  if (!value || !value->is_array()) refuse(key, "is not a list of integers");
   std::vector<std::int64_t> result;
   for (const json& each : *value) result.push_back(integer_of(key, each));
   return result;
@@ -155,10 +155,10 @@ std::vector<std::int64_t> model_config::integers(std::string_view key) const {
 
 std::vector<double> model_config::reals(std::string_view key) const {
   const json* const value = find(key);
-  if (!value || !value->is_array()) refuse(key, "is no list of numbers");
+  if (!value || !value->is_array()) refuse(key, "is not a list of numbers");
   std::vector<double> result;
   for (const json& each : *value) {
-    if (!each.is_number()) refuse(key, fmt::format("{} is no number", shown_json(each)));
+    if (!each.is_number()) refuse(key, fmt::format("{} is not a number", shown_json(each)));
     result.push_back(each.get<double>());
   }
   return result;
@@ -172,14 +172,14 @@ std::optional<model_config> model_config::table(std::string_view key) const {
 }
 
 model_config model_config::nested(std::string_view name, const json& value) const {
-  if (!value.is_object()) refuse(name, fmt::format("{} is no table", shown_json(value)));
+  if (!value.is_object()) refuse(name, fmt::format("{} is not a table", shown_json(value)));
   return {*this, value, fmt::format("{}{}.", prefix_, name)};
 }
 
 std::vector<model_config> model_config::tables(std::string_view key) const {
   const json* const value = find(key);
   if (!value) return {};
-  if (!value->is_array()) refuse(key, fmt::format("{} is no list", shown_json(*value)));
+  if (!value->is_array()) refuse(key, fmt::format("{} is not a list", shown_json(*value)));
   asked_->open(fmt::format("{}{}", prefix_, key));
   std::vector<model_config> all;
   for (std::size_t i = 0; i < value->size(); ++i) all.push_back(nested(fmt::format("{}[{}]", key, i), (*value)[i]));

@@ -54,7 +54,7 @@ std::string quoted(const std::string& text) { return json_text(nlohmann::json(te
 /// Elements that are not aligned to their width could not be used in place.
 void check(const named_tensor& t, std::uint64_t begin) {
   if (t.name == reserved_name) cannot_store(t.name, "the format reserves the name");
-  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) cannot_store(t.name, "its name is no UTF-8");
+  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) cannot_store(t.name, "its name is not UTF-8");
   if (bytes_of(t.tensor.type, t.tensor.shape) != t.tensor.data.size())
     cannot_store(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
                                t.tensor.data.size()));

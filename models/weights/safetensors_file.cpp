@@ -32,7 +32,7 @@ safetensors_file::safetensors_file(const std::filesystem::path& path) : file_{pa
   try {
     read_header();
   } catch (const fault_error& e) {
-    throw fault_error{e.what_happened().code, fmt::format("{} is no safetensors file: {}", path.string(), e.what())};
+    throw fault_error{e.what_happened().code, fmt::format("{} is not a safetensors file: {}", path.string(), e.what())};
   }
 }
 

@@ -23,27 +23,27 @@ void require(bool kept, const std::string& name, std::string_view why) {
 }
 
 json parse(std::string_view text) {
-  if (!text.starts_with('{')) refuse("the header is no object");           // the format allows no space before it
+  if (!text.starts_with('{')) refuse("the header is not an object");           // the format allows no space before it
   if (text.find('\0') != text.npos) refuse("the header has a zero byte");  // the parser would stop there
   try {
     return parse_json_strictly(text);
   } catch (const fault_error& e) {
     refuse("the header: " + e.what_happened().text);
   } catch (const json::parse_error& e) {
-    refuse(fmt::format("the header is no JSON from byte {} on", e.byte));
+    refuse(fmt::format("the header is not JSON from byte {} on", e.byte));
   } catch (const json::exception& e) {
-    refuse(fmt::format("the header is no JSON: {}", json_complaint(e)));
+    refuse(fmt::format("the header is not JSON: {}", json_complaint(e)));
   }
 }
 
 /// An array of integers from 0 to 2^63 - 1. An invalid element is not quoted: it may be of any size and depth.
 std::vector<std::int64_t> counts_of(const std::string& name, const json& entry, const char* key) {
   const auto found = entry.find(key);
-  require(found != entry.end() && found->is_array(), name, fmt::format("{} is no array", key));
+  require(found != entry.end() && found->is_array(), name, fmt::format("{} is not an array", key));
   std::vector<std::int64_t> counts;
   for (const json& count : *found) {
     const bool fits = count.is_number_unsigned() && std::in_range<std::int64_t>(count.get<std::uint64_t>());
-    require(fits, name, fmt::format("{}[{}] is no count", key, counts.size()));
+    require(fits, name, fmt::format("{}[{}] is not a count", key, counts.size()));
     counts.push_back(count.get<std::int64_t>());
   }
   return counts;
@@ -51,9 +51,9 @@ std::vector<std::int64_t> counts_of(const std::string& name, const json& entry, 
 
 stored_type type_in(const std::string& name, const json& entry) {
   const auto found = entry.find("dtype");
-  require(found != entry.end() && found->is_string(), name, "dtype is no text");
+  require(found != entry.end() && found->is_string(), name, "dtype is not text");
   const auto type = stored_type_of(found->get<std::string>());
-  require(type.has_value(), name, fmt::format("dtype {} is no type that Hydra knows", shown_json(*found)));
+  require(type.has_value(), name, fmt::format("dtype {} is not a type that Hydra knows", shown_json(*found)));
   return *type;
 }
 
@@ -71,7 +71,7 @@ header_entry entry_of(const std::string& name, const json& entry) {
 
 std::map<std::string, std::string> metadata_of(const json& metadata) {
   const bool texts = std::all_of(metadata.begin(), metadata.end(), [](const json& j) { return j.is_string(); });
-  if (!metadata.is_object() || !texts) refuse("__metadata__ is no object of texts");
+  if (!metadata.is_object() || !texts) refuse("__metadata__ is not an object of texts");
   return metadata.get<std::map<std::string, std::string>>();
 }
 

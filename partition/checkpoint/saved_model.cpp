@@ -37,7 +37,7 @@ using json = nlohmann::json;
   throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
 }
 
-/// What is no file, or has a size that no state has, is damage.
+/// What is not a file, or has a size that no state has, is damage.
 std::string state_text(const fs::path& file) try {
   return read_text(file, text_kind::settings);
 } catch (const fault_error& e) {
@@ -50,7 +50,7 @@ json read_json(const fs::path& file) {
   try {
     return parse_json(text);
   } catch (const json::exception&) {
-    refuse_checkpoint(file, "is no JSON");
+    refuse_checkpoint(file, "is not JSON");
   } catch (const fault_error& e) {
     refuse_checkpoint(file, e.what_happened().text);
   }
@@ -58,7 +58,7 @@ json read_json(const fs::path& file) {
 
 void check_format(const json& j, const fs::path& file) {
   if (j.value("format", "") != "hydra checkpoint") {
-    refuse_checkpoint(file, "is no checkpoint of Hydra");
+    refuse_checkpoint(file, "is not a checkpoint of Hydra");
   }
   const int written = j.value("format_version", 0);
   if (written != names::format_version) {

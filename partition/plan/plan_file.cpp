@@ -180,7 +180,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
     m.shards.push_back(costs_from_json(s, *profile->second, m.waves));
     m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
   }
-  static_cast<void>(step_graph(m.shape()));  // refuses what is no shape of a step
+  static_cast<void>(step_graph(m.shape()));  // refuses what is not a shape of a step
   return m;
 }
 
@@ -208,7 +208,7 @@ auto parsed(std::string_view text, const std::string& source, Read read) {
     return read(parse_json(text));
   } catch (const json::parse_error& e) {
     refuse_plan(source,
-           fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
+           fmt::format("is not JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
   } catch (const json::exception& e) {
     refuse_plan(source,
            fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", json_complaint(e)));

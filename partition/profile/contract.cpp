@@ -33,7 +33,7 @@ at::Tensor all_zeros(const tensor_spec& spec, const std::string& torch_device) {
 }
 
 /// Values in [least, least + spread) that repeat only after a prime number of elements, so that neither a norm nor a random
-/// mask is invisible. Zeros for what is no number: the first class, the first token.
+/// mask is invisible. Zeros for what is not a number: the first class, the first token.
 at::Tensor varied(const tensor_spec& spec, float least, float spread, const std::string& torch_device) {
   constexpr std::int64_t period = 251;
   const at::Tensor t = all_zeros(spec, torch_device);
@@ -150,7 +150,7 @@ double trial_loss(const chain& model, const at::Tensor& output, const tensor_spe
   return sum.to(at::kDouble).cpu().const_data_ptr<double>()[0];
 }
 
-/// The same output once and twice: sums differ by a factor of 2, whatever the targets weigh. A loss that is no sum over samples
+/// The same output once and twice: sums differ by a factor of 2, whatever the targets weigh. A loss that is not a sum over samples
 /// (a contrastive one) has neither the same value nor a verdict.
 void check_loss(const chain& model, const std::pair<loss_trial, loss_trial>& trials, const std::string& torch_device) {
   double once = 0, twice = 0;

@@ -12,7 +12,7 @@ namespace hydra {
 /// Number of insertions, deletions and substitutions that turn `a` into `b` (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Hydra's name for what is commonly called `name` ("learning_rate" for "lr"); empty if that is no common alias.
+/// Hydra's name for what is commonly called `name` ("learning_rate" for "lr"); empty if that is not a common alias.
 std::string known_as(std::string_view name);
 
 /// The candidate for which `name` is a common alias ("gpu" for "cuda"); else one that contains `name` (at least three

@@ -1,5 +1,5 @@
 #pragma once
-// A file that a user has named, open for reading. Every file is opened here: what is no regular file could make the reader wait
+// A file that a user has named, open for reading. Every file is opened here: what is not a regular file could make the reader wait
 // (a pipe) or never end (a device).
 
 #include <cstdint>

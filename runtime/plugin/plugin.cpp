@@ -36,7 +36,7 @@ fs::path found(const fs::path& file) {
     refuse(file, "there is no such file");
   }
   if (!fs::is_regular_file(path, error)) {
-    refuse(file, "it is no file");
+    refuse(file, "it is not a file");
   }
   return path;
 }

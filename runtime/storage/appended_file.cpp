@@ -49,7 +49,7 @@ void appended_file::open() {
   if (descriptor_ < 0) throw file_error("open", file_, errno);
 }
 
-/// What is no regular file has no size (-1): there is nothing to cut.
+/// What is not a regular file has no size (-1): there is nothing to cut.
 void appended_file::cut_off() {
   if (!torn_at_) return;
   if (*torn_at_ >= 0 && uninterrupted([&] { return ::ftruncate(descriptor_, *torn_at_); }) < 0)

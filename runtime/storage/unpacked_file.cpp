@@ -114,7 +114,7 @@ class gzip_reader {
       status = unpack_piece();
       if (status == Z_BUF_ERROR) refuse_packed(file_, "it ends too early");
       if (status != Z_OK && status != Z_STREAM_END)
-        refuse_packed(file_, stream_.msg ? stream_.msg : "it is no gzip file");
+        refuse_packed(file_, stream_.msg ? stream_.msg : "it is not a gzip file");
       to.write(std::span{out_}.first(unpacked_bytes - stream_.avail_out));
       written_ += unpacked_bytes - stream_.avail_out;
     }

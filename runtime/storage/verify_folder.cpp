@@ -23,13 +23,13 @@ constexpr std::size_t bytes_at_once = 1 << 20;
 
 [[noreturn]] void report_damage(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
 
-/// What belongs to the folder and is no file, or not there, has been damaged; a file that cannot be inspected may be whole.
+/// What belongs to the folder and is not a file, or not there, has been damaged; a file that cannot be inspected may be whole.
 void require_there(const std::filesystem::path& file) {
   std::error_code error;
   const auto kind = std::filesystem::status(file, error).type();
   if (kind == std::filesystem::file_type::none) throw file_error("read", file, error.value());
   if (kind == std::filesystem::file_type::not_found) report_damage(file.filename().string() + " is missing");
-  if (kind != std::filesystem::file_type::regular) report_damage(file.filename().string() + " is no file");
+  if (kind != std::filesystem::file_type::regular) report_damage(file.filename().string() + " is not a file");
 }
 
 std::string sha256_of(const std::filesystem::path& path) {

@@ -139,7 +139,7 @@ class Network:
         self.tag = f"hy{os.getpid() % 10000}"
         self.names = {}
         self.addresses = {}
-        # entering a namespace mounts: in a chroot whose root is no mount point, making one succeeds and entering it does not
+        # entering a namespace mounts: in a chroot whose root is not a mount point, making one succeeds and entering it does not
         trial = f"{self.tag}t"
         self.real = all(run_quietly("ip", *command)
                         for command in (["link", "add", self.tag, "type", "bridge"], ["link", "set", self.tag, "up"],

@@ -182,7 +182,7 @@ class Process:
 
     def report(self):
         file = self.run_folder / "report.json"
-        return json.loads(file.read_text()) if file.exists() else None  # half a file is no JSON: a failure
+        return json.loads(file.read_text()) if file.exists() else None  # half a file is not JSON: a failure
 
     def steps_trained(self):
         """Steps that this process has trained."""

@@ -243,7 +243,7 @@ TEST_CASE("an impossible adapter is refused with what to do") {
   CHECK_THAT(refusal({.rank = 1, .dropout = 1}, small_gpt2()), Contains("\"dropout\""));
   CHECK_THAT(refusal({.rank = 1, .targets = {}}, small_gpt2()), Contains("\"targets\""));
   CHECK_THAT(refusal({.rank = 1, .targets = {"q_prj"}}, small_llama()),
-             Contains("\"q_prj\", which is no linear map of the model; did you mean \"q_proj\"?"));
+             Contains("\"q_prj\", which is not a linear map of the model; did you mean \"q_proj\"?"));
   CHECK_THAT(refusal({.rank = 1, .targets = {"wte"}}, small_gpt2()),
              Contains("no linear map") && Contains("known: c_attn, c_fc, c_proj, lm_head"));
   CHECK_THAT(refusal({.rank = 1, .targets = {"lm_head"}}, small_gpt2()), Contains("tied"));

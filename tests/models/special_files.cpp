@@ -1,4 +1,4 @@
-// What is no file, in the place of each file that models and data are read from.
+// What is not a file, in the place of each file that models and data are read from.
 
 #include "tests/support/special_files.hpp"
 
@@ -50,7 +50,7 @@ const std::array readings{
 
 }  // namespace
 
-TEST_CASE("what is no file is refused by every reader of models and data") {
+TEST_CASE("what is not a file is refused by every reader of models and data") {
   const temporary_folder folder;
   for (const special_file& special : special_files()) {
     for (const reading& r : readings) {

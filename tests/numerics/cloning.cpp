@@ -231,7 +231,7 @@ TEST_CASE("what cannot begin from a checkpoint is refused before anything is tra
     CHECK_THAT(refusal(clone_of(source, kept)), Contains("it has 3 steps already") && Contains("give more steps"));
   }
   SECTION("no checkpoint") {
-    CHECK_THAT(refusal(clone_of(more, folder.path() / "none")), Contains("is no checkpoint"));
+    CHECK_THAT(refusal(clone_of(more, folder.path() / "none")), Contains("is not a checkpoint"));
   }
   SECTION("a damaged one") {
     fs::resize_file(kept / "shard-0000.safetensors", 100);

@@ -70,7 +70,9 @@ TEST_CASE("a run that is interrupted again and again and resumed elsewhere has p
 TEST_CASE("models that are cut elsewhere continue from the start of a step with plain training's bits", "[resume]") {
   const auto cut_anew = [](std::vector<exact_case>& models, std::mt19937& random) {
     for (auto& m : models) {
-      m.cuts = random() % 3 == 0 ? cut_points{0, 1, 2, 3, 4} : random() % 2 == 0 ? cut_points{0, 3} : cut_points{0, 2, 4};
+      m.cuts = random() % 3 == 0   ? cut_points{0, 1, 2, 3, 4}
+               : random() % 2 == 0 ? cut_points{0, 3}
+                                   : cut_points{0, 2, 4};
     }
   };
   run_options options{.after_step_of = {0, 1, 2}};
@@ -99,7 +101,8 @@ TEST_CASE("what has finished is not run again", "[resume]") {
   }
 }
 
-TEST_CASE("a run that is complete and made longer has the bits of one that was as long from the beginning", "[resume]") {
+TEST_CASE("a run that is complete and made longer has the bits of one that was as long from the beginning",
+          "[resume]") {
   const temporary_folder folder;
   run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
   auto shorter = mixed_workload();
@@ -121,25 +124,29 @@ TEST_CASE("a run that is complete and made longer has the bits of one that was a
   }
 }
 
-TEST_CASE("a model is made no longer where the rates of its steps depend on their number, nor shorter than it is", "[resume]") {
+TEST_CASE("a model is made no longer where the rates of its steps depend on their number, nor shorter than it is",
+          "[resume]") {
   const temporary_folder folder;
   const auto trained = [&](schedule_kind kind, std::uint32_t steps, bool resume) {
     auto model = mixed_workload()[0];
     model.steps = steps;
     model.optimizer.schedule.kind = kind;
-    run_options options{.devices = {tiny()}, .output = folder.path() / std::to_string(static_cast<int>(kind)), .resume = resume};
+    run_options options{
+        .devices = {tiny()}, .output = folder.path() / std::to_string(static_cast<int>(kind)), .resume = resume};
     return train_spilled({model}, options).summary.models[0].status;
   };
   for (const auto kind : {schedule_kind::linear, schedule_kind::cosine}) {
     REQUIRE(trained(kind, 2, false) == model_status::finished);
-    CHECK_THROWS_WITH(trained(kind, 3, true), Catch::Contains("with 3 steps instead of 2") && Catch::Contains("schedule"));
+    CHECK_THROWS_WITH(trained(kind, 3, true),
+                      Catch::Contains("with 3 steps instead of 2") && Catch::Contains("schedule"));
     CHECK(trained(kind, 2, true) == model_status::finished);
   }
   REQUIRE(trained(schedule_kind::constant, 2, false) == model_status::finished);
   CHECK_THROWS_WITH(trained(schedule_kind::constant, 1, true), Catch::Contains("2 steps are done"));
 }
 
-TEST_CASE("metrics of a run that was interrupted have every step and evaluation once, as the report has them", "[resume]") {
+TEST_CASE("metrics of a run that was interrupted have every step and evaluation once, as the report has them",
+          "[resume]") {
   const temporary_folder folder;
   run_options options{.devices = {tiny()}, .output = folder.path(), .interrupt_at = 12};
   options.checkpoint.every_steps = 2;
@@ -173,7 +180,9 @@ TEST_CASE("metrics of a run that was interrupted have every step and evaluation 
 TEST_CASE("the plan of a run can be read while it is under way") {
   const temporary_folder folder;
   std::size_t models = 0;
-  const step_callback look = [&](const step_completed&, control&) { models = load_plan(folder.path() / "plan.json").models.size(); };
+  const step_callback look = [&](const step_completed&, control&) {
+    models = load_plan(folder.path() / "plan.json").models.size();
+  };
   train_spilled(mixed_workload(), {.devices = {tiny()}, .callbacks = {look}, .output = folder.path()});
   CHECK(models == mixed_workload().size());
 }
@@ -198,8 +207,9 @@ TEST_CASE("a model that a callback has stopped stays stopped, with its last eval
   CHECK(again.digest == first.digest);
 }
 
-TEST_CASE("a model whose loss is not finite fails at the same step again when it is resumed; the others are not touched",
-          "[resume]") {
+TEST_CASE(
+    "a model whose loss is not finite fails at the same step again when it is resumed; the others are not touched",
+    "[resume]") {
   const temporary_folder folder;
   auto models = mixed_workload();
   models[1].optimizer.learning_rate = 1e30;

@@ -110,7 +110,7 @@ def compare_values(hydra, name):
 
 
 def compare_modules(hydra, name):
-    """GPT-2's maps are no Linear in transformers: its integration transposes them first."""
+    """GPT-2's maps are not Linear in transformers: its integration transposes them first."""
     torch.manual_seed(SEED)
     model = CASES[name](name).model
     with tempfile.TemporaryDirectory() as path:

@@ -176,7 +176,7 @@ def check(hydra, name, folder):
 
 
 def check_settings(hydra, folder):
-    """--set changes what is compared, and what Hydra refuses is no agreement."""
+    """--set changes what is compared, and what Hydra refuses is not an agreement."""
     with contextlib.chdir(folder):
         pathlib.Path("w.toml").write_text(RUN + plain_records())
         inputs.write_texts("other.jsonl", ["no", "a dog"])
@@ -214,7 +214,7 @@ def check_sharegpt(hydra, folder):
 
 
 def check_missing(hydra, folder):
-    """What is missing is said in a sentence, and is no agreement."""
+    """What is missing is said in a sentence, and is not an agreement."""
     with contextlib.chdir(folder):
         pathlib.Path("w.toml").write_text(RUN + plain_records())
         command = [sys.executable, "-S", compare_data.__file__, "w.toml"]  # without packages

@@ -60,7 +60,7 @@ class Operations:
             raise Refused(f"{place_of(node)}: a batch norm is applied twice in forward(), so that its statistics would change "
                           "twice in a step: use one for each application")
         if any(v.kind != "constant" for v in value):
-            raise Refused(f"{place_of(node)}: the statistics of a batch norm are no buffers of the module")
+            raise Refused(f"{place_of(node)}: the statistics of a batch norm are not buffers of the module")
 
 
 def given_argument(node, index, argument):

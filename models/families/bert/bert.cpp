@@ -116,7 +116,7 @@ chain_description bert(const bert_options& options) {
 bert_head bert_head_named(std::string_view who, std::string_view name) {
   if (name == "masked-lm") return bert_head::masked_lm;
   if (name == "classification") return bert_head::classification;
-  refuse(fmt::format("{}: \"{}\" is no head of bert; there are \"masked-lm\" and \"classification\"", who, shown(name)));
+  refuse(fmt::format("{}: \"{}\" is not a head of bert; there are \"masked-lm\" and \"classification\"", who, shown(name)));
 }
 
 }  // namespace hydra

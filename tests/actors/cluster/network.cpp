@@ -185,7 +185,7 @@ TEST_CASE("addresses are a host and a port", "[cluster]") {
   CHECK(parse_address("[::1]:4000").host == "::1");
   CHECK(to_string(parse_address("[::1]:4000")) == "[::1]:4000");
   for (const char* text : {"", "node", "node:", ":4000", "node:70000", "node:4000x", "tcp://node:4000", "node:4000/"}) {
-    CHECK_THROWS_WITH(parse_address(text), Contains("is no address"));
+    CHECK_THROWS_WITH(parse_address(text), Contains("is not an address"));
   }
 }
 

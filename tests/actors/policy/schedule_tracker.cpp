@@ -39,7 +39,8 @@ class scripted final : public policy {
 };
 
 /// `devices` of speed 1 with one credit each and `models` models that have announced their first unit.
-schedule_tracker open(std::uint32_t devices, std::uint32_t models, std::unique_ptr<policy> p = std::make_unique<sharded_lrtf>()) {
+schedule_tracker open(std::uint32_t devices, std::uint32_t models,
+                      std::unique_ptr<policy> p = std::make_unique<sharded_lrtf>()) {
   schedule_tracker b{std::move(p)};
   for (std::uint32_t d = 0; d < devices; ++d) {
     b.add_device(device_id{d}, 1.0);

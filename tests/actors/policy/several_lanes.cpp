@@ -188,7 +188,7 @@ TEST_CASE("lanes: with a device for each lane a shard is loaded where another de
   CHECK(w.taken(0) == lane{1, 1});
 }
 
-TEST_CASE("lanes: with a device for each wave, waves without long loads are no pipeline") {
+TEST_CASE("lanes: with a device for each wave, waves without long loads are not a pipeline") {
   for (const std::size_t devices : {1, 2}) {
     lanes_world w(devices, 1, two_waves);
     w.loads_take(1);

@@ -186,7 +186,7 @@ TEST_CASE("a device is busy from a completed unit until the next is overdue", "[
   CHECK_THAT(p.text(), Contains("0/2 devices busy"));
 }
 
-TEST_CASE("units are no reason for plain lines", "[progress]") {
+TEST_CASE("units are not reason for plain lines", "[progress]") {
   plain p;
   p.printer.unit_completed(device_id{0}, 1s, after(100s));
   CHECK(p.text().empty());

@@ -54,7 +54,7 @@ std::vector<std::string> continued(const std::string& text, const std::vector<mo
 
 }  // namespace
 
-TEST_CASE("tokens are those that are no padding, counted from the step where a run is resumed as from the first") {
+TEST_CASE("tokens are those that are not padding, counted from the step where a run is resumed as from the first") {
   const temporary_folder folder;
   auto padded = entry("a", {3.0F});
   padded.facts.tokens =

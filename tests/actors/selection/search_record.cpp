@@ -58,14 +58,14 @@ TEST_CASE("a last line that was being written is left out", "[selection]") {
   CHECK(parse_search_records("").empty());
 }
 
-TEST_CASE("a line that is no decision is damage, with its number", "[selection]") {
+TEST_CASE("a line that is not a decision is damage, with its number", "[selection]") {
   const std::string line = to_json_line(with_copy);
   for (const char* bad : {"{\n", "3\n", "{}\n", "\n",
                           R"({"trial":1,"steps":2,"score":3,"decisions":[]})"
                           "\n",
                           R"({"trial":"a","ended":true,"decisions":[{"trial":"a","steps":1,"verdict":"perhaps"}]})"
                           "\n"})
-    CHECK_THAT(failure(line + bad), Catch::StartsWith("line 2 is no decision of a search: "));
+    CHECK_THAT(failure(line + bad), Catch::StartsWith("line 2 is not a decision of a search: "));
 }
 
 TEST_CASE("records of another search are refused when they are replayed", "[selection]") {

@@ -66,7 +66,7 @@ TEST_CASE("samples of text are shown as the model sees them, with what is taught
   CHECK_THAT(o.out, Contains("as gpt sees it: 1 training sample, 0 validation samples") &&
                         Contains("train 0: i64[2, 6]") && Contains("\"a\" *\"b\"") && Contains("| \"c\" *\"\\n\"") &&
                         Contains(", inputs: 2 tokens and 4 of padding; 2 targets with a loss\n") &&
-                        Contains("\n*: a target with a loss; the last one of a record is no input; |: another"));
+                        Contains("\n*: a target with a loss; the last one of a record is not an input; |: another"));
   const auto j = json::parse(show(folder, text, "--json").out);
   const auto tokens = j.at(0).at("samples").at(0).at("tokens");
   CHECK(tokens.at(0) == json{{"id", 'a'}, {"text", "a"}, {"taught", false}});

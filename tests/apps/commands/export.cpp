@@ -154,7 +154,7 @@ TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is
   train_two(folder);
   check_refused(run_hydra(folder, "export run mlp out"), "a model of family mlp cannot be exported");
   check_refused(run_hydra(folder, "export run gtp out"), "there is no model \"gtp\"; did you mean \"gpt\"?");
-  check_refused(run_hydra(folder, "export tiny gpt out"), "is no run folder");
+  check_refused(run_hydra(folder, "export tiny gpt out"), "is not a run folder");
   check_refused(run_hydra(folder, "export run gpt no/such"), "there is no folder");
   check_refused(run_hydra(folder, "export run gpt ''"), "the folder to export into has no name");
   check_refused(run_hydra(folder, "export run gpt " + std::string(300, 'a')), "aaa…: File name too long");

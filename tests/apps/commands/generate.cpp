@@ -198,7 +198,7 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   check_refused(folder, "runs/w --prompt-ids '" + many + "'", "context of 32 has no place");
   check_refused(folder, "runs/w --prompt-ids '1 2' --tokens 31", "at most 30 do");
   check_refused(folder, "runs/w --prompt-ids '1 5000'", "token id 5000");
-  check_refused(folder, "runs/w --prompt-ids 'a b'", "\"a\" is no token id");
+  check_refused(folder, "runs/w --prompt-ids 'a b'", "\"a\" is not a token id");
   check_refused(folder, "runs/w --prompt-ids ''", "no token");
   check_refused(folder, "runs/w --prompt hello", "give --tokenizer, or --prompt-ids");
   check_refused(folder, "runs/w --prompt hello --tokenizer ''", "--tokenizer is empty");
@@ -215,7 +215,7 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
 TEST_CASE("sources that are neither a checkpoint nor a run, and families that write no text, are refused") {
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "empty");
-  check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is no folder");
+  check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is not a folder");
   check_refused(folder, std::string(300, 'a') + " --prompt-ids 1", "aaa…: File name too long");
   check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
   folder.write("w.toml", bent_in(bent("synthetic-language", "synthetic-classes"),
@@ -366,7 +366,7 @@ TEST_CASE("generate notes what generation_config.json says that it does not do, 
   folder.write("m/generation_config.json", R"({"eos_token_id": "<|endoftext|>"})");
   const outcome wrong = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
   CHECK(wrong.status == 2);
-  CHECK_THAT(wrong.err, Contains("m/generation_config.json: eos_token_id: \"<|endoftext|>\" is no integer"));
+  CHECK_THAT(wrong.err, Contains("m/generation_config.json: eos_token_id: \"<|endoftext|>\" is not an integer"));
 }
 
 TEST_CASE("generate notes what an old config.json says of generation, unless generation_config.json is there") {
@@ -399,7 +399,7 @@ TEST_CASE("where generation_config.json is, config.json does not say what ends a
   CHECK(run_hydra(folder, how).out == whole);
 }
 
-TEST_CASE("dropout that is not trained with is no obstacle to writing a text") {
+TEST_CASE("dropout that is not trained with is not an obstacle to writing a text") {
   const temporary_folder folder;
   nlohmann::json config = test::tiny_gpt2_config();
   config.update({{"embd_pdrop", 0.1}, {"resid_pdrop", 0.2}});

@@ -156,13 +156,13 @@ TEST_CASE("a node waits for a run whose folder vanishes for a moment, also where
 TEST_CASE("an address that is written like a path or with a scheme is refused at once, with how to write it") {
   const temporary_folder folder;
   for (const char* const to : {"tcp://host:7878", "host:7878/", "host:7878/run"})
-    CHECK_THAT(node_refusal(folder, "--join " + std::string{to}), Contains(to) && Contains("is no address: HOST:PORT"));
+    CHECK_THAT(node_refusal(folder, "--join " + std::string{to}), Contains(to) && Contains("is not an address: HOST:PORT"));
   REQUIRE(::setenv("HYDRA_COORDINATOR", "tcp://host:7878", 1) == 0);
-  CHECK_THAT(node_refusal(folder, ""), Contains("\"tcp://host:7878\" is no address: HOST:PORT"));
+  CHECK_THAT(node_refusal(folder, ""), Contains("\"tcp://host:7878\" is not an address: HOST:PORT"));
   ::unsetenv("HYDRA_COORDINATOR");
 }
 
-TEST_CASE("a node waits no longer than its patience for a run, and not at all for a damaged one, or for what is no run") {
+TEST_CASE("a node waits no longer than its patience for a run, and not at all for a damaged one, or for what is not a run") {
   const temporary_folder folder;
   const outcome none = run_hydra(folder, "node --join ./there --patience 0s");
   CHECK(none.status == 130);
@@ -173,8 +173,8 @@ TEST_CASE("a node waits no longer than its patience for a run, and not at all fo
   CHECK_THAT(empty.err, Contains("no cluster.json in that folder yet") && Contains("; gave up after"));
   folder.write("there/report.json", "{}");
   CHECK(run_hydra(folder, "node --join there --patience 0s").status == 130);  // it may be resumed with --listen
-  CHECK_THAT(node_refusal(folder, "--join there/report.json"), Contains("is no address: HOST:PORT"));
-  CHECK_THAT(node_refusal(folder, "--join elsewhere"), Contains("is no address: HOST:PORT"));
+  CHECK_THAT(node_refusal(folder, "--join there/report.json"), Contains("is not an address: HOST:PORT"));
+  CHECK_THAT(node_refusal(folder, "--join elsewhere"), Contains("is not an address: HOST:PORT"));
   folder.write("there/cluster.json", "{\"run\": 1}");
   CHECK_THAT(node_refusal(folder, "--join there"), Contains("there/cluster.json: is damaged: delete it"));
 }

@@ -198,7 +198,7 @@ TEST_CASE("a saved plan that does not suit is refused where the cuts are given")
   folder.write("plan.json", "half a pl");
   const outcome garbage = plan(folder, saved);
   CHECK(garbage.status == 2);
-  CHECK_THAT(garbage.err, StartsWith("w.toml:17: model.cuts: ") && Contains("is no JSON"));
+  CHECK_THAT(garbage.err, StartsWith("w.toml:17: model.cuts: ") && Contains("is not JSON"));
 }
 
 TEST_CASE("a plan that cannot fit ends with status 3 and the sufficient memory") {

@@ -74,11 +74,11 @@ TEST_CASE("numbers that an option cannot hold are refused with its name, not tak
       INFO(option << " " << number << " -> " << o.err);
       CHECK(o.status == 2);
       CHECK_THAT(o.err, Contains("hydra: " + option.substr(option.find("--")) + ": \"") &&
-                            Contains("\" is no whole number from 0 to 18446744073709551615"));
+                            Contains("\" is not a whole number from 0 to 18446744073709551615"));
     }
   const outcome o = run_hydra(folder, "generate r --tokens 99999999999999999999");
   CHECK(o.status == 2);
-  CHECK_THAT(o.err, Contains("hydra: --tokens: \"99999999999999999999\" is no whole number from "));
+  CHECK_THAT(o.err, Contains("hydra: --tokens: \"99999999999999999999\" is not a whole number from "));
 }
 
 TEST_CASE("digits after a zero are decimal") {

@@ -111,7 +111,7 @@ TEST_CASE("a ranking that cannot be read is a note, and the models are shown wit
   CHECK(o.status == 0);
   CHECK_THAT(o.out, StartsWith("model  shards  steps"));
   CHECK_THAT(o.err,
-             StartsWith("note: the ranking of the search is not shown: runs/w/search.jsonl: line 1 is no decision"));
+             StartsWith("note: the ranking of the search is not shown: runs/w/search.jsonl: line 1 is not a decision"));
 }
 
 TEST_CASE("a note of a report is shown as no terminal obeys it") {
@@ -153,11 +153,11 @@ TEST_CASE("a run without a trace has a page without a timeline") {
   CHECK_THAT(folder.read("page.html"), Contains("loss curves") && !Contains("timeline of the devices"));
 }
 
-TEST_CASE("what is no run is refused") {
+TEST_CASE("what is not a run is refused") {
   const temporary_folder folder;
   check_no_report(folder, "none --html page.html", "none: no such run folder");
   std::filesystem::create_directory(folder.path() / "empty");
-  check_no_report(folder, "empty --html page.html", "\"empty\" is no run folder: it holds no workload.toml");
+  check_no_report(folder, "empty --html page.html", "\"empty\" is not a run folder: it holds no workload.toml");
   write_run(folder, full_report.substr(0, 300));
   check_no_report(folder, "run --html page.html", "run/report.json: not valid JSON");
   check_no_report(folder, "run/report.json", "run/report.json: a file");
@@ -177,12 +177,12 @@ TEST_CASE("a trace that is a folder is refused before a page is written") {
   check_no_report(folder, "run --html page.html", "run/trace.json: a folder; a file is expected");
 }
 
-TEST_CASE("a page never overwrites what is no page") {
+TEST_CASE("a page never overwrites what is not a page") {
   const temporary_folder folder;
   write_run(folder, full_report);
   check_no_report(folder, "run --html ''", "--html is empty: the name of a file is expected");
   check_no_report(folder, "run --html " + std::string(300, 'a'), "--html aaa");
-  check_no_report(folder, "run --html run/report.json", "--html run/report.json: exists, is no HTML page");
+  check_no_report(folder, "run --html run/report.json", "--html run/report.json: exists, is not an HTML page");
   CHECK(folder.read("run/report.json") == full_report);
   check_no_report(folder, "run --html run", "--html run: the name of a file");
   check_no_report(folder, "run --html none/page.html", "--html none/page.html: there is no folder");

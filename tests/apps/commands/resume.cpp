@@ -134,7 +134,7 @@ TEST_CASE("a workload that does not fit its new devices is refused, and the run 
   CHECK(folder.read("runs/w/checkpoints/gpt/precious") == "as it was");
 }
 
-TEST_CASE("a folder that is no run's is refused and left as it is") {
+TEST_CASE("a folder that is not a run's is refused and left as it is") {
   const temporary_folder folder;
   fs::create_directories(folder.path() / "mine");
   folder.write("mine/letter", "precious");
@@ -147,7 +147,7 @@ TEST_CASE("a folder that is no run's is refused and left as it is") {
   }
   CHECK(folder.read("mine/letter") == "precious");
   CHECK(folder.read("mine/.letter.99999999.tmp") == "precious, too");
-  CHECK_THAT(resume(folder, example, "--output mine").err, Contains("is no run folder: it holds no workload.toml"));
+  CHECK_THAT(resume(folder, example, "--output mine").err, Contains("is not a run folder: it holds no workload.toml"));
 }
 
 TEST_CASE("a recorded workload that is none is refused by name") {
@@ -156,7 +156,7 @@ TEST_CASE("a recorded workload that is none is refused by name") {
   folder.write("runs/w/workload.toml", "seed = \n");
   CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("runs/w/workload.toml:1: not valid TOML"));
   folder.write("runs/w/workload.toml", "[tool]\nname = \"poetry\"\n");
-  CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("w.toml: run.output: \"runs/w\" is no run folder"));
+  CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("w.toml: run.output: \"runs/w\" is not a run folder"));
 }
 
 TEST_CASE("two runs do not share a folder") {

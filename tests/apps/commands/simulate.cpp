@@ -176,9 +176,9 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, reference_results, reference_results + ": format: ");
   check_no_simulation(folder, instances, instances + "report.json: no such file");
   check_no_simulation(folder, "w.toml --driver loop", "--driver loop runs instances");
-  check_no_simulation(folder, "w.toml --nodes 1,fast", "--nodes 1,fast: \"fast\" is no speed");
-  check_no_simulation(folder, "w.toml --nodes 1,0", "--nodes 1,0: \"0\" is no speed");
-  check_no_simulation(folder, "w.toml --nodes 1 --link 0B/s", "--link: 0 is no rate; such as 125MB/s");
+  check_no_simulation(folder, "w.toml --nodes 1,fast", "--nodes 1,fast: \"fast\" is not a speed");
+  check_no_simulation(folder, "w.toml --nodes 1,0", "--nodes 1,0: \"0\" is not a speed");
+  check_no_simulation(folder, "w.toml --nodes 1 --link 0B/s", "--link: 0 is not a rate; such as 125MB/s");
   check_no_simulation(folder, "w.toml --nodes ''", "--nodes: no speed is given");
   check_no_simulation(folder, "w.toml --nodes 1 --link 10Gbit/s", "--link: \"10Gbit/s\"");
   check_no_simulation(folder, "w.toml --link 1GB/s", "--link is the network between --nodes");

@@ -93,9 +93,9 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("none.txt --tokenizer bytes --output none.bin", "none.txt");
   refused("records.jsonl --tokenizer bytes --field body --output none.bin",
           "records.jsonl:1: there is no \"body\" (known: other, text)");
-  refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl:2: \"text\" is no text but of type number");
+  refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl:2: \"text\" is not text but of type number");
   refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl:1: no JSON");
-  refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are no multiple of 4");
+  refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are not a multiple of 4");
   refused("learn.txt --tokenizer none --output none.bin", "none: no such file");
   refused("learn.txt --tokenizer bytes --output t.json", "exists and is not overwritten");
   refused("learn.txt --output none.bin", "which tokenizer?");

@@ -46,7 +46,7 @@ TEST_CASE("models that are added come last, as a grid has them, and stand in the
   CHECK(all.options.name == w.options.name);
 }
 
-TEST_CASE("models that are added are no trials of a search, whatever steps they have") {
+TEST_CASE("models that are added are not trials of a search, whatever steps they have") {
   const std::string search =
       "[search]\nkind = \"halving\"\nsamples = 4\nfirst = 1\nfactor = 2\nspace.learning_rate = { log_uniform = [1e-5, "
       "1e-3] }\n";

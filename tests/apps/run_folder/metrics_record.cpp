@@ -72,7 +72,7 @@ TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier 
   CHECK(parsed_metrics("", plan, 110, true).unfinished == "under way; no step is reported yet");
 }
 
-TEST_CASE("a step far behind all others is no step of the run, whose list of losses would take the memory") {
+TEST_CASE("a step far behind all others is not a step of the run, whose list of losses would take the memory") {
   const recorded_run r = parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 900000000, \"loss\": 2}\n", plan, 110, true);
   CHECK(r.summary.models[1].loss.size() == 3);
 }

@@ -78,12 +78,12 @@ TEST_CASE("what a report lacks is absent, not wrong") {
   CHECK(r.summary.models[0].validation.empty());
 }
 
-TEST_CASE("what is no report is refused with the file's name") {
+TEST_CASE("what is not a report is refused with the file's name") {
   CHECK_THAT(report_refusal(full_report.substr(0, full_report.size() / 2)),
              StartsWith("report.json: not valid JSON at byte ") && Contains("truncated"));
   CHECK_THAT(report_refusal(""), StartsWith("report.json: not valid JSON"));
-  CHECK_THAT(report_refusal("[]"), StartsWith("report.json: this is no report"));
-  CHECK_THAT(report_refusal("{}"), StartsWith("report.json: this is no report"));
+  CHECK_THAT(report_refusal("[]"), StartsWith("report.json: this is not a report"));
+  CHECK_THAT(report_refusal("{}"), StartsWith("report.json: this is not a report"));
   CHECK_THAT(report_refusal("{\"models\": 3}"), StartsWith("report.json: not what a run writes"));
   CHECK_THAT(report_refusal("{\"models\": [3]}"), StartsWith("report.json: not what a run writes"));
   CHECK_THAT(report_refusal("{\"models\": [], \"bounds\": 3}"), StartsWith("report.json: not what a run writes"));
@@ -91,7 +91,7 @@ TEST_CASE("what is no report is refused with the file's name") {
   CHECK_THAT(report_refusal("{\"models\": [], \"name\": \"\xFF\"}"), StartsWith("report.json: not valid JSON"));
 }
 
-TEST_CASE("a folder without a report is refused, and so is what is no folder") {
+TEST_CASE("a folder without a report is refused, and so is what is not a folder") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(read_report(folder.path() / "none"), Contains("none: no such run folder"));
   CHECK_THROWS_WITH(read_report(folder.write("file", "")), Contains("file: a file; the folder of a run is expected"));

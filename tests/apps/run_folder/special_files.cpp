@@ -1,4 +1,4 @@
-// What is no file, in the place of each file of a run folder and of each that a command is given.
+// What is not a file, in the place of each file of a run folder and of each that a command is given.
 
 #include "tests/support/special_files.hpp"
 
@@ -55,7 +55,7 @@ const std::array named_readings{
 
 }  // namespace
 
-TEST_CASE("what is no file is refused by every reader of a run folder and of what a command is given") {
+TEST_CASE("what is not a file is refused by every reader of a run folder and of what a command is given") {
   const temporary_folder folder;
   for (const special_file& special : special_files()) {
     if (special.refusal == "no such file") continue;  // some of these files need not be there
@@ -71,7 +71,7 @@ TEST_CASE("what is no file is refused by every reader of a run folder and of wha
   }
 }
 
-TEST_CASE("a state.json that is no file is damage of its checkpoint, which is passed over") {
+TEST_CASE("a state.json that is not a file is damage of its checkpoint, which is passed over") {
   const temporary_folder folder;
   for (const special_file& special : special_files()) {
     special.make(folder.path() / "state.json");

@@ -142,7 +142,7 @@ TEST_CASE("the socket of a run that was killed is replaced; another file of that
   CHECK(folder.read("control.sock") == "mine");
 }
 
-TEST_CASE("what is no command is answered by an error that says why, and the connection goes on") {
+TEST_CASE("what is not a command is answered by an error that says why, and the connection goes on") {
   const temporary_folder folder;
   fake_steering run;
   const control_server server{run, folder.path()};
@@ -344,7 +344,7 @@ TEST_CASE("where no run is under way the client says so, and what to do") {
   const nlohmann::ordered_json status{{"command", "status"}};
   const auto ask = [&](const std::filesystem::path& run) { return ask_run(run, status); };
   CHECK_THROWS_WITH(ask(folder.path() / "none"), Contains("no such run folder"));
-  CHECK_THROWS_WITH(ask(folder.path()), Contains("this is no run folder: it holds no workload.toml"));
+  CHECK_THROWS_WITH(ask(folder.path()), Contains("this is not a run folder: it holds no workload.toml"));
   CHECK_THROWS_WITH(ask(folder.write("file", "")), Contains("a file; the folder of a run is expected"));
   folder.write("plan.json", "{}");
   CHECK_THROWS_WITH(ask(folder.path()), Contains("the run of a C++ program, which alone steers it"));

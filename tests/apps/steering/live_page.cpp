@@ -205,7 +205,7 @@ TEST_CASE("at the end of the run its viewers are told, and nothing stays open") 
   CHECK(open_descriptors() == descriptors);
 }
 
-TEST_CASE("bytes that are no request do not disturb the page") {
+TEST_CASE("bytes that are not a request do not disturb the page") {
   const served_run s;
   std::vector<descriptor> open;
   for (const std::string& bytes :

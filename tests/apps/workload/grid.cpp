@@ -168,7 +168,7 @@ TEST_CASE("a grid of too many models is refused before it is expanded") {
              StartsWith("w.toml:18: model.grid: more than 10000"));
 }
 
-TEST_CASE("a placeholder that is no key of the grid is refused") {
+TEST_CASE("a placeholder that is not a key of the grid is refused") {
   CHECK_THAT(grid_refusal("seed = [1]\n", "m{sed}"),
              StartsWith("w.toml:12: model.name: {sed}") && Contains("\"seed\""));
   CHECK_THAT(grid_refusal("seed = [1]\n", "m{seed"), StartsWith("w.toml:12: model.name: "));

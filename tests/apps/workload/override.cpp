@@ -142,14 +142,14 @@ TEST_CASE("an override of a key that a grid varies is not ignored") {
                                                        Contains("the grid at w.toml:") && Contains("model.grid."));
 }
 
-TEST_CASE("what is no override is refused with what is allowed") {
+TEST_CASE("what is not an override is refused with what is allowed") {
   for (const char* garbage : {"", "run.seed", "run seed 3"})
     CHECK_THAT(set_refusal({garbage}), StartsWith("--set ") && Contains("no \"=\"") && Contains("key=value"));
   for (const char* empty : {"=3", ".=3", "run.=3", ".seed=3", "run..seed=3", "  =3"})
     CHECK_THAT(set_refusal({empty}), StartsWith("--set ") && Contains("is empty") && Contains("key=value"));
   for (const char* no_value : {"run.seed=", "run.seed=[1", "run.name=two words", "run.name=\"open", "run.seed={ a = }",
                                "run.seed=3\nrun.name=4", "run.name=a=b", "run.name=\xFF\xFE x"})
-    CHECK_THAT(set_refusal({no_value}), StartsWith("--set ") && Contains("is no value; allowed are TOML values"));
+    CHECK_THAT(set_refusal({no_value}), StartsWith("--set ") && Contains("is not a value; allowed are TOML values"));
 }
 
 TEST_CASE("an unknown path of an override is refused with the nearest key") {
@@ -170,7 +170,7 @@ TEST_CASE("an unknown model of an override is refused with the nearest name") {
   CHECK_THAT(set_refusal({"model.optimiser.learning_rate=1"}), StartsWith("--set ") && Contains("mean \"optimizer\""));
 }
 
-TEST_CASE("a key inside something that is no table is refused") {
+TEST_CASE("a key inside something that is not a table is refused") {
   CHECK_THAT(set_refusal({"run.seed.low=3"}),
              StartsWith("--set run.seed.low=3: ") && Contains("\"run.seed\" is 7 (w.toml:2)"));
   CHECK_THAT(set_refusal({"model.steps.most=3"}), StartsWith("--set ") && Contains("\"steps\" is 3"));

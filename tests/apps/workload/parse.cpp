@@ -25,7 +25,7 @@ TEST_CASE("lines may end as on Windows") {
   CHECK(t.find("b")->where.line == 2);
 }
 
-TEST_CASE("a path through something that is no table is refused where that is written") {
+TEST_CASE("a path through something that is not a table is refused where that is written") {
   value_table t = parse_toml("\noptimizer = 3\n", "f.toml");
   CHECK_THROWS_WITH(set_path(t, "optimizer.learning_rate", text_value("x", {})),
                     Catch::StartsWith("f.toml:2: optimizer: 3 ") && Catch::Contains("needs a table"));

@@ -10,7 +10,7 @@ namespace hydra::apps {
 
 using Catch::Contains;
 
-TEST_CASE("relative paths of data, tokenizers, checkpoints and plans start at another folder, what is no path stays") {
+TEST_CASE("relative paths of data, tokenizers, checkpoints and plans start at another folder, what is not a path stays") {
   value_table root = parse_toml(R"([run]
 name = "w"
 output = "runs/w"

@@ -270,7 +270,7 @@ TEST_CASE("a name used twice is refused with both places") {
              StartsWith("w.toml:19: model.name: \"gpt\" is used twice") && Contains("w.toml:11"));
 }
 
-TEST_CASE("names that are no folder names are refused") {
+TEST_CASE("names that are not folder names are refused") {
   CHECK_THAT(refusal(bent("\"gpt\"", "\"a/b\"")), StartsWith("w.toml:12: model.name: "));
   CHECK_THAT(refusal(bent("\"gpt\"", "\"\"")), StartsWith("w.toml:12: model.name: "));
   CHECK_THAT(refusal(bent("\"gpt\"", "\"a\\u202eb\"")), StartsWith("w.toml:12: model.name: \"a\\u202eb\" cannot name"));

@@ -79,7 +79,7 @@ TEST_CASE("an answer that is not to be learnt has no loss, and does not count as
   CHECK_THROWS_WITH(encoded(c), Contains("message 2 is by \"user\" and is marked to be learnt"));
 }
 
-TEST_CASE("in every named template an answer that is not to be learnt is no piece with a loss") {
+TEST_CASE("in every named template an answer that is not to be learnt is not a piece with a loss") {
   class any_token final : public letter_tokenizer {
    public:
     any_token() : letter_tokenizer(letter_tokenizer::plain()) {}

@@ -56,7 +56,7 @@ TEST_CASE("a record can be read from its offset") {
   CHECK(record_at(file(text), 16).fields == fields{"4", "5"});
 }
 
-TEST_CASE("separators may be others, and a byte order mark is no field") {
+TEST_CASE("separators may be others, and a byte order mark is not a field") {
   CHECK(records("a;b,c\n", ';')[0].fields == fields{"a", "b,c"});
   CHECK(records("a\t\tb c\n", '\t')[0].fields == fields{"a", "", "b c"});
   CHECK(records("\xEF\xBB\xBFid,x\n")[0] == csv_record{1, 3, {"id", "x"}});

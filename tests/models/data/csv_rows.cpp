@@ -128,14 +128,14 @@ TEST_CASE("a column of texts or an empty cell is refused with what to do") {
   const row_files files;
   const std::string_view people = "kind,age,town,fare\na,30,Rome,7\nb,,Bonn,8\n";
   CHECK_THAT(refusal(files.options(people)),
-             Contains("train.csv:2: \"Rome\" in column \"town\" is no number; write one, or leave the column out: "
+             Contains("train.csv:2: \"Rome\" in column \"town\" is not a number; write one, or leave the column out: "
                       "columns = [\"age\", \"fare\"]"));
   CHECK_THAT(refusal(files.options(people, {.target = "kind", .columns = {"age", "fare"}})),
              Contains("train.csv:3: column \"age\" is empty; fill it in, leave the row out, or leave the column out: "
                       "columns = [\"fare\"]"));
   CHECK_THAT(refusal(files.options("kind,town\na,Rome\n")), Contains("naming those of numbers: columns = [...]"));
   CHECK_THAT(refusal(files.options("x,y\n1,low\n", {.target = "y", .regression = true})),
-             Contains("\"low\" in column \"y\" is no number; write one, or leave out regression = true"));
+             Contains("\"low\" in column \"y\" is not a number; write one, or leave out regression = true"));
 }
 
 TEST_CASE("rows that cannot be read are counted, and left out if they may be") {
@@ -166,7 +166,7 @@ TEST_CASE("columns of the validation file that the training file lacks are named
 TEST_CASE("invalid rows are refused by file and line") {
   const row_files files;
   CHECK_THAT(refusal(files.options("kind,x\na,1\nb,two\n")),
-             Contains("train.csv:3: \"two\" in column \"x\" is no number"));
+             Contains("train.csv:3: \"two\" in column \"x\" is not a number"));
   CHECK_THAT(refusal(files.options("kind,x\na,1\nb,\n")), Contains("train.csv:3: column \"x\" is empty"));
   for (const char* number : {"nan", "inf", "1e99", "1x"})
     CHECK_THAT(refusal(files.options(std::string{"kind,x\na,"} + number + "\n")), Contains("train.csv:2: "));

@@ -105,7 +105,7 @@ TEST_CASE("the format of a file is determined by its bytes") {
 TEST_CASE("a file that is not an image, or is damaged, is refused by name") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(outline_of(folder.write("a.png", "hello")),
-                    Contains("a.png is no JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it"));
+                    Contains("a.png is not a JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it"));
   for (const char* name : {"b.png", "b.jpg"}) {
     const auto file = folder.path() / name;
     const bool png = file.extension() == ".png";

@@ -54,7 +54,7 @@ TEST_CASE("invalid folders are refused by name") {
   folder.write("dog/a.png", "");
   CHECK_THROWS_WITH(list_images(folder.path(), {"cat", "dog"}, true), Contains("cat has no file of an image"));
   CHECK(list_images(folder.path(), {"cat", "dog"}, false).size() == 1);
-  CHECK_THROWS_WITH(list_images(folder.path(), {"ant", "cat"}, false), Contains("dog is no class"));
+  CHECK_THROWS_WITH(list_images(folder.path(), {"ant", "cat"}, false), Contains("dog is not a class"));
 }
 
 TEST_CASE("a validation share is taken from each class, the same one every time") {
@@ -87,7 +87,7 @@ TEST_CASE("a validation share leaves an image of each class to train on") {
   CHECK(std::ranges::count(train, 1, &labelled_image::label) == 1);
 }
 
-TEST_CASE("links that lead nowhere or back, pipes and sockets are no images, and are counted") {
+TEST_CASE("links that lead nowhere or back, pipes and sockets are not images, and are counted") {
   const temporary_folder folder;
   fill(folder, 1, 1);
   const std::filesystem::path cat = folder.path() / "cat";

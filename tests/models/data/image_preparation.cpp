@@ -211,19 +211,19 @@ TEST_CASE("CIFAR's images are scaled as the checkpoint of the model says it, too
   CHECK(has_note(data->notes(), "size is 224 x 224, but samples are 32 x 32"));
 }
 
-TEST_CASE("files that are no images of a class are counted and named") {
+TEST_CASE("files that are not images of a class are counted and named") {
   const temporary_folder folder;
   write_pets(folder);
   const image_folders o{.train = folder.path() / "pets"};
   CHECK(open_data(images(o), 0)->notes().empty());
   folder.write("pets/metadata.csv", "");
   const std::string one = open_data(images(o), 0)->notes().at(0);
-  CHECK(one.ends_with("pets: 1 file is no image of a class by name and place, and not read: metadata.csv"));
+  CHECK(one.ends_with("pets: 1 file is not an image of a class by name and place, and not read: metadata.csv"));
   for (const char* name : {"cat/a.txt", "cat/b.txt", "dog/c.json"})
     folder.write(std::filesystem::path{"pets"} / name, "");
   CHECK(open_data(images(o), 0)
             ->notes()
             .at(0)
-            .ends_with("4 files are no image of a class by name and place, and not read: "
+            .ends_with("4 files are not an image of a class by name and place, and not read: "
                        "cat/a.txt, cat/b.txt, dog/c.json, ..."));
 }

@@ -56,7 +56,7 @@ TEST_CASE("a line that is not a record is refused by file and line") {
   CHECK_THAT(refusal(good + "{\"text\": \"b\"\n"), Contains("f.jsonl:3: no JSON (byte "));
   CHECK_THAT(refusal(good + "[1]\n"), Contains("f.jsonl:3: an object is expected, this is of type array"));
   CHECK_THAT(refusal(good + "{\"txet\": \"b\"}"), Contains("f.jsonl:3: there is no \"text\"; did you mean \"txet\"?"));
-  CHECK_THAT(refusal(good + "{\"text\": 7}"), Contains("f.jsonl:3: \"text\" is no text but of type number"));
+  CHECK_THAT(refusal(good + "{\"text\": 7}"), Contains("f.jsonl:3: \"text\" is not text but of type number"));
   CHECK_THAT(refusal(good + "{\"text\": \"\"}"), Contains("f.jsonl:3: \"text\" is empty"));
   CHECK_THAT(refusal(good + "{\"text\": \"\xFF\"}"), Contains("f.jsonl:3: is not UTF-8: byte 10 of the line is 0xff"));
   CHECK_THAT(refusal(good + "{\"text\": \"\\ud800\"}"), Contains("f.jsonl:3: no JSON"));
@@ -85,8 +85,8 @@ TEST_CASE("NaN and Infinity, which Python writes, are null, and are counted") {
   CHECK(r.record(0).text == "a NaN, \"-Infinity\" \\");
   CHECK(r.notes() == std::vector<std::string>{
                          file.string() + ": fields that are not read: \"more\"",
-                         file.string() + ": NaN and Infinity, which are no JSON, are read as null in 1 record"});
-  CHECK(refusal("{\"text\": NaN}") == "f.jsonl:1: \"text\" is no text but of type null");
+                         file.string() + ": NaN and Infinity, which are not JSON, are read as null in 1 record"});
+  CHECK(refusal("{\"text\": NaN}") == "f.jsonl:1: \"text\" is not text but of type null");
   CHECK_THAT(refusal("{\"text\": \"a\", \"v\": 0.\n"), Contains("f.jsonl:1: no JSON (byte ") && !Contains("NaN"));
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("records that cannot be read are counted, and left out if they may be"
         "f.jsonl:2: \"text\" is empty (1 of 2 records cannot be read; bad_rows = \"leave-out\" in [data.NAME] leaves "
         "them out)");
   CHECK_THAT(refusal(text),
-             Contains("f.jsonl:2: \"text\" is empty (4 of 6 records cannot be read: line 4: \"text\" is no text") &&
+             Contains("f.jsonl:2: \"text\" is empty (4 of 6 records cannot be read: line 4: \"text\" is not text") &&
                  Contains("; line 6: no JSON") && Contains("; ...; bad_rows = \"leave-out\""));
   const temporary_folder folder;
   const auto file = folder.write("f.jsonl", text);
@@ -125,12 +125,12 @@ TEST_CASE("what is said of many bad records is said once, with their number and 
   const std::string text = empty + empty + "{\"text\": \"a\"}\n" + number + empty + number + empty + empty;
   CHECK(refusal(text) ==
         "f.jsonl:1: \"text\" is empty (7 of 8 records cannot be read: the same in lines 2, 5, ... (4 records); lines 4, 6: "
-        "\"text\" is no text but of type number; bad_rows = \"leave-out\" in [data.NAME] leaves them out)");
+        "\"text\" is not text but of type number; bad_rows = \"leave-out\" in [data.NAME] leaves them out)");
   const temporary_folder folder;
   const auto file = folder.write("f.jsonl", text);
   CHECK(jsonl_records{file, {.bad_rows = bad_row_rule::leave_out}}.notes() ==
         std::vector{file.string() + ": 7 of 8 records cannot be read and are left out: lines 1, 2, 5, ... (5 records): "
-                                    "\"text\" is empty; lines 4, 6: \"text\" is no text but of type number"});
+                                    "\"text\" is empty; lines 4, 6: \"text\" is not text but of type number"});
 }
 
 TEST_CASE("a file of which no record can be read is refused, whatever is left out") {

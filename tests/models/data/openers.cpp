@@ -194,7 +194,7 @@ TEST_CASE("conversations are written by a template, and packed") {
     return open_data(chat({.train = refused(line), .format = own}), 5);
   };
   CHECK_THROWS_WITH(open("{\"text\": 1}"), Contains("r.jsonl:3: there is neither \"messages\" nor \"conversations\""));
-  CHECK_THROWS_WITH(open("{\"messages\": []}"), Contains("r.jsonl:3: \"messages\" is no list of messages"));
+  CHECK_THROWS_WITH(open("{\"messages\": []}"), Contains("r.jsonl:3: \"messages\" is not a list of messages"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user"}]})"), Contains("r.jsonl:3: message 1 has neither"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user", "content": [1]}]})"),
                     Contains("r.jsonl:3: \"content\" of message 1 has a part that is no"));
@@ -371,7 +371,7 @@ TEST_CASE("images have the given size, else the model's, else their own") {
   CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share cannot be combined with validation"));
 }
 
-TEST_CASE("folders that are all named as parts of the data are no classes, unless the user says so") {
+TEST_CASE("folders that are all named as parts of the data are not classes, unless the user says so") {
   const data_folder folder;
   const auto add = [&](const char* name) {
     std::filesystem::create_directories(folder.path() / "all" / name / "cat");
@@ -403,7 +403,7 @@ TEST_CASE("images in a folder within that of a class are of this class, which a 
   const std::string all = (folder.path() / "all/").string();
   const auto data = open_data(images({.train = all, .validation = all}), 0);
   CHECK(data->class_names() == std::vector<std::string>{"a", "b"});
-  CHECK(data->notes() == std::vector{all + ": 2 files are in a folder within that of a class, and of this class: b/x/1.png, "
+  CHECK(data->notes() == std::vector{all + ": 2 files are in a folder within the folder of a class, and of this class: b/x/1.png, "
                                            "b/x/y/1.png"});
 }
 

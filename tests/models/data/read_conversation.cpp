@@ -58,9 +58,9 @@ TEST_CASE("parts of type text are one content") {
   for (const char* other :
        {R"({"type": "image_url", "image_url": {"url": "u"}})", "\"a\"", R"({"type": "text", "text": null})", "{}"})
     CHECK_THAT(refusal_of(R"({"role": "user", "content": [)" + text + ", " + other + "]}"),
-               Contains("f.jsonl:7: \"content\" of message 2 has a part that is no {\"type\": \"text\""));
+               Contains("f.jsonl:7: \"content\" of message 2 has a part that is not {\"type\": \"text\""));
   CHECK_THAT(refusal_of(R"({"role": "assistant", "content": null})"),
-             Contains("\"content\" of message 2 is no text but of type null"));
+             Contains("\"content\" of message 2 is not text but of type null"));
 }
 
 TEST_CASE("a text of the system beside the list is its first message") {
@@ -73,7 +73,7 @@ TEST_CASE("a text of the system beside the list is its first message") {
         beside("\"system\": null", own), beside("\"system\": \"\"", own)})
     CHECK(read(record) == conversation{{"system", "s"}, {"user", "q"}});
   CHECK_THAT(refusal(beside("\"system\": \"other\"", own)), Contains("f.jsonl:7: \"system\" is another text than"));
-  CHECK_THAT(refusal(beside("\"system\": 1", "")), Contains("f.jsonl:7: \"system\" is no text"));
+  CHECK_THAT(refusal(beside("\"system\": 1", "")), Contains("f.jsonl:7: \"system\" is not text"));
 }
 
 TEST_CASE("what would change the answers is refused by name, unless it says nothing") {

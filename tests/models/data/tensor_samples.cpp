@@ -112,7 +112,7 @@ TEST_CASE("files of tensors that a model cannot take are refused with file and t
              Contains("\"flag\" is of type BOOL; a model of one input takes F32, F16, BF16 or I64"));
   CHECK_THAT(
       refusal(f.of({image(), {"target", tensor(stored_type::i64, {3}, std::vector<std::int64_t>{1, -1, 0})}}), {}),
-      Contains("tensor \"target\": -1 is no class"));
+      Contains("tensor \"target\": -1 is not a class"));
   CHECK_THAT(refusal(f.of({image(), {"target", tensor(stored_type::i64, {1}, std::vector<std::int64_t>{1})}}), {}),
              Contains("tensor \"target\" is of 1 samples, and tensor \"image\" of 3"));
   CHECK_THAT(refusal(f.of({target(), image()}, {target(), size()}), {"image"}),

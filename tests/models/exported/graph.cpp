@@ -90,8 +90,8 @@ TEST_CASE("a graph is read", "[exported]") {
 
 TEST_CASE("what is not in the format is refused, with its place", "[exported]") {
   CHECK_THAT(refusal("\"version\": 1", "\"version\": 2"), Contains("version: is 2; this Hydra reads 1"));
-  CHECK_THAT(refusal("\"checked\": [4", "\"checked\": [true"), Contains("checked[0]: is no integer"));
-  CHECK_THAT(refusal("\"shape\": [\"B\", 2]", "\"shape\": [\"C\", 2]"), Contains("inputs[0]: shape[0]: is no size"));
+  CHECK_THAT(refusal("\"checked\": [4", "\"checked\": [true"), Contains("checked[0]: is not an integer"));
+  CHECK_THAT(refusal("\"shape\": [\"B\", 2]", "\"shape\": [\"C\", 2]"), Contains("inputs[0]: shape[0]: is not a size"));
   CHECK_THAT(refusal("\"list\": true", "\"lost\": true"),
              Contains("layers[1] (head): calls[1] (aten::split): there is no field \"lost\""));
   CHECK_THAT(refusal("{\"dev\": true}", "{\"dev\": 1}"), Contains("is neither true nor false"));

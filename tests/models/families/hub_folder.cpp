@@ -152,7 +152,7 @@ TEST_CASE("weights that do not match the model are refused, with file and tensor
   CHECK_THAT(bent([](auto& t) { std::erase_if(t, [](const auto& e) { return e.first.find(".h.") != std::string::npos; }); }),
              Contains("lacks 12 of 16 tensors: ") && Contains(" and 7 more"));
   CHECK_THAT(bent([](auto& t) { t["transformer.h.1.ln_1.bias"] = ramp({4}, 0); }),
-             Contains("model.safetensors: has tensors that are no parameters") && Contains("transformer.h.1.ln_1.bias"));
+             Contains("model.safetensors: has tensors that are not parameters") && Contains("transformer.h.1.ln_1.bias"));
   CHECK_THAT(bent([](auto& t) { t["transformer.ln_f.bias"] = ramp({5}, 0); }),
              Contains("model.safetensors: tensor transformer.ln_f.bias: is [5]; ") && Contains("has [4]"));
   CHECK_THAT(bent([](auto& t) { t["transformer.h.0.mlp.c_fc.weight"] = ramp({16, 4}, 0); }), Contains("is [16, 4]; "));
@@ -195,16 +195,16 @@ TEST_CASE("weights that differ from the SHA256SUMS next to them are refused when
 TEST_CASE("a configuration that Hydra does not support is refused with file and key") {
   CHECK_THAT(refusal_with("architectures", {"GPT2LMHeadModle"}),
              Contains("config.json: architectures: ") && Contains("did you mean \"GPT2LMHeadModel\"?"));
-  CHECK_THAT(refusal_with("architectures", nullptr), Contains("config.json: architectures: is no list"));
-  CHECK_THAT(refusal_with("architectures", {1}), Contains("config.json: architectures: is no list"));
-  CHECK_THAT(refusal_with("n_layer", "two"), Contains("config.json: n_layer: \"two\" is no integer"));
+  CHECK_THAT(refusal_with("architectures", nullptr), Contains("config.json: architectures: is not a list"));
+  CHECK_THAT(refusal_with("architectures", {1}), Contains("config.json: architectures: is not a list"));
+  CHECK_THAT(refusal_with("n_layer", "two"), Contains("config.json: n_layer: \"two\" is not an integer"));
   CHECK_THAT(refusal_with("activation_function", "relu"), Contains("config.json: activation_function: "));
 }
 
 TEST_CASE("a type of another model than the architecture's is refused: transformers goes by it") {
   CHECK_THAT(refusal_with("model_type", "mistral"), Contains("config.json: model_type: \"mistral\" is the model that") &&
                                                         Contains("GPT2LMHeadModel, whose type is \"gpt2\""));
-  CHECK_THAT(refusal_with("model_type", 1), Contains("config.json: model_type: 1 is no text"));
+  CHECK_THAT(refusal_with("model_type", 1), Contains("config.json: model_type: 1 is not text"));
   CHECK(refusal_with("model_type", nullptr).empty());
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("more layers than the folder has tensors are refused before the chain 
 
 TEST_CASE("a folder that does not exist, or has no config.json, is refused") {
   const temporary_folder folder;
-  CHECK_THROWS_WITH(describe_from(folder.path() / "missing", {}), Contains("missing is no folder"));
+  CHECK_THROWS_WITH(describe_from(folder.path() / "missing", {}), Contains("missing is not a folder"));
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("config.json: no such file"));
   write_text(folder.path() / "config.json", "[]");
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("config.json holds no JSON object"));
@@ -279,7 +279,7 @@ TEST_CASE("a model that also reads images is refused with what to do") {
   config["architectures"] = {"Gemma3ForConditionalGeneration"};
   config["text_config"] = tiny_gpt2_config();
   CHECK_THAT(refusal_of(config, tiny_gpt2_tensors()),
-             Contains("\"Gemma3ForConditionalGeneration\" also reads what is no text") && Contains("saved alone"));
+             Contains("\"Gemma3ForConditionalGeneration\" also reads what is not text") && Contains("saved alone"));
 }
 
 TEST_CASE("a head that config.json ties and the file has with other values is one of its own, as in transformers") {

@@ -17,7 +17,7 @@ TEST_CASE("an invalid list of integers is refused by the option's name") {
     CHECK_THROWS_WITH(integer_list("resnet: depths", text), Contains("resnet: depths is \""));
 }
 
-TEST_CASE("none is no integers where that is allowed") {
+TEST_CASE("none is not integers where that is allowed") {
   CHECK(integers_or_none("x", " none ").empty());
   CHECK(integers_or_none("x", "3,4") == std::vector<std::int64_t>{3, 4});
   CHECK_THROWS_AS(integers_or_none("x", ""), fault_error);

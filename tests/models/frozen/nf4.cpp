@@ -75,7 +75,7 @@ TEST_CASE("a block of zeros stays zero", "[nf4]") {
   CHECK(rounded(std::vector<float>(130)) == std::vector<float>(130));
 }
 
-TEST_CASE("a block with a value that is no number has none", "[nf4]") {
+TEST_CASE("a block with a value that is not a number has none", "[nf4]") {
   std::vector<float> values(128, 1.0F);
   values[70] = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> stored = rounded(values);

@@ -24,19 +24,19 @@ struct malformed {
 const malformed bad_bpe[]{
     {R"({"model": null})", ": model: is missing"},
     {R"({"model": {"type": "WordLevel"}})", ": model.type: \"WordLevel\" is not supported"},
-    {R"({"model": {"type": "Unigram"}})", ": model.vocab: is no list"},
+    {R"({"model": {"type": "Unigram"}})", ": model.vocab: is not a list"},
     {R"({"model": {"byte_fallback": true}})", ": model.byte_fallback: "},
     {R"({"model": {"end_of_word_suffix": "</w>"}})", ": model.end_of_word_suffix: "},
     {R"({"model": {"dropout": 0.1}})", ": model.dropout: "},
     {R"({"model": {"unk_token": "none"}})", ": model.unk_token: \"none\" is not in the vocabulary"},
     {R"({"model": {"vocab": null}})", ": model.vocab: is missing"},
-    {R"({"model": {"vocab": []}})", ": model.vocab: is no table"},
-    {R"({"model": {"vocab": {"x": -1}}})", ": model.vocab: \"x\": its id is no integer"},
-    {R"({"model": {"vocab": {"x": 1.5}}})", ": model.vocab: \"x\": its id is no integer"},
+    {R"({"model": {"vocab": []}})", ": model.vocab: is not a table"},
+    {R"({"model": {"vocab": {"x": -1}}})", ": model.vocab: \"x\": its id is not an integer"},
+    {R"({"model": {"vocab": {"x": 1.5}}})", ": model.vocab: \"x\": its id is not an integer"},
     {R"({"model": {"vocab": {"x": 4294967296}}})", ": model.vocab: \"x\": the id 4294967296 is above"},
     {R"({"model": {"vocab": {"two": 0}}})", ": model.vocab: "},
     {R"({"model": {"merges": null}})", ": model.merges: is missing"},
-    {R"({"model": {"merges": {}}})", ": model.merges: is no list"},
+    {R"({"model": {"merges": {}}})", ": model.merges: is not a list"},
     {R"({"model": {"merges": ["a b", "ab"]}})", ": model.merges[1]: \"ab\" is not two tokens"},
     {R"({"model": {"merges": ["a b", 7]}})", ": model.merges[1]: is neither"},
     {R"({"model": {"merges": [["a", "b", "c"]]}})", ": model.merges[0]: is neither"},
@@ -51,18 +51,18 @@ const malformed bad_bpe[]{
      ": pre_tokenizer.pretokenizers[0].behavior: \"Contiguous\""},
     {R"({"normalizer": {"type": "Nmt"}})", ": normalizer.type: \"Nmt\" is not supported"},
     {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "x"}})",
-     ": normalizer.precompiled_charsmap: is no base64"},
+     ": normalizer.precompiled_charsmap: is not base64"},
     {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}})",
-     ": normalizer.precompiled_charsmap: 4 bytes are no table"},
+     ": normalizer.precompiled_charsmap: 4 bytes are not a table"},
     {R"({"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Replace"}]}})",
      ": normalizer.normalizers[1].pattern: is missing"},
     {R"({"normalizer": {"type": "Replace", "pattern": {"String": ""}}})", ": normalizer.pattern.String: is empty"},
     {R"({"normalizer": {"type": "Replace", "pattern": {"Regex": "a*"}}})",
      ": normalizer.pattern.Regex: it matches an empty text"},
     {R"({"decoder": {"type": "Metaspace"}})", ": decoder.type: \"Metaspace\""},
-    {R"({"added_tokens": {}})", ": added_tokens: is no list"},
-    {R"({"added_tokens": [1]})", ": added_tokens[0]: is no table"},
-    {R"({"added_tokens": [{"content": "x"}]})", ": added_tokens[0]: the id is no integer"},
+    {R"({"added_tokens": {}})", ": added_tokens: is not a list"},
+    {R"({"added_tokens": [1]})", ": added_tokens[0]: is not a table"},
+    {R"({"added_tokens": [{"content": "x"}]})", ": added_tokens[0]: the id is not an integer"},
     {R"({"added_tokens": [{"id": 300}]})", ": added_tokens[0]: the token is empty"},
     {R"({"added_tokens": [{"id": 300, "content": "a"}]})",
      ": added_tokens[0]: the id is 300, but the vocabulary has 97"},
@@ -98,7 +98,7 @@ TEST_CASE("the id of a token is at most 4194303, which a vocabulary must be larg
   check_refusal(R"({"model": {"vocab": {"x": 4194303}}})", "tokens have ids up to 4194303: too far apart");
   check_refusal(R"({"model": {"vocab": {"x": 4194304}}})", "the id 4194304 is above 4194303");
   check_refusal(R"({"added_tokens": [{"id": 4194303, "content": "<x>"}]})", "too far apart");
-  check_refusal(R"({"added_tokens": [{"id": 4194304, "content": "<x>"}]})", "the id is no integer from 0 to 4194303");
+  check_refusal(R"({"added_tokens": [{"id": 4194304, "content": "<x>"}]})", "the id is not an integer from 0 to 4194303");
 }
 
 TEST_CASE("what is not supported is refused with the alternative") {
@@ -118,10 +118,10 @@ TEST_CASE("a file that is not JSON is refused with the byte, a duplicate key wit
     CAPTURE(text);
     CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), on_disk.path().string() + ": " + why);
   };
-  refused("", "is no JSON from byte 1 on");
-  refused("{\"model\": {", "is no JSON from byte 12 on");
+  refused("", "is not JSON from byte 1 on");
+  refused("{\"model\": {", "is not JSON from byte 12 on");
   refused("[]", "holds no JSON object");
-  refused("{\"a\": 1e999}", "is no JSON: number overflow parsing '1e999'");
+  refused("{\"a\": 1e999}", "is not JSON: number overflow parsing '1e999'");
   refused("{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}", "is nested more than 100 deep");
   refused("{\"model\": {}, \"model\": {}}", "\"model\" is given twice");
   refused("{\"a\xff\"}", "is not UTF-8: byte 3 is 0xff");
@@ -185,7 +185,7 @@ TEST_CASE("without a choice every byte is a token") {
   CHECK(t->decode(std::vector<std::uint32_t>{0xC3}) == "\xC3");
   CHECK(t->vocabulary() == 256);
   CHECK(t->id_of("a") == 97u);
-  CHECK_THROWS_WITH(t->decode(std::vector<std::uint32_t>{256}), Catch::Contains("the id 256 is no byte"));
+  CHECK_THROWS_WITH(t->decode(std::vector<std::uint32_t>{256}), Catch::Contains("the id 256 is not a byte"));
   CHECK_THROWS_WITH(t->encode("\xC3"), Catch::Contains("byte 0"));
 }
 

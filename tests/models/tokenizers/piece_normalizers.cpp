@@ -75,8 +75,8 @@ TEST_CASE("a table replaces short graphemes as wholes by what it has for their f
 }
 
 TEST_CASE("a table that is malformed is refused or has no effect") {
-  CHECK_THROWS_WITH(precompiled_normalizer{""}, Catch::Contains("0 bytes are no table"));
-  CHECK_THROWS_WITH(precompiled_normalizer{little_endian(8) + "1234"}, Catch::Contains("8 bytes are no table"));
+  CHECK_THROWS_WITH(precompiled_normalizer{""}, Catch::Contains("0 bytes are not a table"));
+  CHECK_THROWS_WITH(precompiled_normalizer{little_endian(8) + "1234"}, Catch::Contains("8 bytes are not a table"));
   CHECK_THROWS_WITH(precompiled_normalizer{table({{'a', "\xff"}})}, Catch::Contains("the table's texts"));
   std::string inside = table({{'a', "\u00e9"}});
   inside[4 + 4 * 'a'] = 1;  // the second byte of the letter

@@ -58,17 +58,17 @@ TEST_CASE("a post_processor that Hydra does not know is refused with its key") {
     CAPTURE(part.dump());
     CHECK_THROWS_WITH(special_with(part), Contains(why));
   };
-  refused(3, "post_processor: 3 is no table");
+  refused(3, "post_processor: 3 is not a table");
   refused({{"type", "Other"}}, "post_processor.type: \"Other\" is not supported");
   refused(sequence({begins, begins}), "post_processor.processors[1].type: a second part that adds tokens");
   refused(frame_of({{"<s>", 300}}, {}), "post_processor.special_tokens.<s>.ids: 300 is the id of no token");
-  refused({{"type", "BertProcessing"}, {"sep", {"</s>", 258}}}, "post_processor.cls: is no token with its id");
+  refused({{"type", "BertProcessing"}, {"sep", {"</s>", 258}}}, "post_processor.cls: is not a token with its id");
   json part = begins;
   part["special_tokens"] = json::object();
   refused(part, "post_processor.special_tokens.<s>.ids: is missing");
   part = begins;
   part["single"] = {{{"Sequence", {{"id", "B"}}}}};
-  refused(part, "post_processor.single: is no template of special tokens around one text, A");
+  refused(part, "post_processor.single: is not a template of special tokens around one text, A");
   part["single"] = json::array();
   refused(part, "post_processor.single: has no place for the text, A");
 }

@@ -123,11 +123,11 @@ TEST_CASE("the identity of a tokenizer.model covers its bytes and the files next
   CHECK(opened(folder, made_model::bpe)->identity() != bpe);
 }
 
-TEST_CASE("a file that is no model of SentencePiece is refused with its name") {
+TEST_CASE("a file that is not a model of SentencePiece is refused with its name") {
   const temporary_folder folder;
   for (const char* content : {"", "x", "{}", "\x0a\x02\x0a\x00"}) {
     const auto file = folder.write("other.model", content);
-    CHECK_THROWS_WITH(open_tokenizer({.file = file}), Catch::EndsWith("other.model: is no model of SentencePiece"));
+    CHECK_THROWS_WITH(open_tokenizer({.file = file}), Catch::EndsWith("other.model: is not a model of SentencePiece"));
   }
   CHECK_THROWS_WITH(open_tokenizer({.file = folder.path() / "none.model"}), Catch::Contains("no such file"));
 }

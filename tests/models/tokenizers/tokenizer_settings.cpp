@@ -69,8 +69,8 @@ TEST_CASE("an id of a new token that is not the next one of the tokenizer.json i
   refused({{"added_tokens_decoder", {{"97", {{"content", "<x>"}}}}}}, "97: \"<x>\" is not in tokenizer.json");
   refused({{"added_tokens_decoder", {{"258", {{"content", "ab"}}}}}}, "258: the id is 258, but the vocabulary has 256");
   refused({{"added_tokens_decoder", {{"258", {{"content", "<|endoftext|>"}}}}}}, "258: the token \"<|endoftext|>\"");
-  refused({{"added_tokens_decoder", {{"x", {{"content", "<x>"}}}}}}, "x: is no id");
-  CHECK_THROWS_WITH(folder.with({{"eos_token", 3}}), Contains("tokenizer_config.json: eos_token: 3 is no token"));
+  refused({{"added_tokens_decoder", {{"x", {{"content", "<x>"}}}}}}, "x: is not an id");
+  CHECK_THROWS_WITH(folder.with({{"eos_token", 3}}), Contains("tokenizer_config.json: eos_token: 3 is not a token"));
   CHECK_THROWS_WITH(folder.with({{"split_special_tokens", true}}),
                     Contains("split_special_tokens: true is not supported"));
 }
@@ -107,7 +107,7 @@ TEST_CASE("a padding token that the tokenizer does not have is noted and gets no
   CHECK(t->vocabulary() == 258);
   CHECK_FALSE(t->special().padding.has_value());
   REQUIRE(t->notes().size() == 1);
-  CHECK_THAT(t->notes()[0], Contains("tokenizer_config.json: pad_token \"[PAD]\" is no token of the tokenizer"));
+  CHECK_THAT(t->notes()[0], Contains("tokenizer_config.json: pad_token \"[PAD]\" is not a token of the tokenizer"));
 }
 
 TEST_CASE("a tokenizer.json decides what begins and ends a text; settings that say something else are noted") {

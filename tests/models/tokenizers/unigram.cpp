@@ -46,10 +46,10 @@ TEST_CASE("an invalid Unigram model is refused with its key") {
   const auto refused = [](const char* patch, const char* why) {
     CHECK_THROWS_WITH(changed(patch), Catch::Contains(why));
   };
-  refused(R"({"model": {"vocab": []}})", ": model.vocab: is no list of tokens");
-  refused(R"({"model": {"vocab": [["a", 0], ["b"]]}})", ": model.vocab[1]: is no token with its score");
+  refused(R"({"model": {"vocab": []}})", ": model.vocab: is not a list of tokens");
+  refused(R"({"model": {"vocab": [["a", 0], ["b"]]}})", ": model.vocab[1]: is not a token with its score");
   refused(R"({"model": {"vocab": [["a", 0], ["a", 1]]}})", ": model.vocab[1]: the token has the id 0");
-  refused(R"({"model": {"unk_id": 8}})", ": model.unk_id: 8 is no id");
+  refused(R"({"model": {"unk_id": 8}})", ": model.unk_id: 8 is not an id");
   refused(R"({"pre_tokenizer": {"type": "ByteLevel"}})", ": pre_tokenizer.type: \"ByteLevel\"");
   refused(R"({"decoder": {"type": "WordPiece"}})", ": decoder.type: \"WordPiece\"");
 }

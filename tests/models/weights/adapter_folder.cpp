@@ -228,7 +228,7 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
              Contains("lora_A.weight: is F32 [2, 4]") && Contains("[8, 4] (rank_pattern of adapter_config.json gives") &&
                  Contains("rank 8"));
   CHECK_THAT(stored.refusal_with("layers_to_transform", {1}), Contains("target_modules: names no module"));
-  CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is no list"));
+  CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is not a list"));
   CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}),
              Contains("trainable_token_indices: the adapter has no rows of the embedding"));
   CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") &&
@@ -243,7 +243,7 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   fs::remove(stored.adapter() / "adapter_model.safetensors");
   CHECK_THAT(stored.refusal(), Contains("has neither adapter_model.safetensors nor"));
   fs::remove_all(stored.adapter());
-  CHECK_THAT(stored.refusal(), Contains("is no folder"));
+  CHECK_THAT(stored.refusal(), Contains("is not a folder"));
 }
 
 TEST_CASE("what an adapter's files say is on one line and short in messages") {
@@ -320,7 +320,7 @@ TEST_CASE("a base that cannot be compared with the one in use is noted, and so a
   stored.write(config, stored_adapter::tensors());
   const auto notes = stored.read().notes();
   REQUIRE(notes.size() == 3);
-  CHECK_THAT(notes[0], Contains("adapter_config.json: base_model_name_or_path: \"gpt2\" is no checkpoint on this machine"));
+  CHECK_THAT(notes[0], Contains("adapter_config.json: base_model_name_or_path: \"gpt2\" is not a checkpoint on this machine"));
   CHECK_THAT(notes[1], Contains("rank_pattern: \"h.1.attn.c_attn\" matches no adapted module, so that its 8 is not used"));
   CHECK_THAT(notes[2], Contains("alpha_pattern: \"c_fc\" matches no adapted module, so that its 1.5 is not used"));
 }
@@ -638,7 +638,7 @@ TEST_CASE("targets and numbers that no adapter of Hydra can have are refused wit
     CHECK_THAT(stored.refusal_with("target_modules", {"c_attn", module}),
                Contains("adapter_config.json: target_modules: names ") && Contains(module) &&
                    Contains("no linear map with a weight of its own"));
-  CHECK_THAT(stored.refusal_with("r", 0), Contains("adapter_config.json: r: 0 is no rank from 1 to 65536"));
+  CHECK_THAT(stored.refusal_with("r", 0), Contains("adapter_config.json: r: 0 is not a rank from 1 to 65536"));
   CHECK_THAT(stored.refusal_with("r", 1e15), Contains("adapter_config.json: r: "));
   CHECK_THAT(stored.refusal_with("lora_dropout", 1), Contains("adapter_config.json: lora_dropout: 1 is not"));
 }

@@ -73,10 +73,10 @@ TEST_CASE("a text is a regular expression that the whole name of a module matche
              Contains("adapter_config.json: target_modules: the pattern") && Contains("match limit exceeded"));
 }
 
-TEST_CASE("targets that are no linear maps of their own are refused with file, key and a way out") {
+TEST_CASE("targets that are not linear maps of their own are refused with file, key and a way out") {
   for (const std::string keys : {R"("target_modules": ["q_proj", "embed_tokens"])", R"("target_modules": ".*embed_tokens")"})
     CHECK_THAT(refusal_of_targets(keys),
-               Contains("adapter_config.json: target_modules: names model.embed_tokens, which is no linear map") &&
+               Contains("adapter_config.json: target_modules: names model.embed_tokens, which is not a linear map") &&
                    Contains("merge_and_unload"));
   const auto images = open_data({synthetic_classes{.shape = {1, 8, 8}}}, 0);
   const chain convolutions = cnn({.stages = 1, .blocks = 1, .width = 4}).build(*images);
@@ -105,7 +105,7 @@ TEST_CASE("layers_to_transform chooses layers by number, in the lists that layer
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "ayers")"), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "h")"), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [12])"), Contains("names no module"));
-  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": "1")"), Contains("layers_to_transform: is no list of integers"));
+  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": "1")"), Contains("layers_to_transform: is not a list of integers"));
   const name_list named =
       read_targets(R"("target_modules": ["model.layers.3.mlp.up_proj", "k_proj"], "layers_to_transform": [2])").targets;
   CHECK(named == name_list{"model.layers.2.self_attn.k_proj", "model.layers.3.mlp.up_proj"});
@@ -148,10 +148,10 @@ TEST_CASE("the first pattern that matches gives a module its rank and alpha") {
   CHECK(o.scale_in("model.layers.11.self_attn.v_proj") == 8.0 / 2);
   CHECK(read_targets(R"("target_modules": ["q_proj", "v_proj"], "rank_pattern": {"q_proj|v_proj": 3})").rank_of.size() == 24);
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "rank_pattern": {"q_proj": 1.5})"),
-             Contains("rank_pattern.q_proj: 1.5 is no integer"));
+             Contains("rank_pattern.q_proj: 1.5 is not an integer"));
   for (const char* const rank : {"0", "65537", "9000000000000000000"})
     CHECK_THAT(refusal_of_targets(fmt::format(R"("target_modules": ["q_proj"], "rank_pattern": {{"q_proj": {}}})", rank)),
-               Contains(fmt::format("rank_pattern.q_proj: {} is no rank from 1 to 65536", rank)));
+               Contains(fmt::format("rank_pattern.q_proj: {} is not a rank from 1 to 65536", rank)));
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "rank_pattern": {"q_proj": 10000000000000000000})"),
              Contains("rank_pattern.q_proj: 10000000000000000000 is not below 2^63"));
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "alpha_pattern": {"q_proj": 0})"),

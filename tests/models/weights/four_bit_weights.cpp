@@ -157,10 +157,10 @@ TEST_CASE("a quant_state of a weight in 4 bits that says something else is refus
   CHECK_THAT(refusal_of_state("\"blocksize\": 64", "\"blocksize\": 128"), Contains("absmax: is F32 [3]; F32 [2] is needed"));
   CHECK_THAT(refusal_of_state("[3, 50]", "[3, 52]"), Contains("is not half of the values of [3, 52]"));
   CHECK_THAT(refusal_of_state("[3, 50]", "[-3, 50]"), Contains("is not half of the values of [-3, 50]"));
-  CHECK_THAT(refusal_of_state("[3, 50]", "null"), Contains("shape: is no list of integers"));
+  CHECK_THAT(refusal_of_state("[3, 50]", "null"), Contains("shape: is not a list of integers"));
   CHECK_THAT(refusal_of_state("\"nf4\"", "\"fp4\""), Contains("quant_type: \"fp4\" is not supported"));
   CHECK_THAT(refusal_of_state("\"blocksize\"", "\"packing\": 2, \"blocksize\""),
-             Contains("packing: is no key that Hydra knows"));
+             Contains("packing: is not a key that Hydra knows"));
   CHECK_THAT(refusal_of_state("}", ""), Contains("holds no JSON object"));
   CHECK_THAT(refusal_of_state("\"nested_blocksize\": 256", "\"nested_blocksize\": 0", four_bit_scales::nested),
              Contains("nested_blocksize: 0 is none of"));

@@ -86,9 +86,9 @@ TEST_CASE("an index that contradicts its parts is refused with the file and the 
   write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-1.safetensors"}});
   CHECK_THAT(refusal_of(folder.path()), Contains("model-1.safetensors: has no tensor b"));
   write_index(folder.path(), {{"b", "model-2.safetensors"}, {"a", "../model-1.safetensors"}});
-  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: a: \"../model-1.safetensors\" is no name of a file"));
+  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: a: \"../model-1.safetensors\" is not a name of a file"));
   write_index(folder.path(), {{"b", "model-2.safetensors"}, {"a", 1}});
-  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: a: 1 is no name of a file"));
+  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: a: 1 is not a name of a file"));
   write_tensors(folder.path() / "model-1.safetensors", {{"a", ramp({2}, 1)}, {"c", ramp({2}, 1)}});
   write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}});
   CHECK_THAT(refusal_of(folder.path()), Contains("model-1.safetensors: tensor c is not in "));

@@ -102,7 +102,7 @@ TEST_CASE("the heads of pre-training and of other tasks are ignored, other tenso
   tensors["classifier.weight"] = ramp({2, 4}, 1);
   CHECK_NOTHROW(weights_of(tensors, model, hub_head::fresh));
   CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored),
-                    Contains("has tensors that are no parameters") && Contains("classifier.weight"));
+                    Contains("has tensors that are not parameters") && Contains("classifier.weight"));
 }
 
 TEST_CASE("heads that are not used are named, and those of other classes with them") {

@@ -57,6 +57,6 @@ TEST_CASE("a configuration knows which of its keys nobody asked for, in tables t
   for (const model_config& entry : config.tables("list")) CHECK(entry.integer("d") > 2);
   config.ignore({"without"});
   CHECK(config.unread() == std::vector<std::string>{"list[1].e", "opened.c", "other"});
-  CHECK_THROWS_WITH(config.tables("used"), "f: used: 1 is no list");
-  CHECK_THROWS_WITH(config.table("opened")->tables("c"), "f: opened.c[0]: 1 is no table");
+  CHECK_THROWS_WITH(config.tables("used"), "f: used: 1 is not a list");
+  CHECK_THROWS_WITH(config.table("opened")->tables("c"), "f: opened.c[0]: 1 is not a table");
 }

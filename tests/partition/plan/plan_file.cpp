@@ -98,8 +98,8 @@ TEST_CASE("a saved plan refuses a model it does not have, naming the nearest, an
 TEST_CASE("a file that is missing, a folder, empty or no JSON is refused by name") {
   CHECK_THROWS_WITH(load_plan("nowhere.json"), Contains("plan \"nowhere.json\": no such file"));
   CHECK_THROWS_WITH(load_plan("/"), Contains("/: a folder; a file is expected"));
-  CHECK_THAT(refusal("").text, Contains("plan \"plan.json\": is no JSON"));
-  CHECK_THAT(refusal("[model]\n").text, Contains("is no JSON"));
+  CHECK_THAT(refusal("").text, Contains("plan \"plan.json\": is not JSON"));
+  CHECK_THAT(refusal("[model]\n").text, Contains("is not JSON"));
 }
 
 TEST_CASE("JSON that is not a plan is refused") {

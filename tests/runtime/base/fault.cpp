@@ -26,7 +26,7 @@ fault caught(Thrower thrower) {
 
 }  // namespace
 
-TEST_CASE("no exception is no fault") {
+TEST_CASE("no exception is not a fault") {
   REQUIRE_FALSE(to_fault(nullptr));
   REQUIRE(to_fault(nullptr).code == fault_code::none);
 }

@@ -22,7 +22,7 @@ using Catch::Matchers::StartsWith;
 
 namespace fs = std::filesystem;
 
-TEST_CASE("what is no file is refused by everything that reads files, with what it is") {
+TEST_CASE("what is not a file is refused by everything that reads files, with what it is") {
   const temporary_folder folder;
   using reader = std::function<void(const fs::path&)>;
   const std::array readers{std::pair<const char*, reader>{"file", [](const fs::path& p) { regular_file{p}; }},

@@ -35,7 +35,7 @@ TEST_CASE("what is thrown again keeps its code, and says first where it was thro
   CHECK(to_fault(thrown_from(std::runtime_error{"boom"})).text == "layer 2: boom");
 }
 
-TEST_CASE("what is thrown and is no std::exception also gets the place") {
+TEST_CASE("what is thrown and is not a std::exception also gets the place") {
   CHECK(to_fault(thrown_from(7)).text == "layer 2: an exception was thrown that is not a std::exception");
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 bool is_valid(const std::string& text) { return valid_utf8(std::as_bytes(std::span{text})) == text.size(); }
 
-/// Pieces of text, of what terminals obey, and of bytes that are no text.
+/// Pieces of text, of what terminals obey, and of bytes that are not text.
 std::string random_text(std::mt19937_64& random) {
   static const std::string pieces[]{"plain",  "é",      "日本",   "😀",     "\n",   "\t",   "\x1b[31m",     "\x7f", std::string(1, '\0'),
                                     "\u0085", "\u009b", "\u202e", "\u2066", "\u200f", "\u2028", "\xff", "\xc3", "\xe2\x82",
@@ -28,7 +28,7 @@ std::string random_text(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("what messages quote stays as it is, but for what a terminal obeys and what is no text") {
+TEST_CASE("what messages quote stays as it is, but for what a terminal obeys and what is not text") {
   CHECK(shown("plain é 日本 \\ \"quoted\"") == "plain é 日本 \\ \"quoted\"");
   CHECK(shown("a\nb\tc\rd") == "a\\nb\\tc\\rd");
   CHECK(shown("\x1b[31m") == "\\x1b[31m");

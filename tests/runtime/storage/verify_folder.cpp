@@ -82,7 +82,7 @@ TEST_CASE("a missing file, or a folder in its place, is named") {
   std::filesystem::remove(s.folder / file);
   CHECK_THAT(s.refusal(), Contains(s.folder.string()) && Contains(file + " is missing"));
   std::filesystem::create_directory(s.folder / file);
-  CHECK_THAT(s.refusal(), Contains(file + " is no file"));
+  CHECK_THAT(s.refusal(), Contains(file + " is not a file"));
 }
 
 TEST_CASE("a file that is not listed is named") {

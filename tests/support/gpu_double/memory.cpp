@@ -148,13 +148,13 @@ CALL(CUresult, cuMemCreate, (page_handle* handle, std::size_t n, const CUmemAllo
 })
 CALL(CUresult, cuMemRelease, (page_handle handle), {
   const auto page = memory.pages.find(handle);
-  if (page == memory.pages.end()) return wrong("cuMemRelease of what is no page");
+  if (page == memory.pages.end()) return wrong("cuMemRelease of what is not a page");
   used_bytes -= page->second;
   memory.pages.erase(page);
 })
 CALL(CUresult, cuMemMap, (CUdeviceptr p, std::size_t n, std::size_t offset, page_handle handle, unsigned long long), {
   const auto page = memory.pages.find(handle);
-  if (offset != 0 || page == memory.pages.end() || n != page->second) return wrong("cuMemMap of what is no page as a whole");
+  if (offset != 0 || page == memory.pages.end() || n != page->second) return wrong("cuMemMap of what is not a page as a whole");
   const bool free = memory.reserved.have_all_of(range(p, n)) && !memory.mapped.have_some_of(range(p, n));
   if (!free || p % page_unit != 0) return wrong("cuMemMap to where no page can be");
   memory.mapped[p] = n;

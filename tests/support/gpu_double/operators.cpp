@@ -134,7 +134,7 @@ void store(const c10::IValue& from, const c10::IValue& to) {
   }
 }
 
-/// `places`: of results that are no arguments, the same memory for the CPU.
+/// `places`: of results that are not arguments, the same memory for the CPU.
 struct outcome {
   Stack results{}, places{};
   std::vector<touched> ranges{};

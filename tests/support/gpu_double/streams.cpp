@@ -39,7 +39,8 @@ void run(lock& l, stream& s, task& t) {
 
 /// A device that has failed runs nothing any more, and calls no one.
 bool may_begin(const stream& s) {
-  return !s.line.empty() && (lasting_errors[s.device] != cudaSuccess || !s.line.front()->after || s.line.front()->after->done);
+  return !s.line.empty() &&
+         (lasting_errors[s.device] != cudaSuccess || !s.line.front()->after || s.line.front()->after->done);
 }
 
 [[noreturn]] void serve(stream* s) {
@@ -118,11 +119,14 @@ extern "C" {
 CALL(cudaError_t, cudaStreamCreateWithPriority, (cudaStream_t* s, unsigned, int), {
   *s = reinterpret_cast<cudaStream_t>(make_stream());
 })
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned flags) { return cudaStreamCreateWithPriority(s, flags, 0); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned flags) {
+  return cudaStreamCreateWithPriority(s, flags, 0);
+}
 /// Its thread stays.
 CALL(cudaError_t, cudaStreamDestroy, (cudaStream_t s), { return wait_for(l, stream_of(s)); })
 CALL(cudaError_t, cudaStreamSynchronize, (cudaStream_t s), { return wait_for(l, stream_of(s)); })
-CALL(cudaError_t, cudaStreamQuery, (cudaStream_t s), { return stream_of(s)->line.empty() ? cudaSuccess : cudaErrorNotReady; })
+CALL(cudaError_t, cudaStreamQuery, (cudaStream_t s),
+     { return stream_of(s)->line.empty() ? cudaSuccess : cudaErrorNotReady; })
 CALL(cudaError_t, cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned), {
   if (!last_of(e)) complain("useless call", "cudaStreamWaitEvent of an event that was never recorded");
   enqueue(stream_of(s), {.name = "wait"}, last_of(e));
@@ -133,10 +137,12 @@ CALL(cudaError_t, cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void* dat
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* s) { return *s = {}, cudaSuccess; }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 
-CALL(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t* e, unsigned), { *e = reinterpret_cast<cudaEvent_t>(new task_ptr); })
+CALL(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * e, unsigned),
+     { *e = reinterpret_cast<cudaEvent_t>(new task_ptr); })
 cudaError_t cudaEventCreate(cudaEvent_t* e) { return cudaEventCreateWithFlags(e, 0); }
 CALL(cudaError_t, cudaEventDestroy, (cudaEvent_t e), { delete &last_of(e); })
-CALL(cudaError_t, cudaEventRecord, (cudaEvent_t e, cudaStream_t s), { last_of(e) = enqueue(stream_of(s), {.name = "event"}); })
+CALL(cudaError_t, cudaEventRecord, (cudaEvent_t e, cudaStream_t s),
+     { last_of(e) = enqueue(stream_of(s), {.name = "event"}); })
 CALL(cudaError_t, cudaEventSynchronize, (cudaEvent_t e), {
   count("waits of the host");
   const auto& failed = lasting_errors[current_device];

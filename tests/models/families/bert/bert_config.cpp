@@ -65,7 +65,7 @@ TEST_CASE("the architecture determines the head, unless one is named") {
   const json bare = with(small(), "architectures", {"BertModel"});
   CHECK_THROWS_WITH(read(bare), Contains("BertModel has no head"));
   CHECK(read(bare, {.head = "classification"}).form == sample_form::labelled);
-  CHECK_THROWS_WITH(read(bare, {.head = "tagging"}), Contains("\"tagging\" is no head of bert"));
+  CHECK_THROWS_WITH(read(bare, {.head = "tagging"}), Contains("\"tagging\" is not a head of bert"));
 }
 
 TEST_CASE("data of other classes than the checkpoint's need a new head") {
