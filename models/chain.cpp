@@ -210,7 +210,8 @@ std::vector<trained_parameter> chain::trained_parameters() const {
   std::vector<trained_parameter> trained;
   for (std::size_t i = 0; i < size(); ++i)
     for (const parameter_spec& p : parameters(i))
-      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen) trained.push_back({stored_name(p.name), p.shape, is_hidden(i)});
+      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen)
+        trained.push_back({stored_name(p.name), p.shape, is_hidden(i)});
   return trained;
 }
 
@@ -234,7 +235,8 @@ at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters,
   };
   const bool rounded = numbers_ != precision::fp32 && is_number(input) && input.scalar_type() != wanted;
   const at::Tensor output = asked_of_layer(
-      *this, i, [&] { return at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous(); },
+      *this, i,
+      [&] { return at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous(); },
       [&] { return fmt::format("forward() of {}", to_string(input)); });
   if (numbers_ != precision::fp32 && is_number(output) && output.scalar_type() != wanted) refuse_output(i, output);
   return output;
@@ -256,10 +258,10 @@ void chain::check_origins() const {
         missing.push_back(fmt::format("\"{}\"", stored_name(p.name)));
   if (missing.empty()) return;
   const bool one = missing.size() == 1;
-  refuse(fmt::format("{} {} frozen, but the checkpoint does not have {}, so that {} would stay random: train {} (\"!\" in "
-                     "\"freeze\", or \"also_train\" of the adapter)",
-                     fmt::join(missing, ", "), one ? "is" : "are", one ? "it" : "them", one ? "it" : "they",
-                     one ? "it" : "them"));
+  refuse(fmt::format(
+      "{} {} frozen, but the checkpoint does not have {}, so that {} would stay random: train {} (\"!\" in "
+      "\"freeze\", or \"also_train\" of the adapter)",
+      fmt::join(missing, ", "), one ? "is" : "are", one ? "it" : "them", one ? "it" : "they", one ? "it" : "them"));
 }
 
 void chain::check_frozen() const {

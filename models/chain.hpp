@@ -55,7 +55,8 @@ class chain {
   /// Parameters that it matches keep their initial values: they have no gradients. A tied copy follows its owner.
   /// Returns *this for chaining.
   chain& freeze(freezing parameters);
-  /// What freeze() has frozen is trained again. It keeps the values that it has in the base. Returns *this for chaining.
+  /// What freeze() has frozen is trained again. It keeps the values that it has in the base. Returns *this for
+  /// chaining.
   chain& unfreeze();
   /// A parameter that repeats another one's values (tied) is its own, and starts as weights() has it. Returns *this for
   /// chaining.
@@ -111,8 +112,8 @@ class chain {
   /// computes in bf16. Throws fault_error{bad_input} naming the layer.
   std::vector<tensor_spec> outputs(std::int64_t samples) const;
 
-  /// Layer i on an input in the chain's format, or on the data's: samples of real numbers are rounded first, bits are not. The input
-  /// is made contiguous, so that a boundary does not change what the next layer's kernel gets. Throws
+  /// Layer i on an input in the chain's format, or on the data's: samples of real numbers are rounded first, bits are
+  /// not. The input is made contiguous, so that a boundary does not change what the next layer's kernel gets. Throws
   /// fault_error{bad_input} for a layer whose output is not in the format of its parameters.
   at::Tensor forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const;

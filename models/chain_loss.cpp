@@ -10,7 +10,8 @@
 namespace hydra {
 namespace {
 
-std::string name_of_call(const chain& model, const char* function, const at::Tensor& output, const at::Tensor& targets) {
+std::string name_of_call(const chain& model, const char* function, const at::Tensor& output,
+                         const at::Tensor& targets) {
   return fmt::format("loss \"{}\" of chain \"{}\", {} of an output {} and targets {}", model.objective().name(),
                      model.family(), function, to_string(output), to_string(targets));
 }

@@ -21,8 +21,9 @@ enum class split : std::uint8_t { train, validation };
 /// What samples of text look like to a model.
 enum class sample_form : std::uint8_t {
   causal,  ///< i64[T]; targets i64[T], each the token that follows
-  masked,  ///< i64[3, T]: ids, segments (0 or 1), 1 where a token is and 0 where padding; targets i64[T], -100 where not masked
-  labelled ///< i64[3, T] as for masked; target i64[], the class of the sample
+  /// i64[3, T]: ids, segments (0 or 1), 1 where a token is and 0 where padding; targets i64[T], -100 where not masked
+  masked,
+  labelled  ///< i64[3, T] as for masked; target i64[], the class of the sample
 };
 
 /// What a model asks of its data. A source that has no such thing does not look at it.
@@ -31,10 +32,11 @@ struct sample_request {
   sample_form form = sample_form::causal;
   std::vector<std::int64_t> image{};  ///< [channels, height, width]; empty: as the files are
   std::vector<std::string> inputs{};  ///< names of the tensors of a sample, in their order; empty: there is one
-  /// Folder of the checkpoint that the model starts from: text is read by its tokenizer, images are prepared as it says, unless
-  /// the data say otherwise. Empty: none.
+  /// Folder of the checkpoint that the model starts from: text is read by its tokenizer, images are prepared as it
+  /// says, unless the data say otherwise. Empty: none.
   std::filesystem::path checkpoint{};
-  /// What the classes of its head are called, in their order (class_names.hpp). Empty: the head is new, or has no classes.
+  /// What the classes of its head are called, in their order (class_names.hpp). Empty: the head is new, or has no
+  /// classes.
   std::vector<std::string> labels{};
   std::vector<std::string> tokens{};  ///< that the tokenizer gets where it lacks them
   std::filesystem::path tokenizer{};  ///< folder of one that text is read by instead of the checkpoint's; empty: none
@@ -69,11 +71,12 @@ class data_source {
   /// or the size of a real target. 0: there are no targets.
   virtual std::int64_t classes() const = 0;
 
-  /// Token ids in the inputs of samples of text are below it, where that is known and classes() is something else; else 0.
+  /// Token ids in the inputs of samples of text are below it, where that is known and classes() is something else; else
+  /// 0.
   virtual std::int64_t vocabulary() const { return 0; }
 
-  /// Of causal samples of text: one more than the highest token id that they really have. A tokenizer, and so classes(), may
-  /// have more tokens than their texts. Of other samples classes().
+  /// Of causal samples of text: one more than the highest token id that they really have. A tokenizer, and so
+  /// classes(), may have more tokens than their texts. Of other samples classes().
   virtual std::int64_t observed_vocabulary() const { return classes(); }
 
   /// For messages: the token of an id, if the source knows the tokenizer and that has such a token; else empty.
@@ -91,14 +94,15 @@ class data_source {
   /// Where samples of text are made of records that have a length of their own.
   virtual std::optional<record_census> census(split /*part*/) const { return std::nullopt; }
 
-  /// Throws fault_error{io} naming the file if one that samples are read from is not what it was when it was opened. Asked
-  /// before each batch.
+  /// Throws fault_error{io} naming the file if one that samples are read from is not what it was when it was opened.
+  /// Asked before each batch.
   virtual void require_unchanged() const {}
 
   /// What the classes are called, where they have names: classes() of them.
   virtual std::vector<std::string> class_names() const { return {}; }
 
-  /// How samples were made of images' pixels, which were stretched to their size before; nothing if they are no such images.
+  /// How samples were made of images' pixels, which were stretched to their size before; nothing if they are no such
+  /// images.
   virtual std::optional<pixel_scale> pixel_scaling() const { return std::nullopt; }
 
   /// For the user: what of its files was read past or left out, and how often. Sentences without an end.
@@ -107,8 +111,9 @@ class data_source {
   /// For messages: "text corpus.txt".
   virtual std::string describe() const = 0;
 
-  /// Tells data from others that look alike: digests of the files' contents, the tokenizer's identity, the options that decide
-  /// what a sample is. A run is resumed only with the same. Empty: nothing more is known than what samples themselves say.
+  /// Tells data from others that look alike: digests of the files' contents, the tokenizer's identity, the options that
+  /// decide what a sample is. A run is resumed only with the same. Empty: nothing more is known than what samples
+  /// themselves say.
   virtual std::string fingerprint() const { return {}; }
 
   /// What no model can beat on the first `samples` samples of a split (on all, if there are fewer), where it is known.

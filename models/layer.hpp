@@ -19,16 +19,16 @@ struct initial_value {
   double value = 0;  ///< constant: the value; normal: the deviation; uniform: the bound of [-value, value]
 };
 
-/// Whether a parameter is the weight of a linear map that the layer computes by linear_map (layers/linear_map.hpp), so that
-/// an adapter may add to it, and the order of its dimensions.
+/// Whether a parameter is the weight of a linear map that the layer computes by linear_map (layers/linear_map.hpp), so
+/// that an adapter may add to it, and the order of its dimensions.
 enum class linear_weight : std::uint8_t { none, out_in, in_out };
 
 /// One parameter of a layer. `name` is relative to the layer; the chain prefixes it. A non-empty `tied_to` names (in
 /// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
 /// its owner (numerics contract, rule 10).
 ///
-/// `frozen` is set by the chain (chain::freeze), or by the layer for a parameter that is never trained: it keeps its initial
-/// values. `stored` is the
+/// `frozen` is set by the chain (chain::freeze), or by the layer for a parameter that is never trained: it keeps its
+/// initial values. `stored` is the
 /// format that these are rounded to (chain::store_base).
 ///
 /// With `averaging` m above 0 it is a running average, which is not trained (the statistics of a batch norm): its
@@ -48,8 +48,8 @@ struct parameter_spec {
 };
 
 /// What an adapter adds to a linear map of a layer: scale * dropout(x) A^T B^T. Indices in the layer's parameters; A is
-/// [rank, in], B is [out, rank]. With a magnitude [out] (DoRA, Liu et al. 2024) each output is then scaled so that its row
-/// of W + scale B A has that norm; the norm of the row is a constant for gradients (section 4.3).
+/// [rank, in], B is [out, rank]. With a magnitude [out] (DoRA, Liu et al. 2024) each output is then scaled so that its
+/// row of W + scale B A has that norm; the norm of the row is a constant for gradients (section 4.3).
 struct low_rank_term {
   std::size_t weight = 0, a = 0, b = 0;
   std::optional<std::size_t> magnitude{};
@@ -83,24 +83,24 @@ class layer {
   /// Shape of the output for an input shape. Throws fault_error{bad_input} if the input does not suit.
   virtual tensor_spec output(const tensor_spec& input) const = 0;
 
-  /// The output, differentiable when grad mode is on. `parameters` are contiguous views into one flat buffer, fp32 or (if
-  /// the devices compute in it) bf16; `input` is of their type [samples, ...], or i64 ids for a first layer, and the output
-  /// has to be of it. Must be a pure function of its arguments.
+  /// The output, differentiable when grad mode is on. `parameters` are contiguous views into one flat buffer, fp32 or
+  /// (if the devices compute in it) bf16; `input` is of their type [samples, ...], or i64 ids for a first layer, and
+  /// the output has to be of it. Must be a pure function of its arguments.
   virtual at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const = 0;
 
-  /// forward() without gradient, in a context that is not training, for the tokens [samples, new, ...] that follow those
-  /// that `memory` remembers, which then remembers these, too (`seen` is the caller's). Layers of generating language
-  /// models have it; the others throw fault_error{bad_input}.
+  /// forward() without gradient, in a context that is not training, for the tokens [samples, new, ...] that follow
+  /// those that `memory` remembers, which then remembers these, too (`seen` is the caller's). Layers of generating
+  /// language models have it; the others throw fault_error{bad_input}.
   virtual at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
                             const layer_context& context, decode_memory& memory) const;
 
-  /// True if each row (the last dimension) of an output [samples, tokens, ...] depends on that row of the input alone, so
-  /// that rows may be computed a chunk at a time, as [1, rows, ...] (chain::chunk_loss).
+  /// True if each row (the last dimension) of an output [samples, tokens, ...] depends on that row of the input alone,
+  /// so that rows may be computed a chunk at a time, as [1, rows, ...] (chain::chunk_loss).
   virtual bool is_row_wise() const { return false; }
 
-  /// True if bits of an output may depend on whether gradients are on, as those of PyTorch's attention do with a mask that
-  /// has one. A forward visit in training then has them on, and drops the graph of each layer at once.
+  /// True if bits of an output may depend on whether gradients are on, as those of PyTorch's attention do with a mask
+  /// that has one. A forward visit in training then has them on, and drops the graph of each layer at once.
   virtual bool depends_on_gradients() const { return false; }
 
   /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).

@@ -103,18 +103,18 @@ class adaptation {
       if (!names_module(name, p.module)) continue;
       found = true;
       if (!p.spec.tied_to.empty())
-        refuse(
-            fmt::format("\"targets\" of the adapter name \"{}\", which shares its weight with \"{}\" (tied): only weights "
-                        "of their own can be adapted",
-                        shown(p.module), shown(module_of(p.spec.tied_to))));
+        refuse(fmt::format(
+            "\"targets\" of the adapter name \"{}\", which shares its weight with \"{}\" (tied): only weights "
+            "of their own can be adapted",
+            shown(p.module), shown(module_of(p.spec.tied_to))));
       if (is_trained(p.module))
         refuse(fmt::format("\"targets\" and \"also_train\" of the adapter both name \"{}\"; one of them is enough",
                            shown(p.module)));
       chosen_[p.layer][p.index] = p.module;
     }
     if (!found)
-      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is not a linear map of the model{}", shown(name),
-                         known_instead(name, short_names(linear_))));
+      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is not a linear map of the model{}",
+                         shown(name), known_instead(name, short_names(linear_))));
   }
 
   void choose_all() {
@@ -128,14 +128,15 @@ class adaptation {
   }
 
   bool is_trained(const std::string& module) const {
-    return std::ranges::any_of(options_.also_train, [&](const std::string& name) { return names_module_around(name, module); });
+    return std::ranges::any_of(options_.also_train,
+                               [&](const std::string& name) { return names_module_around(name, module); });
   }
 
   /// A tied copy could not be stored beside an adapter.
   void check_trained(const std::string& name) const {
     if (!any([&](const std::string& module) { return names_module_around(name, module); }))
-      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is not a module of the model{}", shown(name),
-                         known_instead(name, short_names(all_))));
+      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is not a module of the model{}",
+                         shown(name), known_instead(name, short_names(all_))));
     for (const module_parameter& copy : all_) {
       if (copy.spec.tied_to.empty()) continue;
       const auto owner =
@@ -178,13 +179,14 @@ class adaptation {
 chain with_separate_modules(chain model, const std::vector<std::string>& trained) {
   const auto head = model.weights() ? tied_head(model) : std::nullopt;
   if (!head) return model;
-  const std::string copy = module_of(model.stored_name(head->name)), owner = module_of(model.stored_name(head->tied_to));
+  const std::string copy = module_of(model.stored_name(head->name)),
+                    owner = module_of(model.stored_name(head->tied_to));
   const bool separate = std::ranges::any_of(trained, [&](const std::string& name) {
     return names_module_around(name, copy) || names_module_around(name, owner);
   });
   if (!separate) return model;
-  model.note(fmt::format("{} and {} have one weight in the checkpoint (tied); the adapter makes two of it, as peft does",
-                         owner, copy));
+  model.note(fmt::format(
+      "{} and {} have one weight in the checkpoint (tied); the adapter makes two of it, as peft does", owner, copy));
   return with_own_head(std::move(model));
 }
 

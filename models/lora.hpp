@@ -1,5 +1,6 @@
 #pragma once
-// LoRA: a model whose parameters are frozen, and to whose linear maps trained maps of low rank are added (Hu et al. 2021).
+// LoRA: a model whose parameters are frozen, and to whose linear maps trained maps of low rank are added (Hu et al.
+// 2021).
 
 #include "models/chain.hpp"
 
@@ -14,8 +15,8 @@ namespace hydra {
 /// Which biases are trained beside the maps of low rank.
 enum class trained_biases : std::uint8_t { none, adapted, all };  ///< `adapted`: those of adapted modules
 
-/// Modules are named as Hugging Face's PEFT does: "q_proj" stands for all modules of that name, "0.mlp.up_proj" for those
-/// whose full name ends so. A module has parameters "MODULE.weight", "MODULE.bias".
+/// Modules are named as Hugging Face's PEFT does: "q_proj" stands for all modules of that name, "0.mlp.up_proj" for
+/// those whose full name ends so. A module has parameters "MODULE.weight", "MODULE.bias".
 struct lora_options {
   static constexpr const char* all_linear = "all-linear";  ///< all linear maps but the last one of the chain
   static constexpr std::int64_t largest_rank = 65536;       ///< of what files may ask for
@@ -45,8 +46,8 @@ std::string lora_name(std::string_view weight, char which);
 std::string magnitude_name(std::string_view weight);
 
 /// The chain with adapted layers, all else but `also_train` and `biases` frozen. Throws fault_error{bad_input}: an
-/// impossible number, a module that is none of the model's or no linear map (with the nearest name), or one whose weight is
-/// tied; the model is adapted or has frozen parameters already.
+/// impossible number, a module that is none of the model's or no linear map (with the nearest name), or one whose
+/// weight is tied; the model is adapted or has frozen parameters already.
 chain adapt(chain model, const lora_options& options);
 
 /// As PEFT decides it: the full name of a module, or its end after a dot.
@@ -61,7 +62,8 @@ std::vector<std::string> modules_of(const chain& model);
 /// Of those the ones that "all-linear" adapts.
 std::vector<std::string> all_linear_modules(const chain& model);
 
-/// Of those the ones that can be targets: linear maps with a weight of their own, as one that `also_train` parts from another.
+/// Of those the ones that can be targets: linear maps with a weight of their own, as one that `also_train` parts from
+/// another.
 std::vector<std::string> adaptable_modules(const chain& model, const std::vector<std::string>& also_train);
 
 /// Without the names of modules that the chain does not have: PEFT stores some that only other models have.

@@ -12,8 +12,8 @@
 namespace hydra {
 
 /// Values of one parameter in one moment buffer, in bytes from its start. In fp32, or in blocks: the largest value of
-/// each block in fp32, then a code for each value. Blocks begin with their parameter, so its bits do not depend on where
-/// the model is cut.
+/// each block in fp32, then a code for each value. Blocks begin with their parameter, so its bits do not depend on
+/// where the model is cut.
 struct moment_place {
   std::size_t offset = 0;
   std::size_t elements = 0;  ///< 0: it has none

@@ -10,8 +10,9 @@ namespace hydra {
 
 void rethrow_from_backward(const layer_range& layers) {
   const auto& [model, first, last] = layers;
-  rethrow_from(last - first == 1 ? layer_name(model, first) + ", backward"
-                                 : fmt::format("layers {} to {} of chain \"{}\", backward", first, last - 1, model.family()));
+  rethrow_from(last - first == 1
+                   ? layer_name(model, first) + ", backward"
+                   : fmt::format("layers {} to {} of chain \"{}\", backward", first, last - 1, model.family()));
 }
 
 void backward_through(const layer_range& layers, const at::Tensor& y, const at::Tensor& upstream) try {

@@ -14,8 +14,8 @@ struct layer_range {
   std::size_t first = 0, last = 0;
 };
 
-/// y.backward(upstream), where these layers (and perhaps the loss) have made `y`. What their autograd functions throw names
-/// them: LibTorch does not say in which it was. `upstream` may be undefined for one number.
+/// y.backward(upstream), where these layers (and perhaps the loss) have made `y`. What their autograd functions throw
+/// names them: LibTorch does not say in which it was. `upstream` may be undefined for one number.
 void backward_through(const layer_range& layers, const at::Tensor& y, const at::Tensor& upstream);
 
 /// In a handler: as rethrow_from(), with the names of these layers.

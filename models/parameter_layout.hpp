@@ -69,12 +69,12 @@ class parameter_layout {
   precision numbers_;
 };
 
-/// Parameters of a backward visit: detached from their buffer, with these tensors as gradients, to which is added. Those
-/// whose gradient is undefined (frozen ones) have none.
+/// Parameters of a backward visit: detached from their buffer, with these tensors as gradients, to which is added.
+/// Those whose gradient is undefined (frozen ones) have none.
 std::vector<at::Tensor> leaves_of(std::span<const at::Tensor> values, std::span<const at::Tensor> gradients);
 
-/// Fills `values` with the initial values of a parameter that is not a tied copy: the chain's weights or random ones, rounded to
-/// the format that it is stored in.
+/// Fills `values` with the initial values of a parameter that is not a tied copy: the chain's weights or random ones,
+/// rounded to the format that it is stored in.
 void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed);
 /// The same with random values that are not rounded.
 void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed);

@@ -29,12 +29,13 @@ class weight_source {
   /// values. Empty if there is no parameter of that name.
   virtual std::string origin(const std::string& parameter) const = 0;
 
-  /// Whether a parameter, by its full name, begins with other values than the folder of the checkpoint has: with rows of
-  /// new tokens, or what a stored adapter has for it. An adapter is stored with these, though it does not train them.
+  /// Whether a parameter, by its full name, begins with other values than the folder of the checkpoint has: with rows
+  /// of new tokens, or what a stored adapter has for it. An adapter is stored with these, though it does not train
+  /// them.
   virtual bool differs_from_base(const std::string& /*parameter*/) const { return false; }
 
-  /// Whether parameter `p` begins with the values of a tensor in a file, which are compared in pieces. False, too, where that
-  /// is not known without holding all of them.
+  /// Whether parameter `p` begins with the values of a tensor in a file, which are compared in pieces. False, too,
+  /// where that is not known without holding all of them.
   virtual bool has_values(const parameter_spec& /*p*/, const stored_tensor& /*values*/) const { return false; }
 };
 

@@ -33,7 +33,8 @@ std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, cons
   const planning_setup other{.options = from.options, .models = models, .devices = from.devices,
                              .interrupts = from.interrupts, .log = from.log};
   const auto again = plan_again(planned, other);
-  return parallel_forecast{.choice = choice, .host = again.plan.host_needed, .expected = predict_shortly(again, other, how)};
+  return parallel_forecast{
+      .choice = choice, .host = again.plan.host_needed, .expected = predict_shortly(again, other, how)};
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::does_not_fit) {
     throw;

@@ -14,8 +14,8 @@ namespace hydra {
 std::vector<parallel_forecast> compare_parallel(const planned_workload& planned, const planning_setup& from,
                                                 const prediction_setup& how, std::span<const parallel_choice> choices);
 
-/// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Shortened like
-/// those. Empty where nothing can be saved.
+/// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Shortened
+/// like those. Empty where nothing can be saved.
 std::vector<memory_forecast> compare_memory(const planned_workload& planned, const planning_setup& from,
                                             const prediction_setup& how, std::span<const double> times);
 

@@ -77,8 +77,8 @@ void read_of(const data_source& source, split part, std::size_t sample, std::spa
              std::span<std::byte> target) try {
   source.read(part, sample, input, target);
 } catch (...) {
-  rethrow_from(fmt::format("{}: read() of {} sample {}", source.describe(), part == split::train ? "training" : "validation",
-                           sample));
+  rethrow_from(fmt::format("{}: read() of {} sample {}", source.describe(),
+                           part == split::train ? "training" : "validation", sample));
 }
 
 /// Digest of some samples of both parts: it differs for another seed or another file.
@@ -128,7 +128,8 @@ number_formats formats_in(const std::string& identity) {
   const auto first = precision_line(precision::bf16);
   const bool rounded = identity.starts_with(first);
   const bool gradients = rounded && identity.substr(first.size()).starts_with(gradients_line(precision::bf16));
-  return {.numbers = rounded ? precision::bf16 : precision::fp32, .gradients = gradients ? precision::bf16 : precision::fp32};
+  return {.numbers = rounded ? precision::bf16 : precision::fp32,
+          .gradients = gradients ? precision::bf16 : precision::fp32};
 }
 
 std::string difference_between(const char* what, precision saved, precision now) {
@@ -240,7 +241,8 @@ std::string difference_of(const std::string& saved, const std::string& now) {
   const auto before = formats_in(saved), after = formats_in(now);
   if (before != after) {
     const auto numbers = difference_between("the devices' precision", before.numbers, after.numbers);
-    return numbers.empty() ? difference_between("the precision of gradients", before.gradients, after.gradients) : numbers;
+    return numbers.empty() ? difference_between("the precision of gradients", before.gradients, after.gradients)
+                           : numbers;
   }
   std::istringstream a(saved);
   std::istringstream b(now);

@@ -33,7 +33,8 @@ std::string with_bare_names(std::string identity);
 inline constexpr const char* other_data =
     "its data are not those that it was trained on: the files, the tokenizer, or what decides how they are read";
 
-/// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree, but for folders.
+/// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree, but for
+/// folders.
 std::string difference_of(const std::string& saved, const std::string& now);
 
 }  // namespace hydra

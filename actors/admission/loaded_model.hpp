@@ -13,7 +13,8 @@
 namespace hydra {
 
 /// `seed`: of the session.
-sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan, std::uint64_t seed);
+sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan,
+                            std::uint64_t seed);
 
 /// What is known of a model without its data.
 model_facts planned_facts(const chain& model);

@@ -22,8 +22,8 @@ namespace hydra {
 
 namespace {
 
-/// True for faults of device memory. A measurement also needs host memory, whose faults have another text, after what was
-/// being done where.
+/// True for faults of device memory. A measurement also needs host memory, whose faults have another text, after what
+/// was being done where.
 bool is_of_device(const fault& f) {
   const auto of_host = to_fault(std::make_exception_ptr(std::bad_alloc{}));
   return f.code == fault_code::out_of_memory && !f.text.ends_with(of_host.text);
@@ -47,7 +47,8 @@ model_plan without_bases(model_plan plan, const Predicate& brought) {
   }
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("model '{}' cannot join: a layer of it cannot be measured: the run's devices hold "
-                                "their memory ({}); give them a smaller memory, or add the model before the run", model, why.text));
+                                "their memory ({}); give them a smaller memory, or add the model before the run",
+                                model, why.text));
 }
 
 }  // namespace
@@ -165,7 +166,8 @@ void model_joiner::go_on(const std::string& name) const {
 }
 
 /// As for the models of the run: its remaining time is a wall time.
-double model_joiner::remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const {
+double model_joiner::remaining_scale(const model_description& m, const prepared_model& p,
+                                     const model_plan& plan) const {
   const std::vector cut{cut_model(m, p, plan, setup_.options.seed)};
   return remaining_scales(cut, setup_.machines).front();
 }
@@ -250,8 +252,8 @@ bool model_joiner::fits_pool(const model_plan& joining) const {
   return host_transfers(pooled, setup_.machines.size()) <= setup_.arena->pinned();
 }
 
-/// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that are counted there, and
-/// whole models that are not. Bases that the former brought are in the pool.
+/// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that are counted there,
+/// and whole models that are not. Bases that the former brought are in the pool.
 byte_count model_joiner::beside_pool(const model_plan& joining) const {
   const auto devices = setup_.machines.size();
   const auto in_pool = [&](const base_place& base) { return pooled_.contains(base.model); };

@@ -1,6 +1,6 @@
 #pragma once
-// Prepares models for a run that is under way (that join it, have waited for memory, or were paused): the same steps as before
-// a run, with the memory that is left.
+// Prepares models for a run that is under way (that join it, have waited for memory, or were paused): the same steps as
+// before a run, with the memory that is left.
 
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/prepared_model.hpp"
@@ -36,16 +36,16 @@ struct joining_setup {
   std::shared_ptr<spdlog::logger> log;
 };
 
-/// A model that joins is cut for the run's staging bytes, so that the other models continue as planned; one that the run has
-/// planned keeps its cuts. Not thread-safe.
+/// A model that joins is cut for the run's staging bytes, so that the other models continue as planned; one that the
+/// run has planned keeps its cuts. Not thread-safe.
 class model_joiner {
  public:
   explicit model_joiner(joining_setup setup);
 
   /// Opens its data, measures its layers unless they are known, cuts it, allocates its memory. Throws fault_error:
-  /// {bad_input} if another model of the run has, or had, its name, {does_not_fit} with the needed and the available bytes
-  /// if it would not fit alone, {out_of_memory} if it does not fit beside those that have memory now, {refused} once
-  /// cancelled.
+  /// {bad_input} if another model of the run has, or had, its name, {does_not_fit} with the needed and the available
+  /// bytes if it would not fit alone, {out_of_memory} if it does not fit beside those that have memory now, {refused}
+  /// once cancelled.
   model_entry prepare(const admission_request& r);
 
   /// From any thread: no model is prepared any more; the one that is being prepared is given up after its current phase

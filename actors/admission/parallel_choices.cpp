@@ -96,7 +96,8 @@ std::vector<parallel_choice> parallel_choices(std::span<const model_description>
 std::vector<parallel_choice> open_choices(std::span<const model_description> models, std::size_t devices) {
   std::vector<parallel_choice> open{as_given(models)};
   for (const auto& choice : parallel_choices(models, devices)) {
-    if (const auto same = kept(models, choice); same && !std::ranges::count(open, same->models, &parallel_choice::models)) {
+    if (const auto same = kept(models, choice);
+        same && !std::ranges::count(open, same->models, &parallel_choice::models)) {
       open.push_back(*same);
     }
   }

@@ -38,10 +38,11 @@ prepared_model prepared_by(model_preparer& preparer, const model_description& m)
   if (e.what_happened().code != fault_code::out_of_memory) {
     throw;
   }
-  throw fault_error(fault_code::does_not_fit,
-                    fmt::format("model '{}': a layer of it cannot be measured: {}; make its largest layer smaller, or use "
-                                "more micro_batches",
-                                m.name, e.what_happened().text));
+  throw fault_error(
+      fault_code::does_not_fit,
+      fmt::format("model '{}': a layer of it cannot be measured: {}; make its largest layer smaller, or use "
+                  "more micro_batches",
+                  m.name, e.what_happened().text));
 }
 
 /// The stages in their order: prepare, find checkpoints, plan.
@@ -107,9 +108,10 @@ class planner {
   void note_waves(const planned_workload& made) const {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       if (const auto kept = made.plan.models[i].waves; kept != setup_.models[i].parallel.waves) {
-        setup_.log->info("{} continues inside a step, and until the end of this run with the waves of its checkpoint: {} instead "
-                         "of {}",
-                         setup_.models[i].name, kept, setup_.models[i].parallel.waves);
+        setup_.log->info(
+            "{} continues inside a step, and until the end of this run with the waves of its checkpoint: {} instead "
+            "of {}",
+            setup_.models[i].name, kept, setup_.models[i].parallel.waves);
       }
     }
   }
@@ -179,7 +181,8 @@ class planner {
     const auto& parts = setup_.options.ablation;
     const bool saves = parts.save && parts.cache;
     auto plan = make_plan(requests, limits_of(made_.machines), saves);
-    return saves && !fits_host(plan) ? make_plan(requests, limits_of(made_.machines)) : plan;  // more boundaries, more bytes
+    return saves && !fits_host(plan) ? make_plan(requests, limits_of(made_.machines))
+                                     : plan;  // more boundaries, more bytes
   }
 
   /// Where a rate of links was not measured, that of emulated ones is known.
@@ -196,8 +199,8 @@ class planner {
     return plan.host_needed <= made_.host_cap;
   }
 
-  /// Steps on devices by rates must not make a workload need more than steps on the host: no more shards, no more device
-  /// memory, no host memory that is not available.
+  /// Steps on devices by rates must not make a workload need more than steps on the host: no more shards, no more
+  /// device memory, no host memory that is not available.
   workload_plan plan_models() const {
     auto at_home = plan_with(stepping_space::none);
     const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
@@ -229,7 +232,8 @@ class planner {
     }
   }
 
-  /// What is left of a model is given in wall time, so that one whose copies cannot be hidden counts as the longer one it is.
+  /// What is left of a model is given in wall time, so that one whose copies cannot be hidden counts as the longer one
+  /// it is.
   void scale_remaining_times() {
     std::vector<sharded_model_ptr> cut;
     for (std::size_t i = 0; i < made_.prepared.size(); ++i) {
@@ -277,11 +281,12 @@ void require_planned_memory(const planned_workload& planned, const std::vector<d
   const auto needed = planned.plan.staging_bytes + planned.plan.computing_bytes;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (usable_memory(now[i]) < needed) {
-      throw fault_error(fault_code::does_not_fit,
-                        fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
-                                    "something else has taken its memory; start again, or end what else uses it",
-                                    now[i].name, to_string(usable_memory(now[i])), to_string(usable_memory(planned.machines[i])),
-                                    to_string(needed)));
+      throw fault_error(
+          fault_code::does_not_fit,
+          fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
+                      "something else has taken its memory; start again, or end what else uses it",
+                      now[i].name, to_string(usable_memory(now[i])), to_string(usable_memory(planned.machines[i])),
+                      to_string(needed)));
     }
   }
 }

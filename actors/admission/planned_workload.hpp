@@ -1,6 +1,6 @@
 #pragma once
-// The models that a session has before its run: opened, measured, cut and checked against the budgets of devices and host.
-// Models that join later take the same steps in model_joiner.hpp.
+// The models that a session has before its run: opened, measured, cut and checked against the budgets of devices and
+// host. Models that join later take the same steps in model_joiner.hpp.
 
 #include "actors/admission/prepared_model.hpp"
 #include "actors/admission/resumption.hpp"
@@ -58,8 +58,8 @@ planned_workload plan_workload(const planning_setup& setup);
 /// decides the plan is as before. Throws fault_error{does_not_fit}.
 planned_workload plan_again(const planned_workload& measured, const planning_setup& setup);
 
-/// Throws fault_error{does_not_fit} if a device has less memory now than the plan needs: a device of which others have a
-/// part may have lost some since.
+/// Throws fault_error{does_not_fit} if a device has less memory now than the plan needs: a device of which others have
+/// a part may have lost some since.
 void require_planned_memory(const planned_workload& planned, const std::vector<device_info>& now);
 
 }  // namespace hydra

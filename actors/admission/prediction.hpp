@@ -27,8 +27,8 @@ struct prediction_setup {
 forecast_setup forecast_of_plan(const planned_workload& planned, const planning_setup& from,
                                 const prediction_setup& how);
 
-/// Of a plan as it is, by each of these policies instead of make_policy. By the times of the pilot, or of a rehearsal (null:
-/// there was none).
+/// Of a plan as it is, by each of these policies instead of make_policy. By the times of the pilot, or of a rehearsal
+/// (null: there was none).
 std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
                               std::vector<std::unique_ptr<policy>> policies, const rehearsal* rehearsed = nullptr);
 

@@ -63,8 +63,9 @@ std::uint32_t steps_of(const model_description& m, const batch_order& order) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t batches = order.batches_per_epoch();
   if (m.epochs > 0 && batches > most / m.epochs) {
-    refuse(m, fmt::format("epochs: {} epochs of {} batches are more steps than can be counted ({}); use fewer, or steps",
-                          m.epochs, batches, most));
+    refuse(m,
+           fmt::format("epochs: {} epochs of {} batches are more steps than can be counted ({}); use fewer, or steps",
+                       m.epochs, batches, most));
   }
   return m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(batches);
 }
@@ -110,9 +111,10 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   const std::size_t filled = masks && masks_targets(source) ? each - 1 : 0;
   const auto fitting = (samples + filled) / each;
   if (fitting > std::numeric_limits<std::uint32_t>::max()) {
-    refuse(m, fmt::format("{} has {} validation samples, {} micro-batches of {}; at most {} are counted: use fewer samples or "
-                          "larger micro-batches",
-                          source.describe(), samples, fitting, each, std::numeric_limits<std::uint32_t>::max()));
+    refuse(m, fmt::format(
+                  "{} has {} validation samples, {} micro-batches of {}; at most {} are counted: use fewer samples or "
+                  "larger micro-batches",
+                  source.describe(), samples, fitting, each, std::numeric_limits<std::uint32_t>::max()));
   }
   const auto there = static_cast<std::uint32_t>(fitting);
   if (m.validate && samples == 0) {
@@ -121,9 +123,10 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   }
   if (!m.validate || m.validate->batches == 0) {
     if (m.validate && there == 0) {
-      refuse(m, fmt::format("validate: {} has {} validation samples, fewer than one micro-batch of {}, and targets that are "
-                            "numbers cannot be left out; use more micro_batches",
-                            source.describe(), samples, each));
+      refuse(m, fmt::format(
+                    "validate: {} has {} validation samples, fewer than one micro-batch of {}, and targets that are "
+                    "numbers cannot be left out; use more micro_batches",
+                    source.describe(), samples, each));
     }
     return there;
   }
@@ -147,7 +150,8 @@ const chain_profile& profile_for(const prepared_model& p, stepping_space space) 
 
 }  // namespace
 
-plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space space) {
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
+                         stepping_space space) {
   const bool whole = m.share.whole();
   const auto replicas = whole ? m.parallel.replicas : m.share.replicas;
   return {.name = m.name,
@@ -200,10 +204,11 @@ number_formats common_formats(std::span<const device_info> machines) {
   const number_formats all{.numbers = common(machines, "precision", &device_info::numbers),
                            .gradients = common(machines, "gradients", &device_info::gradients)};
   if (all.gradients == precision::bf16 && all.numbers == precision::fp32) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("device: gradients: \"bf16\" is for devices with precision = \"bf16\", and {} computes in "
-                                  "fp32; give all devices that precision, or leave gradients out",
-                                  machines.front().name));
+    throw fault_error(
+        fault_code::bad_input,
+        fmt::format("device: gradients: \"bf16\" is for devices with precision = \"bf16\", and {} computes in "
+                    "fp32; give all devices that precision, or leave gradients out",
+                    machines.front().name));
   }
   return all;
 }
@@ -272,12 +277,14 @@ void check_layers(const model_description& m, const chain& model) {
     const double bytes = parameter_bytes(model, i);
     if (bytes > static_cast<double>(host.value())) {
       const bool counted = bytes < static_cast<double>(most.value());
-      throw fault_error(fault_code::does_not_fit,
-                        fmt::format("model '{}': layer {} (\"{}\") has parameters of {}, but the host has {} of memory free; "
-                                    "make the layer smaller",
-                                    m.name, i, model.at(i).prefix,
-                                    counted ? to_string(byte_count{static_cast<std::uint64_t>(bytes)}) : "more bytes than can be counted",
-                                    to_string(host)));
+      throw fault_error(
+          fault_code::does_not_fit,
+          fmt::format(
+              "model '{}': layer {} (\"{}\") has parameters of {}, but the host has {} of memory free; "
+              "make the layer smaller",
+              m.name, i, model.at(i).prefix,
+              counted ? to_string(byte_count{static_cast<std::uint64_t>(bytes)}) : "more bytes than can be counted",
+              to_string(host)));
     }
   }
 }
@@ -296,8 +303,8 @@ void check_loss_chunk(const model_description& m, const chain& model, const tens
   }
 }
 
-/// A step without a target has no gradient, and an evaluation without one no loss: data that have none at all train nothing.
-/// Reads samples up to the first that has one.
+/// A step without a target has no gradient, and an evaluation without one no loss: data that have none at all train
+/// nothing. Reads samples up to the first that has one.
 void check_targets(const model_description& m, const data_source& source) {
   const auto part = m.evaluate_only ? split::validation : split::train;
   const auto* const name = m.evaluate_only ? "validation" : "training";
@@ -310,9 +317,10 @@ void check_targets(const model_description& m, const data_source& source) {
     }
   }
   if (samples > 0) {
-    refuse(m, fmt::format("{}: none of its {} {} samples has a target that counts (read() has returned 0 for each), so there "
-                          "is nothing to compute a loss of; correct what masks them, or the count",
-                          source.describe(), samples, name));
+    refuse(m, fmt::format(
+                  "{}: none of its {} {} samples has a target that counts (read() has returned 0 for each), so there "
+                  "is nothing to compute a loss of; correct what masks them, or the count",
+                  source.describe(), samples, name));
   }
 }
 
@@ -333,13 +341,15 @@ std::vector<std::string> notes_of(const model_description& m, const prepared_mod
 
 std::string too_few_samples(const data_source& source, std::uint32_t batch) {
   const auto samples = source.samples(split::train);
-  const auto text = fmt::format("{} has {}, fewer than one batch of {}", source.describe(), counted(samples, "training sample"), batch);
+  const auto text = fmt::format("{} has {}, fewer than one batch of {}", source.describe(),
+                                counted(samples, "training sample"), batch);
   const auto census = source.census(split::train);
   const bool packed = census && census->records > samples;
-  return text + (packed ? fmt::format(": its {} records are packed, several in a sample as long as the context; set a smaller "
-                                      "batch_size, packing = false, or a shorter context",
-                                      census->records)
-                        : "");
+  return text +
+         (packed ? fmt::format(": its {} records are packed, several in a sample as long as the context; set a smaller "
+                               "batch_size, packing = false, or a shorter context",
+                               census->records)
+                 : "");
 }
 
 prepared_model model_preparer::prepare(const model_description& m) try {
@@ -375,7 +385,8 @@ prepared_model model_preparer::prepared(const model_description& m) {
   if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });
   p.evaluation = evaluation_micro_batches(m, *p.data.source, p.model->objective().masks());
   if (m.evaluate_only && p.evaluation == 0) {
-    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on; give it some (validation)", p.data.source->describe()));
+    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on; give it some (validation)",
+                          p.data.source->describe()));
   }
   p.cuts = cuts_of(m, p.model->size());
   p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};
@@ -384,10 +395,11 @@ prepared_model model_preparer::prepared(const model_description& m) {
   p.stepping.host_threads = stepping_.host_threads;
   const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;
   if (stepping_.place == optimizer_place::device && !whole_sums) {
-    refuse(m, fmt::format("parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
-                          "host, where its gradient sums come together: set optimizer_on to \"host\" or \"auto\", or leave "
-                          "parallel out",
-                          m.parallel.replicas, m.parallel.waves));
+    refuse(m, fmt::format(
+                  "parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
+                  "host, where its gradient sums come together: set optimizer_on to \"host\" or \"auto\", or leave "
+                  "parallel out",
+                  m.parallel.replicas, m.parallel.waves));
   }
   if (stepping_.place != optimizer_place::host && !m.evaluate_only && whole_sums) {
     find_stepping(p, m);

@@ -42,7 +42,8 @@ struct prepared_model {
 /// Appends those that are not there yet.
 void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);
 
-/// That the data have fewer samples for training than a batch; of packed records also how many there are, and what to set.
+/// That the data have fewer samples for training than a batch; of packed records also how many there are, and what to
+/// set.
 std::string too_few_samples(const data_source& source, std::uint32_t batch);
 
 /// Rates of update rules; rules count as equal if they do the same arithmetic.
@@ -78,7 +79,8 @@ class model_preparer {
         share_(setup.share) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the
-  /// host cannot hold; what the user's own code throws, with the model's name. A measuring_error for want of memory has none.
+  /// host cannot hold; what the user's own code throws, with the model's name. A measuring_error for want of memory has
+  /// none.
   prepared_model prepare(const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }
@@ -92,7 +94,8 @@ class model_preparer {
   update_rates update_of(const update_options& rule);
   void find_stepping(prepared_model& p, const model_description& m);
   bool find_rates(stepping_terms& terms, const update_options& rule);
-  std::shared_ptr<const chain_profile> with_stepping(const std::shared_ptr<const chain_profile>& profile, const device_stepping& pieces);
+  std::shared_ptr<const chain_profile> with_stepping(const std::shared_ptr<const chain_profile>& profile,
+                                                     const device_stepping& pieces);
   cut_rule cuts_of(const model_description& m, std::size_t layers);
   const saved_plan& plan_in(const std::filesystem::path& file);
 
@@ -126,8 +129,8 @@ bool equally_fast(std::span<const device_info> machines);
 /// differ, and for gradients narrower than the parameters.
 number_formats common_formats(std::span<const device_info> machines);
 
-/// Optimizer steps that the model is trained for; 0 if it is only evaluated. Throws fault_error{bad_input} if there are fewer
-/// samples than a batch has, or more steps than can be counted.
+/// Optimizer steps that the model is trained for; 0 if it is only evaluated. Throws fault_error{bad_input} if there are
+/// fewer samples than a batch has, or more steps than can be counted.
 std::uint32_t steps_on(const model_description& m, const data_source& source);
 
 /// Whole micro-batches of an evaluation; 0 if there are no validation data and no evaluation was requested. Throws

@@ -31,8 +31,8 @@ rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const pla
 /// Its shards take the mean times of the rehearsal.
 planned_workload with_times_of(const rehearsal& r, planned_workload planned);
 
-/// Operations take the times of the rehearsal, or the means of their kinds; to the makespan its overhead over the time in which
-/// devices work is added.
+/// Operations take the times of the rehearsal, or the means of their kinds; to the makespan its overhead over the time
+/// in which devices work is added.
 forecast predict_by(const rehearsal& r, forecast_setup setup);
 
 }  // namespace hydra

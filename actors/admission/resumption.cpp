@@ -43,8 +43,10 @@ void check_steps(const saved_model& m, const resumed_model& now) {
   }
   for (std::uint32_t i = 0; i < begun; ++i) {
     if (schedule_factor(now.schedule, i, m.steps) != schedule_factor(now.schedule, i, now.steps)) {
-      refuse_steps(m, now, "under its schedule the learning rate of the steps that are done depends on the number of all steps; "
-                           "only a constant schedule can be made longer");
+      refuse_steps(
+          m, now,
+          "under its schedule the learning rate of the steps that are done depends on the number of all steps; "
+          "only a constant schedule can be made longer");
     }
   }
 }
@@ -217,7 +219,8 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
   }
   const bool evaluated = standing.history.evaluated_after(next.step);
   const auto stepped = [&](version_index v) { return v.value == units.steps(); };
-  return units.at_end(units.position_in(next.step, next.done(0), evaluated)) && std::ranges::all_of(saved.versions, stepped);
+  return units.at_end(units.position_in(next.step, next.done(0), evaluated)) &&
+         std::ranges::all_of(saved.versions, stepped);
 }
 
 }  // namespace hydra

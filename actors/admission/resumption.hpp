@@ -37,8 +37,8 @@ class resumption {
  public:
   /// Without checkpoints.
   resumption() = default;
-  /// Reads the folders below `root`, if one is given. A model that has no checkpoint there has that which it begins from, if
-  /// it begins from one. The number of steps may differ from before if that does not change the steps that
+  /// Reads the folders below `root`, if one is given. A model that has no checkpoint there has that which it begins
+  /// from, if it begins from one. The number of steps may differ from before if that does not change the steps that
   /// are done. Throws fault_error{bad_input} if a checkpoint belongs to another training.
   resumption(std::filesystem::path root, std::vector<resumed_model> models);
 
@@ -69,8 +69,8 @@ class resumption {
   std::vector<std::string> notes_;
 };
 
-/// What `plan` returns; where the cuts of checkpoints do not fit it is called once more, with checkpoints that any cuts can
-/// continue.
+/// What `plan` returns; where the cuts of checkpoints do not fit it is called once more, with checkpoints that any cuts
+/// can continue.
 template <class Plan>
 auto plan_resumed(resumption& begins, const Plan& plan) {
   try {

@@ -40,7 +40,8 @@ class checkpointer final : public checkpoint_actor::base {
     const auto begin = clock().now();
     const auto why = save(m);
     if (!why) {
-      send(setup_.observer, checkpoint_saved{m.model, m.what->name, m.standing.next.step, m.best});  // before its task ends
+      send(setup_.observer,
+           checkpoint_saved{m.model, m.what->name, m.standing.next.step, m.best});  // before its task ends
     }
     if (services_.spans) {
       services_.spans->record({"save_model", "host checkpoints", begin, clock().now(), m.what->name});

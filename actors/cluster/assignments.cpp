@@ -51,7 +51,8 @@ void assignments::stopped(std::size_t model) {
   models_.at(model).remaining = {};
 }
 
-// -- events ---------------------------------------------------------------------------------------------------------------
+// -- events
+// ---------------------------------------------------------------------------------------------------------------
 
 cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) {
   auto& m = models_.at(number);
@@ -176,7 +177,8 @@ bool assignments::ended(std::size_t number, assignment_epoch epoch, const fault&
   return true;
 }
 
-// -- decisions ------------------------------------------------------------------------------------------------------------
+// -- decisions
+// ------------------------------------------------------------------------------------------------------------
 
 std::vector<std::size_t> assignments::taking_models() const {
   std::vector<std::size_t> all;
@@ -188,7 +190,8 @@ std::vector<std::size_t> assignments::taking_models() const {
   return all;
 }
 
-/// Of all models, in their order; numbers of nodes are places in `nodes`. Those on other nodes are on none, and take no part.
+/// Of all models, in their order; numbers of nodes are places in `nodes`. Those on other nodes are on none, and take no
+/// part.
 std::vector<placeable_model> assignments::placeable(const std::vector<std::size_t>& nodes) const {
   const auto place_of = [&](std::size_t n) {
     return static_cast<std::size_t>(std::ranges::find(nodes, n) - nodes.begin());
@@ -298,7 +301,8 @@ std::vector<std::size_t> assignments::helpers_for(std::size_t m, std::size_t nod
   return all;
 }
 
-/// More nodes than it has would train it. Each time that some cannot reach each other, more must be left to train for another try.
+/// More nodes than it has would train it. Each time that some cannot reach each other, more must be left to train for
+/// another try.
 bool assignments::may_grow(const cluster_model& m) const {
   const auto here = m.helpers.size() + 1;
   const auto fit = std::ranges::count_if(

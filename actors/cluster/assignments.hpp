@@ -1,5 +1,6 @@
 #pragma once
-// The state of a cluster as its COORDINATOR knows it: which node has which model, since when, and what is to be done next.
+// The state of a cluster as its COORDINATOR knows it: which node has which model, since when, and what is to be done
+// next.
 
 #include "actors/cluster/placement.hpp"
 #include "actors/protocol/cluster.hpp"
@@ -97,9 +98,10 @@ class assignments {
   void node_leaves(std::size_t node) { nodes_.at(node).leaving = true; }
   /// The following are false, without effect, if the epoch is not the current one.
   bool began(std::size_t model, assignment_epoch epoch);
-  /// A model that is too large for a node (`by`: because of which it is refused; none: its first one), or has ended there and
-  /// could not be saved (refused), goes to another one, or waits for one. A node that could not write files is avoided until
-  /// forgive(). One that is refused three times for other reasons, with no more steps saved, has failed with the last one.
+  /// A model that is too large for a node (`by`: because of which it is refused; none: its first one), or has ended
+  /// there and could not be saved (refused), goes to another one, or waits for one. A node that could not write files
+  /// is avoided until forgive(). One that is refused three times for other reasons, with no more steps saved, has
+  /// failed with the last one.
   bool refused(std::size_t model, assignment_epoch epoch, const fault& why, std::optional<std::size_t> by = {});
   bool progressed(std::size_t model, assignment_epoch epoch, std::uint32_t steps, duration remaining);
   /// Its checkpoint is in the run folder.

@@ -18,8 +18,9 @@
 
 namespace hydra {
 
-/// Bytes of a chunk, and how many are asked for before they have come: with fewer the connection is idle in between, with
-/// more, other messages wait longer (chunks of 1 MiB move a fifth faster, but some messages then take 18 ms instead of 4).
+/// Bytes of a chunk, and how many are asked for before they have come: with fewer the connection is idle in between,
+/// with more, other messages wait longer (chunks of 1 MiB move a fifth faster, but some messages then take 18 ms
+/// instead of 4).
 inline constexpr std::uint32_t chunk_bytes = 256 << 10;
 inline constexpr std::size_t chunk_credit = 4;
 
@@ -52,8 +53,8 @@ class chunk_puller {
   /// `self` monitors the source.
   chunk_puller(caf::blocking_actor& self, chunk_source from, std::uint64_t offer, std::vector<pulled_file> files);
 
-  /// The next file, whole, in pieces. Throws fault_error {damaged} if it is not as it was offered, {io} if the connection is
-  /// lost, or nothing comes for 30 s.
+  /// The next file, whole, in pieces. Throws fault_error {damaged} if it is not as it was offered, {io} if the
+  /// connection is lost, or nothing comes for 30 s.
   void pull_next(const std::function<void(std::span<const std::byte>)>& take);
 
  private:

@@ -138,7 +138,8 @@ report cluster::run(session_maker local) {
   if (record.began || !record.interrupted || !std::filesystem::exists(file)) {
     write_report(r, file);
   }
-  if (is_complete(r) && !s.options.keys) {  // after the report: a run that has none is continued, by nodes that have these keys
+  if (is_complete(r) &&
+      !s.options.keys) {  // after the report: a run that has none is continued, by nodes that have these keys
     std::error_code ignored;
     std::filesystem::remove_all(keys_of_run(s.what.folder), ignored);
   }

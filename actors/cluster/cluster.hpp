@@ -26,12 +26,13 @@ struct cluster_options {
   teller say{};                                   ///< what happens, for a person; from any thread
 };
 
-/// Trains the models of a workload on the nodes that join: whole models, which move between nodes as their checkpoints, with the
-/// results of plain training. Not thread-safe, except interrupt(), stop() and status(). run() may be called once.
+/// Trains the models of a workload on the nodes that join: whole models, which move between nodes as their checkpoints,
+/// with the results of plain training. Not thread-safe, except interrupt(), stop() and status(). run() may be called
+/// once.
 class cluster {
  public:
-  /// Listens from now on. Throws fault_error{bad_input} for an address or keys that cannot be used, {damaged} for checkpoints in
-  /// the run folder that cannot be read.
+  /// Listens from now on. Throws fault_error{bad_input} for an address or keys that cannot be used, {damaged} for
+  /// checkpoints in the run folder that cannot be read.
   cluster(cluster_workload what, cluster_options options);
   ~cluster();
   cluster(const cluster&) = delete;
@@ -40,8 +41,8 @@ class cluster {
   /// "127.0.0.1:7878": for nodes.
   std::string address() const;
 
-  /// Waits for nodes and trains all models. Unless `local` is null, this process is a node, too; throws fault_error if that
-  /// one cannot train the workload. Models of nodes that are lost
+  /// Waits for nodes and trains all models. Unless `local` is null, this process is a node, too; throws fault_error if
+  /// that one cannot train the workload. Models of nodes that are lost
   /// continue on others from their last checkpoints. Without any node it waits.
   report run(session_maker local = nullptr);
 

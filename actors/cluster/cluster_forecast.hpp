@@ -1,6 +1,6 @@
 #pragma once
-// The expected times of a workload on several nodes. The run of each node is simulated by the actors of a run in virtual time; its
-// models come and go as the state of the COORDINATOR (assignments.hpp) decides.
+// The expected times of a workload on several nodes. The run of each node is simulated by the actors of a run in
+// virtual time; its models come and go as the state of the COORDINATOR (assignments.hpp) decides.
 
 #include "actors/admission/model_estimate.hpp"
 #include "actors/simulation/predict.hpp"
@@ -28,8 +28,9 @@ struct cluster_forecast {
   duration transit{};       ///< from when they were to be given back until they were trained again, added
 };
 
-/// All nodes are there from the beginning, and none is lost. Checkpoints cross the network when models change their nodes, and at
-/// their ends. Nodes that train a model together do not wait for each other in each step; the last of them ends it.
+/// All nodes are there from the beginning, and none is lost. Checkpoints cross the network when models change their
+/// nodes, and at their ends. Nodes that train a model together do not wait for each other in each step; the last of
+/// them ends it.
 cluster_forecast predict(const cluster_forecast_setup& setup);
 
 }  // namespace hydra

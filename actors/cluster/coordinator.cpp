@@ -17,8 +17,8 @@ void coordinator::on_steer(const steer_by_name& m) {
   const auto& names = setup_.what.models;
   const auto found = std::ranges::find(names, m.model);
   if (found == names.end()) {
-    return m.answer(
-        {fault_code::bad_input, fmt::format("there is no model \"{}\"{}", shown(m.model), known_instead(m.model, names))});
+    return m.answer({fault_code::bad_input,
+                     fmt::format("there is no model \"{}\"{}", shown(m.model), known_instead(m.model, names))});
   }
   const auto model = static_cast<std::uint32_t>(found - names.begin());
   if (const auto why = objection(model, m.what)) {

@@ -1,6 +1,6 @@
 #pragma once
-// COORDINATOR: the actor. Nodes are in coordinator_nodes.cpp, models on them and their checkpoints in coordinator_models.cpp, the
-// end in coordinator_ends.cpp, what others ask in coordinator.cpp.
+// COORDINATOR: the actor. Nodes are in coordinator_nodes.cpp, models on them and their checkpoints in
+// coordinator_models.cpp, the end in coordinator_ends.cpp, what others ask in coordinator.cpp.
 
 #include "actors/cluster/assignments.hpp"
 #include "actors/cluster/coordinator.hpp"
@@ -85,7 +85,8 @@ struct missed_handover {
   time_point due{};
 };
 
-/// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are short.
+/// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are
+/// short.
 class coordinator final : public local_coordinator::base {
  public:
   using super = local_coordinator::base;

@@ -59,8 +59,8 @@ std::string coordinator::objection(const join_cluster& m) const {
   }
   const bool is_folder = m.name != "." && m.name != ".." && m.name.find('/') == std::string::npos;
   if (!is_folder || !is_printable(m.name) || m.name.size() > most_shown) {
-    return fmt::format("\"{}\" cannot name a node: at most {} bytes, without \"/\" and control characters", shown(m.name),
-                       most_shown);
+    return fmt::format("\"{}\" cannot name a node: at most {} bytes, without \"/\" and control characters",
+                       shown(m.name), most_shown);
   }
   if (m.name == setup_.local_name && m.node.node() != node()) {
     return fmt::format("\"{}\" is the name of the coordinator's own node: choose another by --name", shown(m.name));

@@ -182,7 +182,8 @@ class exchange final : public local_exchange::base {
     try {
       run_on_own_thread(system(), reach);
     } catch (const fault_error& e) {
-      post(self_handle(), members_reached{.model = t.model, .epoch = t.epoch, .why = e.what_happened(), .tried = false});
+      post(self_handle(),
+           members_reached{.model = t.model, .epoch = t.epoch, .why = e.what_happened(), .tried = false});
     }
   }
 

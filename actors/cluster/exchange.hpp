@@ -38,8 +38,8 @@ struct exchange_totals {
   duration under_way{};  ///< while some exchange of a model was; of all models
 };
 
-/// Sums of gradients are added by the collective operation "direct", whose bits are those of one process; what is not added is
-/// sent to all. Thread-safe.
+/// Sums of gradients are added by the collective operation "direct", whose bits are those of one process; what is not
+/// added is sent to all. Thread-safe.
 class node_exchange final : public step_partners {
  public:
   /// Called on a thread of its own: `lost`, when a team cannot be formed, or not go on; it is over then.
@@ -52,7 +52,8 @@ class node_exchange final : public step_partners {
   /// From now on others can reach it, at the address that is returned. `host`: a name or address of this machine.
   std::string listen(const std::string& host);
 
-  /// Connects to the members; `formed`, on a thread of its own: all of them are ready. Replaces an earlier team of the model.
+  /// Connects to the members; `formed`, on a thread of its own: all of them are ready. Replaces an earlier team of the
+  /// model.
   void form(formed_team team, std::function<void()> formed);
   /// This node can begin, with the state after `step` steps.
   void ready(std::uint32_t model, assignment_epoch epoch, std::uint32_t step);

@@ -20,9 +20,9 @@ struct input_transfer {
   teller say{};  ///< for a person
 };
 
-/// Returns when it is there, where it is: in a folder whose name is the SHA-256 of all names and checksums, which appears complete
-/// or not at all. One that is there is not pulled; what a process was pulling that was killed is removed. One at a time for a
-/// folder. Throws fault_error {io}, {damaged}, {cancelled}, or with the source's reason.
+/// Returns when it is there, where it is: in a folder whose name is the SHA-256 of all names and checksums, which
+/// appears complete or not at all. One that is there is not pulled; what a process was pulling that was killed is
+/// removed. One at a time for a folder. Throws fault_error {io}, {damaged}, {cancelled}, or with the source's reason.
 std::filesystem::path receive_input(caf::actor_system& system, const input_transfer& what);
 
 }  // namespace hydra

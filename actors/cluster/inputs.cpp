@@ -144,7 +144,8 @@ class inputs final : public local_inputs::base {
   void on_want(const want_input& m) {
     const auto found = numbers_.find(m.name);
     if (found == numbers_.end()) {
-      send(m.to, input_offered{.why = {fault_code::bad_input, fmt::format("the workload names no \"{}\"", shown(m.name))}});
+      send(m.to,
+           input_offered{.why = {fault_code::bad_input, fmt::format("the workload names no \"{}\"", shown(m.name))}});
       return;
     }
     auto& wanted = all_[found->second];
@@ -163,7 +164,8 @@ class inputs final : public local_inputs::base {
                      const std::shared_ptr<const std::atomic<bool>>& given_up) {
     const auto self = caf::actor_cast<local_inputs>(this);
     const auto fails = [self, name](const fault& why) {
-      caf::anon_send(self, input_was_read{.name = name, .why = {why.code, "the coordinator cannot read it: " + why.text}});
+      caf::anon_send(self,
+                     input_was_read{.name = name, .why = {why.code, "the coordinator cannot read it: " + why.text}});
     };
     const auto read = [self, name, paths, given_up, fails](caf::blocking_actor*) {
       try {

@@ -12,12 +12,12 @@
 
 namespace hydra {
 
-/// Where they are, by the names that the workload has for them. After the file or folder itself, files of the same folder that
-/// are read with it.
+/// Where they are, by the names that the workload has for them. After the file or folder itself, files of the same
+/// folder that are read with it.
 using input_paths = std::map<std::string, std::vector<std::filesystem::path>>;
 
-/// Files whose names begin with a period, and what is in such folders, are not offered. The first node that wants an input waits
-/// until it was read once, for its checksums.
+/// Files whose names begin with a period, and what is in such folders, are not offered. The first node that wants an
+/// input waits until it was read once, for its checksums.
 input_source spawn_inputs(caf::actor_system& system, input_paths what);
 
 }  // namespace hydra

@@ -134,15 +134,16 @@ struct pem_source {
   static std::string pem_of(const fs::path& file) try {
     return read_text(file, text_kind::key);
   } catch (const fault_error& e) {
-    throw fault_error(e.what_happened().code, e.what_happened().text + "; `hydra cluster keys DIR` makes a folder of keys");
+    throw fault_error(e.what_happened().code,
+                      e.what_happened().text + "; `hydra cluster keys DIR` makes a folder of keys");
   }
 
   std::string text;
   std::unique_ptr<BIO, freed_by<BIO_free_all>> bytes;
 };
 
-/// As ssh demands it: whoever may replace the files could let anybody in. What is root's, as secrets that Kubernetes mounts
-/// are, is root's to protect.
+/// As ssh demands it: whoever may replace the files could let anybody in. What is root's, as secrets that Kubernetes
+/// mounts are, is root's to protect.
 void check_owner(const fs::path& path, const struct stat& s) {
   if (s.st_uid != ::geteuid() && s.st_uid != 0) {
     refuse(path, "is another user's, who could let anybody in; use a copy of your own");

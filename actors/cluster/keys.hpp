@@ -16,19 +16,20 @@ struct cluster_keys {
   }
 };
 
-/// Makes the folder, readable by its owner alone, with a new authority and one certificate that is valid for ten years, for all
-/// machines alike. The key of the authority is not kept: no other certificate can be made later, and a cluster that must exclude
-/// a machine needs new keys. Throws fault_error{bad_input} if something is there already, {io}.
+/// Makes the folder, readable by its owner alone, with a new authority and one certificate that is valid for ten years,
+/// for all machines alike. The key of the authority is not kept: no other certificate can be made later, and a cluster
+/// that must exclude a machine needs new keys. Throws fault_error{bad_input} if something is there already, {io}.
 void make_cluster_keys(const std::filesystem::path& folder);
 
-/// Throws fault_error{bad_input} naming the file that cannot be read, is not what it should be, belongs to another authority or
-/// key, or is not valid now; also if the folder or the key is another user's, or others may read the key.
+/// Throws fault_error{bad_input} naming the file that cannot be read, is not what it should be, belongs to another
+/// authority or key, or is not valid now; also if the folder or the key is another user's, or others may read the key.
 void check_cluster_keys(const cluster_keys& keys);
 
 /// The folder of a run, in its own, with the keys that are made for it alone.
 std::filesystem::path keys_of_run(const std::filesystem::path& run);
 
-/// Makes them, unless there are valid ones: a run that is resumed lets in the nodes that try again. Throws fault_error{io}.
+/// Makes them, unless there are valid ones: a run that is resumed lets in the nodes that try again. Throws
+/// fault_error{io}.
 cluster_keys take_keys_of_run(const std::filesystem::path& run);
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #pragma once
-// A process that trains models for a COORDINATOR: it joins, builds the session of the workload that it is given, and runs it.
+// A process that trains models for a COORDINATOR: it joins, builds the session of the workload that it is given, and
+// runs it.
 
 #include "actors/cluster/exchange.hpp"
 #include "actors/cluster/network.hpp"
@@ -31,12 +32,13 @@ struct member_options {
 struct node_place {
   std::filesystem::path output;             ///< where it saves
   std::shared_ptr<step_partners> partners;  ///< session_options::partners
-  /// Brings an input of the workload (cluster_workload::inputs) to this machine, and says where it is. Throws fault_error.
+  /// Brings an input of the workload (cluster_workload::inputs) to this machine, and says where it is. Throws
+  /// fault_error.
   std::function<std::filesystem::path(const std::string& name)> input{};
 };
 
-/// The session of the workload, whose models begin paused (session_options). Throws fault_error if the workload cannot be trained
-/// here.
+/// The session of the workload, whose models begin paused (session_options). Throws fault_error if the workload cannot
+/// be trained here.
 using session_maker = std::function<std::unique_ptr<session>(const node_accepted& what, const node_place& place)>;
 
 /// Not thread-safe, except leave().
@@ -46,13 +48,13 @@ class cluster_member {
   cluster_member(const cluster_member&) = delete;
   cluster_member& operator=(const cluster_member&) = delete;
 
-  /// Calls it again while it throws fault_errors, for patience; {bad_input}, which no waiting mends, is thrown on. Returns
-  /// nothing if it has succeeded, else `lost`, or `done` if the node is to leave.
+  /// Calls it again while it throws fault_errors, for patience; {bad_input}, which no waiting mends, is thrown on.
+  /// Returns nothing if it has succeeded, else `lost`, or `done` if the node is to leave.
   std::optional<node_end> persist(const std::function<void()>& attempt) const;
 
-  /// Trains models until the run is over. If the coordinator is lost, joins again, with an empty session. `where` says before
-  /// each attempt, a part of persist()'s, where it is: one that is started again may listen elsewhere. Returns `done`, or why
-  /// it is not: `lost` after patience without a coordinator.
+  /// Trains models until the run is over. If the coordinator is lost, joins again, with an empty session. `where` says
+  /// before each attempt, a part of persist()'s, where it is: one that is started again may listen elsewhere. Returns
+  /// `done`, or why it is not: `lost` after patience without a coordinator.
   node_end join(cluster_network& network, const std::function<network_address()>& where);
 
   /// The same for a coordinator that is reached; `near`: its address. `lost` if it ends first.

@@ -13,8 +13,8 @@ class metrics_tail {
  public:
   explicit metrics_tail(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// The whole lines since the last call, at most about `most` bytes of them, but for those of models in `without`; empty if the
-  /// file cannot be read now.
+  /// The whole lines since the last call, at most about `most` bytes of them, but for those of models in `without`;
+  /// empty if the file cannot be read now.
   std::string read(const std::set<std::string>& without = {}, std::size_t most = 1 << 20);
 
  private:

@@ -1,10 +1,12 @@
 // Written for CAF 0.17.6. What it needs, besides heartbeats, so that no node is lost that should not be:
 // * OpenSSL's error queue is cleared (openssl_errors.hpp).
 // * Node ids are random: CAF's are the same in two containers that share a network and have the same process number.
-// * Key files are read once, before the start: CAF reads them at each connection, and ends the process if one is missing.
+// * Key files are read once, before the start: CAF reads them at each connection, and ends the process if one is
+// missing.
 // * No message takes longer to send than the timeout: what is large is sent in chunks.
-// * An actor with a thread of its own is gone before the system ends: CAF counts it as ended before it has said so to other
-//   nodes, and when their broker is stopped in between, the message stays, the actor with it, and its thread is awaited for ever.
+// * An actor with a thread of its own is gone before the system ends: CAF counts it as ended before it has said so to
+//   other nodes, and when their broker is stopped in between, the message stays, the actor with it, and its thread is
+//   awaited for ever.
 
 #include "actors/cluster/network.hpp"
 
@@ -69,7 +71,8 @@ constexpr caf::timespan timeout = 10s;  ///< after which a silent peer counts as
 /// Who sends it to a peer of another version is refused.
 constexpr const char* application = "hydra cluster 2";
 
-/// Access to the id of an actor system, which has no other way to be set: an explicit instantiation may name private members.
+/// Access to the id of an actor system, which has no other way to be set: an explicit instantiation may name private
+/// members.
 caf::node_id& id_of(caf::actor_system& system);
 template <caf::node_id caf::actor_system::*Member>
 struct id_access {
@@ -77,8 +80,8 @@ struct id_access {
 };
 template struct id_access<&caf::actor_system::node_>;
 
-/// A random id, and the wait for threads of actors. Initialised after the middleman, which sets the id, and before anything uses
-/// it; stopped before the middleman. Takes a place that 0.17 leaves free.
+/// A random id, and the wait for threads of actors. Initialised after the middleman, which sets the id, and before
+/// anything uses it; stopped before the middleman. Takes a place that 0.17 leaves free.
 class network_module final : public caf::actor_system::module {
  public:
   explicit network_module(caf::actor_system& system) : system_(system) {}

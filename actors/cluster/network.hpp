@@ -1,6 +1,6 @@
 #pragma once
-// The network between the processes of a cluster: CAF's. Connections are encrypted, and both ends prove that they belong to the
-// cluster; the messages of others are not read.
+// The network between the processes of a cluster: CAF's. Connections are encrypted, and both ends prove that they
+// belong to the cluster; the messages of others are not read.
 
 #include "actors/cluster/keys.hpp"
 
@@ -29,12 +29,13 @@ std::string to_string(const network_address& a);
 
 /// True of names and addresses of the loopback interface.
 bool is_loopback(const std::string& host);
-/// The address of this machine from which packets to `there` leave; its name if that is not known, or if there is all of its
-/// own addresses.
+/// The address of this machine from which packets to `there` leave; its name if that is not known, or if there is all
+/// of its own addresses.
 std::string address_towards(const network_address& there);
 /// The name of this machine.
 std::string host_name();
-/// What others can reach where this machine listens at `a`: "0.0.0.0" and "::" are all of its addresses, and become its name.
+/// What others can reach where this machine listens at `a`: "0.0.0.0" and "::" are all of its addresses, and become its
+/// name.
 network_address reachable(network_address a);
 
 /// An actor system whose actors others can reach. What it needs from CAF 0.17.6 is in network.cpp.
@@ -58,12 +59,12 @@ class cluster_network {
     return *port;
   }
 
-  /// Nobody finds the actor there any more. Blocks for a moment; not in an actor. To be called before the network ends: CAF holds
-  /// what is published.
+  /// Nobody finds the actor there any more. Blocks for a moment; not in an actor. To be called before the network ends:
+  /// CAF holds what is published.
   void close(const caf::actor_addr& actor, std::uint16_t port);
 
-  /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws fault_error{io} if
-  /// nobody answers, or not as a member of this cluster.
+  /// The actor that is published there. Blocks while it connects, seconds at most; not in an actor. Throws
+  /// fault_error{io} if nobody answers, or not as a member of this cluster.
   template <class Handle>
   Handle reach(const network_address& at) {
     auto actor = caf::openssl::remote_actor<Handle>(*system_, at.host, at.port);

@@ -106,7 +106,8 @@ struct held_model {
   }
 };
 
-/// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are short.
+/// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are
+/// short.
 ///
 /// NODE: turns the COORDINATOR's commands into a run's, and what the run does into messages.
 class node final : public local_node::base {
@@ -148,7 +149,8 @@ class node final : public local_node::base {
 
   void on_fault(const fault& why) { stop(node_end::failed, why.text); }
 
-  // -- membership --------------------------------------------------------------------------------------------------------
+  // -- membership
+  // --------------------------------------------------------------------------------------------------------
 
   void on_accepted(const node_accepted& m) {
     answer_due_.reset();
@@ -256,7 +258,8 @@ class node final : public local_node::base {
     finished_ = true;
   }
 
-  // -- files -------------------------------------------------------------------------------------------------------------
+  // -- files
+  // -------------------------------------------------------------------------------------------------------------
 
   void on_want_chunk(const want_chunk& m) {
     if (over_) {
@@ -280,7 +283,8 @@ class node final : public local_node::base {
     return hydra::checkpoints_of(run_.folder / "checkpoints", run_.models.at(model));
   }
 
-  // -- commands ----------------------------------------------------------------------------------------------------------
+  // -- commands
+  // ----------------------------------------------------------------------------------------------------------
 
   held_model* current(std::uint32_t model, assignment_epoch epoch) {
     const auto found = held_.find(model);
@@ -350,7 +354,8 @@ class node final : public local_node::base {
     }
   }
 
-  /// It may have ended here, or be about to, and the COORDINATOR did not get it; of one that is paused a drop is refused.
+  /// It may have ended here, or be about to, and the COORDINATOR did not get it; of one that is paused a drop is
+  /// refused.
   void start(std::uint32_t model, held_model& held) {
     held.phase = held_phase::starting;
     command(model, held.epoch, model_command::drop);
@@ -477,7 +482,8 @@ class node final : public local_node::base {
     send(setup_.coordinator, message);
   }
 
-  // -- what the run does -------------------------------------------------------------------------------------------------
+  // -- what the run does
+  // -------------------------------------------------------------------------------------------------
 
   void on_look(const look_at_run&) {
     check_answer();

@@ -33,19 +33,19 @@ struct model_move {
   std::size_t to = 0;
 };
 
-/// When a node will have trained models with these remaining times: not before its longest one, which no two devices share, nor
-/// before its devices have done all of them.
+/// When a node will have trained models with these remaining times: not before its longest one, which no two devices
+/// share, nor before its devices have done all of them.
 duration expected_end(const node_capacity& node, std::span<const duration> remaining);
 
-/// A node for every model that is on none: the longest first, each where it ends first (longest processing time), of several the
-/// one with fewest models. Those on which there are models already take more if they still end first. None for a model that no
-/// node can train.
+/// A node for every model that is on none: the longest first, each where it ends first (longest processing time), of
+/// several the one with fewest models. Those on which there are models already take more if they still end first. None
+/// for a model that no node can train.
 std::vector<std::optional<std::size_t>> place(std::span<const placeable_model> models,
                                               std::span<const node_capacity> nodes);
 
-/// The move away from the node that ends last which brings most, if it brings more than 2 % of what is left and a quarter of the
-/// time that it takes: fewer moves, late, are all that is needed. A model that has not begun moves for nothing. The model waits while it
-/// moves.
+/// The move away from the node that ends last which brings most, if it brings more than 2 % of what is left and a
+/// quarter of the time that it takes: fewer moves, late, are all that is needed. A model that has not begun moves for
+/// nothing. The model waits while it moves.
 std::optional<model_move> best_move(std::span<const placeable_model> models, std::span<const node_capacity> nodes);
 
 }  // namespace hydra

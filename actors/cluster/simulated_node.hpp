@@ -1,5 +1,6 @@
 #pragma once
-// A node of a cluster in virtual time: the actors of a run, with all models of a plan, which are paused until they are given to it.
+// A node of a cluster in virtual time: the actors of a run, with all models of a plan, which are paused until they are
+// given to it.
 
 #include "actors/simulation/simulation.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
@@ -21,8 +22,9 @@ struct simulated_team {
   bool gathers = false;     ///< gathers_sums() of it
 };
 
-/// What a node does of a model that several train together: of the replicas of a step as many as the node that has most. An update
-/// takes longer by the exchange of the shard's gradient sums. `network`: what one exchange may use of it.
+/// What a node does of a model that several train together: of the replicas of a step as many as the node that has
+/// most. An update takes longer by the exchange of the shard's gradient sums. `network`: what one exchange may use of
+/// it.
 sharded_model_ptr share_of(const sharded_model& m, const simulated_team& team, const network_rates& network);
 
 /// Where models continue that were taken back, by name.
@@ -30,8 +32,8 @@ using saved_models = std::map<std::string, model_checkpoint>;
 
 class simulated_node {
  public:
-  /// `speed`: of its devices, over those of the plan. `teams`: of the plan's models. They are saved in `saved`, and continue from
-  /// there; lives longer.
+  /// `speed`: of its devices, over those of the plan. `teams`: of the plan's models. They are saved in `saved`, and
+  /// continue from there; lives longer.
   simulated_node(simulation_setup plan, double speed, const std::vector<simulated_team>& teams,
                  const network_rates& network, saved_models& saved);
   ~simulated_node();

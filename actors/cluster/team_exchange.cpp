@@ -79,7 +79,8 @@ void team_exchange::arrived(const given_values& m) {
   found->second.parts[m.of.part].arrived(m.what, m.values);
 }
 
-/// Until nothing changes: what is read may be all that later values have waited for, and operations that end let others begin.
+/// Until nothing changes: what is read may be all that later values have waited for, and operations that end let others
+/// begin.
 team_exchange::actions team_exchange::go_on() {
   actions now;
   while (answer_wanted(now) || end_finished(now)) {

@@ -18,7 +18,8 @@ namespace hydra {
 
 class team_exchange {
  public:
-  /// `node_of`: the member of each replica; `here`: this node. `adds_by`: what has no values of its own is done by the last member.
+  /// `node_of`: the member of each replica; `here`: this node. `adds_by`: what has no values of its own is done by the
+  /// last member.
   team_exchange(std::uint32_t model, assignment_epoch epoch, std::vector<std::uint32_t> node_of, std::uint32_t here,
                 collective_kind adds_by = collective_kind::direct);
 
@@ -41,7 +42,8 @@ class team_exchange {
     std::vector<request> requests{};
     std::vector<partner_exchange> finished{};  ///< to be notified, in the order of their numbers
   };
-  /// All that is to be done after an event, each once. Throws fault_error{damaged} if something is wanted that nobody may want.
+  /// All that is to be done after an event, each once. Throws fault_error{damaged} if something is wanted that nobody
+  /// may want.
   actions go_on();
   /// All that are not done.
   std::vector<partner_exchange> cancel();

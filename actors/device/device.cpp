@@ -60,7 +60,8 @@ class device_host final : public device_actor::base, public pipeline_port {
   }
 
  private:
-  // -- messages --------------------------------------------------------------------------------------------------------
+  // -- messages
+  // --------------------------------------------------------------------------------------------------------
 
   void on_begin_run(const begin_run&) { pipeline_->start(); }
 
@@ -73,7 +74,8 @@ class device_host final : public device_actor::base, public pipeline_port {
   void on_model_released(const model_released& m) { pipeline_->forget(m.model); }
 
   void on_report_state(const report_state& m) {
-    send(m.to, state_reported{"device " + setup_.machine->info().name, pipeline_->quiet() ? "" : pipeline_->describe()});
+    send(m.to,
+         state_reported{"device " + setup_.machine->info().name, pipeline_->quiet() ? "" : pipeline_->describe()});
   }
 
   void on_shut_down(const shut_down&) {
@@ -85,8 +87,9 @@ class device_host final : public device_actor::base, public pipeline_port {
   void retire(bool early) {
     const auto& c = pipeline_->counters();
     const bool quiet = early || pipeline_->quiet();
-    send(setup_.reporter, device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits, c.misses,
-                                         c.saved, c.recomputed, quiet ? "" : pipeline_->describe(), early, failed_});
+    send(setup_.reporter,
+         device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits, c.misses, c.saved,
+                        c.recomputed, quiet ? "" : pipeline_->describe(), early, failed_});
     retired_ = true;
   }
 

@@ -25,8 +25,8 @@ struct pipeline_state {
   operation_table operations;
   operation_labels labels;
 
-  /// Room for what a unit needs. Saved tensors are evicted only for the first unit that has not ended: no other one will
-  /// free memory.
+  /// Room for what a unit needs. Saved tensors are evicted only for the first unit that has not ended: no other one
+  /// will free memory.
   std::optional<reservation> make_room(const visit_record& v, byte_count n);
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// What forward visits leave on the device for their backward visits, in memory that neither staging nor computing needs.
+// What forward visits leave on the device for their backward visits, in memory that neither staging nor computing
+// needs.
 
 #include "actors/device/pipeline_state.hpp"
 #include "actors/device/visit_record.hpp"
@@ -11,8 +12,8 @@
 
 namespace hydra {
 
-/// Blocks of the cache. Of a model what was saved first is dropped first: in a chain it is needed last. Whatever is not there is
-/// computed again.
+/// Blocks of the cache. Of a model what was saved first is dropped first: in a chain it is needed last. Whatever is not
+/// there is computed again.
 class saved_tensors {
  public:
   /// `state` outlives this.
@@ -20,8 +21,8 @@ class saved_tensors {
 
   /// For micro-batch `k` of a forward visit that is submitted now: pinned until the visit ends. Null: no room.
   std::shared_ptr<saved_graph> make(visit_record& v, std::size_t k);
-  /// For micro-batch `k` of a backward visit that is submitted now: pinned and then dropped with the visit. Null: it was
-  /// not saved here, or was dropped.
+  /// For micro-batch `k` of a backward visit that is submitted now: pinned and then dropped with the visit. Null: it
+  /// was not saved here, or was dropped.
   std::shared_ptr<saved_graph> take(visit_record& v, std::size_t k);
 
  private:

@@ -56,7 +56,8 @@ visit_record* visit_list::find(const unit& u) const {
 }
 
 const visit_record* visit_list::first_before(const unit& u) const {
-  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return !v->ended() && depends_on(u, v->what); });
+  const auto found =
+      std::ranges::find_if(visits_, [&](const auto& v) { return !v->ended() && depends_on(u, v->what); });
   return found == visits_.end() ? nullptr : found->get();
 }
 

@@ -30,8 +30,8 @@ class visit_staging {
   bool claim(visit_record& v);
   /// Finds or requests the inputs of a later micro-batch; their bytes are part of C. False: not yet.
   bool fetch(visit_record& v, std::size_t k);
-  /// Finds or requests the gradient sum of the wave before; one that is requested is part of C. False: not yet, or it has
-  /// it.
+  /// Finds or requests the gradient sum of the wave before; one that is requested is part of C. False: not yet, or it
+  /// has it.
   bool fetch_sum(visit_record& v);
   /// Requests the optimizer state of a unit that steps its shard. True if it has requested some.
   bool fetch_state(visit_record& v);

@@ -25,8 +25,13 @@ void leave_out(std::span<std::byte> target) {
 
 }  // namespace
 
-batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena, std::shared_ptr<epoch_orders> orders)
-    : id_(id), what_(model.what), source_(model.data.source), order_(model.data.order, std::move(orders)), arena_(arena) {}
+batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena,
+                           std::shared_ptr<epoch_orders> orders)
+    : id_(id),
+      what_(model.what),
+      source_(model.data.source),
+      order_(model.data.order, std::move(orders)),
+      arena_(arena) {}
 
 block_id batch_reader::name(block_kind kind, const batch_range& range, std::uint32_t k) const {
   const auto last = static_cast<std::uint32_t>(what_->size() - 1);
@@ -112,7 +117,8 @@ std::size_t batch_reader::fill(split part, std::span<const std::size_t> samples,
   const auto there = source_->samples(part);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto target = sample_of(targets, i, target_bytes);
-    const auto of_sample = source_->read(part, std::min(samples[i], there - 1), sample_of(inputs, i, input_bytes), target);
+    const auto of_sample =
+        source_->read(part, std::min(samples[i], there - 1), sample_of(inputs, i, input_bytes), target);
     if (samples[i] < there) {
       counted += of_sample;
     } else {

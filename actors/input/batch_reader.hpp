@@ -20,8 +20,8 @@ struct read_batch {
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
 };
 
-/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples (of a share of the steps only its
-/// own micro-batches are read, but the targets of all count); micro-batch k of an
+/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples (of a share of the steps
+/// only its own micro-batches are read, but the targets of all count); micro-batch k of an
 /// evaluation the k-th group of so many samples of the validation data, in order; past their end the last sample is
 /// repeated, which does not count.
 class batch_reader {

@@ -20,7 +20,8 @@ class data_host final : public data_actor::base {
  public:
   using super = data_actor::base;
 
-  data_host(caf::actor_config& config, run_services services, const std::vector<model_entry>& models, memory_actor memory)
+  data_host(caf::actor_config& config, run_services services, const std::vector<model_entry>& models,
+            memory_actor memory)
       : super(config), services_(std::move(services)), memory_(std::move(memory)) {
     for (std::uint32_t i = 0; i < models.size(); ++i) {
       readers_.try_emplace(model_id{i}, model_id{i}, models[i], *services_.arena, orders_);

@@ -42,7 +42,8 @@ struct lease_grant {
 struct committed {
   std::vector<float> losses;        ///< of the micro-batches
   std::vector<evaluation_score> scores;
-  /// Shards whose gradients of all replicas are in host memory: its own; with the step's last unit those that have none.
+  /// Shards whose gradients of all replicas are in host memory: its own; with the step's last unit those that have
+  /// none.
   std::vector<shard_index> complete_sums{};
   std::optional<version_index> stepped{};   ///< the unit has written back this version
 };

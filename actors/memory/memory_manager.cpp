@@ -80,7 +80,8 @@ class memory_manager final : public memory_actor::base {
     }
   }
 
-  // -- leases ----------------------------------------------------------------------------------------------------------
+  // -- leases
+  // ----------------------------------------------------------------------------------------------------------
 
   void on_lease_shard(const lease_shard& m) {
     const lease_request request{m.lease, m.device, m.what, m.reads, m.outputs};
@@ -123,7 +124,8 @@ class memory_manager final : public memory_actor::base {
     }
   }
 
-  // -- completion ------------------------------------------------------------------------------------------------------
+  // -- completion
+  // ------------------------------------------------------------------------------------------------------
 
   void on_shard_demoted(const shard_demoted& m) {
     const auto result = store_.commit(m.what, m.device);
@@ -231,7 +233,8 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  // -- checkpoints -----------------------------------------------------------------------------------------------------
+  // -- checkpoints
+  // -----------------------------------------------------------------------------------------------------
 
   void on_capture_model(const capture_model& m) {
     if (!store_.has(m.model)) {
@@ -259,7 +262,8 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  // -- models that have ended ------------------------------------------------------------------------------------------
+  // -- models that have ended
+  // ------------------------------------------------------------------------------------------
 
   void on_release_model(const release_model& m) {
     if (store_.has(m.model)) {
@@ -279,7 +283,8 @@ class memory_manager final : public memory_actor::base {
     std::erase_if(unread_, [&](const auto& entry) { return entry.second.model == m.model; });
     const auto captured = captured_.find(m.model);
     if (captured != captured_.end() && !captured->second.expired()) {
-      removed_[m.model] = m.digest;  // a model that has failed is not saved again, but a checkpoint of it may be under way
+      removed_[m.model] =
+          m.digest;  // a model that has failed is not saved again, but a checkpoint of it may be under way
     } else {
       captured_.erase(m.model);
       tell_released(m.model, m.digest);
@@ -302,7 +307,8 @@ class memory_manager final : public memory_actor::base {
     send(supervisor_, model_released{model});
   }
 
-  // -- the end ---------------------------------------------------------------------------------------------------------
+  // -- the end
+  // ---------------------------------------------------------------------------------------------------------
 
   void on_report_state(const report_state& m) {
     auto text = store_.describe();

@@ -1,6 +1,6 @@
 #pragma once
-// Models whose steps are shared with other nodes: what is exchanged with them before a shard is stepped. Pure, but for what the
-// partners do.
+// Models whose steps are shared with other nodes: what is exchanged with them before a shard is stepped. Pure, but for
+// what the partners do.
 
 #include "actors/protocol/step_partners.hpp"
 #include "actors/protocol/update.hpp"
@@ -38,10 +38,11 @@ class shared_steps {
 
   /// Of the micro-batches of a unit. When all that are computed here are known, they are exchanged.
   void add_losses(const unit& u, const sharded_model& what, const std::vector<float>& losses);
-  /// The sums of all replicas here. Throws fault_error{out_of_memory} if those of others have no room, which host_demand excludes.
+  /// The sums of all replicas here. Throws fault_error{out_of_memory} if those of others have no room, which
+  /// host_demand excludes.
   void add_sums(model_id model, shard_index shard, step_index step, const sharded_model& what, shard_home home);
-  /// None if some of the values are missing, or if the model has been forgotten since, or if its partners cannot continue: then it
-  /// waits until it is dropped.
+  /// None if some of the values are missing, or if the model has been forgotten since, or if its partners cannot
+  /// continue: then it waits until it is dropped.
   std::optional<exchanged_values> take(const values_exchanged& answer);
   void forget(model_id model);
 

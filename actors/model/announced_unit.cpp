@@ -19,7 +19,9 @@ duration wall_time(const cursor& units, unit_position p, double scale) {
 byte_count boundary_of(const unit& u, const sharded_model& what) {
   const auto& shard = what.plan.shards[u.shard.value];
   const bool last = u.shard.value + 1 == what.size();
-  const auto one = u.way == direction::backward && !last ? shard.output : u.shard.value == 0 ? byte_count{} : shard.input;
+  const auto one = u.way == direction::backward && !last ? shard.output
+                   : u.shard.value == 0                  ? byte_count{}
+                                                         : shard.input;
   return one * u.micro_batches;
 }
 

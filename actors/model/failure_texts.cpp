@@ -5,17 +5,19 @@
 namespace hydra {
 
 std::string not_finite_text(std::uint32_t step, double loss) {
-  const char* const cause =
-      step == 1 ? "before any update: look for values that are nan, infinite or very large in the data, and in the weights that "
-                  "the model starts with"
-                : "the losses before it were finite: lower the learning rate or set clip_norm, or look for nan, infinite or very "
-                  "large values in the data";
+  const char* const cause = step == 1 ? "before any update: look for values that are nan, infinite or very large in "
+                                        "the data, and in the weights that "
+                                        "the model starts with"
+                                      : "the losses before it were finite: lower the learning rate or set clip_norm, "
+                                        "or look for nan, infinite or very "
+                                        "large values in the data";
   return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" continues)", step, loss, cause);
 }
 
 std::string unit_failure_text(const std::string& model, const unit_failure& f) {
   const auto repeated =
-      f.failures > 1 ? fmt::format(" (it has failed {} times, the last time on device {})", f.failures, f.last.value) : "";
+      f.failures > 1 ? fmt::format(" (it has failed {} times, the last time on device {})", f.failures, f.last.value)
+                     : "";
   const auto id = fmt::format("model {}", f.what.model.value);
   auto visit = to_string(f.what);
   visit.replace(0, id.size(), fmt::format("model '{}'", model));

@@ -22,8 +22,8 @@ class model_results {
   model_results(model_id id, sharded_model_ptr what, const model_standing& before);
 
   // -- steps -------------------------------------------------------------------------------------------------------
-  /// Of the micro-batches of one unit. The step's loss is their sum in micro-batch order, whichever came first; returned
-  /// when all are known.
+  /// Of the micro-batches of one unit. The step's loss is their sum in micro-batch order, whichever came first;
+  /// returned when all are known.
   std::optional<float> step_losses(const unit& u, const std::vector<float>& losses);
   /// The same of all micro-batches of a step, of which units here have only a share.
   std::optional<float> gathered_losses(const std::vector<float>& losses);

@@ -92,7 +92,8 @@ class model_task final : public task_actor::base {
     end(why);  // it still answers unit_placed: a device must not wait for an execute_shard that is never sent
   }
 
-  // -- messages --------------------------------------------------------------------------------------------------------
+  // -- messages
+  // --------------------------------------------------------------------------------------------------------
 
   void on_begin_run(const begin_run& m) {
     run_began_ = m.at;
@@ -126,7 +127,8 @@ class model_task final : public task_actor::base {
   }
 
   void on_unit_lost(const unit_lost& m) {
-    if (tracker_.lost(m.what, m.next_attempt) && !saves_.leaving() && !retries_.may_retry(m.what, m.device, m.why.code)) {
+    if (tracker_.lost(m.what, m.next_attempt) && !saves_.leaving() &&
+        !retries_.may_retry(m.what, m.device, m.why.code)) {
       const auto failures = retries_.failures(m.what, m.why.code);
       end({m.why.code, unit_failure_text(setup_.what->name, {m.what, m.why.text, failures, m.device})});
     }
@@ -138,7 +140,8 @@ class model_task final : public task_actor::base {
       return;
     }
     const auto speed = m.times.speed;
-    tracker_.measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
+    tracker_.measured(m.what,
+                      duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
     if (has_loss(m.what, setup_.what->plan.shape())) {
       m.what.way == direction::evaluate ? add_scores(m)
                                         : take_loss(results_.step_losses(m.what, m.losses), m.what.step);
@@ -241,8 +244,8 @@ class model_task final : public task_actor::base {
     leave(why);
   }
 
-  /// If it stands between two steps, perhaps because the controller has not answered, at once. A checkpoint that is under
-  /// way does not count: the model may have gone on since it was captured.
+  /// If it stands between two steps, perhaps because the controller has not answered, at once. A checkpoint that is
+  /// under way does not count: the model may have gone on since it was captured.
   void on_keep_model(const keep_model&) {
     if (has_ended()) {
       return;
@@ -303,7 +306,8 @@ class model_task final : public task_actor::base {
     }
     auto begins = standing();
     if (m.memory->at_step_begin() && m.memory->boundaries.empty()) {
-      begins.next.units.assign(begins.next.units.size(), 0);  // a few visits are repeated, instead of writing boundaries to disk
+      begins.next.units.assign(begins.next.units.size(),
+                               0);  // a few visits are repeated, instead of writing boundaries to disk
     }
     auto saved = here();
     if (!captures_boundaries_ && setup_.what->share.whole()) {
@@ -438,8 +442,8 @@ class model_task final : public task_actor::base {
     advance();
   }
 
-  /// The scheduler does not know a model that has not arrived, and answers only the SUPERVISOR that none of its units is on a
-  /// device.
+  /// The scheduler does not know a model that has not arrived, and answers only the SUPERVISOR that none of its units
+  /// is on a device.
   void leave_schedule() {
     if (phase_ < task_phase::leaving) {
       phase_ = arrived_ ? task_phase::leaving : task_phase::drained;
@@ -448,12 +452,15 @@ class model_task final : public task_actor::base {
   }
 
   model_standing standing() const {
-    return {.next = tracker_.saved_position(), .losses = results_.open_losses(), .stopped = stopped_, .history = history()};
+    return {
+        .next = tracker_.saved_position(), .losses = results_.open_losses(), .stopped = stopped_, .history = history()};
   }
 
   const model_history& history() const { return results_.history(); }
   std::uint32_t micro_batches() const { return setup_.what->plan.micro_batches; }
-  save_point here() const { return {tracker_.saved_position(), tracker_.updates(), history().evaluations.size(), stopped_}; }
+  save_point here() const {
+    return {tracker_.saved_position(), tracker_.updates(), history().evaluations.size(), stopped_};
+  }
 
   void advance() {
     if (has_ended() || phase_ == task_phase::arriving) {
@@ -465,7 +472,8 @@ class model_task final : public task_actor::base {
     if (evaluation_open_ && !observer_.owes_answer() && !saves_.holds_best()) {
       tracker_.release_evaluation(*std::exchange(evaluation_open_, {}));
     }
-    if (phase_ == task_phase::scheduled && tracker_.finished() && !results_.step_is_open() && !observer_.owes_answer()) {  // a callback may still add models
+    if (phase_ == task_phase::scheduled && tracker_.finished() && !results_.step_is_open() &&
+        !observer_.owes_answer()) {  // a callback may still add models
       leave({});
       return;
     }
@@ -485,7 +493,8 @@ class model_task final : public task_actor::base {
       send(setup_.data, batch_wanted{setup_.id, *range});
     }
     while (const auto next = tracker_.announce()) {
-      send(setup_.scheduler, announced_unit(*next, tracker_.units(next->what), *setup_.what, retries_.avoid(next->what)));
+      send(setup_.scheduler,
+           announced_unit(*next, tracker_.units(next->what), *setup_.what, retries_.avoid(next->what)));
     }
   }
 

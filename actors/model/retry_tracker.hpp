@@ -16,8 +16,8 @@ namespace hydra {
 inline bool has_thrown(fault_code why) { return why == fault_code::internal || why == fault_code::io; }
 
 /// Losses that are not the unit's fault do not count; running out of memory is retried once (the device has emptied its
-/// cache); a unit that has thrown is retried twice, on devices where it has not, if there are any; everything else would
-/// fail again.
+/// cache); a unit that has thrown is retried twice, on devices where it has not, if there are any; everything else
+/// would fail again.
 class retry_tracker {
  public:
   bool may_retry(const unit& u, device_id device, fault_code why) {

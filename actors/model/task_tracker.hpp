@@ -21,8 +21,8 @@ struct announcement {
   std::optional<device_id> after;   ///< device of the predecessors that have not completed
 };
 
-/// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: units that
-/// it follows have completed or are in flight on one device, to which it is then bound; its
+/// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: units
+/// that it follows have completed or are in flight on one device, to which it is then bound; its
 /// parameter version and the micro-batches of its step or evaluation range are in host memory; the first unit after
 /// step n waits for version n+1 of shard 0 and, if steps are observed, for the acknowledgement of step n; the first
 /// after an evaluation, if there are several lanes, for its end and, if evaluations are held, for its release. If the
@@ -88,8 +88,8 @@ class task_tracker {
   /// All shards have the same version, as after a step: the version with which the next step starts.
   std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }
-  /// With the one that has begun: a training unit of it has been announced, or data of the evaluation after it have been
-  /// fetched (host_demand() has no room for those of another one).
+  /// With the one that has begun: a training unit of it has been announced, or data of the evaluation after it have
+  /// been fetched (host_demand() has no room for those of another one).
   std::uint32_t begun_steps() const;
   std::vector<cursor> lanes() const;
   /// Of the first lane; of the lane of `u`.

@@ -29,8 +29,8 @@ std::string file_of_plugin(const std::string& which);
 /// True for "path/libx.so" and "path/libx.so:name", false for a name.
 bool names_plugin(const std::string& which);
 
-/// The item that "path/libx.so" offers alone, or "path/libx.so:name" among several. Loads the plug-in if necessary. Throws
-/// fault_error{bad_input}.
+/// The item that "path/libx.so" offers alone, or "path/libx.so:name" among several. Loads the plug-in if necessary.
+/// Throws fault_error{bad_input}.
 offered_item item_of_plugin(plugin_set& plugins, const std::string& which, const sought_kind& sought);
 
 }  // namespace hydra

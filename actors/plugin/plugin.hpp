@@ -1,6 +1,7 @@
 #pragma once
 // The header of plug-ins, <hydra/plugin.hpp>: the table that a plug-in exports, its policies, devices and search rules.
-// Headers only: a plug-in links no library of Hydra. Other functions of Hydra are resolved in the program that loads it.
+// Headers only: a plug-in links no library of Hydra. Other functions of Hydra are resolved in the program that loads
+// it.
 
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_options.hpp"
@@ -36,8 +37,8 @@ plugin_item offer_policy(std::string name, std::string help, std::vector<option>
           std::make_shared<const std::vector<option>>(std::move(options))};
 }
 
-/// `Rule` is constructed from search_settings, whose `options` are complete. plugin_item::make returns a search_rule*, its
-/// options are search_settings, and `about` is a std::vector<option> of numbers. `name`: the `rule` of [search].
+/// `Rule` is constructed from search_settings, whose `options` are complete. plugin_item::make returns a search_rule*,
+/// its options are search_settings, and `about` is a std::vector<option> of numbers. `name`: the `rule` of [search].
 template <std::derived_from<search_rule> Rule>
 plugin_item offer_search_rule(std::string name, std::string help, std::vector<option> options = {}) {
   const auto make = [](const void* settings) -> void* {
@@ -56,7 +57,8 @@ plugin_item offer_device(std::string name, std::string help, device_about about 
     device* made = new Device(*static_cast<const device_request*>(request));
     return made;
   };
-  return {plugin_kind::device, std::move(name), std::move(help), make, std::make_shared<const device_about>(std::move(about))};
+  return {plugin_kind::device, std::move(name), std::move(help), make,
+          std::make_shared<const device_about>(std::move(about))};
 }
 
 }  // namespace hydra

@@ -38,12 +38,13 @@ double work_of(const unit_times& m) {
 
 /// Longest path of the replica that the first lane belongs to, on devices of its own, one for each wave. A version of a
 /// shard is ready when the gradients of the last wave are on the host and its update is done; a forward visit (the last
-/// shard's is part of its backward) must load it first. The ranges of an evaluation are dealt to the lanes in turn, so the
-/// first lane has at least an even share of its micro-batches, and starts the step after them.
+/// shard's is part of its backward) must load it first. The ranges of an evaluation are dealt to the lanes in turn, so
+/// the first lane has at least an even share of its micro-batches, and starts the step after them.
 ///
-/// B_s of a wave follows B_{s+1} of its own and B_s of the wave before. A path from B_{S-1} of the first wave to B_s of the
-/// last one passes b_{S-1} .. b_s once on its way down, and once more the shard at which it goes over to the next wave,
-/// W - 1 times: at best always the longest of them. All its visits follow each other, so the sum is a lower bound.
+/// B_s of a wave follows B_{s+1} of its own and B_s of the wave before. A path from B_{S-1} of the first wave to B_s of
+/// the last one passes b_{S-1} .. b_s once on its way down, and once more the shard at which it goes over to the next
+/// wave, W - 1 times: at best always the longest of them. All its visits follow each other, so the sum is a lower
+/// bound.
 class model_alone {
  public:
   model_alone(const unit_times& times, double speed)
@@ -121,8 +122,8 @@ duration work_bound(const std::vector<double>& works, std::span<const double> sp
 }
 
 /// The units of a lane follow each other, on one device at a time, so k lanes keep at most k devices busy. Of a model's
-/// lanes some k have at least k times the mean of their work. (The backward visits of a replica's waves also wait for each
-/// other, which can only make a schedule longer.)
+/// lanes some k have at least k times the mean of their work. (The backward visits of a replica's waves also wait for
+/// each other, which can only make a schedule longer.)
 duration uniform_bound(std::vector<double> works, std::vector<double> speeds) {
   std::ranges::sort(works, std::greater{});
   std::ranges::sort(speeds, std::greater{});
@@ -142,11 +143,11 @@ double sum_over_versions(const std::vector<duration>& times, std::uint32_t count
   return static_cast<double>(std::accumulate(times.begin(), times.end(), duration::zero()).count()) * count;
 }
 
-/// Copies of frozen parameters that one model's visits need, whoever else visits. A visit needs its base on its device, and
-/// bases come to devices only over links. In each step a model visits all shards from F_0 to B_{S-1}, and from B_{S-1} to the
-/// next F_0 those from the first trained one on. When such a walk starts, the devices have at most as many bytes of bases
-/// as they have memory: what is not there, or on its way, is copied before the walk ends. The walks of a model follow each
-/// other, so no copy counts twice. When the run starts there are no bases on the devices.
+/// Copies of frozen parameters that one model's visits need, whoever else visits. A visit needs its base on its device,
+/// and bases come to devices only over links. In each step a model visits all shards from F_0 to B_{S-1}, and from
+/// B_{S-1} to the next F_0 those from the first trained one on. When such a walk starts, the devices have at most as
+/// many bytes of bases as they have memory: what is not there, or on its way, is copied before the walk ends. The walks
+/// of a model follow each other, so no copy counts twice. When the run starts there are no bases on the devices.
 class base_walks {
  public:
   base_walks(const unit_times& m, byte_count memory) : bases_(m.bases), memory_(memory), trained_(m.first_trained) {}
@@ -196,7 +197,8 @@ class base_walks {
   std::size_t trained_;
 };
 
-/// A copy serves all models that share the base: of models that have a base in common one counts, that which needs most.
+/// A copy serves all models that share the base: of models that have a base in common one counts, that which needs
+/// most.
 double base_copies(std::span<const unit_times> models, byte_count memory) {
   std::vector<std::pair<double, const unit_times*>> needed;
   for (const auto& m : models) {

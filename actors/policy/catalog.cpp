@@ -47,14 +47,23 @@ std::unique_ptr<policy> make_stay(const policy_options& o) {
   return std::make_unique<band>(band_options{.margin = margin_of(o), .stay = true});
 }
 std::unique_ptr<policy> make_stay_pace(const policy_options& o) {
-  return std::make_unique<stay_pace>(stay_pace_options{.margin = margin_of(o), .stay_units = o.values.at("stay_units")});
+  return std::make_unique<stay_pace>(
+      stay_pace_options{.margin = margin_of(o), .stay_units = o.values.at("stay_units")});
 }
 std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_unique<srtf>(o.values.at("affinity")); }
 
 std::vector<option> margin_options(const critical_margin& standard) {
   return {
-      {"critical_units", standard.units, false, "a model is critical (it may end last) if it has at most this many of its longest units to spare ...", {0, 1000}},
-      {"critical_share", standard.share, false, "... and this share of the time that all remaining work needs at least", {0, 1}},
+      {"critical_units",
+       standard.units,
+       false,
+       "a model is critical (it may end last) if it has at most this many of its longest units to spare ...",
+       {0, 1000}},
+      {"critical_share",
+       standard.share,
+       false,
+       "... and this share of the time that all remaining work needs at least",
+       {0, 1}},
   };
 }
 
@@ -67,7 +76,11 @@ std::vector<option> stay_pace_options_known() {
 }
 
 const std::vector<option> srtf_options{
-    {"affinity", 0.0, false, "a device stays with its model while that is this many of its units longer, or fewer", {0, 1000}},
+    {"affinity",
+     0.0,
+     false,
+     "a device stays with its model while that is this many of its units longer, or fewer",
+     {0, 1000}},
 };
 
 [[noreturn]] void refuse(const std::string& name, const std::vector<policy_entry>& table) {
@@ -81,15 +94,15 @@ const std::vector<option> srtf_options{
 const std::vector<policy_entry>& built_in_policies() {
   static const std::vector<policy_entry> table{
       {"sharded-lrtf", "longest remaining time first, shard by shard (the paper's)", {}, make<sharded_lrtf>},
-      {"lla", "least laxity: first the models that may end last, else the least transfer", margin_options({}), make_lla},
+      {"lla", "least laxity: first the models that may end last, else the least transfer", margin_options({}),
+       make_lla},
       {"level", "for devices of several speeds: the longest models on the fastest", {}, make<level>},
       {"band", "lla on equal devices, level with affinity on others", margin_options({}), make_band},
       {"band-hold", "band, and a slot is kept for a critical model at its step boundary", margin_options({}),
        make_hold},
       {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options({}),
        make_stay},
-      {"stay-pace",
-       "a device stays with its model until another one may end last at the pace measured so far",
+      {"stay-pace", "a device stays with its model until another one may end last at the pace measured so far",
        stay_pace_options_known(), make_stay_pace},
       {"srtf", "the shortest remaining time by priority, for mean completion", srtf_options, make_srtf},
       {"lpt", "the longest next unit", {}, make<lpt>},
@@ -100,8 +113,7 @@ const std::vector<policy_entry>& built_in_policies() {
       {"naive-pipeline", "model parallelism: each shard keeps to its device", {}, make<naive_pipeline>},
       {"gpipe", "the same, and all forward visits of a step come before its first backward visit", {}, make<gpipe>},
       {"one-f-one-b", "the same stages; backward visits first, few waves under way", {}, make<one_f_one_b>},
-      {"interleaved", "1F1B with several chunks of a model on each device, in Megatron's order", {},
-       make<interleaved>},
+      {"interleaved", "1F1B with several chunks of a model on each device, in Megatron's order", {}, make<interleaved>},
   };
   return table;
 }

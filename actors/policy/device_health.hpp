@@ -18,12 +18,12 @@ struct broken_device {
   std::string thrown;
 };
 
-/// A throw alone does not say whether the device is broken or the model; the next attempt on another device does. A device
-/// is broken if `enough` units, of two models at least, that have thrown there were completed on other devices, and it has
-/// completed none meanwhile. A unit that throws on every device is never completed, so no device is blamed for it. Models
-/// whose units throw at random (a data race in a user's layer) practically never blame one: that many throws in a row are
-/// too rare. What the texts say decides nothing: devices that are broken in the same way throw the same one. The last
-/// device is never broken.
+/// A throw alone does not say whether the device is broken or the model; the next attempt on another device does. A
+/// device is broken if `enough` units, of two models at least, that have thrown there were completed on other devices,
+/// and it has completed none meanwhile. A unit that throws on every device is never completed, so no device is blamed
+/// for it. Models whose units throw at random (a data race in a user's layer) practically never blame one: that many
+/// throws in a row are too rare. What the texts say decides nothing: devices that are broken in the same way throw the
+/// same one. The last device is never broken.
 class device_health {
  public:
   static constexpr std::size_t enough = 8;

@@ -13,9 +13,10 @@
 
 namespace hydra {
 
-/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or the same visit
-/// of the wave before, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: attempts at it
-/// have failed there, so other devices may stage it; if there are none, any but the last of these; void for the only device.
+/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or the same
+/// visit of the wave before, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: attempts
+/// at it have failed there, so other devices may stage it; if there are none, any but the last of these; void for the
+/// only device.
 struct ready_unit {
   unit next;
   std::optional<device_id> after;

@@ -10,7 +10,8 @@ namespace hydra {
 
 /// Shards are dealt to stages in turn, so that the device of a stage has several chunks of the model. Groups of waves
 /// go forward through the device's chunks one after the other; after a warm-up a backward visit follows each forward
-/// visit. A schedule of whole groups and chunks: what is missing of it (waves, shards) leaves gaps, and never blocks it.
+/// visit. A schedule of whole groups and chunks: what is missing of it (waves, shards) leaves gaps, and never blocks
+/// it.
 class interleaved_order {
  public:
   /// `group`: waves that go through a chunk before the next chunk; at least as many as stages.

@@ -116,7 +116,8 @@ std::optional<model_loss> lane_tracker::lose(device_id device, const std::option
   }
   const bool all_follow = first && (here == flights_.end() || visited_before(*first, here->what));
   auto loss = undo(all_follow ? *first : unit{here->what}, unused_attempt());
-  std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw), [&](const flight& f) { return f.device != device; });
+  std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw),
+                       [&](const flight& f) { return f.device != device; });
   return loss;
 }
 

@@ -30,7 +30,8 @@ class lane_tracker {
   void computed(const unit& u) noexcept;
   /// False if there is no such flight.
   bool complete(const unit& u, time_point now);
-  /// A unit of the wave before has completed: the announced one is no longer bound to its device if nothing else binds it.
+  /// A unit of the wave before has completed: the announced one is no longer bound to its device if nothing else binds
+  /// it.
   void release_if_unbound(time_point now);
 
   /// The unit and all later flights are undone; empty if there is no such flight.

@@ -14,7 +14,8 @@ std::optional<std::size_t> near_level::choose(const device_state& device, std::s
   const auto longer = static_cast<double>((other.remaining - mine.remaining).count());
   const auto gain = units_ * static_cast<double>(mine.cost.count()) +
                     static_cast<double>((other.transfer_time - mine.transfer_time).count());
-  const bool too_long = level_.rank(mine) < faster_devices(device, view) && -longer >= gain * device.speed / left.fastest();
+  const bool too_long =
+      level_.rank(mine) < faster_devices(device, view) && -longer >= gain * device.speed / left.fastest();
   return longer < gain && !too_long ? own : p;
 }
 

@@ -43,7 +43,9 @@ struct candidate {
   }
 };
 
-inline bool avoids(const candidate& c, device_id device) { return std::ranges::find(c.avoided, device) != c.avoided.end(); }
+inline bool avoids(const candidate& c, device_id device) {
+  return std::ranges::find(c.avoided, device) != c.avoided.end();
+}
 
 /// A device as the policy sees it.
 struct device_state {
@@ -94,7 +96,9 @@ struct policy_view {
   std::span<const model_state> models;
 
   /// Remaining time of what the device computes; zero if it is idle.
-  duration until_free(const device_state& d) const { return d.idle ? duration{} : std::max(duration{}, d.free_at - now); }
+  duration until_free(const device_state& d) const {
+    return d.idle ? duration{} : std::max(duration{}, d.free_at - now);
+  }
 };
 
 /// Chooses which unit a free staging slot gets. Deterministic given its arguments, its options and the calls before;

@@ -47,7 +47,8 @@ bool schedule_tracker::any_for(std::size_t device) const {
   const auto offered = [&](const lane_tracker& lane) {
     return lane.announced() && may_stage(lane, device_states_[device].device);
   };
-  return std::ranges::any_of(models_, [&](const auto& m) { return m != nullptr && std::ranges::any_of(m->lanes, offered); });
+  return std::ranges::any_of(models_,
+                             [&](const auto& m) { return m != nullptr && std::ranges::any_of(m->lanes, offered); });
 }
 
 bool schedule_tracker::starved() const {
@@ -64,8 +65,8 @@ bool schedule_tracker::starved() const {
 
 namespace {
 
-/// Of a lane without announcement: its next unit follows one of another lane that is not placed, or its step is over and
-/// that of the other is not. `lanes`: of its model.
+/// Of a lane without announcement: its next unit follows one of another lane that is not placed, or its step is over
+/// and that of the other is not. `lanes`: of its model.
 bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes) {
   const auto behind = [&](const model_state& other) { return other.step && other.step < lane.step; };
   if (std::ranges::any_of(lanes, behind)) {

@@ -135,7 +135,8 @@ void schedule_tracker::computes(std::size_t device, const unit& u, time_point si
   refresh(u);
 }
 
-void schedule_tracker::blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
+void schedule_tracker::blocks_cached(device_id device, std::span<const block_id> cached,
+                                     std::span<const block_id> dropped) {
   if (place_of(device)) {
     residency_.report(device, cached, dropped);
   }

@@ -40,8 +40,8 @@ class schedule_tracker {
   void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   /// A unit completed; false if there is no such flight (late message of a lost attempt).
   bool unit_completed(const unit& u, time_point now);
-  /// A unit failed on a device that is not lost: it and all flights that follow it are undone. Empty if unknown. That of
-  /// its own lane comes first.
+  /// A unit failed on a device that is not lost: it and all flights that follow it are undone. Empty if unknown. That
+  /// of its own lane comes first.
   losses unit_failed(const unit& u);
   /// A device is lost with its credit, its flights and its cache; flights that follow these are undone, too.
   losses device_lost(device_id device);
@@ -61,7 +61,9 @@ class schedule_tracker {
   std::size_t flight_count() const noexcept;
   std::size_t device_count() const noexcept { return devices_.size(); }
   /// The current view of a policy.
-  policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = shown_.all()}; }
+  policy_view view(time_point now) const noexcept {
+    return {.now = now, .devices = device_states_, .models = shown_.all()};
+  }
   std::vector<flight> flights_of(model_id model) const;
   /// Of one lane, in its order; valid until the next event.
   std::span<const flight> flights_of(model_id model, std::uint32_t lane) const;
@@ -73,8 +75,8 @@ class schedule_tracker {
   void replace_policy(std::unique_ptr<policy> p);
   /// True if nothing is in flight although a device has credit and may stage a unit: the policy chooses nothing.
   bool starved() const;
-  /// Every lane of every model that has not left has announced a unit, or follows one of another lane that is not placed.
-  /// Another one that is not in flight waits for its optimizer or its data: then a policy may choose nothing.
+  /// Every lane of every model that has not left has announced a unit, or follows one of another lane that is not
+  /// placed. Another one that is not in flight waits for its optimizer or its data: then a policy may choose nothing.
   bool all_announced() const;
   /// Credits, computing units and announced units, one per line, for a stuck run.
   std::string describe() const;

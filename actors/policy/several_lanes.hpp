@@ -10,14 +10,14 @@
 namespace hydra {
 
 /// Lanes are scheduled by longest remaining time, which includes that of later waves that wait for their gradient sums.
-/// Replicas of one model are then at the same shard, and share its copy in a cache. For a model of several lanes there is
-/// more:
+/// Replicas of one model are then at the same shard, and share its copy in a cache. For a model of several lanes there
+/// is more:
 ///
 /// * If it has waves, there are devices for all replicas of all models, and loading a shard takes longer than a forward
-///   visit, or units wait for the write-back of the one before when they move to another device and lanes share devices,
-///   then its replicas are pipelines on devices of their own, in the interleaved order, but all waves go through a chunk
-///   before the next chunk: shards stay in their caches from wave to wave, or from the forward to the backward visit, and
-///   gradient sums where they are continued.
+///   visit, or units wait for the write-back of the one before when they move to another device and lanes share
+///   devices, then its replicas are pipelines on devices of their own, in the interleaved order, but all waves go
+///   through a chunk before the next chunk: shards stay in their caches from wave to wave, or from the forward to the
+///   backward visit, and gradient sums where they are continued.
 /// * If it has no waves: the same in contiguous groups, so that the next shard is loaded meanwhile. Only if there are
 ///   two devices for each replica, if loading takes longer than a backward visit, too, and if units do not wait for
 ///   write-backs.

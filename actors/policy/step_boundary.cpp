@@ -17,7 +17,8 @@ const model_state* model_at_step_boundary(const device_state& device, const poli
   }
   const auto& m = *found;
   const bool stays_here = m.ended == device.device && (!m.running || m.running == device.device);
-  const auto others = std::find_if(found, view.models.end(), [&](const model_state& lane) { return lane.model != *own; });
+  const auto others =
+      std::find_if(found, view.models.end(), [&](const model_state& lane) { return lane.model != *own; });
   const bool all_lanes = std::all_of(found, others, [](const model_state& lane) { return lane.at_step_boundary; });
   const bool at_boundary = all_lanes && m.staged_units == 0 && m.remaining > duration{};
   return stays_here && at_boundary ? &m : nullptr;

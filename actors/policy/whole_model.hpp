@@ -53,8 +53,8 @@ class whole_model final : public policy {
     return static_cast<std::size_t>(found - candidates.begin());
   }
 
-  /// A unit that must not run again on the device of its model, which another lane of it has taken since. Without it no step
-  /// of the model would end.
+  /// A unit that must not run again on the device of its model, which another lane of it has taken since. Without it no
+  /// step of the model would end.
   std::optional<std::size_t> kept_out(std::span<const candidate> candidates) const {
     const auto found = std::ranges::find_if(candidates, [this](const candidate& c) {
       return std::ranges::any_of(c.avoided, [&](device_id d) {
@@ -62,7 +62,8 @@ class whole_model final : public policy {
         return at != bound_.end() && at->second == c.next.model;
       });
     });
-    return found == candidates.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - candidates.begin()));
+    return found == candidates.end() ? std::nullopt
+                                     : std::optional(static_cast<std::size_t>(found - candidates.begin()));
   }
 
   std::optional<std::size_t> longest_free(std::span<const candidate> candidates) const {

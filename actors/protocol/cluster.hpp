@@ -1,18 +1,19 @@
 #pragma once
-// Messages between the processes of a cluster. Only these, and those of advice.hpp, leave a process; they are plain data, and
-// those that carry bytes of files are small: a message that takes long to send would keep others waiting.
+// Messages between the processes of a cluster. Only these, and those of advice.hpp, leave a process; they are plain
+// data, and those that carry bytes of files are small: a message that takes long to send would keep others waiting.
 //
 //   NODE                                COORDINATOR
 //   join_cluster                   ->                     who it is; the answer is node_accepted or node_refused
-//   want_input                     ->                     a file or folder that the workload names, and this machine lacks
-//                                  <-   input_offered
+//   want_input                     ->                     a file or folder that the workload names, and this machine
+//                                  lacks <-   input_offered
 //   node_planned                   ->                     the workload as planned for its devices
 //                                  <-   take_model        a model, with the checkpoints that they continue from
 //   assignment_began, _refused     ->
 //   node_progressed                ->                     steps, losses, what its devices do
 //   checkpoint_offered             ->                     a model was saved, has ended, or is given back
 //                                  <-   give_back         save a model between two steps, and hand it over
-//                                  <-   drop_assigned     a model that other nodes train together with this one: they cannot go on
+//                                  <-   drop_assigned     a model that other nodes train together with this one: they
+//                    cannot go on
 //   node_leaves                    ->                     give my models to others
 //                                  <-   end_node          the run is over
 //   node_ended                     ->                     with its report
@@ -42,11 +43,12 @@ namespace hydra {
 /// Of the messages below: processes with another one are refused.
 inline constexpr std::uint32_t cluster_protocol = 4;
 
-/// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost, and
-/// another one has the model.
+/// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost,
+/// and another one has the model.
 using assignment_epoch = std::uint64_t;
 
-// -- files ----------------------------------------------------------------------------------------------------------------
+// -- files
+// ----------------------------------------------------------------------------------------------------------------
 
 /// Of a file, in order. `why`: it cannot be read, or the folders are not offered any more.
 struct chunk {
@@ -109,7 +111,8 @@ struct offered_folders {
   friend auto inspect(auto& f, offered_folders& x) { return f(x.offer, x.from, x.files); }
 };
 
-// -- inputs ---------------------------------------------------------------------------------------------------------------
+// -- inputs
+// ---------------------------------------------------------------------------------------------------------------
 
 struct offered_input_file {
   std::string name{};  ///< relative path; that of a folder begins with the folder's own name
@@ -139,7 +142,8 @@ struct want_input {
 };
 using input_source = chunk_source::extend<caf::reacts_to<want_input>>;
 
-// -- from the COORDINATOR -------------------------------------------------------------------------------------------------
+// -- from the COORDINATOR
+// -------------------------------------------------------------------------------------------------
 
 struct node_accepted {
   std::uint64_t run = 0;   ///< the same after the coordinator was started again: checkpoints of this run are of use
@@ -218,7 +222,8 @@ using node_actor =
                          caf::reacts_to<give_back>, caf::reacts_to<drop_assigned>, caf::reacts_to<stop_assigned>,
                          caf::reacts_to<offer_found>, caf::reacts_to<end_node>>;
 
-// -- from a NODE ----------------------------------------------------------------------------------------------------------
+// -- from a NODE
+// ----------------------------------------------------------------------------------------------------------
 
 struct join_cluster {
   std::uint32_t protocol = 0;

@@ -18,8 +18,8 @@
 
 namespace hydra {
 
-// In all of them `done` counts the steps of the model that are complete: 1 after the first one. The model of the first two
-// waits for their callbacks before its next step; nothing waits for those of the others, except the end of the run.
+// In all of them `done` counts the steps of the model that are complete: 1 after the first one. The model of the first
+// two waits for their callbacks before its next step; nothing waits for those of the others, except the end of the run.
 
 /// A model has completed an optimizer step: its loss is known, its last gradient has been written back.
 struct step_completed {
@@ -47,8 +47,8 @@ struct run_begun {
   std::vector<std::string> devices{};  ///< position = device id
 };
 
-/// A model has its memory and is trained from now on: at the start of the run, when memory was given back, when it was added,
-/// or when it was resumed.
+/// A model has its memory and is trained from now on: at the start of the run, when memory was given back, when it was
+/// added, or when it was resumed.
 struct model_joined {
   model_id model;
   std::string name;
@@ -65,7 +65,8 @@ struct model_ended {
   fault unsaved{};             ///< why its last checkpoint is missing
 };
 
-/// A model has ended without a result: it has failed, or the run was halted (`why` says `interrupted`: it can be resumed).
+/// A model has ended without a result: it has failed, or the run was halted (`why` says `interrupted`: it can be
+/// resumed).
 struct model_failed {
   model_id model;
   std::string name;
@@ -95,8 +96,8 @@ struct checkpoint_saved {
   bool best = false;           ///< it is that of the best evaluation, not one to resume from
 };
 
-/// A device is not used any more; its units move to others. As a message it fences the device: what comes from it later is
-/// ignored.
+/// A device is not used any more; its units move to others. As a message it fences the device: what comes from it later
+/// is ignored.
 struct device_lost {
   device_id device;
   fault why;
@@ -113,14 +114,14 @@ struct policy_replaced {
 using run_event = std::variant<run_begun, model_joined, model_ended, model_failed, model_refused, model_paused,
                                checkpoint_saved, device_lost, policy_replaced>;
 
-/// Requests of a callback; those of one that throws are dropped. In a callback for a step or an evaluation they take effect
-/// at that model's next step boundary, which waits for the callback: what a callback asks of the model it is called for does
-/// not depend on timing.
+/// Requests of a callback; those of one that throws are dropped. In a callback for a step or an evaluation they take
+/// effect at that model's next step boundary, which waits for the callback: what a callback asks of the model it is
+/// called for does not depend on timing.
 class control {
  public:
   /// The model ends after the step that has just completed, or has just been evaluated; its status is `stopped`. In a
-  /// callback for another event as by session::stop(). For an id that no model of the run has, nothing is stopped, and the
-  /// log and the report's notes say so.
+  /// callback for another event as by session::stop(). For an id that no model of the run has, nothing is stopped, and
+  /// the log and the report's notes say so.
   void stop(model_id model) { stopped_.push_back(model); }
   const std::vector<model_id>& stopped() const noexcept { return stopped_; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Messages between the EXCHANGE of one node of a cluster and those of others: values of models that they train together. Whoever
-// needs values asks for them, a piece at a time.
+// Messages between the EXCHANGE of one node of a cluster and those of others: values of models that they train
+// together. Whoever needs values asks for them, a piece at a time.
 
 #include "actors/protocol/caf_version.hpp"
 #include "runtime/collective/collective_run.hpp"
@@ -16,8 +16,8 @@
 
 namespace hydra {
 
-/// The nodes that train a model together do the same operations, by their numbers (partner_exchange), since they began together
-/// (`epoch` of their assignment). Some operations have several parts.
+/// The nodes that train a model together do the same operations, by their numbers (partner_exchange), since they began
+/// together (`epoch` of their assignment). Some operations have several parts.
 struct exchange_part {
   std::uint32_t model = 0;
   std::uint64_t epoch = 0;
@@ -64,8 +64,8 @@ struct want_values {
 struct team_greeting;
 using exchange_actor = value_receiver::extend<caf::reacts_to<want_values>, caf::reacts_to<team_greeting>>;
 
-/// To each member of a team, again and again as long as it exists: the sender is there. Of two members one connects to the other,
-/// which knows it by this.
+/// To each member of a team, again and again as long as it exists: the sender is there. Of two members one connects to
+/// the other, which knows it by this.
 struct team_greeting {
   std::uint32_t model = 0;
   std::uint64_t epoch = 0;

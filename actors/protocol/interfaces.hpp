@@ -8,10 +8,11 @@
 namespace hydra {
 
 /// DEVICE: slots, block cache, operations of one device.
-using device_actor = caf::typed_actor<
-    caf::reacts_to<begin_run>, caf::reacts_to<prefetch_shard>, caf::reacts_to<execute_shard>,
-    caf::reacts_to<withdraw_unit>, caf::reacts_to<shard_leased>, caf::reacts_to<lease_refused>,
-    caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
+using device_actor =
+    caf::typed_actor<caf::reacts_to<begin_run>, caf::reacts_to<prefetch_shard>, caf::reacts_to<execute_shard>,
+                     caf::reacts_to<withdraw_unit>, caf::reacts_to<shard_leased>, caf::reacts_to<lease_refused>,
+                     caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<report_state>,
+                     caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
 using task_actor =

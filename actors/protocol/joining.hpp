@@ -38,8 +38,8 @@ struct join_result {
   bool waits = false;
 };
 
-/// Called when the model has to wait for memory, if it has to, and when it has joined or is refused; or destroyed if the run
-/// ends before.
+/// Called when the model has to wait for memory, if it has to, and when it has joined or is refused; or destroyed if
+/// the run ends before.
 using join_sink = std::function<void(const join_result&)>;
 
 struct add_model {
@@ -56,8 +56,8 @@ struct admission_request {
   std::set<model_id> without_memory{};  ///< models of the run
 };
 
-/// Prepares a model for a run that is under way; called by one thread at a time. Throws fault_error: {out_of_memory} if it
-/// fits when other models have given their memory back.
+/// Prepares a model for a run that is under way; called by one thread at a time. Throws fault_error: {out_of_memory} if
+/// it fits when other models have given their memory back.
 using model_maker = std::function<model_entry(const admission_request& r)>;
 
 struct prepare_model {
@@ -71,8 +71,8 @@ struct model_prepared {
   fault why;
 };
 
-/// It has its memory from now on: a new model, one of the run that has waited for memory, or one that was paused. Sent before
-/// any other message about it.
+/// It has its memory from now on: a new model, one of the run that has waited for memory, or one that was paused. Sent
+/// before any other message about it.
 struct model_admitted {
   model_id model;
   model_entry entry;

@@ -25,8 +25,8 @@ struct validation_options {
 };
 
 /// How a step of a model is divided for several devices. 0: the planner chooses the number with which it predicts the
-/// shortest run; of a model that joins a run it chooses 1. A run that is resumed needs the replicas that were chosen, as a
-/// number (hydra train takes them from the run folder).
+/// shortest run; of a model that joins a run it chooses 1. A run that is resumed needs the replicas that were chosen,
+/// as a number (hydra train takes them from the run folder).
 struct parallel_options {
   std::uint32_t replicas = 1;         ///< divides micro_batches; each adds up its own gradients, and the sums are added
                                       ///< in their order: decides results (step_shape)

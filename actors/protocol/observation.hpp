@@ -33,7 +33,8 @@ struct evaluation_acknowledged {
   bool stop = false;
 };
 
-/// Any other event, from the SUPERVISOR: the run does not end before it is acknowledged, because a callback may add models.
+/// Any other event, from the SUPERVISOR: the run does not end before it is acknowledged, because a callback may add
+/// models.
 struct event_observed {
   run_event what;
 };
@@ -67,14 +68,15 @@ struct trial_decided {
   bool stop = false;
 };
 
-/// To the SUPERVISOR, from whoever begins copies of trials, and on to the CONTROLLER: one has joined the run, or cannot.
+/// To the SUPERVISOR, from whoever begins copies of trials, and on to the CONTROLLER: one has joined the run, or
+/// cannot.
 struct trial_copied {
   std::string name;
   bool joined = true;
 };
 
-/// Timer of the CONTROLLER while decisions of the search cannot be recorded. By way of the SUPERVISOR: a message that waits
-/// for an actor with a thread of its own keeps that thread.
+/// Timer of the CONTROLLER while decisions of the search cannot be recorded. By way of the SUPERVISOR: a message that
+/// waits for an actor with a thread of its own keeps that thread.
 struct record_again {};
 
 /// To the CONTROLLER: a model has ended before its last step, failed or stopped.
@@ -82,8 +84,8 @@ struct trial_left {
   std::string name;
 };
 
-/// From the CONTROLLER, and on to the REPORTER: a callback, or the rule of a search, has thrown and is not called any more; the
-/// others are. `why` is a sentence that says after which event.
+/// From the CONTROLLER, and on to the REPORTER: a callback, or the rule of a search, has thrown and is not called any
+/// more; the others are. `why` is a sentence that says after which event.
 struct callback_failed {
   std::string why;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Actors that block have a thread of their own. CAF counts such an actor before it makes the thread; if there is none, it would
-// wait for the end of that actor for ever.
+// Actors that block have a thread of their own. CAF counts such an actor before it makes the thread; if there is none,
+// it would wait for the end of that actor for ever.
 
 #include "actors/protocol/caf_version.hpp"
 #include "runtime/base/thread_supply.hpp"
@@ -9,8 +9,8 @@
 
 namespace hydra {
 
-/// As `system.spawn<Actor, caf::detached>(args...)`. Throws fault_error{bad_input} if no thread can be made; ends the process
-/// if the last one is taken between question and spawn.
+/// As `system.spawn<Actor, caf::detached>(args...)`. Throws fault_error{bad_input} if no thread can be made; ends the
+/// process if the last one is taken between question and spawn.
 template <class Actor, class... Args>
 auto spawn_on_own_thread(caf::actor_system& system, Args&&... args) {
   require_threads(1, "an actor that blocks");

@@ -54,8 +54,8 @@ struct run_status {
 /// Called once, or destroyed with the message if the run is over.
 using status_sink = std::function<void(run_status)>;
 
-/// To the SUPERVISOR, which fills in the models with their phases and passes it to the REPORTER, which fills in the rest and
-/// answers.
+/// To the SUPERVISOR, which fills in the models with their phases and passes it to the REPORTER, which fills in the
+/// rest and answers.
 struct read_status {
   status_sink answer;
   run_status status{};

@@ -50,8 +50,8 @@ struct unit_ready {
   duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
-  std::vector<device_id> avoid;    ///< where an operation of it has thrown, the last one last: not there, while there is
-                                   ///< another device; else not on the last of them, if there are two
+  std::vector<device_id> avoid;  ///< where an operation of it has thrown, the last one last: not there, while there is
+                                 ///< another device; else not on the last of them, if there are two
   byte_count boundary;             ///< its predecessor's output, if it has one in its step
   duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
   duration then_cost{};            ///< before it is announced; zero after the last unit
@@ -80,8 +80,8 @@ struct unit_placed {
   device_actor actor;
 };
 
-/// A unit will not complete: its device is lost or it failed there, or what it follows in a wave before. It need not be in
-/// flight. Announcements of its lane must carry at least `next_attempt` from now on.
+/// A unit will not complete: its device is lost or it failed there, or what it follows in a wave before. It need not be
+/// in flight. Announcements of its lane must carry at least `next_attempt` from now on.
 struct unit_lost {
   unit what;
   std::uint32_t next_attempt = 0;

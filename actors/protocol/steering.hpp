@@ -1,6 +1,6 @@
 #pragma once
-// Commands to models of a run under way: a session's thread or the CONTROLLER, SUPERVISOR and MODEL TASK (13 of the story in
-// protocol.hpp).
+// Commands to models of a run under way: a session's thread or the CONTROLLER, SUPERVISOR and MODEL TASK (13 of the
+// story in protocol.hpp).
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
@@ -21,8 +21,8 @@ enum class model_command : std::uint8_t {
   save,                 ///< between two steps, the next time that it is there, if it is being trained
 };
 
-/// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; stop and resume:
-/// when accepted). Destroyed uncalled if the run ends before.
+/// Called once: with what is wrong, or without a fault when it is done (a pause: when the memory is free; stop and
+/// resume: when accepted). Destroyed uncalled if the run ends before.
 using command_sink = std::function<void(const fault&)>;
 
 struct steer_model {

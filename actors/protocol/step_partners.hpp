@@ -16,8 +16,8 @@ struct partner_exchange {
   std::string model;
   std::uint64_t team = 0;    ///< step_share::team: those of an earlier one have no effect
   std::uint64_t number = 0;  ///< grows; the same on all nodes for the same values, however each has cut the model
-  /// Then each span has the sum of all replicas, added in their order, and those of replicas elsewhere are empty. Else each has
-  /// the values of its replica.
+  /// Then each span has the sum of all replicas, added in their order, and those of replicas elsewhere are empty. Else
+  /// each has the values of its replica.
   bool adds = false;
   std::vector<std::span<float>> replicas;
   std::function<void(const fault&)>

@@ -24,8 +24,8 @@ struct step_shard {
   memory_actor memory;
 };
 
-/// Of a model whose steps are shared with other nodes (step_partners): what MEMORY MANAGER has asked them for is there. `ticket`:
-/// its own.
+/// Of a model whose steps are shared with other nodes (step_partners): what MEMORY MANAGER has asked them for is there.
+/// `ticket`: its own.
 struct values_exchanged {
   std::uint64_t ticket = 0;
   fault why{};

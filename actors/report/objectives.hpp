@@ -16,7 +16,7 @@ struct objectives {
   std::optional<duration> weighted_completion{};   ///< mean, weighted by priority
   std::size_t deadlines = 0;                       ///< of complete models
   std::size_t missed_deadlines = 0;
-  std::size_t left_out = 0;                        ///< models that failed or were interrupted; not those that an earlier run completed
+  std::size_t left_out = 0;  ///< models that failed or were interrupted; not those that an earlier run completed
 };
 
 objectives objectives_of(std::span<const model_report> models);

@@ -27,11 +27,18 @@ progress_printer::progress_printer(std::ostream& out, progress_options options, 
 
 void progress_printer::expect(const std::string& name, std::uint32_t steps, duration step_time, std::uint32_t done) {
   const auto position = models_.size();
-  models_[name] = {.position = position, .before = done, .done = done, .steps = steps, .weight = seconds(step_time), .loss = {}, .validation = {}};
+  models_[name] = {.position = position,
+                   .before = done,
+                   .done = done,
+                   .steps = steps,
+                   .weight = seconds(step_time),
+                   .loss = {},
+                   .validation = {}};
 }
 
 void progress_printer::step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now) {
-  const model stranger{.position = models_.size(), .steps = steps, .weight = mean_weight(), .loss = {}, .validation = {}};
+  const model stranger{
+      .position = models_.size(), .steps = steps, .weight = mean_weight(), .loss = {}, .validation = {}};
   auto& m = models_.try_emplace(name, stranger).first->second;
   m.done = step.value + 1;
   m.steps = steps;
@@ -67,7 +74,9 @@ void progress_printer::finish(time_point now) {
     steps += m.done - m.before;
   }
   out_ << (options_.live ? erase_below : "")
-       << fmt::format("{} of {} in {}\n", counted(steps, "step"), counted(models_.size(), "model"), coarse_time(now - start_)) << std::flush;
+       << fmt::format("{} of {} in {}\n", counted(steps, "step"), counted(models_.size(), "model"),
+                      coarse_time(now - start_))
+       << std::flush;
 }
 
 double progress_printer::fraction() const {

@@ -92,8 +92,8 @@ std::vector<std::string> progress_lines(const progress_state& s, std::size_t wid
 }
 
 std::string plain_line(const progress_state& s, const model_progress& latest) {
-  return fmt::format("{}  {} {}/{} {}{}  {}", percent(s.fraction), latest.name, latest.done, latest.steps, loss_of(latest),
-                     devices(s), times(s));
+  return fmt::format("{}  {} {}/{} {}{}  {}", percent(s.fraction), latest.name, latest.done, latest.steps,
+                     loss_of(latest), devices(s), times(s));
 }
 
 std::string coarse_time(duration d) {

@@ -17,8 +17,8 @@ namespace {
 
 using json = nlohmann::ordered_json;  // keys in the order of the documentation; NaN and infinities become null
 
-
-// -- writing and reading have the same interface, so that each field stands once ----------------------------------------
+// -- writing and reading have the same interface, so that each field stands once
+// ----------------------------------------
 
 json value_of(duration d) { return seconds(d); }
 json value_of(byte_count n) { return n.value(); }
@@ -128,8 +128,9 @@ class reader {
   const json& in_;
 };
 
-// -- the fields, in the order of the file --------------------------------------------------------------------------------
-// F is a writer or a reader; the struct is const for a writer.
+// -- the fields, in the order of the file
+// -------------------------------------------------------------------------------- F is a writer or a reader; the
+// struct is const for a writer.
 
 /// A report of another version may have another status.
 void set_status(model_report& m, const std::string& text) {

@@ -102,7 +102,8 @@ std::string models_part(const report& r, const search_ranking& s) {
 
 /// With a precision, unless all have computed in fp32.
 std::string device_table(const report& r) {
-  const bool rounded = std::ranges::any_of(r.devices, [](const device_report& d) { return d.numbers != precision::fp32; });
+  const bool rounded =
+      std::ranges::any_of(r.devices, [](const device_report& d) { return d.numbers != precision::fp32; });
   std::vector<table_column> columns{{"device"}, {"kind"}};
   if (rounded) {
     columns.push_back({"precision"});
@@ -172,7 +173,8 @@ std::string completion_line(const report& r) {
   if (!o.mean_completion) {
     return "";
   }
-  auto line = fmt::format("completion mean {}, weighted {}", to_string(*o.mean_completion), to_string(*o.weighted_completion));
+  auto line =
+      fmt::format("completion mean {}, weighted {}", to_string(*o.mean_completion), to_string(*o.weighted_completion));
   if (o.deadlines > 0) {
     line += fmt::format(", {} of {} deadlines missed", o.missed_deadlines, o.deadlines);
   }
@@ -240,7 +242,8 @@ std::string loss_course(const model_report& m) {
 
 std::string tokens_per_second(const model_report& m) {
   const auto here = m.steps == 0 ? 0.0 : static_cast<double>(m.steps - m.steps_before) / m.steps;
-  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", here * static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
+  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", here * static_cast<double>(m.tokens) / seconds(m.elapsed))
+                                      : "-";
 }
 
 std::string outcome(const model_report& m) {
@@ -271,7 +274,8 @@ std::string to_line(const bounds& limits) {
 std::string to_table(const report& r) { return to_table(r, {}); }
 
 std::string to_table(const report& r, const search_ranking& s) {
-  return models_part(r, s) + "\n" + node_table(r) + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
+  return models_part(r, s) + "\n" + node_table(r) + device_table(r) + "\n" + breakdown_table(r) + "\n" +
+         closing_lines(r);
 }
 
 }  // namespace hydra

@@ -19,8 +19,8 @@ std::string tokens_per_second(const model_report& m);
 /// Of the first step and the last.
 std::string loss_course(const model_report& m);
 std::string hit_rate(const device_report& d);
-/// Share of the backward visits' micro-batches that had what their forward visits saved, of those that would have had to
-/// compute the forward again.
+/// Share of the backward visits' micro-batches that had what their forward visits saved, of those that would have had
+/// to compute the forward again.
 std::string saved_rate(const device_report& d);
 /// Of the nodes of a cluster: the last title is empty. A row has as many cells.
 std::vector<std::string> node_titles(const report& r);

@@ -22,7 +22,9 @@ namespace hydra {
 namespace {
 
 /// A step that an earlier run has started does not count for this run.
-std::uint32_t steps_before(const model_standing& begins) { return begins.next.step + (begins.next.begins_step() ? 0 : 1); }
+std::uint32_t steps_before(const model_standing& begins) {
+  return begins.next.step + (begins.next.begins_step() ? 0 : 1);
+}
 
 model_outcome empty_outcome(const sharded_model& m, const model_standing& begins) {
   model_outcome out;
@@ -94,8 +96,9 @@ class reporter final : public reporter_actor::base {
     setup_.supervisor = nullptr;
     if (auto sink = std::exchange(setup_.sink, nullptr)) {
       if (!complete_) {
-        abort({fault_code::internal, "the reporter of the run has died, which is an error of Hydra: the run was halted, every "
-                                     "model was saved that could be, and nothing more is known of it"});
+        abort({fault_code::internal,
+               "the reporter of the run has died, which is an error of Hydra: the run was halted, every "
+               "model was saved that could be, and nothing more is known of it"});
       }
       sink(finished());
     }
@@ -133,8 +136,8 @@ class reporter final : public reporter_actor::base {
     }
   }
 
-  /// One that has waited for memory, or was paused: it has the cuts that it was planned with. Its checkpoint may be that of
-  /// another run, which has trained it meanwhile, or an older one, if it was dropped.
+  /// One that has waited for memory, or was paused: it has the cuts that it was planned with. Its checkpoint may be
+  /// that of another run, which has trained it meanwhile, or an older one, if it was dropped.
   void admit(model_id model, const model_entry& entry) {
     auto& out = record_.models[model.value];
     if (out.waits) {
@@ -368,7 +371,8 @@ class reporter final : public reporter_actor::base {
   static bool is_measured(const unit_times& step) {
     for (std::size_t s = 0; s < step.backward.size(); ++s) {
       const bool trained = s >= step.first_trained;
-      if ((trained && step.backward[s] == duration{}) || (s + 1 < step.backward.size() && step.forward[s] == duration{})) {
+      if ((trained && step.backward[s] == duration{}) ||
+          (s + 1 < step.backward.size() && step.forward[s] == duration{})) {
         return false;
       }
     }
@@ -420,8 +424,9 @@ class reporter final : public reporter_actor::base {
   /// In an orderly end shut_down arrives first.
   void on_supervisor_down() {
     services_.log->error("the supervisor of the run has died");
-    abort({fault_code::internal, "the supervisor of the run has died, which is an error of Hydra: everything was ended at "
-                                 "once; checkpoints may have what was trained"});
+    abort({fault_code::internal,
+           "the supervisor of the run has died, which is an error of Hydra: everything was ended at "
+           "once; checkpoints may have what was trained"});
     quit();
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The files that a run writes into its folder, but for checkpoints: plan.json, metrics.jsonl and TensorBoard's files from the start, then
-// trace.json, stuck.txt and report.json.
+// The files that a run writes into its folder, but for checkpoints: plan.json, metrics.jsonl and TensorBoard's files
+// from the start, then trace.json, stuck.txt and report.json.
 
 #include "actors/report/report.hpp"
 #include "actors/report/run_metrics.hpp"
@@ -32,8 +32,8 @@ class run_files {
   run_metrics* metrics() const noexcept { return metrics_.get(); }
   void end_metrics();
 
-  /// Each file on its own: those that can be written are, and `r` has a note of each that cannot. The report is the last
-  /// one: where it describes the end, the others are of the same run. `spans` is null without a folder.
+  /// Each file on its own: those that can be written are, and `r` has a note of each that cannot. The report is the
+  /// last one: where it describes the end, the others are of the same run. `spans` is null without a folder.
   void write(report& r, const run_record& record, const workload_plan& plan, const trace* spans) const;
 
  private:

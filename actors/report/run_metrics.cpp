@@ -58,7 +58,8 @@ struct reported_line {
 /// None if the line is truncated, or too long for one of a run.
 std::optional<reported_line> parse_line(const std::string& text) try {
   const auto line = parse_ordered_json(text);
-  return reported_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
+  return reported_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(),
+                       line.contains("validation")};
 } catch (const std::exception&) {
   return std::nullopt;
 }
@@ -67,14 +68,16 @@ std::map<std::string, reported_so_far> reported_by(const std::vector<model_entry
   std::map<std::string, reported_so_far> all;
   for (const auto& m : models) {
     const auto& h = m.standing.history;
-    all[m.what->name] = {static_cast<std::uint32_t>(h.losses.size()), h.evaluations.empty() ? 0 : h.evaluations.back().steps};
+    all[m.what->name] = {static_cast<std::uint32_t>(h.losses.size()),
+                         h.evaluations.empty() ? 0 : h.evaluations.back().steps};
   }
   return all;
 }
 
 /// Removes lines of the models after their given steps, and a truncated line. Returns the last step that each model has
 /// reported.
-std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream& out, std::map<std::string, reported_so_far> reported) {
+std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream& out,
+                                                  std::map<std::string, reported_so_far> reported) {
   std::map<std::string, reported_so_far> last;
   for (std::string text; next_line(in, text);) {
     const auto line = parse_line(text);

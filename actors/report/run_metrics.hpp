@@ -50,8 +50,8 @@ class run_metrics {
   run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, run_metrics_options options,
               std::shared_ptr<spdlog::logger> log);
 
-  /// A model joins the run, or has its memory again. Lines of steps that a model has done before it joined, as part of another
-  /// one, are written without a time.
+  /// A model joins the run, or has its memory again. Lines of steps that a model has done before it joined, as part of
+  /// another one, are written without a time.
   void joined(model_id model, const model_entry& m);
   /// The pace is known from a model's second step on.
   void step(const step_completed& e, const sharded_model& m, time_point now);

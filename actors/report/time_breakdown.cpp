@@ -53,7 +53,8 @@ void breakdown_tracker::wait_before(device_page& page, const unit& u, const idle
 /// The end of the last unit of earlier steps of the model, in any lane.
 time_point breakdown_tracker::computed_before(const unit& u) const {
   auto computed = last_.at({u.model, u.replica, u.wave}).end;
-  for (auto lane = last_.lower_bound({u.model, {}, {}}); lane != last_.end() && std::get<0>(lane->first) == u.model; ++lane) {
+  for (auto lane = last_.lower_bound({u.model, {}, {}}); lane != last_.end() && std::get<0>(lane->first) == u.model;
+       ++lane) {
     computed = lane->second.step < u.step ? std::max(computed, lane->second.end) : computed;
   }
   return computed;

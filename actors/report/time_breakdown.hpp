@@ -25,7 +25,7 @@ struct time_breakdown {
   duration predecessor{};    ///< the next unit waited for the one before it on another device
   duration bubble{};         ///< the same of a model whose steps are pipelined, in waves
   duration no_unit{};        ///< before the first unit was ready, and after the last one of this device
-  duration actors{};         ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
+  duration actors{};  ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
 };
 
 struct breakdown_part {

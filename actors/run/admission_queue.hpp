@@ -1,7 +1,7 @@
 #pragma once
-// Models that want memory, in the order in which they are admitted: of the highest priority first, among equals the models of
-// the run by their ids, then those that were added. One is prepared at a time, and none overtakes: the first one waits until
-// others have given back enough.
+// Models that want memory, in the order in which they are admitted: of the highest priority first, among equals the
+// models of the run by their ids, then those that were added. One is prepared at a time, and none overtakes: the first
+// one waits until others have given back enough.
 
 #include "actors/protocol/joining.hpp"
 #include "actors/protocol/model_description.hpp"
@@ -40,8 +40,8 @@ class admission_queue {
   }
   bool empty() const noexcept { return waiting_.empty() && !preparing_; }
 
-  /// The one to be prepared now; null if one is being prepared, or if the first one was found too large and no memory has
-  /// been given back since. `releases`: how often memory was given back.
+  /// The one to be prepared now; null if one is being prepared, or if the first one was found too large and no memory
+  /// has been given back since. `releases`: how often memory was given back.
   const wanted_admission* begin(std::uint64_t releases) {
     if (waiting_.empty() || preparing_ || abandoned_ ||
         (found_too_large_ == waiting_.front().place && tried_at_ == releases)) {

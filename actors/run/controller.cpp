@@ -20,7 +20,9 @@ namespace hydra {
 
 namespace {
 
-std::string step_of(std::uint32_t steps, const std::string& model) { return "step " + std::to_string(steps) + " of " + model; }
+std::string step_of(std::uint32_t steps, const std::string& model) {
+  return "step " + std::to_string(steps) + " of " + model;
+}
 
 // After what callbacks are called.
 std::string occasion_of(const step_completed& e) { return step_of(e.done, e.name); }
@@ -69,7 +71,8 @@ class callback_controller final : public controller_actor::base {
 
   /// What callbacks and rules throw does not get here.
   void on_fault(const fault& why) {
-    send(supervisor_, controller_failed{"the actor that calls the callbacks failed after " + reported_ + ": " + why.text});
+    send(supervisor_,
+         controller_failed{"the actor that calls the callbacks failed after " + reported_ + ": " + why.text});
     quit(caf::exit_reason::unhandled_exception);
   }
 
@@ -195,11 +198,13 @@ class callback_controller final : public controller_actor::base {
     }
   }
 
-  /// Trials that went on without their decisions could not be taken back; where they are now, a run that is resumed decides.
+  /// Trials that went on without their decisions could not be taken back; where they are now, a run that is resumed
+  /// decides.
   void halt(const fault& why) {
-    const auto text = fmt::format("the decisions of the search could not be recorded for {}: {}; every model is saved: resume "
-                                  "the run when that can be written",
-                                  to_string(retry_.limit()), why.text);
+    const auto text = fmt::format(
+        "the decisions of the search could not be recorded for {}: {}; every model is saved: resume "
+        "the run when that can be written",
+        to_string(retry_.limit()), why.text);
     services_.log->error("{}", text);
     send(supervisor_, run_aborted{{fault_code::io, text}, true});
     retry_.be_patient();  // while models are being saved, it may still succeed

@@ -38,8 +38,8 @@ void retire(policy_host& host, const std::string& name, duration limit, spdlog::
   }
 }
 
-/// Starts the run and waits until its record is complete. SUPERVISOR and REPORTER watch each other, and the REPORTER the
-/// run: the wait is bounded by the stall limit, unless a user's callback or a read of a file never returns.
+/// Starts the run and waits until its record is complete. SUPERVISOR and REPORTER watch each other, and the REPORTER
+/// the run: the wait is bounded by the stall limit, unless a user's callback or a read of a file never returns.
 std::future<run_record> run_to_end(caf::actor_system& system, run_setup setup, const run_environment& in,
                                    std::promise<run_record>& done) {
   auto record = done.get_future();

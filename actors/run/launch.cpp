@@ -75,8 +75,9 @@ running_policy_actor start_policy_actor(caf::actor_system& system, const policy_
 void spawn_devices(caf::actor_system& system, const run_setup& setup, actors_spawned& actors) {
   for (std::uint32_t i = 0; i < setup.devices.size(); ++i) {
     auto* machine = setup.devices[i];
-    actors.devices.push_back(spawn_device(system, setup.services,
-                                        {device_id{i}, machine, setup.pipeline, actors.scheduler, actors.memory, actors.reporter}));
+    actors.devices.push_back(
+        spawn_device(system, setup.services,
+                     {device_id{i}, machine, setup.pipeline, actors.scheduler, actors.memory, actors.reporter}));
     const device_added joined{device_id{i}, machine->info().speed, actors.devices.back(), machine->info().link,
                               machine->info().latency};
     post(actors.scheduler, joined);
@@ -186,7 +187,8 @@ task_setup task_setup_of(model_id id, const model_entry& entry, const actors_spa
 
 namespace {
 
-void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& actors, const std::shared_ptr<run_end>& end) {
+void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& actors,
+                  const std::shared_ptr<run_end>& end) {
   auto advice = start_policy_actor(system, setup.advice);  // first: it may be refused
   actors.supervisor = spawn_supervisor(system, setup.services,
                                        {.models = descriptions_of(setup),
@@ -198,8 +200,8 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
                                         .stall_limit = setup.stall_limit,
                                         .checkpoints = setup.checkpoints,
                                         .halted = setup.halted});
-  actors.reporter = spawn_reporter(system, setup.services,
-                                   report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
+  actors.reporter = spawn_reporter(
+      system, setup.services, report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
   actors.scheduler =
       spawn_scheduler(system, setup.services, {.chosen = std::move(setup.chosen),
                                                .advice = std::move(advice),
@@ -209,7 +211,8 @@ void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& a
                                                .stand_in = setup.stand_in,
                                                .built_in = setup.built_in});
   actors.optimizer = spawn_optimizer(system, setup.services);
-  actors.memory = spawn_memory_manager(system, setup.services, {actors.scheduler, actors.optimizer, actors.reporter, actors.supervisor});
+  actors.memory = spawn_memory_manager(system, setup.services,
+                                       {actors.scheduler, actors.optimizer, actors.reporter, actors.supervisor});
   actors.data = spawn_data(system, setup.services, setup.models, actors.memory, setup.detached);
   const callback_set callbacks{setup.callbacks, setup.search, setup.callback_limit};
   actors.observed = callbacks.wanted();

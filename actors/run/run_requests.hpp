@@ -23,10 +23,11 @@ namespace hydra {
 using run_request = std::variant<add_model, steer_model, read_status, trial_copied>;
 using request_line = request_queue<run_request>;
 
-/// A user's sink, for a thread of the run: what it throws is logged, and the run goes on. Null stays null; `of` is the function
-/// that it was given to.
+/// A user's sink, for a thread of the run: what it throws is logged, and the run goes on. Null stays null; `of` is the
+/// function that it was given to.
 template <class Answer>
-std::function<void(Answer)> contained(std::function<void(Answer)> sink, const char* of, std::shared_ptr<spdlog::logger> log) {
+std::function<void(Answer)> contained(std::function<void(Answer)> sink, const char* of,
+                                      std::shared_ptr<spdlog::logger> log) {
   if (!sink) {
     return sink;
   }
@@ -34,7 +35,8 @@ std::function<void(Answer)> contained(std::function<void(Answer)> sink, const ch
     try {
       sink(std::forward<Answer>(answer));
     } catch (...) {
-      log->warn("the function that was given to {} fails: {}; the run goes on", of, to_fault(std::current_exception()).text);
+      log->warn("the function that was given to {} fails: {}; the run goes on", of,
+                to_fault(std::current_exception()).text);
     }
   };
 }

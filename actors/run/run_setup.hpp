@@ -45,8 +45,8 @@ struct run_setup {
   run_metrics* metrics = nullptr;        ///< may be null
   checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: no limit
-  duration callback_limit{};             ///< no more callbacks after one that takes longer; zero: no limit. The same for
-                                         ///< how long decisions of a search may be impossible to record
+  duration callback_limit{};  ///< no more callbacks after one that takes longer; zero: no limit. The same for
+                              ///< how long decisions of a search may be impossible to record
   watch_limits watch{.minimum = {}};     ///< of devices that do not respond; off by default
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };

@@ -12,8 +12,9 @@ session_options checked(session_options o) {
   constexpr double most_minutes = 1e6;
   const auto minutes = o.checkpoint.every_minutes;
   if (!(minutes >= 0 && minutes <= most_minutes)) {  // false for NaN
-    throw fault_error(fault_code::bad_input, fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}",
-                                                         minutes, most_minutes));
+    throw fault_error(
+        fault_code::bad_input,
+        fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}", minutes, most_minutes));
   }
   if (o.begin_paused && (o.output.empty() || o.checkpoint.keep == 0)) {
     throw fault_error(fault_code::bad_input,

@@ -52,8 +52,9 @@ struct session_options {
   bool resume = false;                ///< resume from the newest checkpoints under `output`, if there are any
   std::vector<std::string> stopped{}; ///< models that end when the run begins, at the latest with their next step:
                                       ///< session::stop() had been called for them in an earlier part of it
-  /// No model is trained before it is resumed (session::resume); it then starts from its newest checkpoint under `output`, if
-  /// there is one. The run has no end of its own: session::interrupt() ends it. Needs `output`, and checkpoint.keep of 1 or more.
+  /// No model is trained before it is resumed (session::resume); it then starts from its newest checkpoint under
+  /// `output`, if there is one. The run has no end of its own: session::interrupt() ends it. Needs `output`, and
+  /// checkpoint.keep of 1 or more.
   bool begin_paused = false;
   duration stall_limit = std::chrono::minutes(10);  ///< a run without progress for so long ends with a fault
   policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced

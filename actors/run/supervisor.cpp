@@ -63,7 +63,8 @@ void supervisor::on_add_model(const add_model& m) {
   wanted_admission wanted{.what = m.what, .answer = m.answer};
   if (!actors_.admission || is_over()) {
     refuse(wanted, {fault_code::refused,
-                    "model '" + m.what.name + (stage_ == run_stage::halting ? "': the run is being halted" : "': the run has ended")});
+                    "model '" + m.what.name +
+                        (stage_ == run_stage::halting ? "': the run is being halted" : "': the run has ended")});
     return;
   }
   queue_.add(std::move(wanted));
@@ -266,7 +267,8 @@ void supervisor::release_if_over(model_id model) {
   }
 }
 
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup) {
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services,
+                                  const supervisor_setup& setup) {
   return system.spawn<supervisor>(services, setup);
 }
 

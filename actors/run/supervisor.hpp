@@ -35,6 +35,7 @@ struct supervisor_setup {
   std::function<void()> halted{};  ///< as run_setup
 };
 /// Waits for actors_spawned, then starts the run.
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup);
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services,
+                                  const supervisor_setup& setup);
 
 }  // namespace hydra

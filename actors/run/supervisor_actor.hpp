@@ -1,6 +1,6 @@
 #pragma once
-// SUPERVISOR: the actor. What starts a run and admits models is in supervisor.cpp, what ends it in supervisor_ends.cpp, commands
-// from outside in supervisor_steering.cpp.
+// SUPERVISOR: the actor. What starts a run and admits models is in supervisor.cpp, what ends it in supervisor_ends.cpp,
+// commands from outside in supervisor_steering.cpp.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/guarded.hpp"
@@ -29,7 +29,8 @@ enum class run_stage : std::uint8_t {
 /// Of each the second occurrence ends the run without saving.
 enum class abort_cause : std::uint8_t { handler_has_thrown, interrupt, stall };
 
-/// SUPERVISOR: starts the run, admits, pauses and stops models, is notified of every death, ends the run: tasks -> scheduler
+/// SUPERVISOR: starts the run, admits, pauses and stops models, is notified of every death, ends the run: tasks ->
+/// scheduler
 /// -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
@@ -84,7 +85,8 @@ class supervisor final : public supervisor_actor::base {
     on_run_aborted({why, is_first(abort_cause::handler_has_thrown)});
   }
 
-  // -- messages --------------------------------------------------------------------------------------------------------
+  // -- messages
+  // --------------------------------------------------------------------------------------------------------
   void on_actors_spawned(const actors_spawned& m);
   void on_add_model(const add_model& m);
   void on_model_prepared(const model_prepared& m);
@@ -172,7 +174,8 @@ class supervisor final : public supervisor_actor::base {
   fault objection(model_id model, const char* wish) const;
   using waiting_sinks = std::multimap<model_id, command_sink>;
   static void answer_all(waiting_sinks& sinks, model_id model, const fault& why);
-  /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: this is logged.
+  /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: this is
+  /// logged.
   void refuse_all(const fault& why);
   /// Models that end with the run keep their memory until then.
   void release_if_over(model_id model);
@@ -184,7 +187,8 @@ class supervisor final : public supervisor_actor::base {
   /// A task that had not reported the end of its model: its announced unit is not placed any more, those that wait on
   /// devices are withdrawn.
   void on_task_down(model_id model);
-  /// Nobody would see any more whether the run continues: it is halted, and has as long for that as a run may stand still.
+  /// Nobody would see any more whether the run continues: it is halted, and has as long for that as a run may stand
+  /// still.
   void on_reporter_down();
   void lose(device_id device, const fault& why);
   /// One message to itself at a time, and only while a callback is under way.
@@ -212,7 +216,7 @@ class supervisor final : public supervisor_actor::base {
   std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
   std::set<model_id> parked_;                      ///< and those that were paused for others
   bool waits_ = false;                             ///< it was said that the run waits for a command
-  bool commanded_ = false;                         ///< since the last time that there was no progress: that counts as some
+  bool commanded_ = false;  ///< since the last time that there was no progress: that counts as some
   callback_watch callback_;
   std::uint32_t unacknowledged_ = 0;               ///< events that callbacks have not returned from
   std::map<model_id, std::uint32_t> done_;         ///< steps of models, when they joined or left

@@ -57,8 +57,9 @@ void supervisor::on_callback_ended(const callback_ended& m) {
   callback_.ended();
   for (const auto model : m.stops) {
     if (model.value >= phases_.size()) {
-      const auto why = fmt::format("a callback has asked to stop model {}, but the run has models 0 to {}: nothing was stopped",
-                                   model.value, phases_.size() - 1);
+      const auto why =
+          fmt::format("a callback has asked to stop model {}, but the run has models 0 to {}: nothing was stopped",
+                      model.value, phases_.size() - 1);
       services_.log->warn("{}", why);
       send(actors_.reporter, wish_refused{why});
     }
@@ -122,7 +123,8 @@ void supervisor::on_down(const caf::down_msg& m) {
   }
   const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
   if (awaited && !is_ending()) {
-    const bool may_save = m.source == actors_.data.address() || (actors_.admission && m.source == actors_.admission.address());
+    const bool may_save =
+        m.source == actors_.data.address() || (actors_.admission && m.source == actors_.admission.address());
     on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}, may_save});
   }
   end_reporter_if_alone();

@@ -46,7 +46,8 @@ const char* text_of(model_phase s) {
 
 void supervisor::on_steer_model(const steer_model& m) {
   if (is_over()) {
-    return answer(m.answer, {fault_code::refused, stage_ == run_stage::halting ? "the run is being halted" : "the run has ended"});
+    return answer(m.answer, {fault_code::refused,
+                             stage_ == run_stage::halting ? "the run is being halted" : "the run has ended"});
   }
   commanded_ = true;
   const auto model = phases_.find(m.name);
@@ -85,8 +86,9 @@ void supervisor::steer_new(const steer_model& m) {
   for (std::uint32_t i = 0; i < phases_.size(); ++i) {
     known.push_back(phases_.name_of(model_id{i}));
   }
-  const auto why = queue_.has(m.name) ? fmt::format("model \"{}\" has not joined the run yet", m.name)
-                                      : fmt::format("there is no model \"{}\"{}", shown(m.name), known_instead(m.name, known));
+  const auto why = queue_.has(m.name)
+                       ? fmt::format("model \"{}\" has not joined the run yet", m.name)
+                       : fmt::format("there is no model \"{}\"{}", shown(m.name), known_instead(m.name, known));
   answer(m.answer, {fault_code::bad_input, why});
 }
 
@@ -327,9 +329,10 @@ void supervisor::note_wait() {
       paused.push_back(phases_.name_of(model_id{i}));
     }
   }
-  services_.log->warn("nothing is left to train but what is paused ({}): the run waits until that is resumed or stopped "
-                      "(session::resume() or stop(); hydra control RUN resume MODEL), or until it is interrupted",
-                      fmt::join(paused, ", "));
+  services_.log->warn(
+      "nothing is left to train but what is paused ({}): the run waits until that is resumed or stopped "
+      "(session::resume() or stop(); hydra control RUN resume MODEL), or until it is interrupted",
+      fmt::join(paused, ", "));
 }
 
 fault supervisor::objection(model_id model, const char* wish) const {

@@ -67,7 +67,8 @@ class trial_gate {
       std::erase_if(copies, [&copy](const trial_copy& c) { return c.trial == copy; });
     }
   }
-  /// A trial has ended, and the rule may not know why. Once: a trial that a callback stops is told of before it is saved, too.
+  /// A trial has ended, and the rule may not know why. Once: a trial that a callback stops is told of before it is
+  /// saved, too.
   std::vector<trial_answer> ended(const std::string& trial) {
     held_.erase(trial);
     if (!gone_.insert(trial).second) {

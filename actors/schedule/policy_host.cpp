@@ -89,8 +89,8 @@ policy_host::policy_host(std::shared_ptr<const policy_actor_source> source)
     throw fault_error(fault_code::bad_input, "policy " + from.name + ": there is no actor to ask");
   }
   const auto between = relay_to(state_->system, actor, from.outlives_run);
-  relayed_ = std::make_shared<policy_actor_source>(
-      policy_actor_source{.name = from.name, .start = [between](caf::actor_system&) -> policy_actor { return between; }});
+  relayed_ = std::make_shared<policy_actor_source>(policy_actor_source{
+      .name = from.name, .start = [between](caf::actor_system&) -> policy_actor { return between; }});
 }
 
 policy_host::~policy_host() {

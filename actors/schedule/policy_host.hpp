@@ -19,8 +19,8 @@ class policy_host {
   /// Gives SCHEDULER a relay that forwards the messages of both sides. When the run ends the relay, it ends the actor.
   std::shared_ptr<const policy_actor_source> source() const { return relayed_; }
 
-  /// To be called after the run. False: an actor has not ended within the limit, or no thread could wait for it; its system is
-  /// leaked.
+  /// To be called after the run. False: an actor has not ended within the limit, or no thread could wait for it; its
+  /// system is leaked.
   bool retire(duration limit);
 
  private:

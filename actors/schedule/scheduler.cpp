@@ -65,7 +65,8 @@ class scheduler final : public scheduler_actor::base {
     quit(caf::exit_reason::unhandled_exception);
   }
 
-  // -- messages --------------------------------------------------------------------------------------------------------
+  // -- messages
+  // --------------------------------------------------------------------------------------------------------
 
   void on_device_added(const device_added& m) {
     devices_[m.device] = m.actor;
@@ -110,8 +111,10 @@ class scheduler final : public scheduler_actor::base {
     watch_.sign_of_life(m.device, clock().now());
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     for (const auto& broken : health_.unit_completed(m.device, m.what)) {
-      give_up(broken.device, "units of several models have thrown on it that other devices completed, and it has completed "
-                             "none since; the last one: " + broken.thrown);
+      give_up(broken.device,
+              "units of several models have thrown on it that other devices completed, and it has completed "
+              "none since; the last one: " +
+                  broken.thrown);
     }
     held_[m.what.model].erase({m.device, m.what});
     tracker_.unit_completed(m.what, clock().now());
@@ -170,7 +173,8 @@ class scheduler final : public scheduler_actor::base {
   void on_check_devices(const check_devices&) {
     looking_ = false;
     if (const auto found = watch_.look(tracker_.loads(), clock().now())) {
-      give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
+      give_up(found->device,
+              "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
     }
     settle();
   }
@@ -199,7 +203,8 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  // -- a policy that is an actor -----------------------------------------------------------------------------------------
+  // -- a policy that is an actor
+  // -----------------------------------------------------------------------------------------
 
   void watch_policy_actor() {
     if (!advice_.actor) {

@@ -22,8 +22,8 @@ struct running_policy_actor {
   advised_policy* asks = nullptr;        ///< owned by the policy of the scheduler
   duration limit{};
   bool outlives_run = false;
-  bool apart = false;                    ///< in another actor system: SCHEDULER has a thread of its own, so that neither
-                                        ///< system's workers run actors of the other one
+  bool apart = false;  ///< in another actor system: SCHEDULER has a thread of its own, so that neither
+                       ///< system's workers run actors of the other one
 };
 
 struct scheduler_setup {

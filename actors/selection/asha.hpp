@@ -13,8 +13,8 @@ namespace hydra {
 
 /// Of n results at a rung the best n / factor, rounded down, go on; the others wait for results that make that number
 /// larger. Unlike the paper's the trials are given: one stops as soon as it could not go on even if all that can still
-/// arrive were worse, and of a rung where no more can arrive at least one goes on. Before that no trial goes on whose score is
-/// not finite: those that arrive may be better. Decisions depend on the order of
+/// arrive were worse, and of a rung where no more can arrive at least one goes on. Before that no trial goes on whose
+/// score is not finite: those that arrive may be better. Decisions depend on the order of
 /// events: search_record keeps them.
 class asha final : public search_rule {
  public:

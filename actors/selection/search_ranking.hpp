@@ -20,8 +20,8 @@ struct ranked_trial {
   std::uint32_t steps = 0;        ///< to the last rung, or the end, of which it has a result
   std::optional<double> score{};  ///< there; lower is better
   trial_verdict verdict = trial_verdict::go_on;
-  /// "stopped at rung 2: 9th of 16, 8 continue", "stopped after 20 steps: 4th of the first 4; gpt-3.pbt2, from gpt-1, took
-  /// its place", "waits at rung 2"; of go_on empty.
+  /// "stopped at rung 2: 9th of 16, 8 continue", "stopped after 20 steps: 4th of the first 4; gpt-3.pbt2, from gpt-1,
+  /// took its place", "waits at rung 2"; of go_on empty.
   std::string reason{};
 };
 

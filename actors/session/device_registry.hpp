@@ -46,8 +46,8 @@ class device_registry {
   std::vector<std::filesystem::path> own_;
 };
 
-/// Of a program: `factory` gets the name of the device. Throws fault_error{bad_input} if it is empty. What it throws later gets
-/// the name of the device, which cannot be made; so does a null that it returns.
+/// Of a program: `factory` gets the name of the device. Throws fault_error{bad_input} if it is empty. What it throws
+/// later gets the name of the device, which cannot be made; so does a null that it returns.
 device_entry own_entry(std::string kind, std::function<std::unique_ptr<device>(const std::string& name)> factory);
 
 /// Makes devices of the kind with these options, completed. Throws fault_error{bad_input} of complete(). What goes

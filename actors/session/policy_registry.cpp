@@ -26,8 +26,8 @@ std::unique_ptr<Made> make(const plugin_item& item, const policy_options& given)
       return std::unique_ptr<Made>{made};
     }
   } catch (...) {
-    throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\" of a plug-in: its constructor throws: {}", item.name,
-                                                         to_fault(std::current_exception()).text));
+    throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\" of a plug-in: its constructor throws: {}",
+                                                         item.name, to_fault(std::current_exception()).text));
   }
   throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\": its plug-in has made none", item.name));
 }

@@ -16,8 +16,8 @@ struct known_search_rule {
   search_rule_maker make;       ///< from settings with complete options
 };
 
-/// A rule of a plug-in that is loaded, "path/libx.so" that offers one rule, or "path/libx.so:name". Loads the plug-in if
-/// necessary. Throws fault_error{bad_input}.
+/// A rule of a plug-in that is loaded, "path/libx.so" that offers one rule, or "path/libx.so:name". Loads the plug-in
+/// if necessary. Throws fault_error{bad_input}.
 known_search_rule find_search_rule(plugin_set& plugins, const std::string& which);
 
 }  // namespace hydra

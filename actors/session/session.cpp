@@ -51,7 +51,8 @@ void check_count(int count) {
 }
 
 [[noreturn]] void refuse_late(const std::string& model) {
-  throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
+  throw fault_error(fault_code::refused,
+                    fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
 constexpr auto a_policy = "session::use_policy: a policy is";
@@ -90,17 +91,23 @@ void take_over(search_setup& search, std::span<const search_record> decided) {
 }
 
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
-  const auto* why = kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they "
-                           "were handed over (its report says why); read its checkpoint"
-                         : "session_options::keep_parameters is off; its checkpoint has them";
-  throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
+  const auto* why =
+      kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they "
+             "were handed over (its report says why); read its checkpoint"
+           : "session_options::keep_parameters is off; its checkpoint has them";
+  throw fault_error(fault_code::refused,
+                    fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }
 
 }  // namespace
 
 struct session::state {
   explicit state(session_options o)
-      : options(std::move(o)), log(make_logger(options.log)), chosen(options, plugins), kinds(plugins), files(options.output, log) {}
+      : options(std::move(o)),
+        log(make_logger(options.log)),
+        chosen(options, plugins),
+        kinds(plugins),
+        files(options.output, log) {}
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
@@ -158,7 +165,9 @@ struct session::state {
   /// Without memory at the start.
   std::set<model_id> waiting() const;
   /// How long the destructor waits for run().
-  duration limit_of_end() const { return options.stall_limit > duration{} ? options.stall_limit : session_options{}.stall_limit; }
+  duration limit_of_end() const {
+    return options.stall_limit > duration{} ? options.stall_limit : session_options{}.stall_limit;
+  }
   bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
   void check_search() const;
   void make_joiner();
@@ -173,7 +182,8 @@ struct session::state {
   report report_of(const executed_run& run, duration load, const trace* spans);
 };
 
-// -- building the workload ------------------------------------------------------------------------------------------------
+// -- building the workload
+// ------------------------------------------------------------------------------------------------
 
 void session::state::set(const char* what, const std::function<void()>& change) {
   if (const auto line = requests.before_opening(change); line != line_state::closed) {
@@ -192,16 +202,18 @@ session::~session() {
   s.log->warn("a session is destroyed although run() has not returned: the run is interrupted, and awaited");
   s.interrupts.interrupt();
   if (const auto limit = s.limit_of_end(); !s.running.gone_within(limit)) {
-    s.log->critical("run() has not returned {} after that, and its session is being destroyed: the program ends here. Wait for "
-                    "run() before the session goes, and do not destroy it in a callback",
-                    to_string(limit));
+    s.log->critical(
+        "run() has not returned {} after that, and its session is being destroyed: the program ends here. Wait for "
+        "run() before the session goes, and do not destroy it in a callback",
+        to_string(limit));
     std::terminate();
   }
 }
 
 void session::add_devices(int count, const cpu_device& options) {
   check_count(count);
-  state_->add_devices(count, {"cpu", [options](const std::string& name, device_use) { return make_cpu_device(name, options); }});
+  state_->add_devices(
+      count, {"cpu", [options](const std::string& name, device_use) { return make_cpu_device(name, options); }});
 }
 
 void session::add_devices(int count, const std::string& kind, const option_values& options,
@@ -348,7 +360,8 @@ void session::use_search(const search_settings& settings, search_hooks hooks, st
   state_->recorded.assign(earlier.begin(), earlier.end());
 }
 
-// -- the plan -------------------------------------------------------------------------------------------------------------
+// -- the plan
+// -------------------------------------------------------------------------------------------------------------
 
 void session::state::require_unplanned(const std::string& what) const {
   if (planned) {
@@ -414,14 +427,17 @@ void session::state::end_stopped_trials() {
   }
 }
 
-/// The fastest of the ways that the descriptions leave open. A model that resumes keeps its replicas: they decide results.
+/// The fastest of the ways that the descriptions leave open. A model that resumes keeps its replicas: they decide
+/// results.
 void session::state::choose_parallel(std::vector<model_description> given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto as_saved = planned->plan.models[i].waves;
     given[i].parallel.replicas = planned->begins.of(i) ? descriptions[i].parallel.replicas : given[i].parallel.replicas;
-    given[i].parallel.waves = as_saved != descriptions[i].parallel.waves ? as_saved : given[i].parallel.waves;  // inside a step
+    given[i].parallel.waves =
+        as_saved != descriptions[i].parallel.waves ? as_saved : given[i].parallel.waves;  // inside a step
   }
-  const auto ways = hydra::compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
+  const auto ways =
+      hydra::compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
   const auto& best = fastest(ways);
   if (&best == &ways.front()) {
     return;
@@ -462,7 +478,8 @@ bool session::complete() {
          std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
 }
 
-// -- forecasts ------------------------------------------------------------------------------------------------------------
+// -- forecasts
+// ------------------------------------------------------------------------------------------------------------
 
 /// The devices with the rates of their links, which are measured once unless they are emulated.
 std::vector<device_info> session::state::measured_machines() {
@@ -531,7 +548,8 @@ forecast session::predict() {
 
 std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
   plan();
-  std::ranges::transform(policies, policies.begin(), [this](auto& p) { return state_->chosen.applied(guard(std::move(p))); });
+  std::ranges::transform(policies, policies.begin(),
+                         [this](auto& p) { return state_->chosen.applied(guard(std::move(p))); });
   return state_->forecasts(std::move(policies));
 }
 
@@ -554,7 +572,8 @@ std::vector<memory_forecast> session::compare_memory() {
   return hydra::compare_memory(*state_->planned, state_->planning(), state_->prediction(), times);
 }
 
-// -- the run --------------------------------------------------------------------------------------------------------------
+// -- the run
+// --------------------------------------------------------------------------------------------------------------
 
 model_entry session::state::load_model(std::size_t i) const {
   const auto* saved = planned->begins.of(i);
@@ -691,8 +710,8 @@ run_setup session::state::make_setup(trace* spans) {
   return setup;
 }
 
-/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
-/// what else they had at home goes with the record.
+/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are
+/// kept: what else they had at home goes with the record.
 void session::state::keep_models(const run_record& record) {
   for (const auto& [id, entry] : record.joined) {
     if (id.value < models.size()) {
@@ -729,8 +748,9 @@ report session::state::report_of(const executed_run& run, duration load, const t
   return r;
 }
 
-/// Beside those of its devices and of parallel loops, which begin before: of the actor system, DATA, ADMISSION, CHECKPOINTER,
-/// CONTROLLER and the file of metrics; of a policy actor its own system, RELAY, and SCHEDULER, which is apart then.
+/// Beside those of its devices and of parallel loops, which begin before: of the actor system, DATA, ADMISSION,
+/// CHECKPOINTER, CONTROLLER and the file of metrics; of a policy actor its own system, RELAY, and SCHEDULER, which is
+/// apart then.
 std::size_t session::state::threads_of_run() const {
   const bool observed = callbacks.observed().any() || search.rule;
   const std::size_t advice = chosen.advice().source ? threads_of_system + 2 : 0;
@@ -797,11 +817,13 @@ void session::state::require_result(model_id model) const {
                           : !has_run         ? "run() has not been called"
                                              : "";
   if (*why != 0) {
-    throw fault_error(fault_code::refused, fmt::format("session::parameters: they are those after the run, and {}", why));
+    throw fault_error(fault_code::refused,
+                      fmt::format("session::parameters: they are those after the run, and {}", why));
   }
   if (model.value >= models.size()) {
-    throw fault_error(fault_code::bad_input, fmt::format("session::parameters: the run had {}, and none of them has the id {}",
-                                                         counted(models.size(), "model"), model.value));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("session::parameters: the run had {}, and none of them has the id {}",
+                                  counted(models.size(), "model"), model.value));
   }
 }
 

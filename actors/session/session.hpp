@@ -38,8 +38,9 @@ class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
   explicit session(session_options options = {});
-  /// While run() is under way on another thread: as interrupt(), and waits until run() has returned. Ends the program with a
-  /// sentence if that takes longer than session_options::stall_limit, as when a callback destroys the session that calls it.
+  /// While run() is under way on another thread: as interrupt(), and waits until run() has returned. Ends the program
+  /// with a sentence if that takes longer than session_options::stall_limit, as when a callback destroys the session
+  /// that calls it.
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -53,8 +54,8 @@ class session {
   /// messages about devices that cannot be created.
   void add_devices(int count, const std::string& kind, const option_values& options = {},
                    const std::string& where = {});
-  /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again. They throw fault_error
-  /// with the name of a device whose factory throws or returns null.
+  /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again. They throw
+  /// fault_error with the name of a device whose factory throws or returns null.
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
@@ -80,27 +81,28 @@ class session {
   /// is being halted.
   model_id add_model(model_description model);
 
-  /// The same, only while run() is under way; returns already when the model has to wait for memory. If it is refused after
-  /// that, status() and the report say so, and `refused` is called, on a thread of the run: it must return at once. What it
-  /// throws is logged.
+  /// The same, only while run() is under way; returns already when the model has to wait for memory. If it is refused
+  /// after that, status() and the report say so, and `refused` is called, on a thread of the run: it must return at
+  /// once. What it throws is logged.
   void queue_model(model_description model, std::function<void(const fault&)> refused = {});
 
-  /// Subscribes a callback to an event of actors/protocol/events.hpp, where the events are described; several callbacks of
-  /// one event are called in the order in which they were added. All are called on one thread of the run, one event at a
-  /// time, and what they capture is used until run() returns. Before run(): throws fault_error{refused} once it has begun,
-  /// {bad_input} for an empty callback.
+  /// Subscribes a callback to an event of actors/protocol/events.hpp, where the events are described; several callbacks
+  /// of one event are called in the order in which they were added. All are called on one thread of the run, one event
+  /// at a time, and what they capture is used until run() returns. Before run(): throws fault_error{refused} once it
+  /// has begun, {bad_input} for an empty callback.
   template <class Event>
   void on(std::function<void(const Event&, control&)> callback) {
-    static_assert(run_callbacks::knows<Event>, "session::on<Event>: Event is one of those in actors/protocol/events.hpp");
+    static_assert(run_callbacks::knows<Event>,
+                  "session::on<Event>: Event is one of those in actors/protocol/events.hpp");
     require_callable(static_cast<bool>(callback));
     change_callbacks([&](run_callbacks& all) { all.add<Event>(std::move(callback)); });
   }
 
-  /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to models
-  /// that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and queue_model(). A session
-  /// that resumes gives `earlier`, what was recorded before; results of checkpoints that it lacks are decided and recorded
-  /// when it runs. Before run(): else throws fault_error{refused}; {damaged} if these are of another search, {bad_input} for
-  /// one that copies trials without a hook for that.
+  /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to
+  /// models that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and
+  /// queue_model(). A session that resumes gives `earlier`, what was recorded before; results of checkpoints that it
+  /// lacks are decided and recorded when it runs. Before run(): else throws fault_error{refused}; {damaged} if these
+  /// are of another search, {bad_input} for one that copies trials without a hook for that.
   void use_search(const search_settings& settings, search_hooks hooks = {},
                   std::span<const search_record> earlier = {});
 
@@ -118,13 +120,13 @@ class session {
   /// What plan() knows of each model.
   std::vector<model_estimate> estimates();
 
-  /// True if a resumed run was complete: every model has a checkpoint of its end, and the search has recorded all of its
-  /// decisions. run() would train nothing.
+  /// True if a resumed run was complete: every model has a checkpoint of its end, and the search has recorded all of
+  /// its decisions. run() would train nothing.
   bool complete();
 
   /// The expected times of the plan: a simulation of the run in virtual time, with the times of the pilot or of a
-  /// rehearsal. A policy given as an object or an actor is replaced by the one chosen by name before, or by the default.
-  /// Before run().
+  /// rehearsal. A policy given as an object or an actor is replaced by the one chosen by name before, or by the
+  /// default. Before run().
   forecast predict();
 
   /// The same for each of these policies, with one pilot pass. Links are measured once in a session.
@@ -135,12 +137,12 @@ class session {
 
   /// Trains the first steps of all models, without results. Later predictions are made from the times of their units
   /// instead of the pilot's, which were measured without everything else that a run does. Takes as long, and as much
-  /// memory, as these steps of the run; `steps`: 2 or more. The policy is that of predict(). Throws fault_error with the
-  /// fault of a model that fails. Before run().
+  /// memory, as these steps of the run; `steps`: 2 or more. The policy is that of predict(). Throws fault_error with
+  /// the fault of a model that fails. Before run().
   rehearsal_summary rehearse(std::uint32_t steps);
 
-  /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that fit.
-  /// One pilot pass for all, and fewer steps than predict() simulates.
+  /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that
+  /// fit. One pilot pass for all, and fewer steps than predict() simulates.
   std::vector<parallel_forecast> compare_parallel();
 
   /// What more memory of the devices would bring, in the same way, until no forward is computed again.
@@ -153,30 +155,32 @@ class session {
   /// While run() is under way, from any thread, also in a callback: the model ends with the step that has begun. Throws
   /// fault_error: {bad_input} if the run has no such model, {refused} if it has ended, or no run is under way.
   void stop(const std::string& model);
-  /// The same: the model is saved where it is, and gives its host memory back; returns when that is done, and models whose
-  /// callbacks come later wait meanwhile. Also throws {refused} in a run that saves nothing, or if the model ends first, {io}
-  /// if it cannot be saved: then it continues. A run whose other models have ended waits, and says so on stderr, until
-  /// paused models are resumed or stopped, or the run is interrupted.
+  /// The same: the model is saved where it is, and gives its host memory back; returns when that is done, and models
+  /// whose callbacks come later wait meanwhile. Also throws {refused} in a run that saves nothing, or if the model ends
+  /// first, {io} if it cannot be saved: then it continues. A run whose other models have ended waits, and says so on
+  /// stderr, until paused models are resumed or stopped, or the run is interrupted.
   void pause(const std::string& model);
-  /// The same: a paused model continues where it was, with the same results as undisturbed, when there is memory for it.
+  /// The same: a paused model continues where it was, with the same results as undisturbed, when there is memory for
+  /// it.
   void resume(const std::string& model);
 
-  /// The same: saves the model between two steps, the next time that it is there, and returns the folder of that checkpoint
-  /// under a name that later ones do not replace: another model may begin from it (model_description::begins). One that is not being trained has been saved already; of a paused one it is the last
+  /// The same: saves the model between two steps, the next time that it is there, and returns the folder of that
+  /// checkpoint under a name that later ones do not replace: another model may begin from it
+  /// (model_description::begins). One that is not being trained has been saved already; of a paused one it is the last
   /// checkpoint between two steps. Also throws {refused} if the model has done no step.
   std::filesystem::path keep(const std::string& model);
 
   /// Answers search_hooks::copy, from any thread: the copy has joined the run (queue_model() has returned), or cannot.
   void copy_begun(const std::string& copy, bool joined);
 
-  /// While run() is under way, from any thread, also in a callback, from run_begun on: what its models and devices do now.
-  /// Cheap. Throws fault_error{refused} if no run is under way.
+  /// While run() is under way, from any thread, also in a callback, from run_begun on: what its models and devices do
+  /// now. Cheap. Throws fault_error{refused} if no run is under way.
   run_status status();
 
-  /// The commands above, and status(), from any thread, also in a callback: they return at once. `answer` is called once, on a
-  /// thread of the run, and must return at once; what it throws is logged; destroyed uncalled if the run ends before. A stop,
-  /// pause or resume is answered as above, a save when a checkpoint from between two steps is complete.
-  /// `share`: of the steps of a model that is resumed, the rest is for session_options::partners.
+  /// The commands above, and status(), from any thread, also in a callback: they return at once. `answer` is called
+  /// once, on a thread of the run, and must return at once; what it throws is logged; destroyed uncalled if the run
+  /// ends before. A stop, pause or resume is answered as above, a save when a checkpoint from between two steps is
+  /// complete. `share`: of the steps of a model that is resumed, the rest is for session_options::partners.
   void steer(const std::string& model, model_command what, command_sink answer, const step_share& share = {});
   void read_status(status_sink answer);
 

@@ -6,7 +6,8 @@
 
 namespace hydra {
 
-simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<policy> chosen, const loop_options& options) {
+simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<policy> chosen,
+                          const loop_options& options) {
   validate(instance);
   return loop_run{instance, std::move(chosen), options}.run();
 }

@@ -54,6 +54,7 @@ duration weighted_completion(const schedule_instance& instance, const simulated_
 
 /// Runs the instance to its end. Throws fault_error{bad_input} of validate(), fault_error{device_lost} if all devices
 /// die.
-simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<policy> chosen, const loop_options& options = {});
+simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<policy> chosen,
+                          const loop_options& options = {});
 
 }  // namespace hydra

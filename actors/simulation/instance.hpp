@@ -14,8 +14,8 @@
 
 namespace hydra {
 
-/// One model: times at speed 1 of one unit, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward + loss
-/// + backward of shard S-1, B_{S-2} .. B_0, in each of its lanes (step_graph).
+/// One model: times at speed 1 of one unit, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward +
+/// loss + backward of shard S-1, B_{S-2} .. B_0, in each of its lanes (step_graph).
 struct instance_model {
   std::string name;
   std::uint32_t steps = 1;
@@ -57,7 +57,8 @@ struct schedule_instance {
 /// Copy of the shard's frozen parameters; zero: it has none.
 duration base_copy(const instance_model& m, std::size_t shard);
 
-/// Of each model, the first one that has the same base: the name of the base. A model with a base of its own is the first.
+/// Of each model, the first one that has the same base: the name of the base. A model with a base of its own is the
+/// first.
 std::vector<model_id> base_owners(const schedule_instance& instance);
 
 /// How its steps are divided: units of one micro-batch each.

@@ -326,7 +326,8 @@ schedule_instance parse_instance(std::string_view text, const std::string& sourc
     throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?",
                                                          source, e.byte, text.size()));
   } catch (const json::exception& e) {
-    throw fault_error(fault_code::bad_input, fmt::format("{}: not a scheduling instance: {}", source, json_complaint(e)));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("{}: not a scheduling instance: {}", source, json_complaint(e)));
   } catch (const fault_error& e) {
     throw fault_error(e.what_happened().code, fmt::format("{}: {}", source, e.what_happened().text));
   }

@@ -22,7 +22,8 @@ double unit_noise(std::uint64_t seed, const loop_visit& v, const step_graph& gra
 
 }  // namespace
 
-// -- what follows --------------------------------------------------------------------------------------------------------
+// -- what follows
+// --------------------------------------------------------------------------------------------------------
 
 /// The next unit, if its version is ready and its predecessors compute or have ended.
 void loop_run::announce(std::uint32_t model, std::uint32_t at) {
@@ -116,9 +117,9 @@ void loop_run::stage(const placement& p) {
   }
 }
 
-/// Besides what its slot holds. By the rules of `ended` a checkpoint is always copied, and the output of a unit that ran
-/// here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are not
-/// evicted.
+/// Besides what its slot holds. By the rules of `ended` a checkpoint is always copied, and the output of a unit that
+/// ran here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are
+/// not evicted.
 loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) const {
   const auto& chain = model_of(v).chain;
   const auto& lane = lane_of(v);

@@ -32,14 +32,15 @@ struct forecast_setup {
   std::shared_ptr<recorded_times> recorded{};  ///< of a run, instead of the plan's times; consumed
 };
 
-/// From the first prefetch to the last update. Throws fault_error with the fault of a run that did not end well, or of a model.
+/// From the first prefetch to the last update. Throws fault_error with the fault of a run that did not end well, or of
+/// a model.
 duration makespan_of(const run_record& record);
 
 /// Throws fault_error with the fault of the simulated run if it does not end well.
 forecast predict(forecast_setup setup);
 
-/// Times of a planned model at speed 1, over the fastest of the links. `saving`: bytes that a device has for saved tensors;
-/// a backward visit computes nothing again that they may hold.
+/// Times of a planned model at speed 1, over the fastest of the links. `saving`: bytes that a device has for saved
+/// tensors; a backward visit computes nothing again that they may hold.
 unit_times planned_times(const sharded_model& m, std::span<const device_info> devices, byte_count saving = {});
 
 }  // namespace hydra

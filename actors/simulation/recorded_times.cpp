@@ -98,7 +98,8 @@ std::optional<duration> recorded_times::sums::mean() const {
 }
 
 void recorded_times::operation_class::add(const span_label& l, duration d) {
-  sorted = sorted && (all.empty() || std::pair(all.back().step, all.back().micro_batch) <= std::pair(l.step, l.micro_batch));
+  sorted =
+      sorted && (all.empty() || std::pair(all.back().step, all.back().micro_batch) <= std::pair(l.step, l.micro_batch));
   all.push_back({l.step, l.micro_batch, d});
   total.add(d);
 }

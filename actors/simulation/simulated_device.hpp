@@ -27,8 +27,8 @@ class simulated_device final : public device {
   void deliver_by(timer deliver) { deliver_ = std::move(deliver); }
   /// Computations take up to `share` longer or shorter than their estimate, the same ones for the same seed.
   void shake(double share, std::uint64_t seed);
-  /// Destroys the closures of operations that have ended by `now`, with what they hold, as a device does before it reports
-  /// them.
+  /// Destroys the closures of operations that have ended by `now`, with what they hold, as a device does before it
+  /// reports them.
   void release_ended(time_point now) { held_.erase(held_.begin(), held_.upper_bound(now)); }
   /// End of all operations submitted to the compute queue so far.
   time_point computed() const noexcept { return queue_free_[static_cast<std::size_t>(queue_kind::compute)]; }

@@ -56,7 +56,8 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
 }
 
 model_entry without_bytes(const sharded_model_ptr& what) {
-  return {.what = what, .memory = {.homes = homes_without_bytes(what->plan), .versions = {}}, .standing = {}, .data = {}};
+  return {
+      .what = what, .memory = {.homes = homes_without_bytes(what->plan), .versions = {}}, .standing = {}, .data = {}};
 }
 
 /// At the checkpoint; its boundaries have room of their own.
@@ -338,7 +339,8 @@ bool simulation::time_out_is_due() const {
 }
 
 void simulation::kill_device(std::size_t i, duration after) {
-  caf::delayed_anon_send(caf::actor_cast<caf::actor>(actors_.devices.at(i)), after, caf::exit_msg{{}, caf::exit_reason::kill});
+  caf::delayed_anon_send(caf::actor_cast<caf::actor>(actors_.devices.at(i)), after,
+                         caf::exit_msg{{}, caf::exit_reason::kill});
 }
 
 time_point simulation::now() const { return time_point(coordinator_->clock().now()); }

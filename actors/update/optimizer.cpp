@@ -174,7 +174,8 @@ class optimizer final : public optimizer_actor::base {
     start_waiting();
   }
 
-  // -- checkpoints -----------------------------------------------------------------------------------------------------
+  // -- checkpoints
+  // -----------------------------------------------------------------------------------------------------
 
   void on_hold_updates(const hold_updates& m) {
     auto& model = *model_of(m.model, m.what, m.memory);
@@ -210,7 +211,8 @@ class optimizer final : public optimizer_actor::base {
     submit(id, std::exchange(model->parked, {}));
   }
 
-  // -- models that have ended ------------------------------------------------------------------------------------------
+  // -- models that have ended
+  // ------------------------------------------------------------------------------------------
 
   void on_release_updates(const release_updates& m) {
     releases_.insert_or_assign(m.model, m);
@@ -242,7 +244,8 @@ class optimizer final : public optimizer_actor::base {
 
   void on_digest(const digest_job& job) { send(job.memory, updates_released{job.model, *job.digest}); }
 
-  // -- jobs ------------------------------------------------------------------------------------------------------------
+  // -- jobs
+  // ------------------------------------------------------------------------------------------------------------
 
   /// A complete shard's gradients are freed at once: the host budget counts them once. (A tied copy is reported after
   /// its owner was stepped, so nothing reads them any more.)
@@ -297,7 +300,8 @@ class optimizer final : public optimizer_actor::base {
       model->parked.push_back(job);
       return;
     }
-    const auto estimate = job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};
+    const auto estimate =
+        job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};
     const auto t = services_.update_executor->submit(work(model, job), estimate);
     jobs_.emplace(t.value, pending_job{id, job});
     ++model->running;
@@ -321,8 +325,9 @@ class optimizer final : public optimizer_actor::base {
   void record(const completion& c, const model_updates& model, const update_job& job) const {
     if (services_.spans) {
       const auto what = job.what == update_job::kind::norms ? "norms" : "update";
-      services_.spans->record({"step_shard", "host optimizer", c.begin, c.end,
-                               fmt::format("{} of {} {} step {}", what, model.what->name, job.shard, model.step.value)});
+      services_.spans->record(
+          {"step_shard", "host optimizer", c.begin, c.end,
+           fmt::format("{} of {} {} step {}", what, model.what->name, job.shard, model.step.value)});
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The contribution of each part of the system: the makespan with one part switched off, over the makespan of the full system.
+// The contribution of each part of the system: the makespan with one part switched off, over the makespan of the full
+// system.
 
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"

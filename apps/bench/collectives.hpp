@@ -35,8 +35,8 @@ struct collectives_result {
   std::vector<collectives_row> rows{};
 };
 
-/// All nodes are in this process, each with a network of its own, TLS over loopback. Throws fault_error{internal} if a sum or a
-/// volume is not what it should be.
+/// All nodes are in this process, each with a network of its own, TLS over loopback. Throws fault_error{internal} if a
+/// sum or a volume is not what it should be.
 collectives_result measure_collectives(const collectives_options& o);
 
 std::string to_table(const collectives_result& r);

@@ -20,7 +20,8 @@ struct backward_begin final : torch::CustomClassHolder {
   time_point at{};
 };
 
-/// What a layer reads and differentiates, unchanged. Its backward is the layer's last: it waits until the layer's time is over.
+/// What a layer reads and differentiates, unchanged. Its backward is the layer's last: it waits until the layer's time
+/// is over.
 struct paced_inputs : torch::autograd::Function<paced_inputs> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, at::TensorList inputs,
                                                 std::int64_t nanoseconds,

@@ -8,8 +8,8 @@
 
 namespace hydra::apps {
 
-/// Computes what another layer does, then sleeps until `forward` has passed since it began; its gradients take twice as long
-/// in the same way. So a unit's time does not depend on what else the host does, as on an accelerator.
+/// Computes what another layer does, then sleeps until `forward` has passed since it began; its gradients take twice as
+/// long in the same way. So a unit's time does not depend on what else the host does, as on an accelerator.
 class paced_layer final : public layer {
  public:
   paced_layer(std::shared_ptr<const layer> inner, duration forward) : inner_(std::move(inner)), forward_(forward) {}

@@ -8,8 +8,8 @@
 
 namespace hydra::apps {
 
-/// Time of `steps` steps of the model on one thread, after one that is not counted: forward and backward of the whole chain
-/// by autograd, micro-batch by micro-batch, then at::_fused_adamw_. Batches are of the model's data.
+/// Time of `steps` steps of the model on one thread, after one that is not counted: forward and backward of the whole
+/// chain by autograd, micro-batch by micro-batch, then at::_fused_adamw_. Batches are of the model's data.
 duration train_plainly(const model_description& m, std::uint32_t steps);
 
 }  // namespace hydra::apps

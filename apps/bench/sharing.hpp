@@ -1,6 +1,6 @@
 #pragma once
-// What one base for many models gains where transfers bind: makespan / compute bound of adapted models whose promotes take
-// as long as their units, or longer, with a base of their own each and with one for all.
+// What one base for many models gains where transfers bind: makespan / compute bound of adapted models whose promotes
+// take as long as their units, or longer, with a base of their own each and with one for all.
 
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What spilling costs: a model on devices with less and less memory, beside the same model in one shard and beside a plain
-// loop on LibTorch.
+// What spilling costs: a model on devices with less and less memory, beside the same model in one shard and beside a
+// plain loop on LibTorch.
 
 #include "apps/bench/measurement.hpp"
 #include "runtime/base/bytes.hpp"

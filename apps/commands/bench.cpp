@@ -48,9 +48,11 @@ std::filesystem::path workload_of(const bench_options& o, const std::filesystem:
   std::error_code ignored;
   if (!o.workload.empty()) return o.workload;
   if (std::filesystem::exists(own, ignored)) return own;
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("hydra bench {}: there is no \"{}\" here; run it in the folder of Hydra's sources, or give "
-                                "a workload file by --workload", o.name, own.string())};
+  throw fault_error{
+      fault_code::bad_input,
+      fmt::format("hydra bench {}: there is no \"{}\" here; run it in the folder of Hydra's sources, or give "
+                  "a workload file by --workload",
+                  o.name, own.string())};
 }
 
 void run_replay(const bench_options& o) {
@@ -87,7 +89,8 @@ struct bench_entry {
 const std::vector<bench_entry>& benches() {
   static const std::vector<bench_entry> all{
       {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
-      {"ablation", "makespan without double buffer, without cache, ..., over the makespan of the full system", run_ablation},
+      {"ablation", "makespan without double buffer, without cache, ..., over the makespan of the full system",
+       run_ablation},
       {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
        run_spilling},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,

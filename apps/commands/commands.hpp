@@ -1,5 +1,6 @@
 #pragma once
-// What declares the options of each command, `hydra train` and the others, in the order of their table. One file has each.
+// What declares the options of each command, `hydra train` and the others, in the order of their table. One file has
+// each.
 
 #include "apps/commands/command.hpp"
 

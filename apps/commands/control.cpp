@@ -90,7 +90,8 @@ std::string told(const control_options& o, const ordered_json& answer) {
   if (o.command == "resume") return fmt::format("{}: resumed\n", o.arguments[0]);
   if (o.command == "quit") return "the run saves its state and ends\n";
   std::string lines;
-  for (const ordered_json& name : answer.value("models", ordered_json::array())) lines += name.get<std::string>() + ": added\n";
+  for (const ordered_json& name : answer.value("models", ordered_json::array()))
+    lines += name.get<std::string>() + ": added\n";
   return lines;
 }
 

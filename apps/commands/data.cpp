@@ -57,7 +57,8 @@ std::shared_ptr<const tokenizer> words_of(const workload& w, const model_entry& 
   return choice ? open_tokenizer(*choice) : nullptr;
 }
 
-std::vector<viewed_data> viewed(const workload& w, const std::map<std::string, std::shared_ptr<const data_source>>& sources,
+std::vector<viewed_data> viewed(const workload& w,
+                                const std::map<std::string, std::shared_ptr<const data_source>>& sources,
                                 const std::optional<std::string>& model) {
   std::vector<viewed_data> all;
   for (const model_entry& m : w.models) {

@@ -117,8 +117,9 @@ void leave_out_without_best(workload& w, const evaluate_options& o) {
   if (!o.best || !o.models.empty() || std::ranges::all_of(w.models, lacks)) return;
   for (const model_entry& m : w.models)
     if (lacks(m))
-      tell_line(fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
-                            reason_without_best(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name))));
+      tell_line(
+          fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
+                      reason_without_best(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name))));
   std::erase_if(w.models, lacks);
 }
 
@@ -136,9 +137,10 @@ bool changes_chain(const std::string& path) {
 void check_overrides(const std::vector<key_override>& all, const std::string& run) {
   for (const key_override& o : all)
     if (changes_chain(o.path))
-      throw fault_error{fault_code::bad_input, fmt::format("--set {}: the models of the run folder \"{}\" have the chains "
-                                                           "that were trained; evaluate a workload file to try another",
-                                                           o.path, run)};
+      throw fault_error{fault_code::bad_input,
+                        fmt::format("--set {}: the models of the run folder \"{}\" have the chains "
+                                    "that were trained; evaluate a workload file to try another",
+                                    o.path, run)};
 }
 
 std::string text_at(const value_table& root, const std::string& path) {
@@ -170,14 +172,16 @@ std::vector<key_override> without_training(std::vector<key_override> all, const 
 }
 
 /// What to do if the run's training data are gone and are not needed; empty otherwise.
-std::string data_difference(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& reported) {
+std::string data_difference(const value_table& recorded, const fs::path& began_in,
+                            const std::vector<key_override>& reported) {
   const value* const data_tables = recorded.find("data");
   const auto* const tables = data_tables ? data_tables->as<value_table>() : nullptr;
   std::error_code ignored;
   for (const table_entry& e : tables ? tables->entries : std::vector<table_entry>{}) {
     const std::string data = "data." + e.key + ".", train = text_at(recorded, data + "train");
     const bool is_gone = !train.empty() && !fs::exists(began_in / train, ignored);
-    if (is_gone && needs_no_training(recorded, data) && std::ranges::count(reported, data + "validation", &key_override::path) == 0)
+    if (is_gone && needs_no_training(recorded, data) &&
+        std::ranges::count(reported, data + "validation", &key_override::path) == 0)
       return fmt::format("; --set {}validation=FILE evaluates on other data", data);
   }
   return "";
@@ -202,7 +206,13 @@ std::vector<std::string> scores_of(const model_report& m) {
 
 std::string states_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
-  text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
+  text_table t{{{"model"},
+                {"weights"},
+                {"loss", right},
+                {"floor", right},
+                {"perplexity", right},
+                {"accuracy", right},
+                {"status"}}};
   for (const model_report* const ranked_model : ranked(r)) {
     const model_report& m = *ranked_model;
     const model_state& state = states[static_cast<std::size_t>(ranked_model - r.models.data())];
@@ -251,9 +261,10 @@ workload read_source(const evaluate_options& o) {
 int evaluate(const evaluate_options& o) {
   const blocked_signals blocked;
   if (o.best && !is_run(o))
-    throw fault_error{fault_code::bad_input, fmt::format("--best: \"{}\" is not a run folder; a workload file has no best "
-                                                         "checkpoint",
-                                                         o.source)};
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("--best: \"{}\" is not a run folder; a workload file has no best "
+                                  "checkpoint",
+                                  o.source)};
   workload w = read_source(o);
   select(w, o.models);
   leave_out_without_best(w, o);
@@ -276,7 +287,8 @@ command_action declare_evaluate(command_line& line) {
   line.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models before training)")
       .required();
   line.add_option("models", o->models, "names; default: all");
-  line.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
+  line.add_flag("--best", o->best,
+                "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
   line.add_flag("--json", o->json, "JSON on stdout instead of a table");

@@ -30,7 +30,8 @@ std::string failures_of(const report& r) {
   const auto files = std::int64_t{r.unsaved} - unsaved;
   std::vector<std::string> all;
   if (failed > 0) all.push_back(fmt::format("{} of {} failed", failed, counted(r.models.size(), "model")));
-  if (unsaved > 0) all.push_back(fmt::format("{} of {} could not be saved at the end", unsaved, counted(r.models.size(), "model")));
+  if (unsaved > 0)
+    all.push_back(fmt::format("{} of {} could not be saved at the end", unsaved, counted(r.models.size(), "model")));
   if (files > 0) all.push_back(counted(files, "file") + " of the run folder could not be written");
   return fmt::format("{}", fmt::join(all, "; "));
 }

@@ -47,9 +47,11 @@ struct export_options {
 void check_target(const fs::path& folder) {
   if (folder.empty()) refuse("the folder to export into has no name: \"\" is written");
   if (kind_of(folder) != fs::file_type::not_found || fs::is_symlink(folder))
-    refuse(fmt::format("\"{}\" exists and is not overwritten: move it away, or choose another folder", folder.string()));
+    refuse(
+        fmt::format("\"{}\" exists and is not overwritten: move it away, or choose another folder", folder.string()));
   const fs::path parent = fs::absolute(folder).parent_path();
-  if (kind_of(parent) != fs::file_type::directory) refuse(fmt::format("there is no folder \"{}\" to export into", parent.string()));
+  if (kind_of(parent) != fs::file_type::directory)
+    refuse(fmt::format("there is no folder \"{}\" to export into", parent.string()));
 }
 
 /// "runs/x" and "runs/x/" are the same.
@@ -62,7 +64,9 @@ fs::path normal(const std::string& folder) {
 class exported_values {
  public:
   exported_values(const saved_model& from, const chain& model)
-      : folder_(from.folder), tensors_(from.folder, from.cuts.size()), weights_(checkpoint_weights(from.folder, model)) {}
+      : folder_(from.folder),
+        tensors_(from.folder, from.cuts.size()),
+        weights_(checkpoint_weights(from.folder, model)) {}
 
   /// Throws if its shape or type in the checkpoint differs from the model's.
   stored_tensor of(const parameter_spec& p) {

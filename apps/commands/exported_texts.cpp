@@ -50,8 +50,8 @@ void leave_out_unknown(const chain& model, std::vector<std::int64_t>& ends) {
   const auto is_known = [&](std::int64_t id) { return id >= 0 && id < vocabulary; };
   const auto unknown = std::ranges::stable_partition(ends, is_known);
   if (!unknown.empty())
-    tell_line(fmt::format("note: eos_token_id: {} left out: the model has rows for {} tokens only", fmt::join(unknown, ", "),
-                          vocabulary));
+    tell_line(fmt::format("note: eos_token_id: {} left out: the model has rows for {} tokens only",
+                          fmt::join(unknown, ", "), vocabulary));
   ends.erase(unknown.begin(), unknown.end());
 }
 
@@ -80,7 +80,8 @@ void write_tokenizer_settings(durable_folder& into, const copied_files& copied, 
   if (has_json && !copied.contains(settings_file)) add_text(into, settings_file, tokenizer_settings_of(words));
   if (!has_json && copied.contains("tokenizer.model"))
     tell_line(
-        "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give the data a "
+        "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give the "
+        "data a "
         "tokenizer.json for the same ids");
 }
 

@@ -24,8 +24,8 @@ class exported_texts {
 
   /// Adds generation_config.json: that of the adapter or the checkpoint which the model started from
   /// (generation_folder), with other "eos_token_id" where the model ends texts by other tokens, or none were named.
-  /// Call it after write_tokenizer. Returns these tokens; nothing: they are those of that file. Prints a note if it leaves
-  /// out tokens that the model has no rows for.
+  /// Call it after write_tokenizer. Returns these tokens; nothing: they are those of that file. Prints a note if it
+  /// leaves out tokens that the model has no rows for.
   std::optional<std::vector<std::int64_t>> write_ends(durable_folder& into, const chain& model) const;
 
   /// The same for a whole model. Returns the chain to export, whose config.json names other tokens, too.

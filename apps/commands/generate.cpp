@@ -179,7 +179,8 @@ int generate(const generate_options& o) {
   const auto given = std::ssize(prompt);
   const std::int64_t count = tokens_to_write(given, s, o);
   const std::unique_ptr<device, leave_if_hanging> on{make_cpu_device("cpu:0", {.memory = memory}).release()};
-  decoder writer{s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *on, make_host_arena(unlimited)};
+  decoder writer{
+      s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *on, make_host_arena(unlimited)};
   tell(writer.plan());
   for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
     fmt::print("{}\n", as_text(write(writer, prompt, count, s, o, sample), s, o));
@@ -189,8 +190,9 @@ int generate(const generate_options& o) {
 }
 
 void declare_prompt(command_line& line, generate_options& o) {
-  line.add_option("--prompt", o.prompt,
-                 "text to continue; after a begin-of-text token if the tokenizer adds one, as the texts of the training");
+  line.add_option(
+      "--prompt", o.prompt,
+      "text to continue; after a begin-of-text token if the tokenizer adds one, as the texts of the training");
   line.add_option("--prompt-file", o.prompt_file, "the same, in a file");
   line.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
   line.add_option("--tokens", o.tokens,

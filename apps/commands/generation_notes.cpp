@@ -42,8 +42,8 @@ const json& off() {
   return values;
 }
 
-/// Keys that transformers before 4.26 wrote into config.json, and reads there where no generation_config.json is, with the
-/// values that it wrote for who had chosen none.
+/// Keys that transformers before 4.26 wrote into config.json, and reads there where no generation_config.json is, with
+/// the values that it wrote for who had chosen none.
 const json& kept_in_config() {
   static const json usual{{"bad_words_ids", nullptr},
                           {"begin_suppress_tokens", nullptr},

@@ -10,7 +10,8 @@ namespace hydra::apps {
 
 /// For the user: keys of the file in this folder by which transformers' generate() would write another text, and how
 /// tokens are chosen, which options say, but not the keys in `said`, which they have decided. Sentences without an end;
-/// none where there is no such file, nor a config.json with such keys. Throws fault_error{bad_input} for one that is not JSON object.
+/// none where there is no such file, nor a config.json with such keys. Throws fault_error{bad_input} for one that is
+/// not JSON object.
 std::vector<std::string> notes_on_generation(const std::filesystem::path& folder, const std::set<std::string>& said);
 
 }  // namespace hydra::apps

@@ -11,7 +11,8 @@ namespace hydra::apps {
 
 namespace {
 
-/// A signature: the words before the first with a = are its name; then come options, KEY=VALUE or a word such as "frozen".
+/// A signature: the words before the first with a = are its name; then come options, KEY=VALUE or a word such as
+/// "frozen".
 struct layer_kind {
   std::string name;
   std::vector<std::string> options;
@@ -20,7 +21,9 @@ struct layer_kind {
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 /// Values of several parts have numbers after the first, "scaling=linear 8 4": alone they would say nothing.
-bool continues_value(const std::string& word) { return word.find('=') == std::string::npos && !is_letter(word.front()); }
+bool continues_value(const std::string& word) {
+  return word.find('=') == std::string::npos && !is_letter(word.front());
+}
 
 layer_kind parse_kind(const std::string& signature) {
   layer_kind k;

@@ -55,8 +55,8 @@ std::string coordinator_of(const node_options& o) {
 [[noreturn]] void refuse_run(const fs::path& run) {
   std::error_code ignored;
   const char* const what = fs::is_directory(run, ignored) ? "cluster.json in that folder" : "such folder";
-  throw fault_error(fault_code::io,
-                    fmt::format("--join \"{}\": there is no {} yet: hydra train --listen makes it", run.string(), what));
+  throw fault_error(fault_code::io, fmt::format("--join \"{}\": there is no {} yet: hydra train --listen makes it",
+                                                run.string(), what));
 }
 
 network_address address_of_run(const fs::path& run) {
@@ -94,19 +94,22 @@ cluster_keys keys_for(const meeting_place& where, const std::optional<std::strin
   const network_address at = where.address();
   if (given) return cluster_keys::in(*given);
   if (!where.run)
-    hydra::refuse(fmt::format(
-        "{0}: a node needs the keys of the run: hydra node --join RUN takes address and keys from the run folder, if this "
-        "machine sees it; else hydra node --join {0} --keys DIR, with the folder that hydra train was given by --keys, or "
-        "a copy of RUN/keys",
-        to_string(at)));
+    hydra::refuse(
+        fmt::format("{0}: a node needs the keys of the run: hydra node --join RUN takes address and keys from the run "
+                    "folder, if this "
+                    "machine sees it; else hydra node --join {0} --keys DIR, with the folder that hydra train was "
+                    "given by --keys, or "
+                    "a copy of RUN/keys",
+                    to_string(at)));
   const fs::path own = keys_of_run(where.to);
   std::error_code ignored;
   if (fs::exists(own, ignored)) return cluster_keys::in(own);
   // a run that has completed and is about to be resumed has an address of before
-  throw fault_error(fault_code::io,
-                    fmt::format("--join \"{}\": there is no folder \"{}\" yet: hydra train --listen makes it, unless it is "
-                                "given keys by --keys; then give the same to hydra node",
-                                where.to, own.string()));
+  throw fault_error(
+      fault_code::io,
+      fmt::format("--join \"{}\": there is no folder \"{}\" yet: hydra train --listen makes it, unless it is "
+                  "given keys by --keys; then give the same to hydra node",
+                  where.to, own.string()));
 }
 
 /// Different for two nodes of a machine.

@@ -96,8 +96,9 @@ std::string shard_table(const model_plan& m) {
     t.add({std::to_string(i), range(s.first_layer, s.last_layer), to_string(s.parameters),
            to_string(std::max(s.forward.staging(), s.backward.staging())),
            to_string(std::max(s.forward.computing(), s.backward.computing())),
-           s.saved == byte_count{} ? "-" : to_string(s.saved * m.shape().lane_size()), last ? "-" : to_string(s.forward_time),
-           i < m.first_trained ? "-" : to_string(s.backward_time), i < m.first_trained ? "-" : update_text(s)},
+           s.saved == byte_count{} ? "-" : to_string(s.saved * m.shape().lane_size()),
+           last ? "-" : to_string(s.forward_time), i < m.first_trained ? "-" : to_string(s.backward_time),
+           i < m.first_trained ? "-" : update_text(s)},
           s.base);
   }
   return t.to_string_indented();
@@ -118,7 +119,9 @@ std::string names_like(const workload_plan& plan, const model_plan& m) {
 /// Of the micro-batches.
 std::string division_text(const model_plan& m) {
   const step_graph step{m.shape()};
-  return step.lanes() == 1 ? "" : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
+  return step.lanes() == 1
+             ? ""
+             : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
 }
 
 /// Which part of the parameters is trained, unless it is all of them.
@@ -144,7 +147,8 @@ std::string model_text(const workload_plan& plan, const model_plan& m) {
 /// Has a column for the precision, unless all devices compute in fp32.
 std::string device_table(std::span<const device_info> devices) {
   const bool rounded = std::ranges::any_of(devices, [](auto& d) { return d.numbers != precision::fp32; });
-  std::vector<table_column> columns{{"device"}, {"kind"}, {"speed", right}, {"memory", right}, {"link", right}, {"latency", right}};
+  std::vector<table_column> columns{{"device"},        {"kind"},        {"speed", right},
+                                    {"memory", right}, {"link", right}, {"latency", right}};
   if (rounded) columns.insert(columns.begin() + 2, table_column{"precision"});
   text_table t{columns};
   for (const device_info& d : devices) {

@@ -13,7 +13,8 @@ void add_plugin_option(command_line& line, std::vector<std::string>& into) {
       .repeated();
 }
 
-std::vector<key_override> parse_overrides(const std::vector<std::string>& set, const std::vector<std::string>& plugins) {
+std::vector<key_override> parse_overrides(const std::vector<std::string>& set,
+                                          const std::vector<std::string>& plugins) {
   std::vector<key_override> all = parse_overrides(set);
   if (plugins.empty()) return all;
   const place where{std::make_shared<std::string>("--plugin"), 0};

@@ -17,7 +17,8 @@ namespace {
 
 void print_options(const policy_entry& p, std::size_t width) {
   for (const option& o : p.options)
-    fmt::print("{:<{}}    {} = {} ({} to {}): {}\n", "", width, o.name, default_text(o), o.range.least, o.range.most, o.help);
+    fmt::print("{:<{}}    {} = {} ({} to {}): {}\n", "", width, o.name, default_text(o), o.range.least, o.range.most,
+               o.help);
 }
 
 int list_policies(const std::vector<std::string>& plugins) {

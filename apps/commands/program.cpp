@@ -93,11 +93,12 @@ int run_or_complain(int argc, const char* const* argv) {
   }
 }
 
-/// A write beyond a limit on the size of files (ulimit -f) fails then, as on a full disk, instead of ending the process.
+/// A write beyond a limit on the size of files (ulimit -f) fails then, as on a full disk, instead of ending the
+/// process.
 void fail_at_limit_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
 
-/// For connections to the cluster's port, which strangers can hold open, too: the usual limit is one for programs that use
-/// select(), and a checkpoint needs descriptors as well.
+/// For connections to the cluster's port, which strangers can hold open, too: the usual limit is one for programs that
+/// use select(), and a checkpoint needs descriptors as well.
 void use_all_descriptors() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;

@@ -86,7 +86,8 @@ std::string arithmetic_of(const value_table& device, const workload& w) {
 
 std::set<std::string> arithmetics_of(const value_table& root, const workload& w) {
   std::set<std::string> all;
-  for (const value& device : sub_tables(root, "device")) all.insert(arithmetic_of(std::get<value_table>(device.content), w));
+  for (const value& device : sub_tables(root, "device"))
+    all.insert(arithmetic_of(std::get<value_table>(device.content), w));
   return all;
 }
 
@@ -94,10 +95,11 @@ void check_same_arithmetic(const value_table& recorded, const workload& w) {
   const auto before = arithmetics_of(recorded, w);
   const auto now = arithmetics_of(w.as_run, w);
   if (before == now) return;
-  refuse(w.devices.front().keys.where, "device",
-         fmt::format("the run was trained on {} (now {}); other arithmetic may give other bits. Resume it as it was, or "
-                     "train in another folder by --output",
-                     fmt::join(before, " and "), fmt::join(now, " and ")));
+  refuse(
+      w.devices.front().keys.where, "device",
+      fmt::format("the run was trained on {} (now {}); other arithmetic may give other bits. Resume it as it was, or "
+                  "train in another folder by --output",
+                  fmt::join(before, " and "), fmt::join(now, " and ")));
 }
 
 std::string name_in(const value& model) {

@@ -34,9 +34,10 @@ std::vector<search_record> take_over(const fs::path& run) try {
   return decided;
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::damaged) throw;
-  refuse(fmt::format("{}; restore the file from a copy, or remove that line and all below it: what they decided is decided "
-                     "again, by the evaluations in the checkpoints of the trials",
-                     e.what_happened().text));
+  refuse(fmt::format(
+      "{}; restore the file from a copy, or remove that line and all below it: what they decided is decided "
+      "again, by the evaluations in the checkpoints of the trials",
+      e.what_happened().text));
 }
 
 /// Copies continue the trials' steps, and comparisons wait for them.

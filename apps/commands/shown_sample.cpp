@@ -60,11 +60,13 @@ std::vector<shown_token> encoder_tokens(id_span ids, id_span places, id_span tar
   return all;
 }
 
-void show_text(shown_sample& s, const data_source& source, sample_form form, const tokenizer* words, id_span in, id_span out) {
+void show_text(shown_sample& s, const data_source& source, sample_form form, const tokenizer* words, id_span in,
+               id_span out) {
   const auto& shape = source.sample_input().shape;
   const auto length = static_cast<std::size_t>(shape.back());
   if (form != sample_form::causal) {
-    s.tokens = encoder_tokens(in.first(length), in.subspan(2 * length), form == sample_form::masked ? out : id_span{}, words);
+    s.tokens =
+        encoder_tokens(in.first(length), in.subspan(2 * length), form == sample_form::masked ? out : id_span{}, words);
     s.padding = length - s.tokens.size();
     return;
   }
@@ -77,7 +79,8 @@ void show_text(shown_sample& s, const data_source& source, sample_form form, con
 void show_label(shown_sample& s, const data_source& source, std::int64_t label) {
   const auto names = source.class_names();
   s.label = label;
-  if (label >= 0 && static_cast<std::size_t>(label) < names.size()) s.label_name = names[static_cast<std::size_t>(label)];
+  if (label >= 0 && static_cast<std::size_t>(label) < names.size())
+    s.label_name = names[static_cast<std::size_t>(label)];
 }
 
 std::string token_text(const shown_token& t) {
@@ -123,7 +126,9 @@ shown_sample show_sample(const data_source& source, sample_form form, const toke
 std::string to_text(const shown_sample& s) {
   std::string out = fmt::format("{} {}: {}", part_name(s.part), s.index, s.input);
   if (!s.tokens.empty()) out += ", " + counts_text(s);
-  if (s.label) out += fmt::format(", label {}{}", *s.label, s.label_name.empty() ? "" : " " + json_text(nlohmann::json(s.label_name)));
+  if (s.label)
+    out += fmt::format(", label {}{}", *s.label,
+                       s.label_name.empty() ? "" : " " + json_text(nlohmann::json(s.label_name)));
   if (!s.targets.empty()) out += fmt::format(", target {}", some(s.targets));
   if (!s.numbers.empty()) out += fmt::format("\n  {}", some(s.numbers));
   if (s.tokens.empty()) return out + "\n";

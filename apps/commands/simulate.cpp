@@ -181,7 +181,8 @@ command_action declare_simulate(command_line& line) {
       "--link", o->link,
       "rate of each of these nodes' network, each way: 125MB/s, with 1 ms of latency (default: not limited)");
   line.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
-  line.add_option("--seed", o->seed, "of policies that choose by chance (default: the seed of the workload or run, else 0)");
+  line.add_option("--seed", o->seed,
+                  "of policies that choose by chance (default: the seed of the workload or run, else 0)");
   line.add_option("--save", o->save, "file for the instance (JSON), must not exist");
   add_set_option(line, o->set);
   line.add_flag("--json", o->json, "JSON on stdout instead of a table");

@@ -86,9 +86,10 @@ text_source from_hub(const text_source_options& o) {
 
 void require_base(const adapter_folder& adapter, const std::string& who) {
   if (kind_of(adapter.base()) == fs::file_type::directory) return;
-  refuse(fmt::format("{}: base_model_name_or_path of adapter_config.json is \"{}\", which is not a folder: write there the folder of "
-                     "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
-                     who, shown(adapter.base().string())));
+  refuse(fmt::format(
+      "{}: base_model_name_or_path of adapter_config.json is \"{}\", which is not a folder: write there the folder of "
+      "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
+      who, shown(adapter.base().string())));
 }
 
 /// The base of an adapter, with as many rows for tokens as the adapter has: those of new tokens, and padding.
@@ -154,9 +155,10 @@ text_source open_text_source(const text_source_options& o) {
   const bool run = has(workload_file), whole = has("config.json");
   if (!whole && !has("adapter_config.json")) refuse_run_of_program(folder);
   if (!run && !whole && !has("adapter_config.json"))
-    refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint, nor adapter_config.json of an "
-                       "adapter",
-                       o.source, workload_file));
+    refuse(
+        fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint, nor adapter_config.json of an "
+                    "adapter",
+                    o.source, workload_file));
   if (!run && (o.model || o.best))
     refuse(fmt::format("{}: \"{}\" is not a run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
   text_source s = run ? from_run(o) : whole ? from_hub(o) : from_adapter(o);

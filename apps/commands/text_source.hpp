@@ -23,15 +23,15 @@ struct text_source {
 };
 
 struct text_source_options {
-  std::string source;                      ///< folder of a checkpoint as Hugging Face has it, of an adapter, or of a run
+  std::string source;  ///< folder of a checkpoint as Hugging Face has it, of an adapter, or of a run
   std::optional<std::string> model{};      ///< of the run; not needed if it has one
   std::optional<std::string> tokenizer{};  ///< file or folder; else the checkpoint's, or that of the run's data
   bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
   std::set<std::string> said{};            ///< keys of generation_config.json that options decide
 };
 
-/// Throws fault_error{bad_input}: a source that is none of them, an adapter whose base is not there, a model that cannot
-/// generate text, options for another kind of source.
+/// Throws fault_error{bad_input}: a source that is none of them, an adapter whose base is not there, a model that
+/// cannot generate text, options for another kind of source.
 text_source open_text_source(const text_source_options& options);
 
 }  // namespace hydra::apps

@@ -72,8 +72,8 @@ ordered_json entry_of(const added_token& token) {
           {"special", token.special}};
 }
 
-/// A tokenizer.json with the tokens that the choice adds, and those that the settings beside it had added before: where it is
-/// read again, its own tokens come first, and those of the settings would get other ids.
+/// A tokenizer.json with the tokens that the choice adds, and those that the settings beside it had added before: where
+/// it is read again, its own tokens come first, and those of the settings would get other ids.
 std::string with_added_tokens(const fs::path& file, const tokenizer_choice& choice) {
   ordered_json content = parse_ordered_json(read_text(file, text_kind::vocabulary));
   ordered_json& list = content["added_tokens"];

@@ -102,7 +102,8 @@ void lock_folder(const workload& w, std::optional<folder_lock>& lock) {
                        w.options.output.string()));
 }
 
-/// Nobody else writes to the folder of a run that is resumed from now on; what a killed process was writing there is removed.
+/// Nobody else writes to the folder of a run that is resumed from now on; what a killed process was writing there is
+/// removed.
 void enter_folder(const workload& w, const train_options& o, std::optional<folder_lock>& lock) {
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock_folder(w, lock);
   check_folders(w, o);
@@ -290,10 +291,12 @@ command_action declare_train(command_line& line) {
                   "folder with the keys of the cluster, made by hydra cluster keys (default: keys of this run, in its "
                   "folder until it has completed)")
       .needs(listen);
-  line.add_option("--nodes", o->nodes, "of --listen: waits for this many nodes, this process included, before it begins")
+  line.add_option("--nodes", o->nodes,
+                  "of --listen: waits for this many nodes, this process included, before it begins")
       .needs(listen);
   line.add_flag("--no-local", o->no_local, "of --listen: this process trains no models itself").needs(listen);
-  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");
+  line.add_flag("--quiet", o->quiet,
+                "no progress on stderr, and of the log only warnings; notes about errors are printed");
   return [o] { return train_or_tell(*o); };
 }
 

@@ -31,7 +31,8 @@ void check_written_file(std::string_view option, const fs::path& file, const rep
     throw fault_error{fault_code::bad_input, fmt::format("{} is empty: the name of a file is expected", option)};
   if (kind_of(file, option) == fs::file_type::directory) refuse("the name of a file is expected");
   const fs::path folder = fs::absolute(file).parent_path();
-  if (kind_of(folder, option) != fs::file_type::directory) refuse(fmt::format("there is no folder \"{}\"", folder.string()));
+  if (kind_of(folder, option) != fs::file_type::directory)
+    refuse(fmt::format("there is no folder \"{}\"", folder.string()));
   if (::eaccess(folder.c_str(), W_OK | X_OK) != 0)
     refuse(fmt::format("the folder \"{}\" is not writable", folder.string()));
   if (!fs::exists(fs::symlink_status(file))) return;

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <numbers>
 
-/// Two interleaved spirals in the plane; the class is the arm. Sample i is a function of i, so that reading it again, in
-/// whatever order and from whatever thread, gives the same.
+/// Two interleaved spirals in the plane; the class is the arm. Sample i is a function of i, so that reading it again,
+/// in whatever order and from whatever thread, gives the same.
 class spirals final : public hydra::data_source {
  public:
   std::size_t samples(hydra::split part) const override { return part == hydra::split::train ? 1000 : 200; }

@@ -17,8 +17,8 @@ struct axis {
   double at(double v) const;
 };
 
-/// Round values within the axis (1, 2 or 5 times a power of ten apart), about `count` of them; none where the axis is so
-/// short, for values of that size, that they could not be told apart.
+/// Round values within the axis (1, 2 or 5 times a power of ten apart), about `count` of them; none where the axis is
+/// so short, for values of that size, that they could not be told apart.
 std::vector<double> round_values(const axis& a, int count);
 
 /// "0.05", "2", "1e+06": no more digits than needed.

@@ -69,7 +69,8 @@ std::string grid_lines(const chart_frame& f) {
   std::string out;
   for (const double v : round_values(f.loss, 6)) {
     const std::string y = coordinate(f.loss.at(v));
-    out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coordinate(left_margin), y, coordinate(chart_width - right_margin));
+    out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coordinate(left_margin), y,
+                       coordinate(chart_width - right_margin));
     out += svg_text(left_margin - 6, f.loss.at(v) + 4, "end", tick_text(v));
   }
   for (const double v : round_values(f.steps, 8))
@@ -137,7 +138,8 @@ std::string loss_chart(std::span<const loss_curve> curves) {
   if (range.empty()) return "";
   const chart_frame frame = frame_of(curves, range);
   const std::size_t pieces = std::clamp<std::size_t>(most_points / (2 * curves.size()), 8, 600);
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", chart_width, chart_height);
+  std::string out =
+      fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", chart_width, chart_height);
   out += grid_lines(frame);
   for (const loss_curve& c : curves) out += group(c, line(c, frame, pieces));
   for (const loss_curve& c : curves) out += group(c, points(c, frame));  // last, so that no line covers a point

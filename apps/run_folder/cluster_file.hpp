@@ -18,8 +18,8 @@ struct cluster_file {
 /// Throws fault_error{io}.
 void record_cluster(const std::filesystem::path& run, const cluster_file& content);
 
-/// None if there is no such file: the run was not that of a cluster, or has not begun. Throws fault_error{bad_input} for one
-/// that is damaged or must not be read, {io}.
+/// None if there is no such file: the run was not that of a cluster, or has not begun. Throws fault_error{bad_input}
+/// for one that is damaged or must not be read, {io}.
 std::optional<cluster_file> read_cluster(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

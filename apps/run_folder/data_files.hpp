@@ -21,8 +21,8 @@ struct input_file {
 /// Those that `train` and `validation` of all data name; not what is in folders.
 std::vector<input_file> data_files(const workload& w);
 
-/// "[data.chats]: chats.jsonl had 120 bytes, last changed 2026-...; it has 130 bytes, ..." for each file that differs or is
-/// missing now; empty if none does.
+/// "[data.chats]: chats.jsonl had 120 bytes, last changed 2026-...; it has 130 bytes, ..." for each file that differs
+/// or is missing now; empty if none does.
 std::string changed_files(const std::vector<input_file>& before, const std::vector<input_file>& now);
 
 }  // namespace hydra::apps

@@ -10,7 +10,9 @@ namespace hydra::apps {
 
 namespace {
 
-int open_folder(const std::filesystem::path& folder) { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+int open_folder(const std::filesystem::path& folder) {
+  return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
 
 /// A file system without locks does not prevent training: such errors are ignored.
 bool is_taken(int descriptor, int kind) {

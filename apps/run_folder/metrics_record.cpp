@@ -43,7 +43,8 @@ void add_models(recorded_run& run, std::string_view plan) try {
   for (const value& m : sub_tables(root, "model")) {
     model_report& r = run.summary.models.emplace_back();
     r.name = to<std::string>(*std::get<value_table>(m.content).find("name"));
-    if (const value* const family = find_path(std::get<value_table>(m.content), "chain.family")) r.family = to<std::string>(*family);
+    if (const value* const family = find_path(std::get<value_table>(m.content), "chain.family"))
+      r.family = to<std::string>(*family);
   }
 } catch (const std::exception&) {
   // the lines of metrics.jsonl supply what cannot be read here
@@ -171,7 +172,8 @@ recorded_run parse_metrics(std::istream& lines, std::string_view plan, double no
   add_models(run, plan);
   metrics_reader reader{run};
   read_lines(run, lines, reader);
-  run.unfinished = (running ? "under way; " : "ended without a report (killed?); ") + last_line(run, now - reader.last_time);
+  run.unfinished =
+      (running ? "under way; " : "ended without a report (killed?); ") + last_line(run, now - reader.last_time);
   return run;
 }
 

@@ -9,8 +9,8 @@
 
 namespace hydra::apps {
 
-/// Parses the lines of a metrics.jsonl. First come the models of `plan` (the text of a workload.toml) in its order, then
-/// models that only occur in metrics.jsonl. `now`: seconds since 1970; `running`: the run is
+/// Parses the lines of a metrics.jsonl. First come the models of `plan` (the text of a workload.toml) in its order,
+/// then models that only occur in metrics.jsonl. `now`: seconds since 1970; `running`: the run is
 /// under way. Lines that are not JSON, such as the last line of a run that was killed, and absent fields are ignored.
 /// Of a step that is reported twice the later report counts.
 recorded_run parse_metrics(std::istream& lines, std::string_view plan, double now, bool running);

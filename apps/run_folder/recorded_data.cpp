@@ -113,15 +113,18 @@ recorded_data parse(const ordered_json& j) {
 void check_working_directory() {
   const std::string path = fs::current_path().string();
   if (valid_utf8(std::as_bytes(std::span{path})) == path.size()) return;
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("the working directory is not UTF-8: \"{}\"; a run records where its relative paths start, "
-                                "so start it in another",
-                                path)};
+  throw fault_error{
+      fault_code::bad_input,
+      fmt::format("the working directory is not UTF-8: \"{}\"; a run records where its relative paths start, "
+                  "so start it in another",
+                  path)};
 }
 
 void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources,
                  const std::vector<input_file>& files) {
-  ordered_json j{{"working_directory", fs::current_path().string()}, {"models", ordered_json::object()}, {"files", ordered_json::array()}};
+  ordered_json j{{"working_directory", fs::current_path().string()},
+                 {"models", ordered_json::object()},
+                 {"files", ordered_json::array()}};
   for (const input_file& f : files)
     j["files"].push_back({{"data", f.data}, {"path", f.path.string()}, {"bytes", f.bytes}, {"modified", f.modified}});
   for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);

@@ -25,7 +25,8 @@ std::vector<named_seconds> read_parts(const ordered_json& j, const char* key) {
   std::vector<named_seconds> parts;
   if (!j.contains(key)) return parts;
   for (const auto& [name, v] : j.at(key).items())
-    if (v.is_number()) parts.push_back({name.ends_with("_s") ? name.substr(0, name.size() - 2) : name, v.get<double>()});
+    if (v.is_number())
+      parts.push_back({name.ends_with("_s") ? name.substr(0, name.size() - 2) : name, v.get<double>()});
   return parts;
 }
 

@@ -6,8 +6,8 @@
 
 namespace hydra::apps {
 
-/// A command line to copy: the workload that the run has recorded, in the working directory that the run was started in,
-/// where its relative paths start.
+/// A command line to copy: the workload that the run has recorded, in the working directory that the run was started
+/// in, where its relative paths start.
 std::string resume_command(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

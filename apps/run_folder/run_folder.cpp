@@ -36,7 +36,8 @@ fs::path existing_parent(const fs::path& folder) {
 }  // namespace
 
 bool is_of_program(const fs::path& run) {
-  return kind_of(run / "plan.json") == fs::file_type::regular && kind_of(run / workload_file) == fs::file_type::not_found;
+  return kind_of(run / "plan.json") == fs::file_type::regular &&
+         kind_of(run / workload_file) == fs::file_type::not_found;
 }
 
 void check_output(const place& where, const fs::path& folder) {

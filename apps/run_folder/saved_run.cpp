@@ -20,9 +20,10 @@ namespace hydra::apps {
 
 void refuse_run_of_program(const std::filesystem::path& run) {
   if (!is_of_program(run)) return;
-  refuse(fmt::format("\"{}\" is the run of a C++ program (it holds plan.json and no {}), and only that program has its chains "
-                     "and data: evaluate there, or read the run's checkpoints; docs/cpp.md says how",
-                     run.string(), workload_file));
+  refuse(fmt::format(
+      "\"{}\" is the run of a C++ program (it holds plan.json and no {}), and only that program has its chains "
+      "and data: evaluate there, or read the run's checkpoints; docs/cpp.md says how",
+      run.string(), workload_file));
 }
 
 workload read_run(const std::filesystem::path& run) {
@@ -54,7 +55,8 @@ std::shared_ptr<const data_source> data_of(const std::filesystem::path& run, con
 
 }  // namespace
 
-chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m, const chain_description& description) {
+chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m,
+                  const chain_description& description) {
   return located(m.keys.where, "model", [&] { return description.build(*data_of(run, w, m, description)); });
 }
 

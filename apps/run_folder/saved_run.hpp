@@ -20,6 +20,7 @@ const model_entry& find_model(const workload& w, const std::string& name);
 
 /// Builds the chain of a model of the run, with the weights of the description, for the data it was trained on: as
 /// data.json describes them, or, if an older run has none, opened again.
-chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m, const chain_description& description);
+chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m,
+                  const chain_description& description);
 
 }  // namespace hydra::apps

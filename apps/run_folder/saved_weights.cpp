@@ -102,10 +102,10 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
                                    const sample_request& wants) {
   const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
   if (named || was_trained_by_tokenizer(checkpoint)) return;
-  refuse(
-      fmt::format("{} was trained on bytes; now data without a tokenizer are read by the tokenizer of {}. Write tokenizer = "
-                  "\"bytes\" into the [data.NAME] of the run's workload.toml",
-                  checkpoint.string(), wants.tokenizer_folder().string()));
+  refuse(fmt::format(
+      "{} was trained on bytes; now data without a tokenizer are read by the tokenizer of {}. Write tokenizer = "
+      "\"bytes\" into the [data.NAME] of the run's workload.toml",
+      checkpoint.string(), wants.tokenizer_folder().string()));
 }
 
 fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::uint64_t step) {

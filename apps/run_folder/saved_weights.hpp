@@ -11,10 +11,10 @@
 
 namespace hydra::apps {
 
-/// The newest whole checkpoint of a model that has the parameters of a whole step, or that of its best evaluation. Prints
-/// on stderr which newer ones it skipped, and why; changes nothing in the folder. Throws fault_error{bad_input}: there is
-/// no such checkpoint (the message says what there is, and how the run continues), or that of the best evaluation is
-/// damaged (with the file).
+/// The newest whole checkpoint of a model that has the parameters of a whole step, or that of its best evaluation.
+/// Prints on stderr which newer ones it skipped, and why; changes nothing in the folder. Throws fault_error{bad_input}:
+/// there is no such checkpoint (the message says what there is, and how the run continues), or that of the best
+/// evaluation is damaged (with the file).
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
 /// Why a model has no checkpoint of a best evaluation. `of_model`: the folder of its checkpoints.
@@ -28,7 +28,8 @@ void require_tokenizer_of_training(const std::filesystem::path& checkpoint, cons
 
 /// The whole checkpoint of that model that has the parameters after `step` steps. Throws
 /// fault_error{bad_input}: there is none (the message lists the others), or it is damaged (with the file).
-std::filesystem::path checkpoint_of_step(const std::filesystem::path& run, const std::string& model, std::uint64_t step);
+std::filesystem::path checkpoint_of_step(const std::filesystem::path& run, const std::string& model,
+                                         std::uint64_t step);
 
 /// Steps that its parameters have taken, if it has those of a whole step.
 std::uint32_t steps_in(const saved_model& checkpoint);

@@ -43,7 +43,8 @@ std::uint64_t each_trace_event(std::istream& in, const std::string& name,
   const json rest = json::parse(in, std::ref(filter));
   return rest.value("otherData", json::object()).value("dropped_spans", std::uint64_t{0});
 } catch (const json::exception& e) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: no trace of a run; is it truncated? {}", name, json_complaint(e))};
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("{}: no trace of a run; is it truncated? {}", name, json_complaint(e))};
 }
 
 }  // namespace hydra::apps

@@ -50,10 +50,13 @@ std::string rows_of(std::span<const parallel_forecast> ways) {
                 {"", right}}};
   for (const parallel_forecast& w : ways) {
     const bool own = &w == &ways.front();
-    t.add({own ? "as it is" : same_results(ways.front(), w) ? "same results" : "other results",
-           std::to_string(w.choice.asked.replicas), std::to_string(w.choice.asked.waves), to_string(w.expected.makespan),
-           fmt::format("{:.2f}", speed_up(ways.front(), w)), to_string(w.expected.limits.best()),
-           w.expected.limits.best_name(), fmt::format("{:.0f} %", efficiency(w.expected) * 100), to_string(w.host),
+    t.add({own                             ? "as it is"
+           : same_results(ways.front(), w) ? "same results"
+                                           : "other results",
+           std::to_string(w.choice.asked.replicas), std::to_string(w.choice.asked.waves),
+           to_string(w.expected.makespan), fmt::format("{:.2f}", speed_up(ways.front(), w)),
+           to_string(w.expected.limits.best()), w.expected.limits.best_name(),
+           fmt::format("{:.0f} %", efficiency(w.expected) * 100), to_string(w.host),
            own ? "" : difference(ways.front().host, w.host)});
   }
   return t.to_string();

@@ -60,7 +60,8 @@ value_table workload_of(const fs::path& folder) {
   if (!fs::exists(file, ignored)) return {};
   value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   const value* const run = root.find("run");
-  if (const auto* const keys = run ? run->as<value_table>() : nullptr) check_table({*keys, run->where, "run."}, run_rules());
+  if (const auto* const keys = run ? run->as<value_table>() : nullptr)
+    check_table({*keys, run->where, "run."}, run_rules());
   resolve_plugins(root);
   return root;
 }
@@ -77,7 +78,8 @@ template <class Work>
 auto advised(const std::string& advice, Work work) try {
   return work();
 } catch (const fault_error& e) {
-  throw fault_error{e.what_happened().code, fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice)};
+  throw fault_error{e.what_happened().code,
+                    fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice)};
 }
 
 }  // namespace

@@ -137,8 +137,12 @@ byte_rate rate_of(const recording& r, const device_report& d) {
 std::vector<device_info> devices_of(const recording& r) {
   std::vector<device_info> devices;
   for (const device_report& d : r.summary.devices)
-    devices.push_back(
-        {.name = d.name, .kind = d.kind, .speed = d.speed, .memory = d.budget, .reserve = d.reserve, .link = rate_of(r, d)});
+    devices.push_back({.name = d.name,
+                       .kind = d.kind,
+                       .speed = d.speed,
+                       .memory = d.budget,
+                       .reserve = d.reserve,
+                       .link = rate_of(r, d)});
   return devices;
 }
 

@@ -20,6 +20,7 @@ struct recorded_choice {
 /// ablation, workload.toml. Every unit, copy and update takes as long as recorded; one that the run did not do (a copy
 /// that was a hit) takes the mean of its class. Throws fault_error{bad_input}: a file is missing or damaged, the run
 /// was interrupted, resumed, or lost a device or a model, or its policy does not exist.
-comparison simulate_recorded(const std::filesystem::path& run, const recorded_choice& wanted, policy_registry& registry);
+comparison simulate_recorded(const std::filesystem::path& run, const recorded_choice& wanted,
+                             policy_registry& registry);
 
 }  // namespace hydra::apps

@@ -216,8 +216,9 @@ study parse_study(std::string_view text, const std::string& name) {
   assign(root, "note", s.note);
   policy_registry registry;
   const value* const named = root.find("policies");
-  study_defaults defaults{.policies = named ? read_policies(*named, "policies", registry) : parse_policies("", registry),
-                          .registry = &registry};
+  study_defaults defaults{
+      .policies = named ? read_policies(*named, "policies", registry) : parse_policies("", registry),
+      .registry = &registry};
   assign(root, "repeat", defaults.repeat);
   for (const value& v : sub_tables(root, "cell")) s.cells.push_back(read_cell(v, defaults));
   check_names(s.cells);

@@ -32,8 +32,8 @@ std::string with_nanoseconds(duration d) { return fmt::format("{}.{:03}", d.coun
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
   return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
                      quoted(cell.driver), quoted(r.policy), with_nanoseconds(r.makespan), c.best().name,
-                     with_nanoseconds(c.best().value), c.ratio(r.makespan), with_nanoseconds(r.compute_end), r.loads, r.hits,
-                     r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))));
+                     with_nanoseconds(c.best().value), c.ratio(r.makespan), with_nanoseconds(r.compute_end), r.loads,
+                     r.hits, r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))));
 }
 
 json json_of(const ratio_summary& s) { return {{"mean", s.mean}, {"min", s.least}, {"max", s.most}}; }

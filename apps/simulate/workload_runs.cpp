@@ -46,10 +46,10 @@ std::vector<double> parse_speeds(const std::string& text) {
     double speed = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), speed);
     if (error != std::errc{} || end != part.data() + part.size() || !(speed >= least && speed <= most))
-      refuse(
-          fmt::format("--nodes {}: \"{}\" is not a speed; expected, for each node, how fast its devices are over those of "
-                      "the workload, {} to {}: 1,1,0.5",
-                      text, part, least, most));
+      refuse(fmt::format(
+          "--nodes {}: \"{}\" is not a speed; expected, for each node, how fast its devices are over those of "
+          "the workload, {} to {}: 1,1,0.5",
+          text, part, least, most));
     speeds.push_back(speed);
   }
   if (speeds.empty()) refuse("--nodes: no speed is given; expected, for each node, such as 1,1,0.5");
@@ -68,8 +68,8 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
   for (const listed_policy& p : policies) made.push_back(p.make(w.options.seed));
   const std::vector<forecast> forecasts = s.predict(std::move(made));
   comparison c{.name = w.options.name,
-               .heading = fmt::format("{}: {}, {}; the actors of the run with the times of the pilot",
-                                      w.options.name, counted(w.models.size(), "model"), counted(s.devices().size(), "device")),
+               .heading = fmt::format("{}: {}, {}; the actors of the run with the times of the pilot", w.options.name,
+                                      counted(w.models.size(), "model"), counted(s.devices().size(), "device")),
                .limits = forecasts.front().limits.all(),
                .rows = {},
                .note = note_of(forecasts.front())};

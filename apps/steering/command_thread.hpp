@@ -13,8 +13,8 @@
 
 namespace hydra::apps {
 
-/// Executes commands one after the other, on one thread from the start: a run is not affected where the system refuses more
-/// threads later.
+/// Executes commands one after the other, on one thread from the start: a run is not affected where the system refuses
+/// more threads later.
 class command_thread {
  public:
   /// `run` outlives it. `answered` is called on the thread with the text of each answer, and must not throw. Throws

@@ -10,8 +10,8 @@
 
 namespace hydra::apps {
 
-/// Holds at most one line that is too long and one answer: while an answer is not sent, nothing is read, so that a client
-/// that never reads costs no more. Never blocks.
+/// Holds at most one line that is too long and one answer: while an answer is not sent, nothing is read, so that a
+/// client that never reads costs no more. Never blocks.
 class connection {
  public:
   explicit connection(descriptor socket) noexcept : socket_{std::move(socket)} {}

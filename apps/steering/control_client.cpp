@@ -32,7 +32,8 @@ using file_type = std::filesystem::file_type;
   if (kind == file_type::not_found) refuse(folder, "no such run folder");
   if (kind != file_type::directory) refuse(folder, "a file; the folder of a run is expected, such as runs/quickstart");
   if (is_of_program(folder))
-    refuse(folder, "this is the run of a C++ program, which alone steers it: session::stop, pause, resume (docs/cpp.md)");
+    refuse(folder,
+           "this is the run of a C++ program, which alone steers it: session::stop, pause, resume (docs/cpp.md)");
   if (kind_of(folder / workload_file) == file_type::not_found)
     refuse(folder, fmt::format("this is not a run folder: it holds no {}", workload_file));
   if (error == EACCES || error == EPERM)

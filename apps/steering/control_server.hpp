@@ -8,9 +8,9 @@
 
 namespace hydra::apps {
 
-/// Listens in the run folder, whose lock the caller holds, as long as it lives. One thread reads, `status` is answered at
-/// once; the other commands are executed one after the other, by a second one. Whatever a client does, the run does not notice
-/// it.
+/// Listens in the run folder, whose lock the caller holds, as long as it lives. One thread reads, `status` is answered
+/// at once; the other commands are executed one after the other, by a second one. Whatever a client does, the run does
+/// not notice it.
 class control_server {
  public:
   /// `run` outlives it. Throws fault_error{io} if the socket cannot be made, std::system_error if a thread cannot.

@@ -13,8 +13,8 @@ namespace hydra::apps {
 
 class entrances {
  public:
-  /// `run` outlives it. Says on stderr where the page is, and why a socket cannot be made. Throws fault_error{bad_input} if
-  /// nothing can be served at the address.
+  /// `run` outlives it. Says on stderr where the page is, and why a socket cannot be made. Throws
+  /// fault_error{bad_input} if nothing can be served at the address.
   entrances(steering& run, const std::filesystem::path& folder, const std::optional<live_address>& page);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The socket control.sock of a run folder. A path in a socket's address has at most 107 bytes; that of a run folder may be
-// longer, so that the address names the open folder instead.
+// The socket control.sock of a run folder. A path in a socket's address has at most 107 bytes; that of a run folder may
+// be longer, so that the address names the open folder instead.
 
 #include "apps/steering/descriptor.hpp"
 

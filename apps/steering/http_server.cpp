@@ -20,15 +20,16 @@ namespace {
 
 constexpr timeval client_patience{.tv_sec = 2, .tv_usec = 0};  // with one that neither reads nor sends the body
 
-/// Not the library's: those would let a second program listen at the same port. No program that the run starts inherits it.
+/// Not the library's: those would let a second program listen at the same port. No program that the run starts inherits
+/// it.
 void set_options(socket_t socket) {
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
 
-/// Renames the header Range, which a server may ignore. The library matches it by a std::regex, before it asks whether the
-/// request is allowed: 8 kB of digits take 4 MB of stack.
+/// Renames the header Range, which a server may ignore. The library matches it by a std::regex, before it asks whether
+/// the request is allowed: 8 kB of digits take 4 MB of stack.
 void ignore_ranges(std::string& received) {
   constexpr std::string_view name = "\nrange:";
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };

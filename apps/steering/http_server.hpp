@@ -10,12 +10,12 @@
 
 namespace hydra::apps {
 
-/// Routes requests and writes answers as httplib::Server does. Connections are accepted, and heads of requests are read, by a
-/// request_listener, because the library bounds neither. One request for each connection.
+/// Routes requests and writes answers as httplib::Server does. Connections are accepted, and heads of requests are
+/// read, by a request_listener, because the library bounds neither. One request for each connection.
 class http_server : public httplib::Server {
  public:
-  /// Serves from then on, as long as this lives; once, after the routes were set. Port 0 is any that is free. Returns the port,
-  /// or -1, and errno says why; 0 if there is no such address.
+  /// Serves from then on, as long as this lives; once, after the routes were set. Port 0 is any that is free. Returns
+  /// the port, or -1, and errno says why; 0 if there is no such address.
   int open(const std::string& host, int port);
 
  private:

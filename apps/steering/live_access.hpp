@@ -25,9 +25,9 @@ struct credentials {
   std::string origin;  ///< header Origin
 };
 
-/// The token; and what keeps pages of other sites out, even if they knew it: a browser's request must come from the page
-/// itself, and must have named an address, "localhost" or the host that is served. A name of another site that leads here
-/// (DNS rebinding) is none of these.
+/// The token; and what keeps pages of other sites out, even if they knew it: a browser's request must come from the
+/// page itself, and must have named an address, "localhost" or the host that is served. A name of another site that
+/// leads here (DNS rebinding) is none of these.
 class live_access {
  public:
   /// Makes a token.

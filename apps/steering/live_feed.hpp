@@ -35,9 +35,9 @@ class live_mailbox {
   bool ended_ = false;  ///< its frame was taken
 };
 
-/// While there are viewers, a thread of its own asks for the status once a second and after `hurry`, and renders the page
-/// when the run folder has changed: once for all viewers, at most once a second and in a tenth of the time. Frames are
-/// server-sent events (docs/control.md). Thread-safe.
+/// While there are viewers, a thread of its own asks for the status once a second and after `hurry`, and renders the
+/// page when the run folder has changed: once for all viewers, at most once a second and in a tenth of the time. Frames
+/// are server-sent events (docs/control.md). Thread-safe.
 class live_feed {
  public:
   static constexpr std::size_t most_viewers = 48;

@@ -10,8 +10,8 @@
 
 namespace hydra::apps {
 
-/// Serves the page of `hydra report`, live, and takes commands (docs/control.md), as long as it lives. What viewers do, or do
-/// not do, costs the run nothing but memory for at most 48 of them; what others do, that for a few connections
+/// Serves the page of `hydra report`, live, and takes commands (docs/control.md), as long as it lives. What viewers do,
+/// or do not do, costs the run nothing but memory for at most 48 of them; what others do, that for a few connections
 /// (listener_limits).
 class live_page {
  public:

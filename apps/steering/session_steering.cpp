@@ -198,7 +198,8 @@ const model_entry* session_steering::find(const std::string& model) const {
   return found == workload_.models.end() ? nullptr : &*found;
 }
 
-/// All are checked before the first one joins. One that the run refuses is removed from the record again, with those behind it.
+/// All are checked before the first one joins. One that the run refuses is removed from the record again, with those
+/// behind it.
 std::vector<std::string> session_steering::join(const value_list& models) {
   use_threads(1);  // what is read for them begins no threads of LibTorch's, of which there may be none
   drop_refused();

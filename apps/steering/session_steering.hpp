@@ -16,8 +16,8 @@
 
 namespace hydra::apps {
 
-/// Models that are added are recorded in the run folder, workload.toml and added.toml, before they join: what continues the run
-/// has them, too. Those that are stopped, in stopped.toml, before that is answered.
+/// Models that are added are recorded in the run folder, workload.toml and added.toml, before they join: what continues
+/// the run has them, too. Those that are stopped, in stopped.toml, before that is answered.
 class session_steering final : public steering {
  public:
   /// `session` and `opener`, which has opened the workload's models, outlive it. `w`: as the run folder has it.

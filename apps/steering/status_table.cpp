@@ -46,13 +46,15 @@ std::string state_text(const ordered_json& model) {
   return text(model, "state") + (why == "-" ? "" : fmt::format(" ({})", why));
 }
 
-ordered_json list(const ordered_json& j, const char* key) { return j.is_object() && j.contains(key) ? j.at(key) : ordered_json::array(); }
+ordered_json list(const ordered_json& j, const char* key) {
+  return j.is_object() && j.contains(key) ? j.at(key) : ordered_json::array();
+}
 
 std::string models_table(const ordered_json& status) {
   text_table t{{{"model"}, {"state"}, {"steps", right}, {"loss", right}, {"validation", right}}};
   for (const ordered_json& m : list(status, "models"))
-    t.add(
-        {text(m, "name"), state_text(m), count(m, "steps") + "/" + count(m, "of"), loss(m, "loss"), loss(m, "validation")});
+    t.add({text(m, "name"), state_text(m), count(m, "steps") + "/" + count(m, "of"), loss(m, "loss"),
+           loss(m, "validation")});
   return t.to_string();
 }
 

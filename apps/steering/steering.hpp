@@ -8,8 +8,8 @@
 
 namespace hydra::apps {
 
-/// Commands to a run, from any thread. Each throws fault_error that says what is wrong; of a model that there is not, the
-/// nearest name.
+/// Commands to a run, from any thread. Each throws fault_error that says what is wrong; of a model that there is not,
+/// the nearest name.
 class steering {
  public:
   virtual ~steering() = default;

@@ -96,8 +96,8 @@ std::string module_of(const chain& model, const parameter_spec& p) {
   return module.substr(module.rfind('.') + 1);
 }
 
-/// An adapted chain's also_train, with all modules of such parameters; empty if they cannot be trained beside an adapter, as
-/// BERT's, whose head stays tied to the embedding.
+/// An adapted chain's also_train, with all modules of such parameters; empty if they cannot be trained beside an
+/// adapter, as BERT's, whose head stays tied to the embedding.
 std::vector<std::string> also_training(const chain& model, const name_set& grown) {
   std::vector<std::string> names = adapter_of(model)->also_train;
   const auto head = tied_head(model);

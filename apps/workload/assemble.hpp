@@ -13,8 +13,8 @@
 
 namespace hydra::apps {
 
-/// Opens what the models of a workload read, and builds every chain once, so that incompatible settings are refused with the
-/// line they were written in. Models with the same data and context share a source.
+/// Opens what the models of a workload read, and builds every chain once, so that incompatible settings are refused
+/// with the line they were written in. Models with the same data and context share a source.
 class model_opener {
  public:
   explicit model_opener(const workload& w);

@@ -15,7 +15,8 @@ namespace {
 
 void check_text(const std::string& text, const place& where, const std::string& key) {
   if (const std::string why = utf8_complaint(text); !why.empty())
-    refuse(where, key, fmt::format("\"{}\" {}; workload.toml cannot store it, so choose another text", shown(text), why));
+    refuse(where, key,
+           fmt::format("\"{}\" {}; workload.toml cannot store it, so choose another text", shown(text), why));
 }
 
 void check_table(const value_table& table, const std::string& path);

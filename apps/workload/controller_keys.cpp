@@ -51,12 +51,14 @@ bool is_evaluated_on_the_way(const model_entry& m) {
   return m.description.validate && m.description.validate->every_steps > 0;
 }
 
-void check_evaluations(const value& controller, const std::vector<std::string>& watched, const std::vector<model_entry>& all) {
+void check_evaluations(const value& controller, const std::vector<std::string>& watched,
+                       const std::vector<model_entry>& all) {
   for (const model_entry& m : all) {
     const bool named = std::ranges::count(watched, m.description.name) > 0;
     if (named && !is_evaluated_on_the_way(m))
       refuse(controller.where, "controller.models",
-             fmt::format("{} is not evaluated before its end; give it validate = {{ every_steps = N }}", m.description.name));
+             fmt::format("{} is not evaluated before its end; give it validate = {{ every_steps = N }}",
+                         m.description.name));
   }
   if (!watched.empty() || std::ranges::any_of(all, is_evaluated_on_the_way)) return;
   refuse(controller.where, "controller",

@@ -38,7 +38,8 @@ key_rule gradients_rule() {
 
 /// A plug-in may mean something else by that name.
 bool has(const device_entry& d, const key_rule& rule) {
-  return std::ranges::any_of(d.kind.keys, [&](const key_rule& k) { return k.name == rule.name && k.choices == rule.choices; });
+  return std::ranges::any_of(d.kind.keys,
+                             [&](const key_rule& k) { return k.name == rule.name && k.choices == rule.choices; });
 }
 
 precision precision_from(const value_table& keys, const std::string& key) {
@@ -81,12 +82,15 @@ device_kind cuda_kind() {
   return kind_of_plugin("cuda", "an NVIDIA GPU, or a part of one", std::move(keys));
 }
 
-// -- plug-ins ----------------------------------------------------------------------------------------------------------
+// -- plug-ins
+// ----------------------------------------------------------------------------------------------------------
 
 key_rule own_rule(const known_device& of, const option& o) {
   if (o.name.empty() || o.name == "kind" || o.name == "count")
-    throw fault_error{fault_code::bad_input, fmt::format("plug-in \"{}\": its device \"{}\" has an option \"{}\"; this is not a "
-                                                         "key of its own", of.plugin.string(), of.kind, o.name)};
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("plug-in \"{}\": its device \"{}\" has an option \"{}\"; this is not a "
+                                  "key of its own",
+                                  of.plugin.string(), of.kind, o.name)};
   return rule_of(o);
 }
 
@@ -113,9 +117,12 @@ std::vector<device_kind> device_kinds_with(const std::vector<known_device>& offe
 table_rules device_rules(const std::vector<device_kind>& kinds) {
   table_rules rules{.selector = "kind"};
   for (const device_kind& kind : kinds) rules.variants.push_back({kind.name, kind.keys});
-  rules.keys = {
-      selector_rule("kind", rules.variants, ""),
-      {.name = "count", .kind = value_kind::integer, .help = "how many of these", .fallback = "1", .range = {1, most_devices}}};
+  rules.keys = {selector_rule("kind", rules.variants, ""),
+                {.name = "count",
+                 .kind = value_kind::integer,
+                 .help = "how many of these",
+                 .fallback = "1",
+                 .range = {1, most_devices}}};
   return rules;
 }
 
@@ -124,7 +131,8 @@ void check_device_count(const std::vector<device_entry>& devices) {
   for (const device_entry& d : devices)
     if ((all += d.count) > most_devices)
       refuse(place_of(table_of(d.keys), "count", d.keys.where), "device.count",
-             fmt::format("{} here make {} devices in all; a run has at most {}, so use fewer", d.count, all, most_devices));
+             fmt::format("{} here make {} devices in all; a run has at most {}, so use fewer", d.count, all,
+                         most_devices));
 }
 
 namespace {
@@ -145,11 +153,14 @@ precision common(const std::vector<device_entry>& devices, const key_rule& rule)
 }  // namespace
 
 number_formats common_formats(const std::vector<device_entry>& devices) {
-  const number_formats all{.numbers = common(devices, precision_rule()), .gradients = common(devices, gradients_rule())};
+  const number_formats all{.numbers = common(devices, precision_rule()),
+                           .gradients = common(devices, gradients_rule())};
   if (all.gradients == precision::bf16 && all.numbers == precision::fp32) {
-    const value& keys = std::ranges::find_if(devices, [](const device_entry& d) { return has(d, gradients_rule()); })->keys;
-    refuse(place_of(table_of(keys), "gradients", keys.where), "device.gradients",
-           "\"bf16\" is for devices with precision = \"bf16\"; give all devices that precision, or leave gradients out");
+    const value& keys =
+        std::ranges::find_if(devices, [](const device_entry& d) { return has(d, gradients_rule()); })->keys;
+    refuse(
+        place_of(table_of(keys), "gradients", keys.where), "device.gradients",
+        "\"bf16\" is for devices with precision = \"bf16\"; give all devices that precision, or leave gradients out");
   }
   return all;
 }

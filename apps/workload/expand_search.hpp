@@ -10,9 +10,10 @@
 namespace hydra::apps {
 
 /// With `samples`, replaces the only [[model]] by as many, each with values drawn from the space, and removes
-/// `samples`: the result draws no more. `{key}` in the name becomes the value; a name without braces gets a number. A draw depends
-/// on the seed, the place of the model and the key only. Models without validate.every_steps get what the search needs,
-/// with or without `samples`. Throws fault_error{bad_input}. What drawn values may be is checked later, as grids' are.
+/// `samples`: the result draws no more. `{key}` in the name becomes the value; a name without braces gets a number. A
+/// draw depends on the seed, the place of the model and the key only. Models without validate.every_steps get what the
+/// search needs, with or without `samples`. Throws fault_error{bad_input}. What drawn values may be is checked later,
+/// as grids' are.
 void expand_search(value_table& root, const table_rules& models);
 
 /// Where a search that has not been expanded varies the key at a dotted path, a table around it or a key inside it.

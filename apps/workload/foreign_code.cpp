@@ -23,9 +23,10 @@ std::string quoted_names(const std::vector<plugin_file>& named) {
 
 [[noreturn]] void refuse_foreign(const std::vector<plugin_file>& named) {
   refuse(named.front().where, "run",
-         fmt::format("the workload needs {}, and a node loads only plug-ins that its own command line names: start it again "
-                     "with --plugin FILE for this machine's copy of each, as in hydra node --plugin FILE --join RUN",
-                     quoted_names(named)));
+         fmt::format(
+             "the workload needs {}, and a node loads only plug-ins that its own command line names: start it again "
+             "with --plugin FILE for this machine's copy of each, as in hydra node --plugin FILE --join RUN",
+             quoted_names(named)));
 }
 
 }  // namespace
@@ -42,7 +43,9 @@ std::vector<plugin_file> named_plugins(const value_table& root) {
 
 std::optional<std::string> of_own_plugin(const std::string& which, const std::vector<std::string>& own) {
   const std::string file = file_of_plugin(which);
-  const auto same_name = [&](const std::string& mine) { return fs::path{mine}.filename() == fs::path{file}.filename(); };
+  const auto same_name = [&](const std::string& mine) {
+    return fs::path{mine}.filename() == fs::path{file}.filename();
+  };
   auto found = std::ranges::find(own, file);
   if (found == own.end()) found = std::ranges::find_if(own, same_name);
   return found == own.end() ? std::nullopt : std::optional{*found + which.substr(file.size())};
@@ -79,7 +82,8 @@ std::vector<plugin_file> leave_out_code(value_table& root) {
 }
 
 std::string not_loaded(const std::vector<plugin_file>& named) {
-  return fmt::format("the folder names {}, but no code is loaded only because a run folder names it", quoted_names(named));
+  return fmt::format("the folder names {}, but no code is loaded only because a run folder names it",
+                     quoted_names(named));
 }
 
 }  // namespace hydra::apps

@@ -18,8 +18,8 @@ std::vector<plugin_file> named_plugins(const value_table& root);
 /// file name.
 std::optional<std::string> of_own_plugin(const std::string& which, const std::vector<std::string>& own);
 
-/// For a node: puts its plug-ins in place of those that the table names. Throws fault_error{bad_input} if for one of these
-/// it has none of the same path or file name.
+/// For a node: puts its plug-ins in place of those that the table names. Throws fault_error{bad_input} if for one of
+/// these it has none of the same path or file name.
 void use_own_plugins(value_table& root, const std::vector<std::string>& own);
 
 /// Removes what names code that evaluations do not need, and returns the plug-ins that were named.

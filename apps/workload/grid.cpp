@@ -34,7 +34,8 @@ void collect_leaves(const table_rules& rules, const std::string& prefix, std::ve
   for (const table_variant& variant : rules.variants) std::ranges::for_each(variant.keys, add);
 }
 
-/// Dotted paths of all keys that a grid could vary (a list of tables as a whole); an option of two families counts once.
+/// Dotted paths of all keys that a grid could vary (a list of tables as a whole); an option of two families counts
+/// once.
 std::vector<std::string> leaves(const table_rules& rules) {
   std::vector<std::string> paths;
   collect_leaves(rules, "", paths);
@@ -122,9 +123,10 @@ void check_plain_name(const value_table& model) {
   const auto* const text = name ? name->as<std::string>() : nullptr;
   if (text && text->find_first_of("{}") != std::string::npos)
     refuse(name->where, "model.name",
-           fmt::format("\"{}\" has braces, which stand for keys of [model.grid], and this model has none; add the grid, or "
-                       "leave the braces out",
-                       shown(*text)));
+           fmt::format(
+               "\"{}\" has braces, which stand for keys of [model.grid], and this model has none; add the grid, or "
+               "leave the braces out",
+               shown(*text)));
 }
 
 void expand(const value& model, const table_rules& rules, value_list& made) {

@@ -93,7 +93,8 @@ std::string describe(const key_rule& rule) {
       return "a name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
     case value_kind::number_list:
-      return (rule.kind == value_kind::number_pair ? "a list of two numbers" : "a list of numbers") + to_string(rule.range);
+      return (rule.kind == value_kind::number_pair ? "a list of two numbers" : "a list of numbers") +
+             to_string(rule.range);
     case value_kind::image_size:
       return "a list of two integers of at least 1, [height, width]";
     case value_kind::image_shape:

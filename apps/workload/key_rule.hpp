@@ -66,8 +66,8 @@ struct table_variant {
 };
 
 /// The keys of a table. `selector` names a text key of `keys` whose value picks the variant; without that key its
-/// `fallback` picks. A table may have the key `instead` in place of the selector: it picks the variant of its own name, to
-/// which it belongs.
+/// `fallback` picks. A table may have the key `instead` in place of the selector: it picks the variant of its own name,
+/// to which it belongs.
 struct table_rules {
   std::vector<key_rule> keys{};
   std::string selector{};

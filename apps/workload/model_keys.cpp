@@ -98,7 +98,8 @@ key_rule automatic_rule(std::string name, std::string help) {
 }
 
 table_rules parallel_rules() {
-  key_rule waves = automatic_rule("waves", "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results");
+  key_rule waves = automatic_rule(
+      "waves", "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results");
   waves.may_change = true;
   key_rule nodes = count_rule(
       "nodes", "1", "of a cluster, that train the model together, each some of its replicas; decides no results");

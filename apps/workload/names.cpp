@@ -15,15 +15,18 @@ constexpr std::size_t most_bytes = 255;
 }  // namespace
 
 void check_name(const std::string& name, const place& where, std::string_view key) {
-  const bool controls = utf8_complaint(name).empty() && !is_printable(name);  // what is not text is refused with its byte
+  const bool controls =
+      utf8_complaint(name).empty() && !is_printable(name);  // what is not text is refused with its byte
   if (name == "." || name == ".." || name.find('/') != name.npos || controls)
-    refuse(where, key,
-           fmt::format("\"{}\" cannot name a folder: \"/\", control characters (also of the direction of text), \".\" and "
-                       "\"..\" are not allowed",
-                       shown(name)));
+    refuse(
+        where, key,
+        fmt::format("\"{}\" cannot name a folder: \"/\", control characters (also of the direction of text), \".\" and "
+                    "\"..\" are not allowed",
+                    shown(name)));
   if (name.size() > most_bytes)
-    refuse(where, key,
-           fmt::format("\"{}\" has {} bytes; the name of a folder has at most {}", shown(name), name.size(), most_bytes));
+    refuse(
+        where, key,
+        fmt::format("\"{}\" has {} bytes; the name of a folder has at most {}", shown(name), name.size(), most_bytes));
 }
 
 std::string checked_name(const value& v, std::string_view key) {

@@ -26,16 +26,17 @@ struct node_machine {
 /// [[device]] tables.
 void check_machine(const node_machine& here);
 
-/// Of paths in the workload those that are relative start where its coordinator was started, if there is such a folder here, else
-/// in the working directory; what is not there is taken from `place.input`. Throws fault_error as read_workload() and assemble()
-/// do, {bad_input} for a workload that names plug-ins which are not among those of `here`.
+/// Of paths in the workload those that are relative start where its coordinator was started, if there is such a folder
+/// here, else in the working directory; what is not there is taken from `place.input`. Throws fault_error as
+/// read_workload() and assemble() do, {bad_input} for a workload that names plug-ins which are not among those of
+/// `here`.
 std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place);
 
 /// The files and folders that a workload names, for nodes.
 input_paths inputs_of(const workload& w);
 
-/// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a run that
-/// keeps no checkpoints, a policy with which nodes of one model could wait for each other.
+/// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a
+/// run that keeps no checkpoints, a policy with which nodes of one model could wait for each other.
 void check_for_cluster(const workload& w);
 
 }  // namespace hydra::apps

@@ -19,9 +19,11 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr const char* allowed_form = "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
+constexpr const char* allowed_form =
+    "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
 
-// -- text --------------------------------------------------------------------------------------------------------------
+// -- text
+// --------------------------------------------------------------------------------------------------------------
 
 bool has_empty_part(std::string_view path) {
   return path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos;
@@ -39,15 +41,17 @@ bool is_bare_word(std::string_view text) {
 value read_value(std::string_view text, const place& where, std::string_view path) {
   std::optional<value> v = parse_value(text);
   if (!v && !is_bare_word(text))
-    refuse(where, path,
-           fmt::format("\"{}\" is not a value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
-                       shown(text)));
+    refuse(
+        where, path,
+        fmt::format("\"{}\" is not a value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
+                    shown(text)));
   if (!v) v = text_value(std::string{text}, where);
   move_to(*v, where);  // whatever line the parser counts
   return *v;
 }
 
-// -- tree --------------------------------------------------------------------------------------------------------------
+// -- tree
+// --------------------------------------------------------------------------------------------------------------
 
 using halves = std::pair<std::string_view, std::string_view>;
 
@@ -118,7 +122,8 @@ void set_in_data(value_table& root, std::string_view rest, const key_override& o
   set_key(*named->as<value_table>(), parts->second, o);
 }
 
-// -- models ------------------------------------------------------------------------------------------------------------
+// -- models
+// ------------------------------------------------------------------------------------------------------------
 
 std::string name_of(const value& model) {
   const value* const name = model.as<value_table>()->find("name");
@@ -198,8 +203,8 @@ key_override parse_override(const std::string& text, const std::string& option) 
     throw fault_error{fault_code::bad_input, fmt::format("{}: there is no \"=\"; {}", to_string(where), allowed_form)};
   const std::string path{trimmed(std::string_view{text}.substr(0, equals))};
   if (has_empty_part(path))
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), shown(path), allowed_form)};
+    throw fault_error{fault_code::bad_input, fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where),
+                                                         shown(path), allowed_form)};
   return {path, read_value(trimmed(std::string_view{text}.substr(equals + 1)), where, path)};
 }
 

@@ -25,8 +25,8 @@ struct plugin_file {
   place where;
 };
 
-/// Visits each value that names a plug-in by its file: those of [run] plugins, and a policy or the rule of a search that is
-/// named so ("libx.so:name"). The table need not have been checked: values that are not paths are skipped.
+/// Visits each value that names a plug-in by its file: those of [run] plugins, and a policy or the rule of a search
+/// that is named so ("libx.so:name"). The table need not have been checked: values that are not paths are skipped.
 void for_each_plugin(value_table& root, const std::function<void(value&)>& visit);
 
 /// Makes relative paths of plug-ins absolute: those in the file start at its folder, those of options at the working

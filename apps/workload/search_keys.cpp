@@ -24,8 +24,11 @@ constexpr std::array search_kinds{search_kind::grid, search_kind::random, search
 constexpr number_range positive_count{.least = 1, .most = 1e9};
 
 key_rule steps_rule(std::string name, std::string help) {
-  return {
-      .name = std::move(name), .kind = value_kind::integer, .help = std::move(help), .required = true, .range = positive_count};
+  return {.name = std::move(name),
+          .kind = value_kind::integer,
+          .help = std::move(help),
+          .required = true,
+          .range = positive_count};
 }
 
 std::vector<key_rule> drawing_keys() {
@@ -71,7 +74,8 @@ std::vector<key_rule> keys_of(search_kind kind) {
   }
 }
 
-// -- checks of the models ----------------------------------------------------------------------------------------------
+// -- checks of the models
+// ----------------------------------------------------------------------------------------------
 
 /// A checked [search] with the models that it chooses among.
 struct search_site {

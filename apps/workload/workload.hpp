@@ -54,8 +54,8 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
 workload parse_workload(std::string_view text, const std::string& name,
                         const std::vector<key_override>& overrides = {}, const std::filesystem::path& began_in = {});
 
-/// That of a run which is only read: its policy, search and plug-ins are left out, so that no code runs because the file
-/// names it. Throws as read_workload() does, and for devices of a plug-in that `overrides` do not name.
+/// That of a run which is only read: its policy, search and plug-ins are left out, so that no code runs because the
+/// file names it. Throws as read_workload() does, and for devices of a plug-in that `overrides` do not name.
 workload read_workload_of_run(const std::filesystem::path& file, const std::vector<key_override>& overrides,
                               const std::filesystem::path& began_in);
 
@@ -69,9 +69,9 @@ workload with_models(const workload& w, const value_list& models);
 /// The workload without some that were added to it.
 workload without_models(const workload& w, const std::vector<std::string>& names);
 
-/// Only its data, search and models, of which `no_trials` names those that the search does not have: devices, policy and what
-/// models begin from are left out, and with them the plug-ins, which only they may need. If `began_in` is given, relative
-/// paths start there, and the files that the data are read from are left out, too.
+/// Only its data, search and models, of which `no_trials` names those that the search does not have: devices, policy
+/// and what models begin from are left out, and with them the plug-ins, which only they may need. If `began_in` is
+/// given, relative paths start there, and the files that the data are read from are left out, too.
 workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in = {},
                      const std::vector<std::string>& no_trials = {});
 

@@ -67,8 +67,8 @@ class answer_finder {
   const tokenizer& by_;
 };
 
-/// Removes the first turn: from the first message that is not the system's to the next of the user. False if it is the only
-/// one, or with `answered` if the assistant says nothing after it that is learnt.
+/// Removes the first turn: from the first message that is not the system's to the next of the user. False if it is the
+/// only one, or with `answered` if the assistant says nothing after it that is learnt.
 bool drop_first_turn(conversation& c, bool answered) {
   const auto first = std::ranges::find_if(c, [](const chat_message& m) { return m.role != "system"; });
   if (first == c.end()) return false;

@@ -88,7 +88,8 @@ std::string begin_of_roles(const role_map& all, const std::string& before) {
   for (const auto& [role, marks] : all)
     if (!marks.prefix.starts_with(before)) without.push_back(quoted(role));
   if (without.empty()) return {};
-  return fmt::format("{{%- if messages[0]['role'] in [{}] -%}}{}{{%- endif -%}}\n", fmt::join(without, ", "), written(before));
+  return fmt::format("{{%- if messages[0]['role'] in [{}] -%}}{}{{%- endif -%}}\n", fmt::join(without, ", "),
+                     written(before));
 }
 
 std::string by_roles(const role_map& all, const std::string& before) {

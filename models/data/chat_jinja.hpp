@@ -16,8 +16,8 @@ namespace hydra {
 std::optional<std::uint32_t> end_of_turn(const template_choice& format, const tokenizer& by);
 
 /// The same text as chat_template writes, after what begins a text, for transformers' apply_chat_template
-/// (chat_template.jinja), which adds nothing; with add_generation_prompt also what precedes the assistant's next message. The
-/// marks are in it as texts.
+/// (chat_template.jinja), which adds nothing; with add_generation_prompt also what precedes the assistant's next
+/// message. The marks are in it as texts.
 std::string chat_jinja(const template_choice& format, const chat_marks& marks);
 
 }  // namespace hydra

@@ -109,7 +109,8 @@ pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     const auto found = roles.find(c[i].role);
     if (found == roles.end())
-      refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1, shown(c[i].role)));
+      refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1,
+                         shown(c[i].role)));
     all.push_back({found->second.prefix});
     all.push_back({c[i].content + found->second.suffix, is_learnt(c[i])});
   }
@@ -145,9 +146,10 @@ std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
 /// `instead`: what could be done, beside the choice of another template.
 [[noreturn]] void refuse_lacking(const named_template& t, std::string_view lacking, const tokenizer& by,
                                  std::string_view instead = "") {
-  refuse(fmt::format("the template {} writes {}, which {} does not have as one token; {}choose the template that the model was "
-                     "made for, or write one as a table of what is written around each role's messages",
-                     t.name, lacking, by.describe(), instead));
+  refuse(fmt::format(
+      "the template {} writes {}, which {} does not have as one token; {}choose the template that the model was "
+      "made for, or write one as a table of what is written around each role's messages",
+      t.name, lacking, by.describe(), instead));
 }
 
 /// Written as other tokens, the marks of a template would be learnt as text.

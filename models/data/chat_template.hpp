@@ -19,7 +19,8 @@ enum class chat_loss : std::uint8_t {
   all         ///< every token
 };
 
-/// A part of the text of a conversation. `answer`: what an assistant says and is learnt, with the mark that ends its turn.
+/// A part of the text of a conversation. `answer`: what an assistant says and is learnt, with the mark that ends its
+/// turn.
 struct chat_piece {
   std::string text;
   bool answer = false;
@@ -46,16 +47,16 @@ chat_marks marks_of(const tokenizer& by);
 
 /// The named ones are those of the models' own tokenizer_config.json, as transformers' apply_chat_template renders them
 /// without tools and without a generation prompt: chatml (ChatML's usual form), llama-3 (Llama 3 Instruct), mistral (7B
-/// Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system message), qwen (Qwen2.5, whose default system message
-/// is written where there is none).
+/// Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system message), qwen (Qwen2.5, whose default system
+/// message is written where there is none).
 class chat_template {
  public:
   /// Throws fault_error{bad_input} for a name that is not known, and if the tokenizer lacks tokens that the template of
   /// this name writes, with all of them.
   chat_template(template_choice choice, const tokenizer& by);
 
-  /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not alternate
-  /// where they must.
+  /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not
+  /// alternate where they must.
   std::vector<chat_piece> render(const conversation& c) const;
 
   static const std::vector<std::string>& names();

@@ -11,11 +11,12 @@
 namespace hydra {
 
 /// If a file or folder of `validation` is one of `train`, too. `name`: of the data.
-std::vector<std::string> notes_on_validation(const std::string& name, const file_list& train, const file_list& validation);
+std::vector<std::string> notes_on_validation(const std::string& name, const file_list& train,
+                                             const file_list& validation);
 
 /// If `chosen` gives other tokens than the tokenizer of sample_request::tokenizer_folder(). `by`: it, null for bytes.
-std::vector<std::string> notes_on_tokenizer(const std::string& name, const tokenizer_choice& chosen, const tokenizer* by,
-                                            const sample_request& wants);
+std::vector<std::string> notes_on_tokenizer(const std::string& name, const tokenizer_choice& chosen,
+                                            const tokenizer* by, const sample_request& wants);
 
 /// Both.
 template <class Files>

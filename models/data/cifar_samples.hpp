@@ -13,7 +13,8 @@ namespace hydra {
 /// The scale, with the numbers of CIFAR's training images where it is empty.
 pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes);
 
-/// Records of one label (CIFAR-10) or a coarse and a fine one (CIFAR-100) and 3 x 32 x 32 bytes; samples are f32[3, 32, 32].
+/// Records of one label (CIFAR-10) or a coarse and a fine one (CIFAR-100) and 3 x 32 x 32 bytes; samples are f32[3, 32,
+/// 32].
 class cifar_samples final : public data_source {
  public:
   /// Throws as mapped_file does, and fault_error{bad_input} naming the file: its size is not a multiple of a record, a

@@ -25,9 +25,10 @@ void note_alike(const std::vector<std::string>& names, const std::string& data, 
   std::map<std::string, std::string> first;
   for (const std::string& name : names)
     if (const auto other = first.emplace(in_small_letters(name), name).first; other->second != name)
-      return notes.push_back(fmt::format("{}: \"{}\" and \"{}\" are two classes, though they differ only in the case of "
-                                         "letters: write one label if they are meant to be one",
-                                         data, shown(other->second), shown(name)));
+      return notes.push_back(
+          fmt::format("{}: \"{}\" and \"{}\" are two classes, though they differ only in the case of "
+                      "letters: write one label if they are meant to be one",
+                      data, shown(other->second), shown(name)));
 }
 
 }  // namespace

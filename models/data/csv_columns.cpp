@@ -19,8 +19,9 @@ namespace {
 void refuse_other_files(const csv_file_text& text) {
   refuse_utf16(text.file, text.bytes);
   if (begins_with_object({reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()}))
-    refuse(text.file, "looks like JSON lines, a table of values with separators (CSV) is expected; for JSON lines write "
-                      "kind = \"jsonl\" in [data.NAME]");
+    refuse(text.file,
+           "looks like JSON lines, a table of values with separators (CSV) is expected; for JSON lines write "
+           "kind = \"jsonl\" in [data.NAME]");
 }
 
 /// What to do; empty if they are not.
@@ -63,7 +64,8 @@ void csv_columns::refuse(const csv_record& at, const std::string& what) const {
 std::size_t csv_columns::find(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
   if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
-  refuse({.line = line_}, fmt::format("there is no column \"{}\"{}", shown(name), known_instead(name, names_)) + other_separator_);
+  refuse({.line = line_},
+         fmt::format("there is no column \"{}\"{}", shown(name), known_instead(name, names_)) + other_separator_);
 }
 
 void csv_columns::for_each(const csv_file_text& text, record_check& check,

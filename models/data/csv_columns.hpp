@@ -13,16 +13,16 @@ namespace hydra {
 /// The header line.
 class csv_columns {
  public:
-  /// Throws fault_error{bad_input} naming the file if it has no records, if a name is empty or occurs twice, or if it is
-  /// UTF-16 or JSON lines.
+  /// Throws fault_error{bad_input} naming the file if it has no records, if a name is empty or occurs twice, or if it
+  /// is UTF-16 or JSON lines.
   explicit csv_columns(const csv_file_text& text);
 
   const std::vector<std::string>& names() const noexcept { return names_; }
   /// The index of the column. Throws fault_error{bad_input} with the nearest name if there is none.
   std::size_t find(const std::string& name) const;
 
-  /// Calls `take` with each record below the header line, as an attempt of `check`; a record with another number of fields is
-  /// bad. Throws as its finish() does, and fault_error{bad_input} if there is no record.
+  /// Calls `take` with each record below the header line, as an attempt of `check`; a record with another number of
+  /// fields is bad. Throws as its finish() does, and fault_error{bad_input} if there is no record.
   void for_each(const csv_file_text& text, record_check& check,
                 const std::function<void(const csv_record&)>& take) const;
 

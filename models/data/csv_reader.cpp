@@ -60,7 +60,8 @@ class line_parser {
   bool complete_ = false;
 };
 
-/// To a line feed, a carriage return (of old spreadsheets), or both, and including them: the parser ends a record at each.
+/// To a line feed, a carriage return (of old spreadsheets), or both, and including them: the parser ends a record at
+/// each.
 std::span<const std::byte> line_of(std::span<const std::byte> bytes, std::size_t begin) {
   const auto rest = bytes.subspan(begin);
   auto end = std::ranges::find_if(rest, [](std::byte b) { return b == std::byte{'\n'} || b == std::byte{'\r'}; });

@@ -25,9 +25,9 @@ struct csv_file_text {
   char separator = ',';
 };
 
-/// Calls `take` with each record until it returns false. A quoted field may hold separators, quotes ("" for one) and line
-/// breaks; blanks around a field that is not quoted, a byte order mark and blank lines are skipped. Lines end with LF, CR LF or
-/// CR. Throws
+/// Calls `take` with each record until it returns false. A quoted field may hold separators, quotes ("" for one) and
+/// line breaks; blanks around a field that is not quoted, a byte order mark and blank lines are skipped. Lines end with
+/// LF, CR LF or CR. Throws
 /// fault_error{bad_input} with file and line for quotes that do not match or text that is not UTF-8.
 void for_each_record(const csv_file_text& text, const std::function<bool(csv_record&)>& take);
 

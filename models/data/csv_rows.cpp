@@ -42,8 +42,9 @@ struct column_site {
   /// Refuses a field that is not a number.
   [[noreturn]] void refuse(const csv_record& r, std::string_view remedy) const {
     const std::string& text = r.fields[index];
-    const auto what = text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", shown(name()))
-                                   : fmt::format("\"{}\" in column \"{}\" is not a number; write one", shown(text), shown(name()));
+    const auto what =
+        text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", shown(name()))
+                     : fmt::format("\"{}\" in column \"{}\" is not a number; write one", shown(text), shown(name()));
     header.refuse(r, fmt::format("{}, or {}", what, remedy));
   }
 };
@@ -102,7 +103,8 @@ void scale(csv_numbers& n, std::size_t column, std::size_t columns, const spread
 }  // namespace
 
 csv_rows::csv_rows(const csv_files& options)
-    : options_(options), notes_(notes_on_validation("csv " + options.train.string(), options.train, options.validation)) {
+    : options_(options),
+      notes_(notes_on_validation("csv " + options.train.string(), options.train, options.validation)) {
   train_ = load(options.train);
   if (!options.validation.empty()) validation_ = load(options.validation);
   if (options.standardise) standardise();

@@ -42,8 +42,8 @@ inline std::shared_ptr<const data_source> open_data(const data_description& data
 }
 
 /// The tokenizer that reads the data's texts for this model: the one that the data name, else that of
-/// sample_request::tokenizer_folder(), else bytes. Empty if the data are not texts. Throws fault_error{bad_input} if the
-/// checkpoint has no tokenizer and the data name none.
+/// sample_request::tokenizer_folder(), else bytes. Empty if the data are not texts. Throws fault_error{bad_input} if
+/// the checkpoint has no tokenizer and the data name none.
 std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
 
 }  // namespace hydra

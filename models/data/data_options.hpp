@@ -49,7 +49,8 @@ struct text_files {
   mask_options masking{};
 };
 
-/// Flat little-endian uint32 token ids, of a known vocabulary or of a tokenizer (masked samples need its special tokens).
+/// Flat little-endian uint32 token ids, of a known vocabulary or of a tokenizer (masked samples need its special
+/// tokens).
 struct token_files {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none

@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-/// The number of this tag in the first directory of the block, which begins with its byte order. None if it is not there, is
-/// no number, or the block is damaged.
+/// The number of this tag in the first directory of the block, which begins with its byte order. None if it is not
+/// there, is no number, or the block is damaged.
 std::optional<std::size_t> directory_number(std::string_view block, std::size_t tag);
 
 }  // namespace hydra

@@ -38,16 +38,19 @@ std::size_t fields_by(csv_file_text text, char separator, std::size_t records) t
   return 0;
 }
 
-bool is_named_table(const std::filesystem::path& file) { return file.extension() == ".csv" || file.extension() == ".tsv"; }
+bool is_named_table(const std::filesystem::path& file) {
+  return file.extension() == ".csv" || file.extension() == ".tsv";
+}
 
 }  // namespace
 
 void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> bytes) {
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-    refuse(file, fmt::format("is UTF-16, as its byte order mark says, UTF-8 is expected; convert it: iconv -f UTF-16 -t "
-                             "UTF-8 {} > {}",
-                             file.string(), file.stem().string() + "-utf8" + file.extension().string()));
+    refuse(file,
+           fmt::format("is UTF-16, as its byte order mark says, UTF-8 is expected; convert it: iconv -f UTF-16 -t "
+                       "UTF-8 {} > {}",
+                       file.string(), file.stem().string() + "-utf8" + file.extension().string()));
 }
 
 bool begins_with_object(std::string_view text) {
@@ -71,9 +74,10 @@ void refuse_table(const std::filesystem::path& file, std::string_view text) {
   if (first_line(text).starts_with('{') || text.find("\n{") != std::string_view::npos) return;
   const auto separator = likely_separator({file, std::as_bytes(std::span{text})}, 2);
   if (!separator && !is_named_table(file)) return;
-  refuse(file, fmt::format("looks like a table of values with separators (CSV), JSON lines are expected; for a table write "
-                           "kind = \"csv\"{} in [data.NAME], with text = \"COLUMN\" for a column of texts",
-                           separator && *separator != ',' ? " and " + separator_key(*separator) : ""));
+  refuse(file,
+         fmt::format("looks like a table of values with separators (CSV), JSON lines are expected; for a table write "
+                     "kind = \"csv\"{} in [data.NAME], with text = \"COLUMN\" for a column of texts",
+                     separator && *separator != ',' ? " and " + separator_key(*separator) : ""));
 }
 
 std::vector<std::string> notes_on_text(const std::filesystem::path& file) {

@@ -19,8 +19,8 @@ void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> 
 /// The first line is a JSON object.
 bool begins_with_object(std::string_view text);
 
-/// By which separator the first records, one or two, have the most fields, and equally many; the given one before others.
-/// Empty if there is only one field by each.
+/// By which separator the first records, one or two, have the most fields, and equally many; the given one before
+/// others. Empty if there is only one field by each.
 std::optional<char> likely_separator(const csv_file_text& text, std::size_t records);
 
 /// `separator = "tab"`.

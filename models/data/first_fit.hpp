@@ -20,9 +20,9 @@ struct window_plan {
   }
 };
 
-/// First fit: the records, in an order that depends on their number and the seed only, each go into the first window with
-/// space for them. `places[i]`, at most `window`, is what record i takes. In O(n log n). Uses at most 1.7 times as many
-/// windows as the best packing (Dosa and Sgall 2013).
+/// First fit: the records, in an order that depends on their number and the seed only, each go into the first window
+/// with space for them. `places[i]`, at most `window`, is what record i takes. In O(n log n). Uses at most 1.7 times as
+/// many windows as the best packing (Dosa and Sgall 2013).
 window_plan first_fit(std::span<const std::uint32_t> places, std::uint32_t window, std::uint64_t seed);
 
 }  // namespace hydra

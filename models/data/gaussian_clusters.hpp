@@ -5,8 +5,8 @@
 
 namespace hydra {
 
-/// Class c has a centre of standard normal coordinates, or with a shape a smooth pattern in each channel; a sample is its
-/// class's centre plus `noise` times standard normal. Nothing is stored: sample i derives from (seed, split, i).
+/// Class c has a centre of standard normal coordinates, or with a shape a smooth pattern in each channel; a sample is
+/// its class's centre plus `noise` times standard normal. Nothing is stored: sample i derives from (seed, split, i).
 class gaussian_clusters final : public data_source {
  public:
   /// Throws fault_error{bad_input} for sizes that are not positive, a shape that is not [channels, height, width], or

@@ -31,7 +31,9 @@ std::vector<std::string> numbers_below(std::size_t n) {
   return numbers;
 }
 
-bool is_among(const label_list& labels, const class_label& label) { return std::ranges::find(labels, label) != labels.end(); }
+bool is_among(const label_list& labels, const class_label& label) {
+  return std::ranges::find(labels, label) != labels.end();
+}
 
 bool has_all(const label_list& labels, const label_census& found) {
   return std::ranges::all_of(found, [&](auto& f) { return is_among(labels, f.first); });
@@ -47,9 +49,10 @@ bool has_default_names(const std::vector<std::string>& head) {
 void refuse_ambiguous(const label_list& names, const label_census& found) {
   for (const auto& [label, site] : found)
     if (std::ranges::count(names, label) > 1)
-      refuse(fmt::format("{}: the label {} is the name of {} classes of the model's head (id2label in its config.json); give "
-                         "the classes' numbers as labels, or labels = [...] with another name for each",
-                         to_string(site), shown(to_string(label)), std::ranges::count(names, label)));
+      refuse(fmt::format(
+          "{}: the label {} is the name of {} classes of the model's head (id2label in its config.json); give "
+          "the classes' numbers as labels, or labels = [...] with another name for each",
+          to_string(site), shown(to_string(label)), std::ranges::count(names, label)));
 }
 
 /// The integer that a text as "1" or "1.0" stands for.
@@ -73,8 +76,9 @@ void refuse_unclear(const label_census& found) {
     if (label == class_label{std::string{}}) refuse(fmt::format("{}: the label is empty; {}", where, named));
     const bool unlabelled = label == class_label{std::int64_t{-1}} || label == class_label{std::int64_t{-100}};
     if (unlabelled && found.contains(std::int64_t{0}))
-      refuse(fmt::format("{}: the label {} is beside 0, 1, ...: so records without a label are marked; leave them out, or {}",
-                         where, shown(to_string(label)), named));
+      refuse(fmt::format(
+          "{}: the label {} is beside 0, 1, ...: so records without a label are marked; leave them out, or {}", where,
+          shown(to_string(label)), named));
     const auto twin = integer_in(label);
     if (twin && found.contains(*twin))
       refuse(fmt::format("{}: the label {} is a text, and {} of {} a number: write them alike, or {}", where,
@@ -83,11 +87,12 @@ void refuse_unclear(const label_census& found) {
 }
 
 [[noreturn]] void refuse_other(const label_census::value_type& found, const std::vector<std::string>& head) {
-  refuse(fmt::format("{}: the label {} is none of the {} classes of the model's head: {} (id2label in its config.json). Say "
-                     "which label is which class, labels = [...] in the order of the head's, or set head = \"classification\" "
-                     "in the chain for a new classifier",
-                     to_string(found.second), shown(to_string(found.first)), head.size(),
-                     list_of(label_list(head.begin(), head.end()))));
+  refuse(fmt::format(
+      "{}: the label {} is none of the {} classes of the model's head: {} (id2label in its config.json). Say "
+      "which label is which class, labels = [...] in the order of the head's, or set head = \"classification\" "
+      "in the chain for a new classifier",
+      to_string(found.second), shown(to_string(found.first)), head.size(),
+      list_of(label_list(head.begin(), head.end()))));
 }
 
 /// Some labels may be names of classes and others numbers: then the first that is not a name.

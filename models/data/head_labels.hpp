@@ -8,8 +8,8 @@
 
 namespace hydra {
 
-/// The labels of classes 0, 1, ... where the user names none (class_names). As transformers, which takes an integer for the
-/// number of a class. Throws fault_error{bad_input} with file, line, and what the user can do.
+/// The labels of classes 0, 1, ... where the user names none (class_names). As transformers, which takes an integer for
+/// the number of a class. Throws fault_error{bad_input} with file, line, and what the user can do.
 std::vector<class_label> class_order(const label_census& found, const std::vector<std::string>& head);
 
 /// Label i is the number i, of as many as the head has.

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Lists what is in a folder, but for what is hidden, and follows links but for those that lead back. An entry that cannot be
-/// read is a fault, not the end of the list.
+/// Lists what is in a folder, but for what is hidden, and follows links but for those that lead back. An entry that
+/// cannot be read is a fault, not the end of the list.
 template <class Iterator>
 void each_entry(const fs::path& folder, const std::function<void(const fs::directory_entry&)>& look) {
   std::error_code error;
@@ -42,7 +42,8 @@ void each_entry(const fs::path& folder, const std::function<void(const fs::direc
 std::vector<std::string> folders_in(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder, error)) refuse_folder(folder, "does not exist");
-  if (!fs::is_directory(folder, error)) refuse_folder(folder, "is not a folder; one folder of images per class is expected");
+  if (!fs::is_directory(folder, error))
+    refuse_folder(folder, "is not a folder; one folder of images per class is expected");
   std::vector<std::string> names;
   each_entry<fs::directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
@@ -81,7 +82,8 @@ std::set<fs::path> draw(const std::vector<labelled_image>& images, std::int64_t 
 std::vector<std::string> class_folders(const fs::path& folder) {
   std::vector<std::string> names = folders_in(folder);
   if (names.size() < 2)
-    refuse_folder(folder, fmt::format("has {} folders; a folder for each class is expected, two or more", names.size()));
+    refuse_folder(folder,
+                  fmt::format("has {} folders; a folder for each class is expected, two or more", names.size()));
   return names;
 }
 

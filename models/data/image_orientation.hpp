@@ -12,8 +12,8 @@ struct orientation_tags {
   std::string_view exif{}, xmp{};
 };
 
-/// EXIF's orientation: 1 is upright, 2 to 8 are mirrored or turned. Read as by Pillow's ImageOps.exif_transpose(), with which
-/// transformers loads images; what is damaged or out of range means upright.
+/// EXIF's orientation: 1 is upright, 2 to 8 are mirrored or turned. Read as by Pillow's ImageOps.exif_transpose(), with
+/// which transformers loads images; what is damaged or out of range means upright.
 int orientation_of(const orientation_tags& tags);
 
 /// Of an image that is stored with this orientation.

@@ -187,9 +187,10 @@ pixel_scale image_preparation::scale_for(const pixel_scale& own, std::int64_t ch
 
 void image_preparation::note_usual(const pixel_scale& own, const pixel_scale& used) {
   if (file.empty() || !scale.mean.empty() || (!own.mean.empty() && !own.deviation.empty())) return;
-  notes.push_back(fmt::format("{} is not there: images are scaled by mean = [{}] and deviation = [{}]; where the checkpoint "
-                              "was trained with others, give them by the keys mean and deviation of the data",
-                              file.string(), fmt::join(used.mean, ", "), fmt::join(used.deviation, ", ")));
+  notes.push_back(
+      fmt::format("{} is not there: images are scaled by mean = [{}] and deviation = [{}]; where the checkpoint "
+                  "was trained with others, give them by the keys mean and deviation of the data",
+                  file.string(), fmt::join(used.mean, ", "), fmt::join(used.deviation, ", ")));
 }
 
 void image_preparation::compare_size(image_size samples) {

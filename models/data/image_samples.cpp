@@ -43,10 +43,11 @@ std::string fingerprint_of(const image_samples_options& o) {
 
 /// The note on files with several images.
 std::string several_images(const std::string& data, const std::vector<std::string>& files) {
-  return fmt::format("{}: {} more than one image (pages, frames of an animation, or those of a photograph), of which the first "
-                     "is read: {}{}",
-                     data, files.size() == 1 ? "1 file has" : fmt::format("{} files have", files.size()), files.front(),
-                     files.size() == 1 ? "" : ", ...");
+  return fmt::format(
+      "{}: {} more than one image (pages, frames of an animation, or those of a photograph), of which the first "
+      "is read: {}{}",
+      data, files.size() == 1 ? "1 file has" : fmt::format("{} files have", files.size()), files.front(),
+      files.size() == 1 ? "" : ", ...");
 }
 
 }  // namespace

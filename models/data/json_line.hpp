@@ -24,8 +24,9 @@ struct parsed_object {
   bool not_finite = false;  ///< it had NaN or Infinity, which are null now
 };
 
-/// All throw as line_site::refuse does: not UTF-8, not a JSON object; a field that is missing (with those that there are) or of
-/// another type. NaN, Infinity and -Infinity are not JSON, but Python's json and pandas write them: they are read as null.
+/// All throw as line_site::refuse does: not UTF-8, not a JSON object; a field that is missing (with those that there
+/// are) or of another type. NaN, Infinity and -Infinity are not JSON, but Python's json and pandas write them: they are
+/// read as null.
 parsed_object parse_object(std::string_view line, const line_site& site);
 const nlohmann::json& field(const nlohmann::json& object, const std::string& name, const line_site& site);
 std::string text_field(const nlohmann::json& object, const std::string& name, const line_site& site);

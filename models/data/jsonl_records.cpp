@@ -42,9 +42,10 @@ class_label label_field(const json& object, const std::string& name, const line_
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return json_text(value);
   if (const auto number = whole_number(value)) return *number;
-  site.refuse(fmt::format("\"{}\" is {}, but a class is a text, a whole number below 2^63, true or false; write it so, or "
-                          "leave the record out",
-                          shown(name), shown_json(value)));
+  site.refuse(
+      fmt::format("\"{}\" is {}, but a class is a text, a whole number below 2^63, true or false; write it so, or "
+                  "leave the record out",
+                  shown(name), shown_json(value)));
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }

@@ -28,8 +28,8 @@ struct record_fields {
 class jsonl_records final : public record_list {
  public:
   /// Parses every record. Throws as mapped_file does, and fault_error{bad_input} with file and line: not a JSON object,
-  /// not UTF-8, a field missing or of another type, an empty text, a record that does not pass the test (these are left out if
-  /// `fields` say so); a Parquet file, a JSON array, no record at all.
+  /// not UTF-8, a field missing or of another type, an empty text, a record that does not pass the test (these are left
+  /// out if `fields` say so); a Parquet file, a JSON array, no record at all.
   jsonl_records(const std::filesystem::path& file, record_fields fields);
 
   std::size_t size() const override { return begins_.size(); }

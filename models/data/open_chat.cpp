@@ -16,7 +16,8 @@ std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_r
   const record_split parts = open_jsonl_files(o, fields, o.seed);
   const std::string name = fmt::format("chat {}, {}", o.train.string(), by->describe());
   std::vector<std::string> notes = notes_on_choices(name, o, by.get(), wants);
-  if (auto other = note_of_stored_template(o.tokenizer.file, o.format, marks_of(*by))) notes.push_back(*std::move(other));
+  if (auto other = note_of_stored_template(o.tokenizer.file, o.format, marks_of(*by)))
+    notes.push_back(*std::move(other));
   return open_records({.name = name,
                        .train = parts.train,
                        .validation = parts.validation,

@@ -17,7 +17,8 @@ namespace {
 }
 
 void check(const jsonl_files& o, const sample_request& wants) {
-  if (o.prompt.empty() != o.answer.empty()) refuse_jsonl(o, "prompt and answer are fields of one record; name both or none");
+  if (o.prompt.empty() != o.answer.empty())
+    refuse_jsonl(o, "prompt and answer are fields of one record; name both or none");
   if (o.prompt.empty()) return;
   if (wants.form != sample_form::causal)
     refuse_jsonl(o, "prompt and answer are for models that predict the next token; this one wants `text`");

@@ -9,8 +9,8 @@
 
 namespace hydra {
 
-/// Of jsonl_files or chat_files. Throws as jsonl_records and split_records do, and fault_error{bad_input} if there are both
-/// validation files and a share.
+/// Of jsonl_files or chat_files. Throws as jsonl_records and split_records do, and fault_error{bad_input} if there are
+/// both validation files and a share.
 template <class Files>
 record_split open_jsonl_files(const Files& o, const record_fields& fields, std::uint64_t seed) {
   const auto open = [&](const file_list& files) {

@@ -27,9 +27,9 @@ struct text_records {
   std::vector<std::string> notes{};       ///< in addition to those of the tokenizer and the records
 };
 
-/// causal: record_windows. masked: one record per sample, or with packing all texts one after the other, each followed by
-/// an end-of-text token (a line break if the tokenizer has none), in windows. labelled: one record per sample. Throws as
-/// record_samples, record_windows, class_names and the encodings do.
+/// causal: record_windows. masked: one record per sample, or with packing all texts one after the other, each followed
+/// by an end-of-text token (a line break if the tokenizer has none), in windows. labelled: one record per sample.
+/// Throws as record_samples, record_windows, class_names and the encodings do.
 std::shared_ptr<const data_source> open_records(const text_records& records);
 
 }  // namespace hydra

@@ -56,8 +56,8 @@ source open_text(const text_files& o, const sample_request& wants) {
   if (wants.form == sample_form::masked) encoder_marks_of(*by, true, name);  // before a long text is tokenised
   std::vector<std::string> notes = notes_on_choices(name, o, by.get(), wants);
   std::ranges::copy(notes_on_text(o.train), std::back_inserter(notes));
-  return open_windows({std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256,
-                       std::move(notes)},
+  return open_windows({std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by),
+                       by ? by->vocabulary() : 256, std::move(notes)},
                       by, o.masking, wants);
 }
 

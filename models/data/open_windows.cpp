@@ -28,9 +28,10 @@ std::vector<std::string> notes_of(const token_parts& parts, const tokenizer* by,
   std::ranges::copy(by->notes(), std::back_inserter(notes));
   const std::vector<std::uint32_t> before = by->special().before;
   if (wants.form == sample_form::causal && !before.empty())
-    notes.push_back(fmt::format("{}: windows of a continuous text do not begin with {}, which the tokenizer puts before a "
-                                "text; records of kind = \"jsonl\" do",
-                                parts.name, by->decode(before)));
+    notes.push_back(
+        fmt::format("{}: windows of a continuous text do not begin with {}, which the tokenizer puts before a "
+                    "text; records of kind = \"jsonl\" do",
+                    parts.name, by->decode(before)));
   return notes;
 }
 

@@ -17,8 +17,8 @@ namespace hydra {
 class pixel_values {
  public:
   pixel_values() = default;
-  /// Throws fault_error{bad_input} naming `data` unless there are as many means and deviations as channels, all finite and the
-  /// deviations above 0.
+  /// Throws fault_error{bad_input} naming `data` unless there are as many means and deviations as channels, all finite
+  /// and the deviations above 0.
   pixel_values(const pixel_scale& scale, std::int64_t channels, std::string_view data);
 
   float operator()(std::size_t channel, std::uint8_t value) const noexcept { return tables_[channel][value]; }

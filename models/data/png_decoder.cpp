@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// A decoder that has read the header, after start(). Values are taken as they are, as by Pillow: what the file says about its
-/// gamma and colours is not applied. Errors jump back, as those of JPEG.
+/// A decoder that has read the header, after start(). Values are taken as they are, as by Pillow: what the file says
+/// about its gamma and colours is not applied. Errors jump back, as those of JPEG.
 class png_codec {
  public:
   png_codec()

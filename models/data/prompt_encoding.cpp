@@ -9,7 +9,8 @@
 namespace hydra {
 namespace {
 
-/// Pieces of at most `window` + 1 tokens; each starts with the last token of the one before, which was only a target there.
+/// Pieces of at most `window` + 1 tokens; each starts with the last token of the one before, which was only a target
+/// there.
 void cut_to_window(std::span<record_word> text, std::size_t window, const record_sink& sink) {
   for (std::size_t begin = 0; begin + 1 < text.size() || begin == 0; begin += window) {
     const auto piece = text.subspan(begin, std::min(window + 1, text.size() - begin));

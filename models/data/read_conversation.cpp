@@ -118,7 +118,8 @@ struct refused_key {
 };
 
 constexpr std::string_view no_tools = "tools are not supported", no_media = "only texts are supported";
-constexpr std::string_view written_apart = "no template here writes it; write it into the content as the model's own template does";
+constexpr std::string_view written_apart =
+    "no template here writes it; write it into the content as the model's own template does";
 
 /// Left out, they would be answers of another conversation.
 constexpr std::array<refused_key, 8> refused_of_records{{{"tools", no_tools},

@@ -7,12 +7,12 @@
 
 namespace hydra {
 
-/// "messages": [{"role": "user", "content": "..."}, ...] as the chat APIs have it, or "conversations": [{"from": "human",
-/// "value": "..."}, ...] as ShareGPT has it: human, gpt are user, assistant. Either list may have either kind of messages. A
-/// content may be a list of parts of type text, which are joined. "weight" (0 or 1) or "train" of a message say whether it is
-/// learnt; "system" or "system_prompt" beside the list is a first message of the system. Throws as line_site::refuse does:
-/// neither or an empty list, a message without role or text, what would change the answers and is not supported (tools, parts
-/// that are not text, reasoning apart from the content).
+/// "messages": [{"role": "user", "content": "..."}, ...] as the chat APIs have it, or "conversations": [{"from":
+/// "human", "value": "..."}, ...] as ShareGPT has it: human, gpt are user, assistant. Either list may have either kind
+/// of messages. A content may be a list of parts of type text, which are joined. "weight" (0 or 1) or "train" of a
+/// message say whether it is learnt; "system" or "system_prompt" beside the list is a first message of the system.
+/// Throws as line_site::refuse does: neither or an empty list, a message without role or text, what would change the
+/// answers and is not supported (tools, parts that are not text, reasoning apart from the content).
 conversation read_conversation(const nlohmann::json& record, const line_site& site);
 
 /// What read_conversation() does not read of a record that it accepts.

@@ -31,8 +31,8 @@ class record_check {
     }
   }
 
-  /// After the last record. Throws fault_error{bad_input} with the number of bad ones, the first ones and the way out, unless
-  /// there are none, or they are to be left out and others remain.
+  /// After the last record. Throws fault_error{bad_input} with the number of bad ones, the first ones and the way out,
+  /// unless there are none, or they are to be left out and others remain.
   void finish() const;
 
   std::size_t left_out() const noexcept { return bad_; }

@@ -23,7 +23,8 @@ struct record_split {
 };
 
 /// Takes a share of the records, between 0 and 1, for validation, at least one and not all: which ones depends on their
-/// number and the seed only. Both keep the order of the list. Throws fault_error{bad_input} if there are fewer than two.
+/// number and the seed only. Both keep the order of the list. Throws fault_error{bad_input} if there are fewer than
+/// two.
 record_split split_records(const records_ptr& all, double validation_share, std::uint64_t seed);
 
 }  // namespace hydra

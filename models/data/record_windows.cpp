@@ -68,7 +68,8 @@ std::vector<std::string> record_windows::notes() const {
       all.push_back(fmt::format(
           "{}: {} of {} {} records have more than {} tokens and are shortened: a prompt and earlier turns from the "
           "beginning, what is learnt from the end",
-          options_.name, of->shortened, of->records, part == split::train ? "training" : "validation", options_.context));
+          options_.name, of->shortened, of->records, part == split::train ? "training" : "validation",
+          options_.context));
   return all;
 }
 

@@ -31,8 +31,8 @@ struct record_windows_options {
 };
 
 /// One record per sample, i64[context], padded on the right; or packed, i64[2, context]: several records, one after the
-/// other, and 1 where one starts (layers/packed_tokens.hpp), padding being one more record. In both a record of n tokens has
-/// n - 1 inputs, and only its counted tokens are targets.
+/// other, and 1 where one starts (layers/packed_tokens.hpp), padding being one more record. In both a record of n
+/// tokens has n - 1 inputs, and only its counted tokens are targets.
 class record_windows final : public data_source {
  public:
   /// Throws fault_error{bad_input} if the context is not positive.

@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-/// Leaves at most `space` words: what precedes the first target with a loss loses its start behind the first `kept` words, down
-/// to half of the space, then the rest its end. Marks the record if it has lost something.
+/// Leaves at most `space` words: what precedes the first target with a loss loses its start behind the first `kept`
+/// words, down to half of the space, then the rest its end. Marks the record if it has lost something.
 void shorten(std::vector<record_word>& words, std::size_t space, std::size_t kept);
 
 /// How many tokens of a text the part before a place has, and whether the next one reaches across that place.

@@ -64,9 +64,8 @@ std::size_t count_samples(const fs::path& path, const safetensors_file& tensors,
     const std::int64_t own = t.shape.empty() ? 0 : t.shape.front();
     if (own < 1) refuse(path, fmt::format("tensor \"{}\": its first dimension has to count the samples", shown(name)));
     if (samples != 0 && own != samples)
-      refuse(path,
-             fmt::format("tensor \"{}\" is of {} samples, and tensor \"{}\" of {}", shown(name), own, shown(names.front()),
-                         samples));
+      refuse(path, fmt::format("tensor \"{}\" is of {} samples, and tensor \"{}\" of {}", shown(name), own,
+                               shown(names.front()), samples));
     samples = own;
   }
   return static_cast<std::size_t>(samples);
@@ -78,8 +77,8 @@ std::int64_t count_classes(const fs::path& path, const std::string& name, const 
   for (std::size_t i = 0; i < t.data.size() / sizeof(std::int64_t); ++i) {
     const std::int64_t c = class_at(t, i);
     if ((c < 0 || c > most_classes) && c != uncounted_target)
-      refuse(path, fmt::format("tensor \"{}\": {} is not a class; classes count from 0, and {} does not count", shown(name), c,
-                               uncounted_target));
+      refuse(path, fmt::format("tensor \"{}\": {} is not a class; classes count from 0, and {} does not count",
+                               shown(name), c, uncounted_target));
     most = std::max(most, c);
   }
   return most + 1;
@@ -111,8 +110,8 @@ tensor_samples::opened tensor_samples::open(const fs::path& path) {
     refuse(path, fmt::format("tensor \"{}\" is of type {}; a model of one input takes F32, F16, BF16 or I64",
                              shown(inputs_[0]), to_string(file.inputs[0].type)));
   if (file.target && !is_one_of(*file.target, {stored_type::f32, stored_type::i64}))
-    refuse(path, fmt::format("tensor \"{}\" is of type {}; targets are F32 (numbers) or I64 (classes)", shown(options_.target),
-                             to_string(file.target->type)));
+    refuse(path, fmt::format("tensor \"{}\" is of type {}; targets are F32 (numbers) or I64 (classes)",
+                             shown(options_.target), to_string(file.target->type)));
   if (file.target && file.target->type == stored_type::i64)
     file.classes = count_classes(path, options_.target, *file.target);
   note_others(file, path);
@@ -145,8 +144,8 @@ void tensor_samples::check_like_training(const opened& file, const fs::path& pat
     refuse(path, fmt::format("its target \"{}\" is not as in {}", shown(options_.target), options_.train.string()));
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     if (!alike(file.inputs[i], train_.inputs[i]))
-      refuse(path,
-             fmt::format("tensor \"{}\" has another type or shape than in {}", shown(inputs_[i]), options_.train.string()));
+      refuse(path, fmt::format("tensor \"{}\" has another type or shape than in {}", shown(inputs_[i]),
+                               options_.train.string()));
 }
 
 tensor_spec tensor_samples::sample_input() const {

@@ -12,14 +12,14 @@
 
 namespace hydra {
 
-/// The tensors of a safetensors file, of which each holds something of every sample: their first dimension is that of the
-/// samples. One of them is the target: F32 for numbers, I64 for classes, -100 for those that do not count; without it, all
-/// targets are one zero. A model that names its inputs gets these, of any types; another one gets the one that is there, I64 or
-/// real numbers, F16 and BF16 as fp32.
+/// The tensors of a safetensors file, of which each holds something of every sample: their first dimension is that of
+/// the samples. One of them is the target: F32 for numbers, I64 for classes, -100 for those that do not count; without
+/// it, all targets are one zero. A model that names its inputs gets these, of any types; another one gets the one that
+/// is there, I64 or real numbers, F16 and BF16 as fp32.
 class tensor_samples final : public data_source {
  public:
-  /// Throws as safetensors_file does, and fault_error{bad_input} with file and tensor: one that is missing, has another type
-  /// or number of samples; a class below 0 but -100.
+  /// Throws as safetensors_file does, and fault_error{bad_input} with file and tensor: one that is missing, has another
+  /// type or number of samples; a class below 0 but -100.
   tensor_samples(const tensor_files& options, const std::vector<std::string>& inputs);
 
   std::size_t samples(split part) const override { return file(part).samples; }

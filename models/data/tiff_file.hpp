@@ -13,8 +13,8 @@
 
 namespace hydra {
 
-/// Stands at the first page after its constructor. What libtiff says is kept here, not written to stderr; nothing of the
-/// process is set.
+/// Stands at the first page after its constructor. What libtiff says is kept here, not written to stderr; nothing of
+/// the process is set.
 class tiff_file {
  public:
   static constexpr tmsize_t most_bytes = tmsize_t{1} << 30;  ///< of one piece of memory

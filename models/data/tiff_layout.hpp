@@ -20,8 +20,8 @@ struct tiff_layout {
   unsigned used = 0;           ///< the first samples of a pixel: its colours, and alpha if they are multiplied by it
 };
 
-/// Throws fault_error{bad_input} that names what is not read: samples and colours that Pillow does not convert to RGB, or only
-/// by cutting off their values, L*a*b*, and rare compressions.
+/// Throws fault_error{bad_input} that names what is not read: samples and colours that Pillow does not convert to RGB,
+/// or only by cutting off their values, L*a*b*, and rare compressions.
 tiff_layout layout_of(const tiff_file& file);
 
 }  // namespace hydra

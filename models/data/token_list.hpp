@@ -26,8 +26,8 @@ class token_list {
   /// Each byte of a UTF-8 text is a token. Throws as mapped_file does, and fault_error{bad_input} with the position
   /// of the first byte that is not UTF-8.
   static token_list bytes_of(const std::filesystem::path& text);
-  /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is not a multiple of 4
-  /// or an id is not below `vocabulary`, with its position.
+  /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is not a multiple of
+  /// 4 or an id is not below `vocabulary`, with its position.
   static token_list ids_of(const std::filesystem::path& file, std::int64_t vocabulary);
 
   /// mapped_file::require_unchanged(), if the ids are in a file.

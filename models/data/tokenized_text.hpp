@@ -14,8 +14,8 @@ namespace hydra {
 /// "sha256:..." of a file's bytes.
 std::string digest_of(const mapped_file& file);
 
-/// A mapped UTF-8 text. Throws as mapped_file does, and fault_error{bad_input} with the position of the first byte that is
-/// not UTF-8.
+/// A mapped UTF-8 text. Throws as mapped_file does, and fault_error{bad_input} with the position of the first byte that
+/// is not UTF-8.
 std::shared_ptr<const mapped_file> map_text(const std::filesystem::path& text);
 
 /// The key of tokens in the cache: what was tokenised ("text sha256:..."), and everything else that their ids depend

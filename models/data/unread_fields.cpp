@@ -42,10 +42,11 @@ void unread_fields::add(const nlohmann::json& object, const std::vector<std::str
 std::string unread_fields::way_to_classes(std::string_view class_key) const {
   const auto found = std::ranges::find_if(names_, is_class);
   if (class_key.empty() || found == names_.end()) return {};
-  return fmt::format("; \"{0}\" looks like the class of a text, which this model does not learn: for a classifier write "
-                     "{1} = \"{0}\" in [data.NAME] and chain = {{ family = \"bert\", head = \"classification\", ... }} or "
-                     "{{ from = \"BERT\", head = \"classification\" }} in its [[model]]",
-                     shown(*found), class_key);
+  return fmt::format(
+      "; \"{0}\" looks like the class of a text, which this model does not learn: for a classifier write "
+      "{1} = \"{0}\" in [data.NAME] and chain = {{ family = \"bert\", head = \"classification\", ... }} or "
+      "{{ from = \"BERT\", head = \"classification\" }} in its [[model]]",
+      shown(*found), class_key);
 }
 
 std::vector<std::string> unread_fields::notes(const std::filesystem::path& file, std::string_view what,

@@ -54,7 +54,8 @@ void clear_rest(const boundary_layout& layout, const std::vector<at::Tensor>& pl
   clear(bytes, end, bytes.numel());
 }
 
-/// The memory of a single value that fills the buffer, and nothing else, as that buffer; undefined if it has to be copied.
+/// The memory of a single value that fills the buffer, and nothing else, as that buffer; undefined if it has to be
+/// copied.
 at::Tensor memory_of(const std::vector<graph_part>& parts, std::int64_t samples, const std::vector<at::Tensor>& values,
                      bool gradients) {
   if (parts.size() != 1 || !values[0].defined()) return {};

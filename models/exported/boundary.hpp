@@ -17,9 +17,9 @@ using graph_parts = std::shared_ptr<const std::vector<graph_part>>;
 /// bits [samples, n]: as many as the parts need in all, the rest zeros.
 tensor_spec boundary_spec(const std::vector<graph_part>& parts, std::int64_t samples);
 
-/// Of that spec: the values, each with its strides. Differentiable when grad mode is on: the gradient of the flat tensor has
-/// those of the parts, with their gradients' strides. `may_share`: nobody else uses the values' memory, which the result may
-/// then be.
+/// Of that spec: the values, each with its strides. Differentiable when grad mode is on: the gradient of the flat
+/// tensor has those of the parts, with their gradients' strides. `may_share`: nobody else uses the values' memory,
+/// which the result may then be.
 at::Tensor close_boundary(const graph_parts& parts, std::int64_t samples, const std::vector<at::Tensor>& values,
                           bool may_share = false);
 

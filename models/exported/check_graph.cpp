@@ -22,7 +22,8 @@ std::string place_of(const exported_graph& g, std::size_t layer) {
   return fmt::format("layers[{}] ({})", layer, g.layers[layer].name);
 }
 
-// -- values of a layer ---------------------------------------------------------------------------------------------------
+// -- values of a layer
+// ---------------------------------------------------------------------------------------------------
 
 /// The values that are there before a call.
 class known_values {
@@ -66,7 +67,8 @@ void check_neighbours(const exported_graph& g) {
     refuse_in(place_of(g, g.layers.size() - 1), "its output is not the output of the model");
 }
 
-// -- parameters ----------------------------------------------------------------------------------------------------------
+// -- parameters
+// ----------------------------------------------------------------------------------------------------------
 
 bool are_alike(const graph_parameter& a, const graph_parameter& b) {
   return a.is.type == b.is.type && a.is.shape == b.is.shape && a.is.strides == b.is.strides && a.trained == b.trained;
@@ -99,8 +101,8 @@ void check_tie(const std::string& place, const graph_parameter& p,
                const std::map<std::string, const graph_parameter*>& earlier) {
   const auto owner = earlier.find(p.tied_to);
   if (owner == earlier.end() || !owner->second->tied_to.empty() || !are_alike(*owner->second, p))
-    refuse_in(place, "\"{}\" is tied to \"{}\", which is not a parameter of an earlier layer that it could be", p.is.name,
-              p.tied_to);
+    refuse_in(place, "\"{}\" is tied to \"{}\", which is not a parameter of an earlier layer that it could be",
+              p.is.name, p.tied_to);
 }
 
 void check_parameters(const exported_graph& g) {
@@ -118,7 +120,8 @@ void check_parameters(const exported_graph& g) {
   }
 }
 
-// -- Hydra's operations --------------------------------------------------------------------------------------------------
+// -- Hydra's operations
+// --------------------------------------------------------------------------------------------------
 
 template <class Form>
 const Form* form_of(const graph_call& call, std::size_t argument) {
@@ -158,7 +161,8 @@ void check_sites(const exported_graph& g) {
     }
 }
 
-// -- sizes ---------------------------------------------------------------------------------------------------------------
+// -- sizes
+// ---------------------------------------------------------------------------------------------------------------
 
 void check_part(const std::string& place, const graph_part& p, std::int64_t samples) {
   const std::vector<std::int64_t> shape = evaluate(p.shape, samples);

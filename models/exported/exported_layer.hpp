@@ -13,8 +13,8 @@
 
 namespace hydra {
 
-/// Samples of the data, or bits, -> bits that hold what crosses to the next layer (boundary.hpp); the output of the last
-/// layer is a tensor of the graph's precision.
+/// Samples of the data, or bits, -> bits that hold what crosses to the next layer (boundary.hpp); the output of the
+/// last layer is a tensor of the graph's precision.
 class exported_layer final : public layer {
  public:
   /// Throws fault_error{bad_input} for calls that cannot run.

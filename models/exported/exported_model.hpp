@@ -11,12 +11,12 @@
 
 namespace hydra {
 
-/// Read and checked: the graph agrees with itself, with the LibTorch of this program and with the tensors of the folder.
-/// The tensors are in the mapping of the file.
+/// Read and checked: the graph agrees with itself, with the LibTorch of this program and with the tensors of the
+/// folder. The tensors are in the mapping of the file.
 class exported_model {
  public:
-  /// Throws fault_error{bad_input} with the file for a folder that is none, was exported by another series of PyTorch, or
-  /// is not in the format.
+  /// Throws fault_error{bad_input} with the file for a folder that is none, was exported by another series of PyTorch,
+  /// or is not in the format.
   explicit exported_model(const std::filesystem::path& folder);
   exported_model(const exported_model&) = delete;
   exported_model& operator=(const exported_model&) = delete;
@@ -28,8 +28,8 @@ class exported_model {
   /// Whether several layers use a parameter.
   bool is_shared(const std::string& parameter) const { return shared_.contains(parameter); }
   const safetensors_file& tensors() const noexcept { return tensors_; }
-  /// Reads model.safetensors as a whole, once; throws fault_error{damaged} if it is another file than the graph was written
-  /// with.
+  /// Reads model.safetensors as a whole, once; throws fault_error{damaged} if it is another file than the graph was
+  /// written with.
   void verify() const;
 
  private:

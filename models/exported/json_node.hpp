@@ -12,7 +12,8 @@
 
 namespace hydra {
 
-/// Refers to the value, which outlives it. What does not suit is refused by fault_error{bad_input} that begins with the place.
+/// Refers to the value, which outlives it. What does not suit is refused by fault_error{bad_input} that begins with the
+/// place.
 class json_node {
  public:
   json_node(const nlohmann::json& is, std::string place) : is_{&is}, place_{std::move(place)} {}

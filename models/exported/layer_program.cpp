@@ -91,10 +91,11 @@ IValue list_of(const std::vector<IValue>& all, const c10::Type& element) {
 void check_order(const graph_call& call, const at::Tensor& x) {
   if (!call.op.starts_with("aten::max_pool2d") || !at::globalContext().deterministicAlgorithms()) return;
   if (x.is_cpu() || !at::GradMode::is_enabled() || x.suggest_memory_format() != at::MemoryFormat::ChannelsLast) return;
-  refuse(fmt::format("{}: its input's channels come last in memory; on {} the gradient is then added in an order that "
-                     "varies. Take memory_format=torch.channels_last out of the module, or call .contiguous() before the "
-                     "pool, and export it again",
-                     call.op, x.device().str()));
+  refuse(
+      fmt::format("{}: its input's channels come last in memory; on {} the gradient is then added in an order that "
+                  "varies. Take memory_format=torch.channels_last out of the module, or call .contiguous() before the "
+                  "pool, and export it again",
+                  call.op, x.device().str()));
 }
 
 template <class... Actions>
@@ -203,7 +204,8 @@ layer_program::prepared_calls::slot layer_program::prepared_calls::slot_of(const
   return static_cast<slot>(std::ranges::lower_bound(names_, value) - names_.begin());
 }
 
-// -- preparing -----------------------------------------------------------------------------------------------------------
+// -- preparing
+// -----------------------------------------------------------------------------------------------------------
 
 layer_program::prepared_calls::prepared_argument layer_program::prepared_calls::prepare(const graph_argument& a,
                                                                                         const c10::Type* type) const {
@@ -256,7 +258,8 @@ void layer_program::prepared_calls::find_last_uses() {
   }
 }
 
-// -- running -------------------------------------------------------------------------------------------------------------
+// -- running
+// -------------------------------------------------------------------------------------------------------------
 
 std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& on, std::int64_t samples,
                                                            const layer_context& context) const {
@@ -304,7 +307,8 @@ void layer_program::prepared_calls::run(const prepared_call& call, frame& on) co
   const bool adapted = call.linear && !on.context.low_rank.empty();
   const at::Tensor x = adapted ? stack.at(call.linear->factor).toTensor() : at::Tensor{};
   call.op->callBoxed(stack);
-  if (adapted) stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, {call.linear->weight}, x, on.context);
+  if (adapted)
+    stack.at(0) = add_low_rank(stack[0].toTensor(), on.given.parameters, {call.linear->weight}, x, on.context);
   if (call.of->returns_list) {
     const std::vector<at::Tensor> made = stack.at(0).toTensorVector();
     if (made.size() != call.results.size())

@@ -13,8 +13,8 @@
 
 namespace hydra {
 
-/// What a layer computes with, each in the order of the layer's description and with the strides that it says. Parameters of
-/// an adapter are behind the layer's own.
+/// What a layer computes with, each in the order of the layer's description and with the strides that it says.
+/// Parameters of an adapter are behind the layer's own.
 struct layer_tensors {
   std::span<const at::Tensor> parameters;
   std::span<const at::Tensor> constants;
@@ -27,9 +27,9 @@ class layer_program {
   /// Throws fault_error{bad_input} for calls that cannot run (operator_of(), check_writes()).
   explicit layer_program(const graph_layer& layer);
 
-  /// The outputs of the layer for so many samples, differentiable when grad mode is on. A value is freed after the last call
-  /// that needs it. Throws fault_error{bad_input} for an output of another shape or type than the layer says and for arguments
-  /// that LibTorch refuses; faults of memory and of the device as they are.
+  /// The outputs of the layer for so many samples, differentiable when grad mode is on. A value is freed after the last
+  /// call that needs it. Throws fault_error{bad_input} for an output of another shape or type than the layer says and
+  /// for arguments that LibTorch refuses; faults of memory and of the device as they are.
   std::vector<at::Tensor> run(const layer_tensors& on, std::int64_t samples, const layer_context& context) const;
 
  private:

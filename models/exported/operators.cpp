@@ -20,7 +20,8 @@ using c10::TypeKind;
 
 std::string name_of(const graph_call& call) { return call.overload.empty() ? call.op : call.op + "." + call.overload; }
 
-// -- forms ---------------------------------------------------------------------------------------------------------------
+// -- forms
+// ---------------------------------------------------------------------------------------------------------------
 
 template <class... Forms>
 bool is_one_of(const graph_argument& a) {
@@ -93,7 +94,8 @@ void check_results(const graph_call& call, const c10::FunctionSchema& schema) {
   if (!suit) refuse(fmt::format("{} returns other results than are named", name_of(call)));
 }
 
-// -- random numbers and files --------------------------------------------------------------------------------------------
+// -- random numbers and files
+// --------------------------------------------------------------------------------------------
 
 /// An argument that says that no random numbers are drawn.
 bool switches_off(const c10::Argument& argument, const graph_argument& given) {
@@ -127,7 +129,8 @@ c10::OperatorHandle operator_of(const graph_call& call) {
   return *found;
 }
 
-// -- Hydra's own ---------------------------------------------------------------------------------------------------------
+// -- Hydra's own
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -170,7 +173,8 @@ void check_own(const graph_call& call) {
   if (!(rate > 0 && rate <= 1)) refuse(fmt::format("{} drops a share of {}, not above 0 and at most 1", call.op, rate));
 }
 
-// -- writes --------------------------------------------------------------------------------------------------------------
+// -- writes
+// --------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -219,7 +223,8 @@ class shared_memory {
     if (!alias || !alias->isWrite()) return;
     for (const std::string& name : of_argument(call.arguments[i]))
       if (kept_.contains(name))
-        refuse(fmt::format("{} writes into \"{}\", which is an input, a parameter or a constant", name_of(call), shown(name)));
+        refuse(fmt::format("{} writes into \"{}\", which is an input, a parameter or a constant", name_of(call),
+                           shown(name)));
   }
 
   names aliased(const graph_call& call, const c10::FunctionSchema& schema, std::size_t result) const {

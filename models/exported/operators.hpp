@@ -18,8 +18,8 @@ c10::OperatorHandle operator_of(const graph_call& call);
 /// Throws fault_error{bad_input} unless the call is of one of Hydra's own operations, with such arguments.
 void check_own(const graph_call& call);
 
-/// Throws fault_error{bad_input} for a layer with a call that writes into an input, a parameter or a constant, or into a
-/// view of one. `operations`: of each call, none for those that are Hydra's.
+/// Throws fault_error{bad_input} for a layer with a call that writes into an input, a parameter or a constant, or into
+/// a view of one. `operations`: of each call, none for those that are Hydra's.
 void check_writes(const graph_layer& layer, const std::vector<std::optional<c10::OperatorHandle>>& operations);
 
 }  // namespace hydra

@@ -38,13 +38,15 @@ std::string printable_name(const json_node& node) {
   constexpr std::size_t longest = 1000;
   std::string name = node.text();
   if (name.size() > longest || !is_printable(name))
-    node.refuse(fmt::format("\"{}\" is not a name: at most {} bytes, without control characters", shown(name), longest));
+    node.refuse(
+        fmt::format("\"{}\" is not a name: at most {} bytes, without control characters", shown(name), longest));
   return name;
 }
 
 std::int64_t integer_of(const json_node& node) { return node.integer(); }
 
-// -- sizes and types -----------------------------------------------------------------------------------------------------
+// -- sizes and types
+// -----------------------------------------------------------------------------------------------------
 
 using size_kind = size_expression::kind;
 
@@ -65,7 +67,8 @@ size_expression size_of(const json_node& node, int depth = 0) {
   }
   if (!node.is_list() || node.size() != 3) node.refuse("is not a size: an integer, \"B\" or [operation, size, size]");
   const size_kind what = operation_of(node.at(0));
-  if (what == size_kind::of_value) return {.what = what, .number = node.at(2).integer(), .value = printable_name(node.at(1))};
+  if (what == size_kind::of_value)
+    return {.what = what, .number = node.at(2).integer(), .value = printable_name(node.at(1))};
   return {.what = what, .operands = {size_of(node.at(1), depth + 1), size_of(node.at(2), depth + 1)}};
 }
 
@@ -86,7 +89,8 @@ value_type type_of(const json_node& node) {
   return named(node, names, "a type");
 }
 
-// -- layers --------------------------------------------------------------------------------------------------------------
+// -- layers
+// --------------------------------------------------------------------------------------------------------------
 
 graph_part part_of(const json_node& node) {
   node.allow({"name", "type", "shape", "strides", "gradient"});
@@ -139,7 +143,8 @@ graph_tensor constant_of(const json_node& node) {
   return tensor_of(node);
 }
 
-// -- calls ---------------------------------------------------------------------------------------------------------------
+// -- calls
+// ---------------------------------------------------------------------------------------------------------------
 
 double real_of(const json_node& node) {
   if (!node.is_text()) return node.real();
@@ -210,7 +215,8 @@ graph_layer layer_of(const json_node& unnamed) {
           .calls = list_of(node.member("calls"), call_of)};
 }
 
-// -- the file ------------------------------------------------------------------------------------------------------------
+// -- the file
+// ------------------------------------------------------------------------------------------------------------
 
 nlohmann::json parsed(std::string_view text) {
   try {

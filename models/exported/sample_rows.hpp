@@ -11,11 +11,12 @@
 
 namespace hydra {
 
-/// True for one input of real numbers in `numbers`, or of i64: samples are that tensor. Otherwise they are rows of bits.
+/// True for one input of real numbers in `numbers`, or of i64: samples are that tensor. Otherwise they are rows of
+/// bits.
 bool is_plain(const std::vector<graph_part>& inputs, precision numbers);
 
-/// What a sample has to have for each input, whose first dimension is that of the samples. Throws fault_error{bad_input} for
-/// an input of which that is not true.
+/// What a sample has to have for each input, whose first dimension is that of the samples. Throws
+/// fault_error{bad_input} for an input of which that is not true.
 std::vector<sample_part> parts_of_sample(const std::vector<graph_part>& inputs);
 
 /// One sample.

@@ -22,8 +22,8 @@ struct size_expression {
 /// The size of a dimension of a value of the layer.
 using size_of_value = std::function<std::int64_t(const std::string& value, std::int64_t dimension)>;
 
-/// Division rounds down, and a remainder has the sign of the divisor. `values` may be null if the expression names none.
-/// Throws fault_error{bad_input} if a result does not fit into 64 bits, or for a division by zero.
+/// Division rounds down, and a remainder has the sign of the divisor. `values` may be null if the expression names
+/// none. Throws fault_error{bad_input} if a result does not fit into 64 bits, or for a division by zero.
 std::int64_t evaluate(const size_expression& size, std::int64_t samples, const size_of_value& values = {});
 
 std::vector<std::int64_t> evaluate(const std::vector<size_expression>& sizes, std::int64_t samples);

@@ -10,7 +10,8 @@ namespace hydra {
 activation activation_key(const model_config& config, std::string_view key) {
   const std::string name = config.text(key, "gelu");
   if (const auto found = activation_named(name)) return *found;
-  config.refuse(key, fmt::format("\"{}\" is not supported; Hydra knows {}", shown(name), fmt::join(activation_names(), ", ")));
+  config.refuse(
+      key, fmt::format("\"{}\" is not supported; Hydra knows {}", shown(name), fmt::join(activation_names(), ", ")));
 }
 
 }  // namespace hydra

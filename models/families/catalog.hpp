@@ -20,13 +20,14 @@ namespace hydra {
 struct chain_description {
   std::string family;
   std::int64_t context = 0;  ///< tokens per sample of a language model; 0 for others
-  std::function<chain(const data_source&)> build;  ///< called once, in plan() or run(); if it joins a run, on another thread
+  std::function<chain(const data_source&)>
+      build;                               ///< called once, in plan() or run(); if it joins a run, on another thread
   sample_form form = sample_form::causal;  ///< the form of text samples
   /// [channels, height, width] of the images it requires; empty: as in the data
   std::vector<std::int64_t> image{};
   std::filesystem::path checkpoint{};      ///< folder of the checkpoint that it starts from; empty: none
   std::vector<std::string> inputs{};       ///< names of the tensors of a sample; empty: there is one
-  std::vector<std::string> labels{};       ///< what the classes of its head are called; empty: a new one, or no classifier
+  std::vector<std::string> labels{};  ///< what the classes of its head are called; empty: a new one, or no classifier
   std::vector<std::string> tokens{};       ///< that the tokenizer gets where it lacks them
   std::filesystem::path tokenizer{};       ///< folder of the tokenizer, where it is not the checkpoint's: an adapter's
   std::filesystem::path adapter{};         ///< folder of the stored adapter that it continues; empty: none

@@ -27,13 +27,13 @@ const std::set<std::string_view>& without_effect() {
       // classes and tasks of heads that the model does not have
       "problem_type", "task_specific_params", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
       "summary_type", "summary_use_proj", "directionality", "pooler_fc_size", "pooler_num_attention_heads",
-      "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type", "encoder_stride", "pooler_output_size", "pooler_act",
-      "out_features", "out_indices", "stage_names", "num_labels", "id2label", "label2id",
+      "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type", "encoder_stride", "pooler_output_size",
+      "pooler_act", "out_features", "out_indices", "stage_names", "num_labels", "id2label", "label2id",
       // generation
       "bad_words_ids", "begin_suppress_tokens", "diversity_penalty", "do_sample", "early_stopping",
       "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id", "forced_eos_token_id",
-      "length_penalty", "max_length", "max_new_tokens", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-      "num_return_sequences", "output_scores", "prefix", "remove_invalid_values", "repetition_penalty",
+      "length_penalty", "max_length", "max_new_tokens", "min_length", "no_repeat_ngram_size", "num_beam_groups",
+      "num_beams", "num_return_sequences", "output_scores", "prefix", "remove_invalid_values", "repetition_penalty",
       "return_dict_in_generate", "suppress_tokens", "temperature", "top_k", "top_p", "typical_p",
       // an older name of another key, with the same value
       "n_ctx"};

@@ -41,11 +41,14 @@ chain_description publishing(chain_description description, json config) {
 
 void require_own_head(const model_config& config, const from_options& options) {
   if (!options.head.empty())
-    config.refuse("architectures", fmt::format("a language model has one head; leave out head = \"{}\"", shown(options.head)));
+    config.refuse("architectures",
+                  fmt::format("a language model has one head; leave out head = \"{}\"", shown(options.head)));
 }
 
-void require_no_dropout(const model_config& config, const from_options& options, std::initializer_list<const char*> keys) {
-  if (options.dropout > 0) config.refuse("model_type", "models of this kind have no dropout in Hydra; leave dropout out");
+void require_no_dropout(const model_config& config, const from_options& options,
+                        std::initializer_list<const char*> keys) {
+  if (options.dropout > 0)
+    config.refuse("model_type", "models of this kind have no dropout in Hydra; leave dropout out");
   for (const char* const key : keys)
     if (const double share = config.real(key, 0); share != 0 && options.dropout < 0)
       config.refuse(key, fmt::format("{}, but models of this kind have no dropout in Hydra; set dropout = 0 to train "

@@ -58,8 +58,8 @@ bool is_windowed(std::int64_t i, std::int64_t window, const std::vector<std::int
 void require_full_layers(std::string_view who, std::int64_t layers, std::int64_t window,
                          const std::vector<std::int64_t>& full_layers);
 
-/// Checks the options that all families have, and replaces kv_heads = 0 and head_size = 0 by what they mean. `who` names
-/// the family. Throws fault_error{bad_input}.
+/// Checks the options that all families have, and replaces kv_heads = 0 and head_size = 0 by what they mean. `who`
+/// names the family. Throws fault_error{bad_input}.
 template <class Options>
 Options completed(const char* who, Options o) {
   require_positive(fmt::format("{}: layers", who), o.layers);

@@ -44,7 +44,8 @@ std::vector<std::string> known_names() {
 std::string name_in(const model_config& config) {
   const auto list = config.content().find(architectures_key);
   if (list == config.content().end() || !list->is_array() || list->size() != 1 || !list->front().is_string())
-    config.refuse(architectures_key, "is not a list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
+    config.refuse(architectures_key,
+                  "is not a list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
   return list->front().get<std::string>();
 }
 
@@ -95,8 +96,10 @@ void require_layers(const model_config& config, std::size_t tensors) {
 void require_config(const fs::path& folder) {
   if (fs::exists(folder / "config.json")) return;
   if (fs::exists(folder / "adapter_config.json"))
-    refuse(folder, fmt::format("is the folder of an adapter: write chain = {{ from = \"FOLDER OF ITS BASE\" }} and adapter = "
-                               "{{ from = \"{}\" }}", folder.string()));
+    refuse(folder,
+           fmt::format("is the folder of an adapter: write chain = {{ from = \"FOLDER OF ITS BASE\" }} and adapter = "
+                       "{{ from = \"{}\" }}",
+                       folder.string()));
   if (fs::exists(folder / "snapshots"))
     refuse(folder, "is a folder of Hugging Face's cache: the checkpoints are the folders in its folder snapshots");
 }
@@ -113,8 +116,8 @@ bool is_known(const std::string& name) {
          name.ends_with(".index.json");
 }
 
-/// Such as tekken.json, or the modules.json of what is computed behind the model. Other files are texts, pictures, programs,
-/// data, and weights in other formats.
+/// Such as tekken.json, or the modules.json of what is computed behind the model. Other files are texts, pictures,
+/// programs, data, and weights in other formats.
 std::vector<std::string> other_settings(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -159,8 +162,8 @@ std::vector<std::string> unread_files(const hub_tensors& read) {
   note_other_weights(read, notes);
   const fs::path folder = read.folder(), adapter = folder / "adapter_config.json";
   if (fs::exists(adapter))
-    notes.push_back(fmt::format("{}: the adapter is not used; adapter = {{ from = \"{}\" }} continues it", adapter.string(),
-                                folder.string()));
+    notes.push_back(fmt::format("{}: the adapter is not used; adapter = {{ from = \"{}\" }} continues it",
+                                adapter.string(), folder.string()));
   if (const std::vector<std::string> names = other_settings(folder); !names.empty())
     notes.push_back(fmt::format("{}: Hydra does not read {}", folder.string(), listed_names(names)));
   return notes;
@@ -192,7 +195,8 @@ std::vector<std::string> notes_on(const model_config& config, const hub_tensors&
 /// Tokens of the checkpoint, if there may be rows for new ones; else 0.
 std::int64_t stored_tokens_of(const model_config& config, const from_options& options) {
   if (options.tokens.empty() && options.rows == 0) return 0;
-  if (std::ranges::find(options.tokens, "") != options.tokens.end()) refuse("\"tokens\" has an empty one: leave that out");
+  if (std::ranges::find(options.tokens, "") != options.tokens.end())
+    refuse("\"tokens\" has an empty one: leave that out");
   if (!config.has(vocabulary_key))
     config.refuse(vocabulary_key, "is missing: this model has no vocabulary to which \"tokens\" could be added");
   return config.integer(vocabulary_key);
@@ -211,17 +215,19 @@ struct checkpoint_reader {
                                          stored_tokens);
   }
 
-  static std::int64_t ids_of(const data_source& data) { return data.vocabulary() > 0 ? data.vocabulary() : data.classes(); }
+  static std::int64_t ids_of(const data_source& data) {
+    return data.vocabulary() > 0 ? data.vocabulary() : data.classes();
+  }
 
-  /// Those that are asked for, and those for the token ids of the data, but no more new ones than tokens are named: of a
-  /// tokenizer with others, that of another model perhaps, the chain is refused.
+  /// Those that are asked for, and those for the token ids of the data, but no more new ones than tokens are named: of
+  /// a tokenizer with others, that of another model perhaps, the chain is refused.
   std::int64_t rows_for(const data_source& data) const {
     const std::set<std::string> named(options.tokens.begin(), options.tokens.end());
     return std::max(options.rows, std::clamp(ids_of(data), stored_tokens, stored_tokens + std::ssize(named)));
   }
 
-  /// Padding is not a new token: that which is counted from the end of the vocabulary stays the token that it was, and a
-  /// vocabulary without the usual padding still has none.
+  /// Padding is not a new token: that which is counted from the end of the vocabulary stays the token that it was, and
+  /// a vocabulary without the usual padding still has none.
   void keep_padding(json& keys) const {
     const auto padding = keys.find(padding_key);
     if (padding != keys.end() && padding->is_number_integer() && *padding < 0)
@@ -253,9 +259,10 @@ struct checkpoint_reader {
   /// Many checkpoints have more rows than their tokenizer has tokens, so that devices compute faster.
   void note_kept_rows(chain& model, const data_source& data) const {
     if (!options.tokens.empty() && ids_of(data) <= stored_tokens)
-      model.note(fmt::format("{}: no rows are added for \"tokens\": there are {} for the {} token ids of the data, and a new "
-                             "token begins with what its row has",
-                             config.file(), stored_tokens, ids_of(data)));
+      model.note(
+          fmt::format("{}: no rows are added for \"tokens\": there are {} for the {} token ids of the data, and a new "
+                      "token begins with what its row has",
+                      config.file(), stored_tokens, ids_of(data)));
   }
 
   /// transformers begins a new head with config.json's deviation.
@@ -263,8 +270,8 @@ struct checkpoint_reader {
     constexpr double usual = 0.02;
     const double deviation = all_stored(model, weights) ? usual : config.real(deviation_key, usual);
     if (deviation != usual)
-      model.note(fmt::format("{}: {} = {} is not used: the new head begins with {}", config.file(), deviation_key, deviation,
-                             usual));
+      model.note(fmt::format("{}: {} = {} is not used: the new head begins with {}", config.file(), deviation_key,
+                             deviation, usual));
   }
 
   static bool all_stored(const chain& model, const hub_weights& weights) {
@@ -282,8 +289,8 @@ struct checkpoint_reader {
       weights = weights_of(model);
     }
     if (const auto& unused = weights->matched().unused; !unused.empty())
-      model.note(fmt::format("{}: not used, because the model has no such head or a new one: {}", tensors->folder().string(),
-                             listed_names(unused)));
+      model.note(fmt::format("{}: not used, because the model has no such head or a new one: {}",
+                             tensors->folder().string(), listed_names(unused)));
     note_new_values(model, *weights);
     note_kept_rows(model, data);
     return model.begin_with(weights);
@@ -298,14 +305,17 @@ std::optional<std::string> note_on_generation_config(const fs::path& folder) {
   const json ends = model_config::read(file).content().value("eos_token_id", json{});
   const auto is_wrong = [](const json& id) { return !id.is_number_integer(); };
   if (ends.is_null() || !(ends.is_array() ? std::ranges::any_of(ends, is_wrong) : is_wrong(ends))) return std::nullopt;
-  return fmt::format("{}: eos_token_id = {}: an export leaves out what is not a token id, and hydra generate refuses it",
-                     file.string(), shown_json(ends));
+  return fmt::format(
+      "{}: eos_token_id = {}: an export leaves out what is not a token id, and hydra generate refuses it",
+      file.string(), shown_json(ends));
 }
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
   if (kind_of(folder) != fs::file_type::directory)
-    throw fault_error{fault_code::bad_input, fmt::format("{} is not a folder; the folder of a checkpoint is needed, with "
-                                                         "config.json and model.safetensors", folder.string())};
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{} is not a folder; the folder of a checkpoint is needed, with "
+                                  "config.json and model.safetensors",
+                                  folder.string())};
   if (is_exported(folder)) return describe_exported(folder, options);
   require_config(folder);
   const auto stored = model_config::read(folder / "config.json");
@@ -323,7 +333,8 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   description.checkpoint = folder;
   description.tokens = options.tokens;
   const checkpoint_reader reader{config, options, kind.read, tensors, stored_tokens_of(config, options)};
-  description.build = [build = std::move(description.build), notes = std::move(notes), reader](const data_source& data) {
+  description.build = [build = std::move(description.build), notes = std::move(notes),
+                       reader](const data_source& data) {
     chain made = reader.begun(reader.stored_tokens > 0 ? reader.grown(data) : build(data), data);
     for (const std::string& n : notes) made.note(n);
     return made;

@@ -11,10 +11,10 @@
 namespace hydra {
 
 /// The chain of the architecture that config.json names. Its build() checks that the weights are those of the chain
-/// (see hub_weights) and starts from them. A head that config.json ties and the file has with other values is not tied, as in
-/// transformers; chain::notes() say that, what is in 4 bits, and what of the folder is not used. Throws fault_error{bad_input}
-/// with the file: not a folder, a config.json or weights that cannot be read or are quantised in another way, an unknown
-/// architecture, options that do not fit it.
+/// (see hub_weights) and starts from them. A head that config.json ties and the file has with other values is not tied,
+/// as in transformers; chain::notes() say that, what is in 4 bits, and what of the folder is not used. Throws
+/// fault_error{bad_input} with the file: not a folder, a config.json or weights that cannot be read or are quantised in
+/// another way, an unknown architecture, options that do not fit it.
 chain_description describe_from(const std::filesystem::path& folder, const from_options& options);
 
 /// For programs: .chain = from_checkpoint("gpt2", {.context = 512}).
@@ -22,8 +22,8 @@ inline chain_description from_checkpoint(const std::filesystem::path& folder, co
   return describe_from(folder, options);
 }
 
-/// The folder's generation_config.json decides which tokens end a text after the training, by generate and in exports: a wrong
-/// eos_token_id is a note. Throws fault_error{bad_input} for a file that is not a JSON object.
+/// The folder's generation_config.json decides which tokens end a text after the training, by generate and in exports:
+/// a wrong eos_token_id is a note. Throws fault_error{bad_input} for a file that is not a JSON object.
 std::optional<std::string> note_on_generation_config(const std::filesystem::path& folder);
 
 }  // namespace hydra

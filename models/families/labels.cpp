@@ -20,7 +20,8 @@ namespace {
 
 std::int64_t label_count(const model_config& config, const std::optional<model_config>& labels) {
   constexpr std::int64_t most = 1'000'000;
-  const std::int64_t count = labels ? static_cast<std::int64_t>(labels->content().size()) : config.integer("num_labels", 2);
+  const std::int64_t count =
+      labels ? static_cast<std::int64_t>(labels->content().size()) : config.integer("num_labels", 2);
   if (count < 1 || count > most)
     config.refuse(labels ? "id2label" : "num_labels", fmt::format("{} classes; there may be 1 to {}", count, most));
   return count;
@@ -28,7 +29,8 @@ std::int64_t label_count(const model_config& config, const std::optional<model_c
 
 /// Transformers takes any value for a name.
 std::string label_at(const model_config& labels, const std::string& number) {
-  if (!labels.has(number)) labels.refuse(number, fmt::format("is missing; there are {} classes", labels.content().size()));
+  if (!labels.has(number))
+    labels.refuse(number, fmt::format("is missing; there are {} classes", labels.content().size()));
   const json& name = labels.content()[number];
   return name.is_string() ? name.get<std::string>() : json_text(name);
 }
@@ -39,12 +41,13 @@ std::string as_utf8(const std::string& name) {
 }
 
 /// The first class that the data call something else: as the user has named it, or by labels that were sorted.
-void note_other_names(chain& c, const model_config& config, const std::vector<std::string>& stored, const data_source& data) {
+void note_other_names(chain& c, const model_config& config, const std::vector<std::string>& stored,
+                      const data_source& data) {
   const std::vector<std::string> names = data.class_names();
   const auto [ours, theirs] = std::ranges::mismatch(names, stored);
   if (ours == names.end() || theirs == stored.end()) return;
-  c.note(fmt::format("{}: class {} is \"{}\" in id2label and \"{}\" in {}; an export has the names of the data", config.file(),
-                     ours - names.begin(), shown(*theirs), shown(as_utf8(*ours)), data.describe()));
+  c.note(fmt::format("{}: class {} is \"{}\" in id2label and \"{}\" in {}; an export has the names of the data",
+                     config.file(), ours - names.begin(), shown(*theirs), shown(as_utf8(*ours)), data.describe()));
 }
 
 /// What a class is called is said by id2label; label2id is for programs that train.
@@ -76,10 +79,11 @@ std::vector<std::string> stored_labels(const model_config& config) {
 void require_labels(const model_config& config, const std::vector<std::string>& stored, const data_source& data) {
   const auto count = static_cast<std::int64_t>(stored.size());
   if (count == data.classes()) return;
-  config.refuse("id2label", fmt::format("the checkpoint has {} classes, but {} has {}. Set head = \"classification\" to start "
-                                        "with a new classifier, or give a label of the data for each class of the "
-                                        "checkpoint, labels = [...]",
-                                        count, data.describe(), data.classes()));
+  config.refuse("id2label",
+                fmt::format("the checkpoint has {} classes, but {} has {}. Set head = \"classification\" to start "
+                            "with a new classifier, or give a label of the data for each class of the "
+                            "checkpoint, labels = [...]",
+                            count, data.describe(), data.classes()));
 }
 
 void add_labels(json& table, const data_source& data) {

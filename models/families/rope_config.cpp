@@ -21,8 +21,9 @@ rope_scaling scaling_from(const model_config& table, std::int64_t longest) {
   if (kind == "default") return {};
   if (kind == "linear") return {.how = rope_scaling::kind::linear, .factor = table.real("factor")};
   if (kind != "llama3")
-    table.refuse(
-        key, fmt::format("Hydra does not know the rotary positions \"{}\"; it knows default, linear and llama3", shown(kind)));
+    table.refuse(key,
+                 fmt::format("Hydra does not know the rotary positions \"{}\"; it knows default, linear and llama3",
+                             shown(kind)));
   return {.how = rope_scaling::kind::llama3,
           .factor = table.real("factor"),
           .low_frequency_factor = table.real("low_freq_factor"),
@@ -52,20 +53,23 @@ rope_choice rope_from(const model_config& config) {
 
 void require_same_base(const model_config& config, const char* key, const model_config& table) {
   if (!config.has(key) || !table.has(rope_base_key) || config.real(key) == table.real(rope_base_key)) return;
-  table.refuse(rope_base_key,
-               fmt::format("{} contradicts {} = {} outside of this table: transformers 5 computes with the first, earlier "
-                           "versions with the second; remove the one that is wrong",
-                           table.real(rope_base_key), key, config.real(key)));
+  table.refuse(
+      rope_base_key,
+      fmt::format("{} contradicts {} = {} outside of this table: transformers 5 computes with the first, earlier "
+                  "versions with the second; remove the one that is wrong",
+                  table.real(rope_base_key), key, config.real(key)));
 }
 
 void require_same_rope(const model_config& config, const rope_choice& now, const rope_choice& before) {
   if (now.scaling != before.scaling)
-    config.refuse("rope_scaling", "says something else than rope_parameters, which newer versions of transformers write in "
-                                  "its place: remove the one that is wrong");
+    config.refuse("rope_scaling",
+                  "says something else than rope_parameters, which newer versions of transformers write in "
+                  "its place: remove the one that is wrong");
   if (now.theta != before.theta)
-    config.refuse("rope_scaling", fmt::format("rope_theta is {} with it and {} in rope_parameters, which newer versions of "
-                                              "transformers write in its place: remove the one that is wrong",
-                                              before.theta, now.theta));
+    config.refuse("rope_scaling",
+                  fmt::format("rope_theta is {} with it and {} in rope_parameters, which newer versions of "
+                              "transformers write in its place: remove the one that is wrong",
+                              before.theta, now.theta));
 }
 
 void write_rope(json& config, const rope_choice& rope) {

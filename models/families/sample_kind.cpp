@@ -38,10 +38,10 @@ void require_kind(std::string_view who, const data_source& data, sample_kind wan
   const auto found = kind_of_samples(sample);
   if (!found || *found == wanted) return;
   const kind_words &takes = words_of(wanted), &are = words_of(*found);
-  refuse(fmt::format("{} on {}: the model takes {}, the samples of the data are {}, {}. In its [[model]] write data = \"NAME\" "
-                     "of data of kind {}, or chain = {{ family = ... }} for {}: {}",
-                     who, data.describe(), takes.samples, are.samples, to_string(sample), takes.kinds, are.samples,
-                     are.families));
+  refuse(fmt::format(
+      "{} on {}: the model takes {}, the samples of the data are {}, {}. In its [[model]] write data = \"NAME\" "
+      "of data of kind {}, or chain = {{ family = ... }} for {}: {}",
+      who, data.describe(), takes.samples, are.samples, to_string(sample), takes.kinds, are.samples, are.families));
 }
 
 }  // namespace hydra

@@ -10,8 +10,8 @@ namespace hydra {
 
 enum class sample_kind : std::uint8_t { texts, images, numbers };
 
-/// Throws fault_error{bad_input} with the key to change if the samples are known to be of another kind; what else is wrong with
-/// them is for the caller to say. `who` is the family.
+/// Throws fault_error{bad_input} with the key to change if the samples are known to be of another kind; what else is
+/// wrong with them is for the caller to say. `who` is the family.
 void require_kind(std::string_view who, const data_source& data, sample_kind wanted);
 
 }  // namespace hydra

@@ -10,8 +10,8 @@
 
 namespace hydra {
 
-/// Bytes of a parameter of that many elements with which devices compute in `computed`. nf4: the table, a scale for each
-/// block, the codes.
+/// Bytes of a parameter of that many elements with which devices compute in `computed`. nf4: the table, a scale for
+/// each block, the codes.
 std::size_t stored_bytes(base_format format, precision computed, std::size_t elements);
 
 /// Fills `to`, of stored_bytes().
@@ -20,8 +20,8 @@ void store(base_format format, precision computed, std::span<const float> values
 /// Replaces values by those that are computed with once they are stored, in fp32.
 void round_as_stored(base_format format, std::span<float> values);
 
-/// Fills `values`, of the computed type, from its `stored` bytes, a tensor on the same device; rounded from fp32 where they are
-/// narrower. Not as_computed.
+/// Fills `values`, of the computed type, from its `stored` bytes, a tensor on the same device; rounded from fp32 where
+/// they are narrower. Not as_computed.
 void widen(base_format format, const at::Tensor& stored, const at::Tensor& values);
 
 }  // namespace hydra

@@ -6,8 +6,8 @@
 
 namespace hydra {
 
-/// The format of a base on the host, on devices and on the link between them. A device computes with the stored values: they
-/// are widened for one layer at a time (layer_values.hpp).
+/// The format of a base on the host, on devices and on the link between them. A device computes with the stored values:
+/// they are widened for one layer at a time (layer_values.hpp).
 enum class base_format : std::uint8_t {
   as_computed,  ///< the devices' precision
   bf16,         ///< all parameters are rounded (nearest, ties to even)

@@ -1,6 +1,7 @@
 #pragma once
-// The 4-bit NormalFloat of QLoRA (Dettmers et al. 2023, section 3, appendix E), with the values and the rounding of bitsandbytes:
-// quantize_4bit and dequantize_4bit of quant_type "nf4", blocks of 64, absolute maxima in fp32. Standard library only.
+// The 4-bit NormalFloat of QLoRA (Dettmers et al. 2023, section 3, appendix E), with the values and the rounding of
+// bitsandbytes: quantize_4bit and dequantize_4bit of quant_type "nf4", blocks of 64, absolute maxima in fp32. Standard
+// library only.
 
 #include <array>
 #include <cstddef>

@@ -23,8 +23,8 @@ struct attention_form {
 };
 
 /// Attention of each token to itself and the tokens before it in its record: [samples, heads, tokens, size]. `starts`
-/// [samples, tokens] is 1 where a record starts (packed_tokens.hpp); undefined: each sample is one record. A window that
-/// holds all tokens changes no bit.
+/// [samples, tokens] is 1 where a record starts (packed_tokens.hpp); undefined: each sample is one record. A window
+/// that holds all tokens changes no bit.
 at::Tensor causal_attention(const attention_heads& heads, const at::Tensor& starts = {},
                             const attention_form& form = {});
 
@@ -39,9 +39,9 @@ at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bi
 at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context,
                              std::uint32_t site, const at::Tensor& starts = {});
 
-/// causal_attention() for tokens that follow those in `memory`, which keeps the new keys and values, also those that have
-/// left the window. Its capacity grows by 64 tokens at a time: memory.tensors = {keys, values}, each [samples, heads,
-/// capacity, size].
+/// causal_attention() for tokens that follow those in `memory`, which keeps the new keys and values, also those that
+/// have left the window. Its capacity grows by 64 tokens at a time: memory.tensors = {keys, values}, each [samples,
+/// heads, capacity, size].
 at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory, const attention_form& form = {});
 
 /// f32[samples, tokens, heads * size] split into heads, and back.

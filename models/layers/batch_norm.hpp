@@ -14,8 +14,8 @@ struct batch_norm_numbers {
   double eps = 1e-5;
 };
 
-/// x [samples, channels, ...]; the four parameters of batch_norm_parameters(), of which the first two, and the last two,
-/// may be undefined: no scale and shift; always the batch's own statistics.
+/// x [samples, channels, ...]; the four parameters of batch_norm_parameters(), of which the first two, and the last
+/// two, may be undefined: no scale and shift; always the batch's own statistics.
 ///
 /// In training x is normalised by its own mean and (biased) variance. Backward returns, as gradient of the running
 /// averages, the change of the sum accumulated in their .grad to (1-m) * sum + m * statistic, the variance unbiased

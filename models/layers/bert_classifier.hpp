@@ -11,8 +11,8 @@ struct bert_classifier_options {
   double dropout = 0;  ///< of the pooled vector
 };
 
-/// Masked tokens f32[samples, tokens, width + 1] (masked_tokens.hpp) -> f32[samples, classes]: the first token's vector,
-/// pooled (a linear map and tanh), then classified.
+/// Masked tokens f32[samples, tokens, width + 1] (masked_tokens.hpp) -> f32[samples, classes]: the first token's
+/// vector, pooled (a linear map and tanh), then classified.
 class bert_classifier final : public layer {
  public:
   explicit bert_classifier(const bert_classifier_options& options);

@@ -12,8 +12,8 @@ struct embedding_options {
   double dropout = 0;
 };
 
-/// i64[samples, tokens] -> f32[samples, tokens, width]: wte.weight[id] + wpe.weight[position], then dropout. Of samples that
-/// hold several records: i64[samples, 2, tokens] -> f32[samples, tokens, width + 1] (packed_tokens.hpp).
+/// i64[samples, tokens] -> f32[samples, tokens, width]: wte.weight[id] + wpe.weight[position], then dropout. Of samples
+/// that hold several records: i64[samples, 2, tokens] -> f32[samples, tokens, width + 1] (packed_tokens.hpp).
 class embedding final : public layer {
  public:
   explicit embedding(const embedding_options& options);

@@ -25,8 +25,8 @@ parameter_spec linear_parameter(std::string name, std::int64_t out, std::int64_t
 at::Tensor linear_map(std::span<const at::Tensor> parameters, linear_place place, const at::Tensor& x,
                       const layer_context& context);
 
-/// x W + b over the last dimension of [samples, tokens, in], W [in, out], the bias after the weight, with what the context
-/// adds to that weight. The layer's parameters() mark it linear_weight::in_out.
+/// x W + b over the last dimension of [samples, tokens, in], W [in, out], the bias after the weight, with what the
+/// context adds to that weight. The layer's parameters() mark it linear_weight::in_out.
 at::Tensor linear_map_in_out(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
                              const layer_context& context);
 

@@ -36,8 +36,8 @@ struct llama_block_options {
   bool fused = false;         ///< one linear map to queries, keys and values, and one to gate and up (Phi-3)
 };
 
-/// f32[samples, tokens, width] -> the same, or width + 1 (packed_tokens.hpp). Weights are [out, in] as in Hugging Face's
-/// checkpoints. No dropout.
+/// f32[samples, tokens, width] -> the same, or width + 1 (packed_tokens.hpp). Weights are [out, in] as in Hugging
+/// Face's checkpoints. No dropout.
 class llama_block final : public layer {
  public:
   explicit llama_block(const llama_block_options& options);

@@ -14,9 +14,9 @@ struct resnet_block_options {
   bool stride_at_once = false;  ///< of a bottleneck: its first convolution has the stride (version 1)
 };
 
-/// f32[samples, in, height, width] -> f32[samples, out, ceil(height / stride), ceil(width / stride)]: convolutions, each
-/// with batch norm, with ReLU between them, plus the input or, where the shapes differ, its 1x1 convolution with batch
-/// norm, and ReLU. Parameters "layer.{j}." and "shortcut.".
+/// f32[samples, in, height, width] -> f32[samples, out, ceil(height / stride), ceil(width / stride)]: convolutions,
+/// each with batch norm, with ReLU between them, plus the input or, where the shapes differ, its 1x1 convolution with
+/// batch norm, and ReLU. Parameters "layer.{j}." and "shortcut.".
 class resnet_block final : public layer {
  public:
   explicit resnet_block(const resnet_block_options& options);

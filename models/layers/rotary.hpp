@@ -44,7 +44,8 @@ class rotary {
   double magnitude_;
 };
 
-/// x [samples, heads, tokens, size of a head] with the features of the turns' pairs rotated, its first ones; the same shape.
+/// x [samples, heads, tokens, size of a head] with the features of the turns' pairs rotated, its first ones; the same
+/// shape.
 at::Tensor rotated(const at::Tensor& x, const rotary_turns& turns);
 
 }  // namespace hydra

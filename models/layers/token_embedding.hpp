@@ -13,8 +13,8 @@ struct token_embedding_options {
   std::int64_t padding = -1;  ///< id whose vector is not trained here; negative: none
 };
 
-/// i64[samples, tokens] -> f32[samples, tokens, width]: scale * embed_tokens.weight[id]. Of samples that hold several records:
-/// i64[samples, 2, tokens] -> f32[samples, tokens, width + 1] (packed_tokens.hpp).
+/// i64[samples, tokens] -> f32[samples, tokens, width]: scale * embed_tokens.weight[id]. Of samples that hold several
+/// records: i64[samples, 2, tokens] -> f32[samples, tokens, width + 1] (packed_tokens.hpp).
 class token_embedding final : public layer {
  public:
   explicit token_embedding(const token_embedding_options& options);

@@ -15,8 +15,8 @@ struct transformer_block_options {
   double eps = 1e-5;        ///< of the norms
 };
 
-/// f32[samples, tokens, width] -> the same, or width + 1 (packed_tokens.hpp). Pre-LN, causal attention, MLP of 4*width with tanh GELU. Weights are
-/// [in, out] as in Hugging Face's checkpoints of GPT-2.
+/// f32[samples, tokens, width] -> the same, or width + 1 (packed_tokens.hpp). Pre-LN, causal attention, MLP of 4*width
+/// with tanh GELU. Weights are [in, out] as in Hugging Face's checkpoints of GPT-2.
 class transformer_block final : public layer {
  public:
   explicit transformer_block(const transformer_block_options& options);

@@ -27,8 +27,9 @@ vit_embedding::vit_embedding(const vit_embedding_options& options) : options_(op
   require_positive("vit embedding: features", options.features);
   require_dropout("vit embedding: dropout", options.dropout);
   if (options.height % options.patch != 0 || options.width % options.patch != 0)
-    throw fault_error{fault_code::bad_input, fmt::format("vit embedding: patches of {} pixels do not tile images {} x {}",
-                                                         options.patch, options.height, options.width)};
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("vit embedding: patches of {} pixels do not tile images {} x {}", options.patch,
+                                  options.height, options.width)};
 }
 
 std::vector<parameter_spec> vit_embedding::parameters() const {

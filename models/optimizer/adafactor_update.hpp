@@ -17,9 +17,10 @@ struct factored_moment {
   std::span<float> columns;
 };
 
-/// One step of a whole parameter, as transformers' Adafactor with a given learning rate (scale_parameter = relative_step
-/// = False, no first moment); filters of a convolution are rows, where transformers' has a matrix for each two leading
-/// indices. Sums are in double and in an order that depends on the size alone, not on the number of threads.
+/// One step of a whole parameter, as transformers' Adafactor with a given learning rate (scale_parameter =
+/// relative_step = False, no first moment); filters of a convolution are rows, where transformers' has a matrix for
+/// each two leading indices. Sums are in double and in an order that depends on the size alone, not on the number of
+/// threads.
 void apply_adafactor(const adafactor_constants& constants, const matrix_size& size, std::span<float> parameters,
                      std::span<const float> gradients, const factored_moment& moment);
 

@@ -22,7 +22,8 @@ HYDRA_VECTOR_CLONES void add_loop(std::size_t n, const std::uint16_t* __restrict
 
 void check_lengths(std::span<const float> values, std::span<const std::uint16_t> rounded) {
   if (values.size() != rounded.size())
-    throw fault_error{fault_code::internal, fmt::format("{} values of fp32, {} of bf16", values.size(), rounded.size())};
+    throw fault_error{fault_code::internal,
+                      fmt::format("{} values of fp32, {} of bf16", values.size(), rounded.size())};
 }
 
 }  // namespace

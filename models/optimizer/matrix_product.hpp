@@ -2,8 +2,8 @@
 // Products of fp32 matrices on the host, whose bits depend on nothing but their operands: no BLAS, whose order of
 // addition may depend on the number of threads, on alignment and on its version.
 //
-// Each value is a sum of fused products in ascending order. Panels of columns are computed in parallel by TBB's threads,
-// each with a buffer of 64 columns.
+// Each value is a sum of fused products in ascending order. Panels of columns are computed in parallel by TBB's
+// threads, each with a buffer of 64 columns.
 
 #include <cstddef>
 #include <vector>

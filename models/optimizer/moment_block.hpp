@@ -1,6 +1,6 @@
 #pragma once
-// Moments in 8 bits, block by block, as bitsandbytes stores them (Dettmers et al. 2022, "8-bit Optimizers via Block-wise
-// Quantization").
+// Moments in 8 bits, block by block, as bitsandbytes stores them (Dettmers et al. 2022, "8-bit Optimizers via
+// Block-wise Quantization").
 
 #include <array>
 #include <cstddef>
@@ -27,8 +27,8 @@ struct block_moment {
 /// Values [begin, begin + n); `begin` is a multiple of moment_block_size.
 block_moment part_of(const block_moment& whole, std::size_t begin, std::size_t n);
 
-/// What codes stand for, ascending: create_dynamic_map of bitsandbytes. Signed: -0.993 to 1, for first moments; unsigned:
-/// 0 to 1, for second ones.
+/// What codes stand for, ascending: create_dynamic_map of bitsandbytes. Signed: -0.993 to 1, for first moments;
+/// unsigned: 0 to 1, for second ones.
 class moment_map {
  public:
   static const moment_map& of_signed();

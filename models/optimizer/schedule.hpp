@@ -10,9 +10,11 @@ enum class schedule_kind : std::uint8_t { constant, linear, cosine, wsd, cosine_
 /// Factor of the learning rate: after the warm-up
 /// * constant;
 /// * linear, cosine: along a line, or half a cosine, down to `floor` (a fraction of the rate) at the last step;
-/// * wsd (warm-up, stable, decay): constant, then along a line to `floor` at the last step, in `decay_ratio` of all steps;
-/// * cosine_restarts: `cycles` times half a cosine from the rate towards `floor`, as transformers' cosine_with_restarts, which
-///   reaches `floor` in no step: the last of the n steps of a cycle has floor + (1 - floor) * (1 + cos(pi * (n - 1) / n)) / 2;
+/// * wsd (warm-up, stable, decay): constant, then along a line to `floor` at the last step, in `decay_ratio` of all
+/// steps;
+/// * cosine_restarts: `cycles` times half a cosine from the rate towards `floor`, as transformers'
+///   cosine_with_restarts, which reaches `floor` in no step: the last of the n steps of a cycle has floor + (1 - floor)
+///   * (1 + cos(pi * (n - 1) / n)) / 2;
 /// * inverse_sqrt: sqrt(w / n) at step n (from 0) for a warm-up of w steps, and without one sqrt(10000 / (n + 10000)),
 ///   as transformers'.
 ///
@@ -30,8 +32,8 @@ struct learning_schedule {
 /// Steps of the warm-up.
 std::uint32_t warmup_steps(const learning_schedule& schedule, std::uint32_t total_steps) noexcept;
 
-/// Throws fault_error{bad_input} for a schedule that so many steps cannot hold: a warm-up longer than they are, one that
-/// reaches into the decay of wsd, more cycles of cosine_restarts than steps after it.
+/// Throws fault_error{bad_input} for a schedule that so many steps cannot hold: a warm-up longer than they are, one
+/// that reaches into the decay of wsd, more cycles of cosine_restarts than steps after it.
 void check_steps(const learning_schedule& schedule, std::uint32_t total_steps);
 
 /// Factor of the learning rate for step `step` (from 0) of `total_steps`.

@@ -18,8 +18,8 @@ namespace hydra {
 
 enum class update_kind : std::uint8_t { adamw, sgd, lion, adamw8bit, muon, adafactor };
 
-/// How muon's learning rate follows the size of a matrix, as torch.optim.Muon calls it: times sqrt(max(1, rows / columns)),
-/// or 0.2 sqrt(max(rows, columns)), with which steps are as large as adamw's.
+/// How muon's learning rate follows the size of a matrix, as torch.optim.Muon calls it: times sqrt(max(1, rows /
+/// columns)), or 0.2 sqrt(max(rows, columns)), with which steps are as large as adamw's.
 enum class rate_adjustment : std::uint8_t { original, match_rms_adamw };
 
 /// The options `optimizer = { ... }` and `schedule = { ... }` of a workload. Defaults as torch's.
@@ -94,8 +94,8 @@ update_options adamw(const adamw_options& options);
 update_options adamw8bit(const adamw_options& options);
 update_options sgd(const sgd_options& options);
 update_options lion(const lion_options& options);
-/// Muon for hidden weights of two dimensions or more (muon_update.hpp); adamw for vectors, and for the first and the last
-/// layer. Stepped on the host.
+/// Muon for hidden weights of two dimensions or more (muon_update.hpp); adamw for vectors, and for the first and the
+/// last layer. Stepped on the host.
 update_options muon(const muon_options& options);
 /// A value of state for each row and column of a matrix (adafactor_update.hpp), stepped on the host.
 update_options adafactor(const adafactor_options& options);
@@ -113,12 +113,12 @@ void validate(const learning_schedule& schedule);
 /// True if each value is stepped on its own: by devices too, with the same bits.
 bool is_elementwise(update_kind kind) noexcept;
 
-/// Moment buffers of a rule: adamw, adamw8bit and muon 2 (m, v), adafactor 2 (rows, columns), lion and sgd with momentum
-/// 1, else 0. A parameter may have no values in one of them (models/optimizer/parameter_rule.hpp).
+/// Moment buffers of a rule: adamw, adamw8bit and muon 2 (m, v), adafactor 2 (rows, columns), lion and sgd with
+/// momentum 1, else 0. A parameter may have no values in one of them (models/optimizer/parameter_rule.hpp).
 int moment_buffers(const update_options& options) noexcept;
 
-/// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
-/// Muon and adafactor step a whole parameter.
+/// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy
+/// empty). Muon and adafactor step a whole parameter.
 struct update_slices {
   std::span<float> parameters;
   std::span<const float> gradients;
@@ -143,8 +143,8 @@ void apply_update(const update_constants& constants, const update_slices& slices
 /// Optimizer step number `step` (counted from 0) of `total_steps`, every gradient multiplied by `clip_coefficient`
 /// in fp32 first (1 without clipping; always multiplied when clipping is on).
 /// adamw: the order of at::_fused_adamw_ on CPU (numerics contract, rule 9), the same for every element whatever the
-/// length; sgd: torch's definition, first step initialises momentum with the gradient. The copy is written in the same pass
-/// through memory.
+/// length; sgd: torch's definition, first step initialises momentum with the gradient. The copy is written in the same
+/// pass through memory.
 void apply_update(const update_options& options, std::uint32_t step, std::uint32_t total_steps, float clip_coefficient,
                   const update_slices& slices);
 

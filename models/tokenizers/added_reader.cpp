@@ -100,8 +100,9 @@ void add_listed(const model_config& file, std::vector<listed_token> tokens, new_
   std::ranges::sort(tokens, {}, [](const listed_token& t) { return t.token.id; });
   for (auto& [key, token] : tokens) {
     if (ids == new_ids::next && !find_token(parts, token.content) && token.id != next_id(parts))
-      file.refuse(key, fmt::format("{} is not in tokenizer.json, and would get the id {} there; make the two files agree",
-                                   in_quotes(token.content), next_id(parts)));
+      file.refuse(key,
+                  fmt::format("{} is not in tokenizer.json, and would get the id {} there; make the two files agree",
+                              in_quotes(token.content), next_id(parts)));
     add(file, key, std::move(token), parts);
   }
 }
@@ -113,9 +114,10 @@ void add_named(const named_token& named, tokenizer_parts& parts) {
   if (std::ranges::count(parts.added, content, &added_token::content) > 0) return;
   const auto in_model = parts.tokens.find(content);
   if (!in_model && named.key == "pad_token") {
-    parts.notes.push_back(fmt::format("{}: pad_token {} is not a token of the tokenizer; padding has no loss, and another token "
-                                      "fills its place",
-                                      named.file->file(), in_quotes(content)));
+    parts.notes.push_back(
+        fmt::format("{}: pad_token {} is not a token of the tokenizer; padding has no loss, and another token "
+                    "fills its place",
+                    named.file->file(), in_quotes(content)));
     return;
   }
   token.id = in_model.value_or(next_id(parts));

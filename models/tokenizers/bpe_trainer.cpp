@@ -32,8 +32,10 @@ void check(const bpe_training& o) {
   for (const std::string& token : o.special) {
     require_utf8(token);
     const auto bytes = from_alphabet(token);
-    if (token.empty() || (bytes && bytes->size() == 1)) refuse(fmt::format("\"{}\" cannot be a special token", shown(token)));
-    if (std::ranges::count(o.special, token) > 1) refuse(fmt::format("the special token \"{}\" is given twice", shown(token)));
+    if (token.empty() || (bytes && bytes->size() == 1))
+      refuse(fmt::format("\"{}\" cannot be a special token", shown(token)));
+    if (std::ranges::count(o.special, token) > 1)
+      refuse(fmt::format("the special token \"{}\" is given twice", shown(token)));
   }
 }
 

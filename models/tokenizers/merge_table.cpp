@@ -112,8 +112,8 @@ void merge_by_queue(const merge_table& table, std::vector<std::uint32_t>& symbol
     const candidate next = queue.top();
     queue.pop();
     const std::uint32_t behind = word.after[next.at];
-    const bool stands =
-        word.ids[next.at] != absorbed && behind != absorbed && pair_of(word.ids[next.at], word.ids[behind]) == next.pair;
+    const bool stands = word.ids[next.at] != absorbed && behind != absorbed &&
+                        pair_of(word.ids[next.at], word.ids[behind]) == next.pair;
     if (!stands) continue;
     word.join(next.at, next.merged);
     offer(next.at);

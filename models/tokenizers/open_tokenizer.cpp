@@ -88,9 +88,10 @@ std::optional<std::string> note_on_lone_settings(const fs::path& folder) {
                                  "special_tokens_map.json", "tokenizer_config.json"})
     if (fs::exists(folder / name)) names.emplace_back(name);
   if (names.empty()) return std::nullopt;
-  return fmt::format("{}: Hydra does not read {}: there is no tokenizer beside the adapter, and that of its base has settings "
-                     "of its own",
-                     folder.string(), listed_names(names));
+  return fmt::format(
+      "{}: Hydra does not read {}: there is no tokenizer beside the adapter, and that of its base has settings "
+      "of its own",
+      folder.string(), listed_names(names));
 }
 
 }  // namespace hydra

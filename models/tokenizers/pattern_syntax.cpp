@@ -37,8 +37,9 @@ class translation {
 
  private:
   [[noreturn]] void refuse(std::string_view why) const {
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("the pattern \"{}\": {} at character {}, which Hydra does not read", shown(in_), why, at_)};
+    throw fault_error{
+        fault_code::bad_input,
+        fmt::format("the pattern \"{}\": {} at character {}, which Hydra does not read", shown(in_), why, at_)};
   }
 
   bool ahead(std::string_view text) const { return in_.substr(at_).starts_with(text); }

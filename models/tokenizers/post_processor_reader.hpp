@@ -6,9 +6,9 @@
 
 namespace hydra {
 
-/// Reads parts.special.before and .after. TemplateProcessing for a single text, BertProcessing, RobertaProcessing, ByteLevel
-/// (which adds nothing), a Sequence with at most one that adds tokens, or none. Throws fault_error{bad_input} with file and
-/// key for others, and for an id that no token has.
+/// Reads parts.special.before and .after. TemplateProcessing for a single text, BertProcessing, RobertaProcessing,
+/// ByteLevel (which adds nothing), a Sequence with at most one that adds tokens, or none. Throws fault_error{bad_input}
+/// with file and key for others, and for an id that no token has.
 void read_post_processor(const model_config& file, tokenizer_parts& parts);
 
 }  // namespace hydra

@@ -95,7 +95,8 @@ token_table tokens_of(const sp::SentencePieceProcessor& model, const std::string
   return tokens;
 }
 
-/// Control symbols are special tokens: the library neither finds them in a text nor writes them, transformers does both.
+/// Control symbols are special tokens: the library neither finds them in a text nor writes them, transformers does
+/// both.
 void recognise_control(const sp::SentencePieceProcessor& model, tokenizer_parts& parts) {
   for (int id = 0; id < model.GetPieceSize(); ++id) {
     const auto added = static_cast<std::uint32_t>(id);

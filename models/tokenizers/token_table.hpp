@@ -26,8 +26,8 @@ class token_table {
   token_table(token_table&&) = default;
   token_table& operator=(token_table&&) = default;
 
-  /// A table has an entry for each id up to its largest, and so have those that are made of it: a file must not decide how
-  /// much memory they take. Four times the largest vocabulary that was seen.
+  /// A table has an entry for each id up to its largest, and so have those that are made of it: a file must not decide
+  /// how much memory they take. Four times the largest vocabulary that was seen.
   static constexpr std::uint64_t largest_id = (1u << 22) - 1;
 
   /// An error text if the token or its id is already part of another pair or the id is too large; then nothing was

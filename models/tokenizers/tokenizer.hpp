@@ -69,15 +69,15 @@ struct tokenizer_choice {
   friend bool operator==(const tokenizer_choice&, const tokenizer_choice&) = default;
 };
 
-/// Opens a tokenizer; every byte is a token if no file is given. Throws fault_error{bad_input} naming the file and what is
-/// wrong in it; and if tokens are added to one that is not a tokenizer.json.
+/// Opens a tokenizer; every byte is a token if no file is given. Throws fault_error{bad_input} naming the file and what
+/// is wrong in it; and if tokens are added to one that is not a tokenizer.json.
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
 
 /// Whether a folder has one of the files that open_tokenizer() searches there.
 bool has_tokenizer(const std::filesystem::path& folder);
 
-/// For the user, of the folder of an adapter: settings and templates of texts that are there without a tokenizer, which is
-/// then its base's. Nothing if there are none.
+/// For the user, of the folder of an adapter: settings and templates of texts that are there without a tokenizer, which
+/// is then its base's. Nothing if there are none.
 std::optional<std::string> note_on_lone_settings(const std::filesystem::path& folder);
 
 }  // namespace hydra

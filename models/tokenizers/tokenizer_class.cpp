@@ -40,7 +40,8 @@ std::string named_class(const tokenizer_settings& settings) {
   return name == "PreTrainedTokenizer" ? std::string{follows_file} : name;
 }
 
-/// Parts as the class makes them; the keys of "model" that are not its vocabulary. More than one: forms that do the same.
+/// Parts as the class makes them; the keys of "model" that are not its vocabulary. More than one: forms that do the
+/// same.
 using made_forms = std::vector<json>;
 
 json one_form(json normalizer, json words, json model) {

@@ -45,8 +45,8 @@ void add_extra(const model_config& file, std::vector<named_token>& all) {
   }
 }
 
-/// Not of the source: what it says is not part of the tokenizer's identity. Beside a file that is named alone it may be that of
-/// another program: then it says nothing.
+/// Not of the source: what it says is not part of the tokenizer's identity. Beside a file that is named alone it may be
+/// that of another program: then it says nothing.
 std::optional<model_config> config_if_there(const std::filesystem::path& folder) try {
   const model_config config = model_config::read(folder / "config.json");
   json names = json::object();

@@ -38,9 +38,9 @@ struct named_token {
 
 tokenizer_settings read_settings(tokenizer_source& source, const std::filesystem::path& folder);
 
-/// All tokens that are named, in the order in which transformers adds those that the tokenizer does not have: bos_token and the
-/// other usual ones, other keys "..._token", extra_special_tokens or else additional_special_tokens. They live as long as the
-/// settings.
+/// All tokens that are named, in the order in which transformers adds those that the tokenizer does not have: bos_token
+/// and the other usual ones, other keys "..._token", extra_special_tokens or else additional_special_tokens. They live
+/// as long as the settings.
 std::vector<named_token> named_tokens(const tokenizer_settings& settings);
 
 /// Of a token that is named; empty if it is neither a text nor a table with one.

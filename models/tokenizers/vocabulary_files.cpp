@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 // transformers' classes with the words that are made here.
 constexpr std::array<std::string_view, 2> gpt2_classes{"CodeGenTokenizer", "GPT2Tokenizer"};
 /// Of these a text begins with the token cls_token and ends with sep_token.
-constexpr std::array<std::string_view, 6> roberta_classes{"BartTokenizer",       "DebertaTokenizer", "LEDTokenizer",
-                                                          "LongformerTokenizer", "MvpTokenizer",     "RobertaTokenizer"};
+constexpr std::array<std::string_view, 6> roberta_classes{
+    "BartTokenizer", "DebertaTokenizer", "LEDTokenizer", "LongformerTokenizer", "MvpTokenizer", "RobertaTokenizer"};
 constexpr std::array<std::string_view, 13> bert_classes{
     "BertTokenizer",       "ConvBertTokenizer",  "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer",
     "DPRReaderTokenizer",  "DistilBertTokenizer", "ElectraTokenizer",          "FunnelTokenizer",

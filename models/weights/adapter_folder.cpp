@@ -168,29 +168,31 @@ bool has_in_out(const chain& model) {
 }
 
 std::string config_text(const chain& model, const lora_options& o, const fs::path& base) {
-  const json config{{"alpha_pattern", o.alpha_of},
-                    {"base_model_name_or_path", base.string()},
-                    {"bias", name_of(o.biases)},
-                    {"fan_in_fan_out", has_in_out(model)},
-                    {"inference_mode", true},
-                    {"init_lora_weights", true},
-                    {"lora_alpha", o.full_alpha()},
-                    {"lora_dropout", o.dropout},
-                    {"modules_to_save", o.also_train.empty() ? json{} : json(written_saved_modules(model, o.also_train))},
-                    {"peft_type", "LORA"},
-                    {"r", o.rank},
-                    {"rank_pattern", o.rank_of},
-                    {"target_modules", named_targets(model, o)},
-                    {task_key, task_of(architecture_of(model), o)},
-                    {"use_dora", o.magnitudes},
-                    {"use_rslora", o.rank_scaled}};
+  const json config{
+      {"alpha_pattern", o.alpha_of},
+      {"base_model_name_or_path", base.string()},
+      {"bias", name_of(o.biases)},
+      {"fan_in_fan_out", has_in_out(model)},
+      {"inference_mode", true},
+      {"init_lora_weights", true},
+      {"lora_alpha", o.full_alpha()},
+      {"lora_dropout", o.dropout},
+      {"modules_to_save", o.also_train.empty() ? json{} : json(written_saved_modules(model, o.also_train))},
+      {"peft_type", "LORA"},
+      {"r", o.rank},
+      {"rank_pattern", o.rank_of},
+      {"target_modules", named_targets(model, o)},
+      {task_key, task_of(architecture_of(model), o)},
+      {"use_dora", o.magnitudes},
+      {"use_rslora", o.rank_scaled}};
   return json_text(config, 2) + "\n";
 }
 
 /// In PEFT the own parameters of an adapted module, unlike its magnitudes, are those of its "base_layer".
 std::string peft_name(const std::string& stored, const std::vector<std::string>& adapted) {
   const std::size_t dot = std::min(stored.rfind('.'), stored.size());
-  const bool is_own = stored != magnitude_name(stored) && std::ranges::find(adapted, stored.substr(0, dot)) != adapted.end();
+  const bool is_own =
+      stored != magnitude_name(stored) && std::ranges::find(adapted, stored.substr(0, dot)) != adapted.end();
   return fmt::format("base_model.model.{}{}{}", stored.substr(0, dot), is_own ? ".base_layer" : "", stored.substr(dot));
 }
 
@@ -227,16 +229,18 @@ void add_rows(embedding_changes& changes, const parameter_spec& p, const replace
 }
 
 /// PEFT computes a tied head with changed rows without its bias.
-std::vector<std::string> notes_on_bias(const chain& adapted, const embedding_changes& changes, const std::string& file) {
+std::vector<std::string> notes_on_bias(const chain& adapted, const embedding_changes& changes,
+                                       const std::string& file) {
   std::vector<std::string> notes;
   const bool has_rows = std::ranges::any_of(
       changes, [](const auto& change) { return std::holds_alternative<replaced_rows>(change.second); });
   for (std::size_t i = 0; has_rows && i < adapted.size(); ++i)
     for (const parameter_spec& p : adapted.parameters(i))
       if (has_row_per_token(p.name) && p.shape.size() == 1)
-        notes.push_back(fmt::format("{}: trainable_token_indices: until it is merged, peft computes the tied head without its "
-                                    "bias, {}; Hydra computes with it",
-                                    file, adapted.stored_name(p.name)));
+        notes.push_back(
+            fmt::format("{}: trainable_token_indices: until it is merged, peft computes the tied head without its "
+                        "bias, {}; Hydra computes with it",
+                        file, adapted.stored_name(p.name)));
   return notes;
 }
 
@@ -262,14 +266,17 @@ bool adapter_folder::check_base(const weight_source& weights) const {
   if (trained_on.empty()) trained_on = now;
   if (trained_on.empty() || trained_on == weights.identity()) return !trained_on.empty();
   if (now == weights.identity())
-    refuse(fmt::format("{} is an adapter of other weights than its base has now: {}, which {} of {} names. Put the files there "
-                       "that it was trained on, or train it anew",
-                       tensors_->folder().string(), weights.files(), base_name_key, config_file));
-  refuse(fmt::format(
-      "{} is an adapter of another base, {}: its weights differ from those that the model starts from, as those of a copy in "
-      "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; for another base, "
-      "the adapter has to be trained anew",
-      tensors_->folder().string(), shown(base_.string()), shown(base_.string())));
+    refuse(fmt::format(
+        "{} is an adapter of other weights than its base has now: {}, which {} of {} names. Put the files there "
+        "that it was trained on, or train it anew",
+        tensors_->folder().string(), weights.files(), base_name_key, config_file));
+  refuse(
+      fmt::format("{} is an adapter of another base, {}: its weights differ from those that the model starts from, as "
+                  "those of a copy in "
+                  "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; "
+                  "for another base, "
+                  "the adapter has to be trained anew",
+                  tensors_->folder().string(), shown(base_.string()), shown(base_.string())));
 }
 
 embedding_changes adapter_folder::changes_in(const chain& model) const {
@@ -290,15 +297,17 @@ embedding_changes adapter_folder::changes_in(const chain& model) const {
   return changes;
 }
 
-void adapter_folder::require_plain_embedding(const chain& model, const std::string& weight, const std::string& module) const {
+void adapter_folder::require_plain_embedding(const chain& model, const std::string& weight,
+                                             const std::string& module) const {
   const std::string file = (tensors_->folder() / config_file).string();
   if (common_.magnitudes)
     refuse(fmt::format("{}: use_dora: true is not supported for {}, an embedding; {}", file, module, merge_by_peft));
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
       if (p.tied_to == weight)
-        refuse(fmt::format("{}: target_modules names {}, which shares its weight with {} (tied), which is not supported; {}",
-                           file, module, module_of(model, p), merge_by_peft));
+        refuse(fmt::format(
+            "{}: target_modules names {}, which shares its weight with {} (tied), which is not supported; {}", file,
+            module, module_of(model, p), merge_by_peft));
 }
 
 chain adapter_folder::adapt(chain model) const {
@@ -323,16 +332,19 @@ chain adapter_folder::adapt(chain model) const {
   const auto weights = std::make_shared<adapter_weights>(tensors_, adapted, changes);
   adapted.begin_with(weights);
   if (!is_known && !base_.empty())
-    adapted.note(fmt::format("{}: {}: \"{}\" is not a checkpoint on this machine: whether the adapter was trained on the weights "
-                             "that the model starts from is not known",
-                             file, base_name_key, shown(base_.string())));
+    adapted.note(fmt::format(
+        "{}: {}: \"{}\" is not a checkpoint on this machine: whether the adapter was trained on the weights "
+        "that the model starts from is not known",
+        file, base_name_key, shown(base_.string())));
   if (const std::string kind = architecture_of(adapted); !is_task_of(task_, kind))
-    adapted.note(fmt::format("{}: {} = \"{}\" is not used: it is a task of other models than the {} that the adapter is added "
-                             "to",
-                             file, task_key, shown(task_), kind));
+    adapted.note(
+        fmt::format("{}: {} = \"{}\" is not used: it is a task of other models than the {} that the adapter is added "
+                    "to",
+                    file, task_key, shown(task_), kind));
   std::vector<std::string> modules = adapted_modules(adapted);
   modules.insert(modules.end(), embeddings.begin(), embeddings.end());
-  for (const auto& notes : {notes_, targets_.unused_patterns(modules), notes_on_bias(adapted, changes, file), weights->notes()})
+  for (const auto& notes :
+       {notes_, targets_.unused_patterns(modules), notes_on_bias(adapted, changes, file), weights->notes()})
     for (const std::string& note : notes) adapted.note(note);
   return adapted;
 }

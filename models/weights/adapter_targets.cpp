@@ -51,8 +51,8 @@ std::optional<std::vector<std::int64_t>> layers_of(const model_config& config) {
   return layers.empty() ? std::nullopt : std::optional{std::move(layers)};  // for PEFT an empty list is none
 }
 
-/// Patterns of names of modules with the number of a layer. An empty text, too, means any list of layers; that is not the
-/// first part of a name.
+/// Patterns of names of modules with the number of a layer. An empty text, too, means any list of layers; that is not
+/// the first part of a name.
 std::vector<module_pattern> layer_lists_of(const model_config& config) {
   const char* const key = "layers_pattern";
   const bool is_text = config.has(key) && config.content().at(key).is_string();
@@ -119,7 +119,8 @@ adapter_targets::number_list adapter_targets::numbers_of(const model_config& con
   number_list numbers;
   const auto table = config.table(key);
   if (!table) return numbers;
-  const auto ordered = parse_ordered_json(read_text(config.file(), text_kind::settings));  // `config` has lost the order
+  const auto ordered =
+      parse_ordered_json(read_text(config.file(), text_kind::settings));  // `config` has lost the order
   for (const auto& [name, value] : ordered.at(key).items())
     numbers.push_back(
         {name, module_pattern{fmt::format("(?:.*\\.)?(?:{})", name), place_of(config, key)}, read(*table, name)});
@@ -164,8 +165,8 @@ void adapter_targets::require_adaptable(const chain& model, const std::vector<st
                                         const std::vector<std::string>& embeddings) const {
   const std::vector<std::string> known = adaptable_modules(model, saved);
   if (chosen.empty() && !embeddings.empty())
-    refuse_key(targets_key, fmt::format("names {} and no linear map: nothing would be trained; {}", listed_names(embeddings),
-                                        merge_by_peft));
+    refuse_key(targets_key, fmt::format("names {} and no linear map: nothing would be trained; {}",
+                                        listed_names(embeddings), merge_by_peft));
   if (chosen.empty())
     refuse_key(targets_key, fmt::format("names no module of the model, which has modules such as {}",
                                         known.empty() ? modules_of(model).front() : known.front()));
@@ -200,7 +201,8 @@ lora_options adapter_targets::of_module(const std::string& module, lora_options 
   return common;
 }
 
-lora_options adapter_targets::in(const chain& model, lora_options common, const std::vector<std::string>& embeddings) const {
+lora_options adapter_targets::in(const chain& model, lora_options common,
+                                 const std::vector<std::string>& embeddings) const {
   std::vector<std::string> chosen = chosen_in(model);
   const auto is_other = [&](const std::string& module) {
     return is_left_out(module) || std::ranges::find(embeddings, module) != embeddings.end();

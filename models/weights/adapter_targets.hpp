@@ -34,16 +34,17 @@ class adapter_targets {
   /// alpha_pattern. Throws fault_error{bad_input} with file and key.
   explicit adapter_targets(const model_config& config);
 
-  /// Whether PEFT adapts a module of this full name, if it is of a kind that "all-linear" leaves out, as embeddings are.
+  /// Whether PEFT adapts a module of this full name, if it is of a kind that "all-linear" leaves out, as embeddings
+  /// are.
   bool names(const std::string& module) const;
 
   /// `common` with the rank and the alpha of a module.
   lora_options of_module(const std::string& module, lora_options common) const;
 
-  /// `common` with targets, also_train, rank_of and alpha_of, but for `embeddings`, to which the adapter adds otherwise. Names
-  /// are as they are in the file where these alone decide as Hydra reads them, else full ones. Throws fault_error{bad_input}
-  /// with file and key if no other module of the model is a target, or one is that Hydra cannot adapt, or a pattern cannot be
-  /// searched.
+  /// `common` with targets, also_train, rank_of and alpha_of, but for `embeddings`, to which the adapter adds
+  /// otherwise. Names are as they are in the file where these alone decide as Hydra reads them, else full ones. Throws
+  /// fault_error{bad_input} with file and key if no other module of the model is a target, or one is that Hydra cannot
+  /// adapt, or a pattern cannot be searched.
   lora_options in(const chain& model, lora_options common, const std::vector<std::string>& embeddings) const;
 
   /// Sentences about entries of rank_pattern and alpha_pattern that match none of the adapted modules, by full name.

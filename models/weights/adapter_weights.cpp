@@ -60,7 +60,8 @@ bool has_more_rows(const hub_tensor& t, const parameter_spec& p) {
          std::equal(stored.begin() + 1, stored.end(), own.begin() + 1);
 }
 
-adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& adapted, embedding_changes changes)
+adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& adapted,
+                                 embedding_changes changes)
     : tensors_(std::move(tensors)),
       base_(adapted.weights()),
       identity_(tensors_->identity()),

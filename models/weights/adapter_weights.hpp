@@ -22,8 +22,9 @@ using embedding_changes = std::map<std::string, embedding_change, std::less<>>;
 /// The stored values, and those of the base for what is not stored.
 class adapter_weights final : public weight_source {
  public:
-  /// `adapted`: what adapt() makes, with the weights of the base. `changes`: of its embeddings. Throws fault_error{bad_input}
-  /// with file and tensor: one that is missing, is of another shape, or belongs to nothing in the chain.
+  /// `adapted`: what adapt() makes, with the weights of the base. `changes`: of its embeddings. Throws
+  /// fault_error{bad_input} with file and tensor: one that is missing, is of another shape, or belongs to nothing in
+  /// the chain.
   adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& adapted, embedding_changes changes);
 
   bool read(const parameter_spec& p, std::span<float> values) const override;

@@ -17,13 +17,16 @@ namespace {
 
 constexpr const char* tokens_key = "trainable_token_indices";
 
-std::string half_name(const std::string& module, char which) { return fmt::format("{}.lora_embedding_{}", module, which); }
+std::string half_name(const std::string& module, char which) {
+  return fmt::format("{}.lora_embedding_{}", module, which);
+}
 
 void require_fits(const hub_tensor& t, const std::vector<std::int64_t>& shape) {
   if (t.tensor.shape != shape || !widens_to_f32(t.tensor.type))
-    refuse_tensor(t, fmt::format("is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter belongs to another model, or "
-                                 "adapter_config.json is",
-                                 to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", ")));
+    refuse_tensor(t,
+                  fmt::format("is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter belongs to another model, or "
+                              "adapter_config.json is",
+                              to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", ")));
 }
 
 const hub_tensor& half_of(const hub_tensors& stored, const std::string& module, char which,
@@ -92,8 +95,9 @@ std::optional<replaced_rows> trainable_tokens::rows_in(const hub_tensors& stored
   require_fits(*t, {std::ssize(tokens), p.shape[1]});
   const auto other = std::ranges::find_if(tokens, [&](std::int64_t token) { return token < 0 || token >= p.shape[0]; });
   if (other != tokens.end())
-    refuse(fmt::format("{}: {}: names token {}; {} has {} tokens. chain = {{ from = \"...\", tokens = [\"...\"] }} adds tokens",
-                       file_, tokens_key, *other, module, p.shape[0]));
+    refuse(fmt::format(
+        "{}: {}: names token {}; {} has {} tokens. chain = {{ from = \"...\", tokens = [\"...\"] }} adds tokens", file_,
+        tokens_key, *other, module, p.shape[0]));
   return replaced_rows{t, tokens};
 }
 
@@ -101,9 +105,10 @@ void trainable_tokens::require_all(const std::vector<std::pair<std::string, repl
   for (const auto& [name, tokens] : tokens_) {
     const auto is_it = [&](const auto& r) { return r.first.ends_with(name) && r.second.tokens == tokens; };
     if (std::ranges::none_of(rows, is_it))
-      refuse(fmt::format("{}: {}: the adapter has no rows of {} that Hydra knows, which are those of token embeddings and of "
-                         "heads that are not tied; {}",
-                         file_, tokens_key, name.empty() ? "the embedding" : shown(name), merge_by_peft));
+      refuse(fmt::format(
+          "{}: {}: the adapter has no rows of {} that Hydra knows, which are those of token embeddings and of "
+          "heads that are not tied; {}",
+          file_, tokens_key, name.empty() ? "the embedding" : shown(name), merge_by_peft));
   }
 }
 

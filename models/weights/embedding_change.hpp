@@ -1,6 +1,6 @@
 #pragma once
-// What an adapter of PEFT changes in an embedding or a head over tokens: a map of low rank that is added to it (LoRA on an
-// embedding), or the rows of some tokens (trainable_token_indices).
+// What an adapter of PEFT changes in an embedding or a head over tokens: a map of low rank that is added to it (LoRA on
+// an embedding), or the rows of some tokens (trainable_token_indices).
 
 #include "models/layer.hpp"
 #include "models/weights/hub_tensors.hpp"
@@ -33,8 +33,8 @@ struct replaced_rows {
 
 using embedding_change = std::variant<added_rows, replaced_rows>;
 
-/// Throws fault_error{bad_input} for a tensor of an adapter whose vocabulary has `more` tokens than the model, which needs the
-/// given shape: with the keys that add them.
+/// Throws fault_error{bad_input} for a tensor of an adapter whose vocabulary has `more` tokens than the model, which
+/// needs the given shape: with the keys that add them.
 [[noreturn]] void refuse_more_tokens(const hub_tensor& t, const std::vector<std::int64_t>& shape, std::int64_t more);
 
 /// trainable_token_indices of an adapter_config.json.
@@ -43,11 +43,13 @@ class trainable_tokens {
   /// Throws fault_error{bad_input} with file and key.
   explicit trainable_tokens(const model_config& config);
 
-  /// The rows of `module` with the weight `p`; empty if the adapter has none for it. Throws fault_error{bad_input} with the
-  /// file: rows of another shape, of tokens that are not named, or of such as the model does not have.
-  std::optional<replaced_rows> rows_in(const hub_tensors& stored, const std::string& module, const parameter_spec& p) const;
+  /// The rows of `module` with the weight `p`; empty if the adapter has none for it. Throws fault_error{bad_input} with
+  /// the file: rows of another shape, of tokens that are not named, or of such as the model does not have.
+  std::optional<replaced_rows> rows_in(const hub_tensors& stored, const std::string& module,
+                                       const parameter_spec& p) const;
 
-  /// Throws fault_error{bad_input} with the file if a module that it names has no such rows in `rows`, which are by full name.
+  /// Throws fault_error{bad_input} with the file if a module that it names has no such rows in `rows`, which are by
+  /// full name.
   void require_all(const std::vector<std::pair<std::string, replaced_rows>>& rows) const;
 
  private:

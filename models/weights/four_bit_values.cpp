@@ -61,8 +61,8 @@ void decode_part(const four_bit_values& from, std::size_t i, std::span<float> to
 void check_sizes(const four_bit_values& from, std::size_t values) {
   const std::size_t blocks = (values + from.block - 1) / from.block;
   if (from.codes.size() != (values + 1) / 2 || from.scales.size() != blocks * (from.nested ? 1 : sizeof(float)))
-    throw fault_error{fault_code::internal, fmt::format("{} values in 4 bits with {} bytes of codes and {} of scales", values,
-                                                        from.codes.size(), from.scales.size())};
+    throw fault_error{fault_code::internal, fmt::format("{} values in 4 bits with {} bytes of codes and {} of scales",
+                                                        values, from.codes.size(), from.scales.size())};
 }
 
 /// Calls `decode(begin, count)`, which returns how many values are not finite, for each part, and adds these up.

@@ -39,9 +39,9 @@ struct four_bit_values {
   std::optional<nested_scales> nested{};
 };
 
-/// Writes table_of()[code] * scale, the products in fp32 with which bitsandbytes' gemm_4bit computes (its dequantize_4bit then
-/// rounds them to the type that the weight had before it was quantised). Otherwise as widen_mapped() of stored_values.hpp:
-/// uses all cores, releases what was read, returns how many values are not finite.
+/// Writes table_of()[code] * scale, the products in fp32 with which bitsandbytes' gemm_4bit computes (its
+/// dequantize_4bit then rounds them to the type that the weight had before it was quantised). Otherwise as
+/// widen_mapped() of stored_values.hpp: uses all cores, releases what was read, returns how many values are not finite.
 std::size_t widen_mapped(const four_bit_values& from, std::span<float> to);
 
 /// Gets some of the values, of which the first is the `begin`-th.

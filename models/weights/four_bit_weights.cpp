@@ -19,14 +19,15 @@
 namespace hydra {
 namespace {
 
-constexpr std::string_view scales_suffix = ".absmax", table_suffix = ".quant_map", nested_scales_suffix = ".nested_absmax",
-                           nested_table_suffix = ".nested_quant_map", nf4_suffix = ".quant_state.bitsandbytes__nf4",
-                           fp4_suffix = ".quant_state.bitsandbytes__fp4";
+constexpr std::string_view scales_suffix = ".absmax", table_suffix = ".quant_map",
+                           nested_scales_suffix = ".nested_absmax", nested_table_suffix = ".nested_quant_map",
+                           nf4_suffix = ".quant_state.bitsandbytes__nf4", fp4_suffix = ".quant_state.bitsandbytes__fp4";
 /// A suffix that another one ends with comes after it.
 constexpr std::array<std::string_view, 6> part_suffixes{nested_scales_suffix, nested_table_suffix, scales_suffix,
                                                         table_suffix,         nf4_suffix,          fp4_suffix};
 constexpr const char* quantised_again =
-    "The weight is quantised to 4 bits by bitsandbytes: save it again by transformers, or take the checkpoint in 16 bits "
+    "The weight is quantised to 4 bits by bitsandbytes: save it again by transformers, or take the checkpoint in 16 "
+    "bits "
     "that it was made of, with base = \"nf4\" if 4 bits are wanted";
 
 /// What is stored beside a weight, by suffix.
@@ -81,7 +82,8 @@ class quantised_weight {
         .codes = packed_.tensor.data,
         .scales = bytes_of_part(scales_suffix, nested ? stored_type::u8 : stored_type::f32, blocks),
         .nested = nested ? std::optional{nested_of(blocks)} : std::nullopt};
-    if (const auto unknown = state_.unread(); !unknown.empty()) state_.refuse(unknown.front(), "is not a key that Hydra knows");
+    if (const auto unknown = state_.unread(); !unknown.empty())
+      state_.refuse(unknown.front(), "is not a key that Hydra knows");
     return {packed_.file, packed_.name, {stored_type::u8, shape, packed_.tensor.data}, values};
   }
 
@@ -98,19 +100,21 @@ class quantised_weight {
 
   const hub_tensor& part(std::string_view suffix) const {
     const auto found = parts_.find(suffix);
-    if (found == parts_.end()) refuse_tensor(packed_, fmt::format("{}{} is missing beside it", shown(packed_.name), suffix));
+    if (found == parts_.end())
+      refuse_tensor(packed_, fmt::format("{}{} is missing beside it", shown(packed_.name), suffix));
     return found->second;
   }
 
   std::span<const std::byte> bytes_of_part(std::string_view suffix, stored_type type, std::size_t elements) const {
     const hub_tensor& t = part(suffix);
     if (t.tensor.type != type || t.tensor.data.size() != elements * width_of(type))
-      refuse_tensor(t, fmt::format("is {} [{}]; {} [{}] is needed", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
-                                   to_string(type), elements));
+      refuse_tensor(t, fmt::format("is {} [{}]; {} [{}] is needed", to_string(t.tensor.type),
+                                   fmt::join(t.tensor.shape, ", "), to_string(type), elements));
     return t.tensor.data;
   }
 
-  /// How many values there are. They may be packed as numbers of any type (bnb_4bit_quant_storage): only the bytes matter.
+  /// How many values there are. They may be packed as numbers of any type (bnb_4bit_quant_storage): only the bytes
+  /// matter.
   std::size_t count_of(const std::vector<std::int64_t>& shape) const {
     const auto values = bytes_of(stored_type::u8, shape);
     if (!values || divided(*values, 2) != packed_.tensor.data.size())
@@ -124,7 +128,8 @@ class quantised_weight {
   void check_table() const {
     std::array<float, 16> stored{};
     std::memcpy(stored.data(), bytes_of_part(table_suffix, stored_type::f32, stored.size()).data(), sizeof stored);
-    if (stored != table_of(type_)) refuse_tensor(part(table_suffix), fmt::format("is not the table of {}", to_string(type_)));
+    if (stored != table_of(type_))
+      refuse_tensor(part(table_suffix), fmt::format("is not the table of {}", to_string(type_)));
   }
 
   bool is_nested() const {

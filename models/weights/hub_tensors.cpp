@@ -78,7 +78,8 @@ std::string_view type_of(const hub_tensor& t) {
 fs::path part_path(const fs::path& index, const std::string& tensor, const nlohmann::json& part) {
   const fs::path name = part.is_string() ? part.get<std::string>() : std::string{};
   if (name.empty() || name != name.filename())
-    refuse(index, fmt::format("weight_map: {}: {} is not a name of a file in this folder", shown(tensor), shown_json(part)));
+    refuse(index,
+           fmt::format("weight_map: {}: {} is not a name of a file in this folder", shown(tensor), shown_json(part)));
   return index.parent_path() / name;
 }
 
@@ -94,8 +95,9 @@ void require_parts(const fs::path& index, const nlohmann::json& map) {
   for (const fs::path& part : parts)
     if (kind_of(part) == fs::file_type::not_found) missing.push_back(part.filename().string());
   if (!missing.empty())
-    refuse(index, fmt::format("{} of the {} files that it names are missing in this folder: {}; get the whole checkpoint",
-                              missing.size(), parts.size(), listed_names(missing)));
+    refuse(index,
+           fmt::format("{} of the {} files that it names are missing in this folder: {}; get the whole checkpoint",
+                       missing.size(), parts.size(), listed_names(missing)));
 }
 
 /// Names of files in the folder that may hold weights.
@@ -111,10 +113,11 @@ std::vector<std::string> other_weights(const fs::path& folder) {
 
 [[noreturn]] void refuse_without_weights(const fs::path& folder, const fs::path& whole, const fs::path& index) {
   const std::vector<std::string> others = other_weights(folder);
-  refuse(folder, fmt::format("has neither {} nor {}{}; parts need their index, and weights of other formats (.bin, .gguf) have "
-                             "to be saved as safetensors first",
-                             whole.filename().string(), index.filename().string(),
-                             others.empty() ? "" : fmt::format(", only {}", listed_names(others))));
+  refuse(folder,
+         fmt::format("has neither {} nor {}{}; parts need their index, and weights of other formats (.bin, .gguf) have "
+                     "to be saved as safetensors first",
+                     whole.filename().string(), index.filename().string(),
+                     others.empty() ? "" : fmt::format(", only {}", listed_names(others))));
 }
 
 std::string wrapper_of(const std::vector<hub_tensor>& all, const std::string& known = {}) {
@@ -130,10 +133,11 @@ void verify_sums(const fs::path& folder) try {
   if (fs::exists(folder / checksum_file)) verify_listed(folder);
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::damaged) throw;
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so. (It is compared when "
-                                "weights are read, which hydra plan does not.)",
-                                e.what_happened().text, checksum_file)};
+  throw fault_error{
+      fault_code::bad_input,
+      fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so. (It is compared when "
+                  "weights are read, which hydra plan does not.)",
+                  e.what_happened().text, checksum_file)};
 }
 
 /// In a state_dict() the tensors of an adapter have its name, too: "default", unless another was given.
@@ -187,7 +191,8 @@ std::vector<hub_tensor> hub_tensors::tensors_of_index(const fs::path& index) {
   for (const auto& [name, part] : map->content().items()) {
     const fs::path path = part_path(index, name, part);
     const auto tensor = open(path).find(name);
-    if (!tensor) refuse(path, fmt::format("has no tensor {}, which {} says it has", shown(name), index.filename().string()));
+    if (!tensor)
+      refuse(path, fmt::format("has no tensor {}, which {} says it has", shown(name), index.filename().string()));
     all.push_back({path, name, *tensor});
   }
   for (const auto& [path, file] : files_)

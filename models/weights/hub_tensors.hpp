@@ -27,10 +27,10 @@ struct hub_tensor {
 /// Throws fault_error{bad_input} with the text "FILE: tensor NAME: WHY".
 [[noreturn]] void refuse_tensor(const hub_tensor& t, std::string_view why);
 
-/// The name without "base_model.model.", which adapters have; the adapter's own name "default", which those have that were
-/// saved as a state_dict(); "base_layer", which the parameters have to which an adapter adds; "modules_to_save"; and the prefix
-/// of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some checkpoints have. With the names that
-/// norms have had since 2019 (weight, bias; before: gamma, beta).
+/// The name without "base_model.model.", which adapters have; the adapter's own name "default", which those have that
+/// were saved as a state_dict(); "base_layer", which the parameters have to which an adapter adds; "modules_to_save";
+/// and the prefix of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some checkpoints
+/// have. With the names that norms have had since 2019 (weight, bias; before: gamma, beta).
 std::string canonical_name(std::string_view stored);
 
 /// Canonical names: transformers computes with the first one, and ties it to the second.
@@ -40,10 +40,11 @@ inline constexpr const char* prediction_bias = "cls.predictions.bias";
 /// Opened once; all headers are checked then, and no data are read but descriptions of weights in 4 bits. Thread-safe.
 class hub_tensors {
  public:
-  /// `stem`: of the files' names, instead of "model". What torch.compile, DistributedDataParallel and Lightning put in front of
-  /// all names ("_orig_mod.", "module.", "model.") is left out. A weight that bitsandbytes quantised to 4 bits is one tensor.
-  /// Throws fault_error{bad_input} with the file: neither of the two files exists, parts are missing or contradict the index, a
-  /// file is not a safetensors file, two tensors have the same canonical name, or what join_four_bits() refuses.
+  /// `stem`: of the files' names, instead of "model". What torch.compile, DistributedDataParallel and Lightning put in
+  /// front of all names ("_orig_mod.", "module.", "model.") is left out. A weight that bitsandbytes quantised to 4 bits
+  /// is one tensor. Throws fault_error{bad_input} with the file: neither of the two files exists, parts are missing or
+  /// contradict the index, a file is not a safetensors file, two tensors have the same canonical name, or what
+  /// join_four_bits() refuses.
   explicit hub_tensors(std::filesystem::path folder, std::string_view stem = "model");
 
   /// By any name with the same canonical name.

@@ -71,7 +71,8 @@ std::vector<std::int64_t> stored_shape(const parameter_spec& p, const hub_tensor
 std::size_t read_transposed(const hub_tensor& t, std::span<float> values) {
   const auto rows = static_cast<std::size_t>(t.tensor.shape[0]), columns = static_cast<std::size_t>(t.tensor.shape[1]);
   return widen_parts(*t.four_bits, values.size(), [&](std::size_t begin, std::span<const float> part) {
-    for (std::size_t i = 0; i < part.size(); ++i) values[(begin + i) % columns * rows + (begin + i) / columns] = part[i];
+    for (std::size_t i = 0; i < part.size(); ++i)
+      values[(begin + i) % columns * rows + (begin + i) / columns] = part[i];
   });
 }
 
@@ -145,11 +146,12 @@ class matching {
     const std::vector<std::int64_t> shape = stored_shape(p, t);
     if (t.tensor.shape != shape && !lacks_rows(t, p)) {
       if (may_be_fresh(name)) return false;
-      refuse_tensor(t, fmt::format("is [{}]; the model that config.json describes has [{}]", fmt::join(t.tensor.shape, ", "),
-                           fmt::join(shape, ", ")));
+      refuse_tensor(t, fmt::format("is [{}]; the model that config.json describes has [{}]",
+                                   fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", ")));
     }
     if (!t.four_bits && !widens_to_f32(t.tensor.type))
-      refuse_tensor(t, fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
+      refuse_tensor(t,
+                    fmt::format("is of type {}; parameters are read from F32, BF16 and F16", to_string(t.tensor.type)));
     return true;
   }
 
@@ -179,9 +181,10 @@ class matching {
     }
     if (missing.empty()) return;
     refuse_weights(tensors_.folder(),
-           fmt::format("the checkpoint lacks {} of {} tensors: {}{}{}", missing.size(), expected_.size(), listed_names(missing),
-                       left_over_.empty() ? "" : "; in their place it has " + listed_names(left_over_),
-                       heads ? advice_on(missing.front()) : ""));
+                   fmt::format("the checkpoint lacks {} of {} tensors: {}{}{}", missing.size(), expected_.size(),
+                               listed_names(missing),
+                               left_over_.empty() ? "" : "; in their place it has " + listed_names(left_over_),
+                               heads ? advice_on(missing.front()) : ""));
   }
 
   /// Those of other heads are only not used.
@@ -233,9 +236,10 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   const hub_tensor& t = *place->second;
   const auto stored = values.first(elements_of(t));
   if (const std::size_t wrong = transposed_.contains(p.name) ? read_transposed(t, stored) : read_in_order(t, stored))
-    refuse_tensor(t, fmt::format("{} of {} values are not finite: the file is damaged, or holds what a diverged training has "
-                                 "left",
-                                 wrong, stored.size()));
+    refuse_tensor(
+        t, fmt::format("{} of {} values are not finite: the file is damaged, or holds what a diverged training has "
+                       "left",
+                       wrong, stored.size()));
   if (stored.size() == values.size()) return true;
   row_sums sums{t.tensor.shape};
   sums.add(stored);

@@ -13,7 +13,8 @@
 
 namespace hydra {
 
-/// Whether a classifier, and another head that the checkpoint does not have (or has in another shape), is initialised randomly.
+/// Whether a classifier, and another head that the checkpoint does not have (or has in another shape), is initialised
+/// randomly.
 enum class hub_head : std::uint8_t { stored, fresh };
 
 /// What each parameter of a chain is in a checkpoint.
@@ -28,17 +29,17 @@ class hub_weights final : public weight_source {
  public:
   /// Parameters are mapped by chain::hub().stored_name; tied ones may be stored once or more often. Throws
   /// fault_error{bad_input} with file and tensor: a parameter that is not stored (except those of a fresh head), a
-  /// tensor of another shape, or neither in 4 bits nor of a type that fp32 holds exactly, a tensor that no parameter uses
-  /// (except buffers that follow from the configuration, and heads that the chain does not have). Tied parameters that
-  /// are stored with different values have those of the owner; matched().untied names them. `stored_tokens`: rows of the
-  /// checkpoint's embedding and head, if the model may have more.
+  /// tensor of another shape, or neither in 4 bits nor of a type that fp32 holds exactly, a tensor that no parameter
+  /// uses (except buffers that follow from the configuration, and heads that the chain does not have). Tied parameters
+  /// that are stored with different values have those of the owner; matched().untied names them. `stored_tokens`: rows
+  /// of the checkpoint's embedding and head, if the model may have more.
   hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head,
               std::int64_t stored_tokens = 0);
 
   const matched_tensors& matched() const noexcept { return matched_; }
 
-  /// Rows that are not stored are the mean of those that are, and 0 in a bias. Throws fault_error{bad_input} for values that
-  /// are not finite, and what hub_tensors::verify() throws.
+  /// Rows that are not stored are the mean of those that are, and 0 in a bias. Throws fault_error{bad_input} for values
+  /// that are not finite, and what hub_tensors::verify() throws.
   bool read(const parameter_spec& p, std::span<float> values) const override;
   bool has_values(const parameter_spec& p, const stored_tensor& values) const override;
   std::string identity() const override { return identity_; }

@@ -10,8 +10,8 @@
 
 namespace hydra {
 
-/// "FILE: Hydra does not use KEY = VALUE": one for each key that nobody asked for, unless it is in the list or its value an
-/// empty table or list, which says nothing; keys of nested tables without their values.
+/// "FILE: Hydra does not use KEY = VALUE": one for each key that nobody asked for, unless it is in the list or its
+/// value an empty table or list, which says nothing; keys of nested tables without their values.
 std::vector<std::string> key_notes(const model_config& config, const std::set<std::string_view>& without_effect);
 
 }  // namespace hydra

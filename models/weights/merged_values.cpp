@@ -48,7 +48,8 @@ class merging {
   /// With rows (of [in, out]: columns) of these magnitudes.
   at::Tensor scaled(const at::Tensor& sum, const merged_parameter& m) const {
     const bool in_out = m.own.linear == linear_weight::in_out;
-    const at::Tensor norms = at::_ops::linalg_vector_norm::call(sum, 2, std::vector<std::int64_t>{in_out ? 0 : 1}, true, {});
+    const at::Tensor norms =
+        at::_ops::linalg_vector_norm::call(sum, 2, std::vector<std::int64_t>{in_out ? 0 : 1}, true, {});
     return sum.mul(view_of(values_(m.magnitude)).view(norms.sizes()).div(norms)).contiguous();
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A file of settings in JSON, such as the config.json of a Hugging Face checkpoint: typed keys, errors that name file and key,
-// and the keys that nobody asked for.
+// A file of settings in JSON, such as the config.json of a Hugging Face checkpoint: typed keys, errors that name file
+// and key, and the keys that nobody asked for.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -15,8 +15,8 @@
 
 namespace hydra {
 
-/// A table of the file. Its getters throw fault_error{bad_input} "FILE: KEY: what is wrong". Thread-safe, with its copies and
-/// its nested tables, which remember together what was asked for.
+/// A table of the file. Its getters throw fault_error{bad_input} "FILE: KEY: what is wrong". Thread-safe, with its
+/// copies and its nested tables, which remember together what was asked for.
 class model_config {
  public:
   model_config(std::string file, nlohmann::json table, std::string prefix = {});
@@ -40,8 +40,8 @@ class model_config {
 
   /// Keys without an effect here: unread() does not name them.
   void ignore(std::initializer_list<std::string_view> keys) const;
-  /// Keys that no getter, has(), require() or ignore() was asked for, null ones aside, in this table and in nested ones that were
-  /// opened: "rope_scaling.beta", "added_tokens[2].color".
+  /// Keys that no getter, has(), require() or ignore() was asked for, null ones aside, in this table and in nested ones
+  /// that were opened: "rope_scaling.beta", "added_tokens[2].color".
   std::vector<std::string> unread() const;
 
   /// "file: key: why".

@@ -14,8 +14,8 @@ class module_pattern {
   /// `place`: file and key that the pattern is from. Throws fault_error{bad_input} "PLACE: the pattern P: why".
   module_pattern(const std::string& pattern, std::string place);
 
-  /// Whether the whole name matches, as re.fullmatch decides it. Throws fault_error{bad_input}, also with the place, if that
-  /// takes too many steps.
+  /// Whether the whole name matches, as re.fullmatch decides it. Throws fault_error{bad_input}, also with the place, if
+  /// that takes too many steps.
   bool matches(std::string_view name) const;
 
   /// What a named group, which the pattern has, holds if the whole name matches: nothing if it took no part. Throws as

@@ -10,9 +10,9 @@
 
 namespace hydra {
 
-/// Makes the row of a new token of those that are stored: their mean. transformers' resize_token_embeddings draws it from a
-/// normal distribution around that whose covariance is 1e-9 of theirs, if that is positive definite. In a bias it is 0:
-/// transformers appends zeros to BERT's (_adjust_bias), whose head is tied.
+/// Makes the row of a new token of those that are stored: their mean. transformers' resize_token_embeddings draws it
+/// from a normal distribution around that whose covariance is 1e-9 of theirs, if that is positive definite. In a bias
+/// it is 0: transformers appends zeros to BERT's (_adjust_bias), whose head is tied.
 class row_sums {
  public:
   /// `shape`: [rows, columns], of a bias [rows].
@@ -32,8 +32,8 @@ class row_sums {
 /// Some of the rows of a tensor.
 stored_tensor rows_in(const stored_tensor& t, std::int64_t first, std::int64_t count);
 
-/// Whether a tensor has the rows of `stored` and, behind them, new ones. Both widen to fp32 and are in a file's mapping, of
-/// which a part is read at a time.
+/// Whether a tensor has the rows of `stored` and, behind them, new ones. Both widen to fp32 and are in a file's
+/// mapping, of which a part is read at a time.
 bool grows_from(const stored_tensor& t, const stored_tensor& stored);
 
 }  // namespace hydra

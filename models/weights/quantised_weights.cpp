@@ -52,20 +52,22 @@ std::string four_bit_note(const hub_tensors& tensors) {
     kept += is_own_nf4(*t.four_bits) ? 1 : 0;
   }
   if (weights == 0) return {};
-  return fmt::format("{}: {} in 4 bits ({} of bitsandbytes), read as the values that the codes stand for; base = \"nf4\" "
-                     "stores what is frozen in 4 bits again{}",
-                     tensors.folder().string(), counted(weights, "weight"), fmt::join(types, ", "),
-                     kept == weights ? "" : ", and rounds what was not nf4 in blocks of 64");
+  return fmt::format(
+      "{}: {} in 4 bits ({} of bitsandbytes), read as the values that the codes stand for; base = \"nf4\" "
+      "stores what is frozen in 4 bits again{}",
+      tensors.folder().string(), counted(weights, "weight"), fmt::join(types, ", "),
+      kept == weights ? "" : ", and rounds what was not nf4 in blocks of 64");
 }
 
 void refuse_quantised_weights(const model_config& config, const hub_tensors& tensors) {
   for (const auto& [name, t] : tensors.all())
     if (is_quantised(t))
-      refuse(t.file, fmt::format("the checkpoint is quantised already{}: tensor {} is {} [{}]. Weights are read in 16 or 32 "
-                                 "bits, and in 4 as transformers saves those of bitsandbytes, with .absmax, .quant_map and "
-                                 ".quant_state: take the checkpoint that this one was made of, and base = \"nf4\" beside an "
-                                 "adapter to store it in 4 bits",
-                                 method_in(config), shown(t.name), to_string(t.tensor.type), fmt::join(t.tensor.shape, ", ")));
+      refuse(t.file,
+             fmt::format("the checkpoint is quantised already{}: tensor {} is {} [{}]. Weights are read in 16 or 32 "
+                         "bits, and in 4 as transformers saves those of bitsandbytes, with .absmax, .quant_map and "
+                         ".quant_state: take the checkpoint that this one was made of, and base = \"nf4\" beside an "
+                         "adapter to store it in 4 bits",
+                         method_in(config), shown(t.name), to_string(t.tensor.type), fmt::join(t.tensor.shape, ", ")));
 }
 
 }  // namespace hydra

@@ -36,8 +36,9 @@ constexpr std::array types{type_row{stored_type::f32, "F32", 4}, type_row{stored
                            type_row{stored_type::f8_e5m2, "F8_E5M2", 1}, type_row{stored_type::f8_e8m0, "F8_E8M0", 1},
                            type_row{stored_type::c64, "C64", 8}};
 
-static_assert(std::ranges::all_of(types, [](const type_row& row) { return &row == &types[static_cast<std::size_t>(row.type)]; }),
-              "the table is indexed by type");
+static_assert(
+    std::ranges::all_of(types, [](const type_row& row) { return &row == &types[static_cast<std::size_t>(row.type)]; }),
+    "the table is indexed by type");
 
 constexpr const type_row& row_of(stored_type type) { return types[static_cast<std::size_t>(type)]; }
 
@@ -56,8 +57,8 @@ void check(const named_tensor& t, std::uint64_t begin) {
   if (t.name == reserved_name) cannot_store(t.name, "the format reserves the name");
   if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) cannot_store(t.name, "its name is not UTF-8");
   if (bytes_of(t.tensor.type, t.tensor.shape) != t.tensor.data.size())
-    cannot_store(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
-                               t.tensor.data.size()));
+    cannot_store(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type),
+                                     fmt::join(t.tensor.shape, ", "), t.tensor.data.size()));
   if (begin % width_of(t.tensor.type) != 0) cannot_store(t.name, "wider types must come first");
 }
 

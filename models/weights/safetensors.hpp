@@ -42,10 +42,10 @@ struct named_tensor {
   stored_tensor tensor;
 };
 
-/// Writes a whole file: header with {"format": "pt"} and `metadata`, data in the order given, the first at a multiple of 64 bytes.
-/// Throws fault_error{internal} for what readers would refuse: a name that is not UTF-8, is "__metadata__" or occurs
-/// twice; data whose size does not match type and shape; data that would not start at a multiple of its element's width
-/// (give wider types first).
+/// Writes a whole file: header with {"format": "pt"} and `metadata`, data in the order given, the first at a multiple
+/// of 64 bytes. Throws fault_error{internal} for what readers would refuse: a name that is not UTF-8, is "__metadata__"
+/// or occurs twice; data whose size does not match type and shape; data that would not start at a multiple of its
+/// element's width (give wider types first).
 void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

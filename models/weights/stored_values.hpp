@@ -23,8 +23,8 @@ std::size_t widen_mapped(const stored_tensor& from, std::span<float> to);
 /// How many are infinite or no number.
 std::size_t not_finite_in(std::span<const float> values);
 
-/// Whether two such tensors have the same shape and equal values, whatever their types; false for others. Releases what it has
-/// read, as widen_mapped() does.
+/// Whether two such tensors have the same shape and equal values, whatever their types; false for others. Releases what
+/// it has read, as widen_mapped() does.
 bool equal_mapped(const stored_tensor& a, const stored_tensor& b);
 
 }  // namespace hydra

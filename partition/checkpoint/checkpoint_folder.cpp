@@ -241,7 +241,8 @@ fs::path next_place(const fs::path& of_model, std::uint32_t step) {
 fs::path checkpoints_of(const fs::path& root, const std::string& model) {
   std::string name;
   for (const char c : model) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || (c == '.' && !name.empty());
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || (c == '.' && !name.empty());
     name += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return root / name;
@@ -251,9 +252,10 @@ std::string why_no_checkpoints(const std::string& model) {
   constexpr std::size_t most = 255;  // of a file's name, in bytes
   const std::size_t bytes = checkpoints_of({}, model).native().size();
   if (bytes <= most) return "";
-  return fmt::format("the folder of its checkpoints would have a name of {} bytes, and at most {} are possible; use a shorter "
-                     "name (each byte other than ASCII letters, digits, \"-\", \"_\" and \".\" counts three)",
-                     bytes, most);
+  return fmt::format(
+      "the folder of its checkpoints would have a name of {} bytes, and at most {} are possible; use a shorter "
+      "name (each byte other than ASCII letters, digits, \"-\", \"_\" and \".\" counts three)",
+      bytes, most);
 }
 
 std::vector<fs::path> list_checkpoints(const fs::path& of_model) {

@@ -44,8 +44,8 @@ std::string why_no_checkpoints(const std::string& model);
 /// read.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);
 
-/// Of these the newest, another one if that cannot be resumed with other cuts, and the best state: what a model needs to continue
-/// elsewhere. Without damaged ones.
+/// Of these the newest, another one if that cannot be resumed with other cuts, and the best state: what a model needs
+/// to continue elsewhere. Without damaged ones.
 std::vector<std::filesystem::path> states_to_continue(const std::filesystem::path& of_model);
 
 /// Steps that the newest of them has done that is not damaged; none without one.
@@ -54,8 +54,8 @@ std::optional<std::uint32_t> newest_step(const std::filesystem::path& of_model);
 /// Removes all best states but the one of that name.
 void drop_other_bests(file_system& files, const std::filesystem::path& of_model, const std::string& best);
 
-/// Keeps the newest `keep`, and the newest that can be resumed with any cuts; damaged ones stay. A removal that fails is tried
-/// again by the next call.
+/// Keeps the newest `keep`, and the newest that can be resumed with any cuts; damaged ones stay. A removal that fails
+/// is tried again by the next call.
 void drop_old_checkpoints(file_system& files, const std::filesystem::path& of_model, std::uint32_t keep);
 
 /// The checkpoint of a model's best evaluation, if one was kept.

@@ -54,7 +54,8 @@ std::optional<block_id> partial_sum_id(const std::string& name) {
   block_id id;
   id.kind = block_kind::gradients;
   int end = 0;
-  const auto read = std::sscanf(name.c_str(), "sum.%u.%u.%u%n", &id.shard.value, &id.replica.value, &id.micro_batch.value, &end);
+  const auto read =
+      std::sscanf(name.c_str(), "sum.%u.%u.%u%n", &id.shard.value, &id.replica.value, &id.micro_batch.value, &end);
   return read == 3 && static_cast<std::size_t>(end) == name.size() ? std::optional(id) : std::nullopt;
 }
 
@@ -67,7 +68,8 @@ std::optional<block_id> boundary_id(const std::string& name) {
   std::array<char, 16> kind{};
   block_id id;
   int end = 0;
-  const auto read = std::sscanf(name.c_str(), "%15[a-z].%u.%u%n", kind.data(), &id.shard.value, &id.micro_batch.value, &end);
+  const auto read =
+      std::sscanf(name.c_str(), "%15[a-z].%u.%u%n", kind.data(), &id.shard.value, &id.micro_batch.value, &end);
   const std::string word = kind.data();
   if (read != 3 || static_cast<std::size_t>(end) != name.size() || (word != "activation" && word != "upstream")) {
     return std::nullopt;

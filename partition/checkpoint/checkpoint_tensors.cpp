@@ -38,14 +38,16 @@ const checkpoint_tensors::file& checkpoint_tensors::file_of(const std::string& n
   return *place->second;
 }
 
-stored_tensor checkpoint_tensors::find(const std::string& name) const { return file_of(name).tensors.find(name).value(); }
+stored_tensor checkpoint_tensors::find(const std::string& name) const {
+  return file_of(name).tensors.find(name).value();
+}
 
 stored_tensor checkpoint_tensors::find(const std::string& name, stored_type type, std::size_t bytes) const {
   const auto& place = file_of(name);
   const auto t = place.tensors.find(name).value();
   if (t.type != type || t.data.size() != bytes) {
-    refuse_tensors(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", shown(name),
-                                   t.data.size(), bytes));
+    refuse_tensors(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}",
+                                           shown(name), t.data.size(), bytes));
   }
   return t;
 }

@@ -32,13 +32,15 @@ std::set<std::string> frozen_in(const chain& model) {
 
 class weights_of_checkpoint final : public weight_source {
  public:
-  weights_of_checkpoint(const saved_model& from, std::shared_ptr<const weight_source> before, std::set<std::string> frozen)
+  weights_of_checkpoint(const saved_model& from, std::shared_ptr<const weight_source> before,
+                        std::set<std::string> frozen)
       : before_(std::move(before)),
         frozen_(std::move(frozen)),
         seed_(from.seed),
         folder_(from.folder),
         tensors_(from.folder, from.cuts.size()),
-        identity_(fmt::format("{} after {} steps, {}", from.name, from.standing.next.step, from.folder.filename().string())) {}
+        identity_(fmt::format("{} after {} steps, {}", from.name, from.standing.next.step,
+                              from.folder.filename().string())) {}
 
   bool read(const parameter_spec& p, std::span<float> values) const override {
     const auto stored = "parameter." + p.name;
@@ -94,13 +96,14 @@ void check_frozen_weights(const saved_model& saved, const chain& trained) {
   const auto now = trained.weights() ? trained.weights()->identity() : "";
   if (!frozen_in(trained).empty() && began != now) {
     const auto files = trained.weights() ? trained.weights()->files() : "";
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("{} does not hold the frozen parameters of {}, and those that its training began with "
-                                  "are not there any more: {} (\"{}\" now, \"{}\" then); put the files there that the "
-                                  "training began with",
-                                  saved.folder.string(), shown(saved.name),
-                                  files.empty() ? "the model has no files of weights now" : files + " has other values",
-                                  shown(now), shown(began)));
+    throw fault_error(
+        fault_code::bad_input,
+        fmt::format("{} does not hold the frozen parameters of {}, and those that its training began with "
+                    "are not there any more: {} (\"{}\" now, \"{}\" then); put the files there that the "
+                    "training began with",
+                    saved.folder.string(), shown(saved.name),
+                    files.empty() ? "the model has no files of weights now" : files + " has other values", shown(now),
+                    shown(began)));
   }
 }
 

@@ -134,8 +134,8 @@ void check_standing(const saved_model& m, const fs::path& file) {
   const auto units = 2 * m.cuts.size() - 1;
   const auto& next = m.standing.next;
   if (next.step > m.steps || next.units.empty() || std::ranges::max(next.units) > units) {
-    refuse_checkpoint(file, fmt::format("is at unit {} of step {}; there are {} steps of {} units", fmt::join(next.units, ", "),
-                             next.step, m.steps, units));
+    refuse_checkpoint(file, fmt::format("is at unit {} of step {}; there are {} steps of {} units",
+                                        fmt::join(next.units, ", "), next.step, m.steps, units));
   }
   for (const auto v : m.versions) {
     if (v.value > m.steps) {
@@ -144,13 +144,15 @@ void check_standing(const saved_model& m, const fs::path& file) {
   }
 }
 
-// -- memory -----------------------------------------------------------------------------------------------------------------
+// -- memory
+// -----------------------------------------------------------------------------------------------------------------
 
 std::span<float> slice_of(const host_block_ptr& block, std::size_t offset, std::size_t n) {
   return block->floats().subspan(offset, n);
 }
 
-void fill_gradients(const checkpoint_tensors& from, const sharded_model& m, const placed_parameter& p, shard_home& home) {
+void fill_gradients(const checkpoint_tensors& from, const sharded_model& m, const placed_parameter& p,
+                    shard_home& home) {
   for (std::size_t replica = 0; replica < home.gradients.size(); ++replica) {
     const auto& sum = home.gradients[replica];
     const auto name = names::gradient(replica, p.name);
@@ -287,7 +289,14 @@ model_standing saved_model::begins(const model_plan& plan) const {
 saved_model read_checkpoint(const fs::path& folder) {
   const auto file = folder / names::state;
   const auto j = read_json(file);
-  saved_model m{.folder = folder, .name = {}, .identity = {}, .cuts = {}, .steps = 0, .standing = {}, .versions = {}, .updates = {}};
+  saved_model m{.folder = folder,
+                .name = {},
+                .identity = {},
+                .cuts = {},
+                .steps = 0,
+                .standing = {},
+                .versions = {},
+                .updates = {}};
   try {
     check_format(j, file);
     j.at("model").get_to(m.name);

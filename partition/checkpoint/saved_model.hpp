@@ -33,7 +33,8 @@ struct saved_model {
   bool whole_step() const noexcept;
   /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
-  /// The model continues inside its step: the plan has the checkpoint's cuts and waves, and its step is not to start afresh.
+  /// The model continues inside its step: the plan has the checkpoint's cuts and waves, and its step is not to start
+  /// afresh.
   bool fits(const model_plan& plan) const;
   std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(standing.next.units.size()); }
   /// The position from which the model continues with that plan.

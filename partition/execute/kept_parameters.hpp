@@ -36,8 +36,8 @@ class kept_parameters {
 /// The masters of all shards.
 std::vector<host_block_ptr> parameters_of(std::span<const shard_home> homes);
 
-/// SHA-256 over the parameters of all shards, in chain order, without tied copies and frozen ones. Empty if there are no
-/// parameters.
+/// SHA-256 over the parameters of all shards, in chain order, without tied copies and frozen ones. Empty if there are
+/// no parameters.
 std::string digest_of(const sharded_model& model, std::span<const host_block_ptr> parameters);
 
 }  // namespace hydra

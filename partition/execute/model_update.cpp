@@ -72,7 +72,9 @@ const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& pla
   return buffer_of(home, plan, i);
 }
 
-host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) { return buffer_of(home, plan, i); }
+host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) {
+  return buffer_of(home, plan, i);
+}
 
 void round_masters(const shard_home& home) {
   if (home.copy) {
@@ -80,7 +82,8 @@ void round_masters(const shard_home& home) {
   }
 }
 
-// -- order --------------------------------------------------------------------------------------------------------------
+// -- order
+// --------------------------------------------------------------------------------------------------------------
 
 update_tracker::update_tracker(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere)
     : ties_(std::move(ties)),
@@ -197,12 +200,13 @@ std::vector<update_job> update_tracker::resume(const std::vector<update_phase>& 
   return ready_jobs();
 }
 
-// -- mathematics ----------------------------------------------------------------------------------------------------------
+// -- mathematics
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Elements that one TBB task updates, a multiple of a block of moments, unless the rule steps whole parameters. The update
-/// is elementwise, or blockwise from a parameter's first element on, so the split changes no bit.
+/// Elements that one TBB task updates, a multiple of a block of moments, unless the rule steps whole parameters. The
+/// update is elementwise, or blockwise from a parameter's first element on, so the split changes no bit.
 constexpr std::size_t grain = 1 << 16;
 
 const placed_parameter& placed(const sharded_model& m, std::size_t shard, std::size_t index) {
@@ -236,8 +240,8 @@ void for_each_range(std::size_t n, Use use) {
                             [&](std::size_t i) { use(i * grain, std::min(grain, n - i * grain)); });
 }
 
-/// For rules that use threads themselves. A thread that waits for others must not begin another parameter, whose scratch is
-/// not counted.
+/// For rules that use threads themselves. A thread that waits for others must not begin another parameter, whose
+/// scratch is not counted.
 template <class Step>
 void step_whole(const Step& step) {
   oneapi::tbb::this_task_arena::isolate(step);
@@ -274,8 +278,8 @@ void train(const update_constants& now, update_slices whole, const rounded_gradi
   });
 }
 
-/// Places of a parameter's gradient, its own and those of its tied copies, from the last one of the chain to the first: so
-/// backward reaches them, and PyTorch adds the gradients of a parameter that it uses several times.
+/// Places of a parameter's gradient, its own and those of its tied copies, from the last one of the chain to the first:
+/// so backward reaches them, and PyTorch adds the gradients of a parameter that it uses several times.
 template <class Use>
 void for_each_place(const sharded_model& m, std::size_t shard, std::size_t index, Use use) {
   std::vector<std::pair<std::size_t, std::size_t>> places{{shard, index}};
@@ -290,8 +294,8 @@ void for_each_place(const sharded_model& m, std::size_t shard, std::size_t index
   }
 }
 
-/// Of parameter `index` of a shard, in the order in which they are added: those of each place, which are as many as there are
-/// replicas.
+/// Of parameter `index` of a shard, in the order in which they are added: those of each place, which are as many as
+/// there are replicas.
 rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
                                      const std::vector<shard_home>& homes) {
   rounded_gradient g;
@@ -346,8 +350,9 @@ void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
   const auto& all = model_->shards[shard].layout().parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].trained()) {
-      norms_[shard].push_back(rounded() ? gradient_norm(rounded_gradient_of(*model_, shard, i, homes))
-                                        : gradient_norm(slice(homes[shard].gradients.front(), all[i].offset, all[i].elements)));
+      norms_[shard].push_back(
+          rounded() ? gradient_norm(rounded_gradient_of(*model_, shard, i, homes))
+                    : gradient_norm(slice(homes[shard].gradients.front(), all[i].offset, all[i].elements)));
     }
   }
 }

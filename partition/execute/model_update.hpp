@@ -53,7 +53,9 @@ void round_masters(const shard_home& home);
 enum class update_phase : std::uint8_t { waiting, written_back, normed, stepped, complete };
 
 /// Gradients have been written back, the next version is not complete yet.
-constexpr bool is_under_way(update_phase p) noexcept { return p != update_phase::waiting && p != update_phase::complete; }
+constexpr bool is_under_way(update_phase p) noexcept {
+  return p != update_phase::waiting && p != update_phase::complete;
+}
 
 /// Of all shards of a model, while none of its jobs runs. With gradients and moments it is the optimizer's whole state.
 struct update_progress {

@@ -92,8 +92,8 @@ at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& inpu
   return run_forward(views, x, context, first_, last_).detach();
 }
 
-at::Tensor shard::run_forward(const bound_parameters& views, at::Tensor x, const visit_context& context, std::size_t begin,
-                              std::size_t end) const {
+at::Tensor shard::run_forward(const bound_parameters& views, at::Tensor x, const visit_context& context,
+                              std::size_t begin, std::size_t end) const {
   for (std::size_t i = begin; i < end; ++i) {
     x = compute_layer_forward(*model_, i, views.layers[i - first_], x, where(i, context), views.memory);
   }

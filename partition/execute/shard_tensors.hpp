@@ -11,8 +11,8 @@
 
 namespace hydra {
 
-/// The parameter buffers of a shard: the flat one of those that are stepped, and the bytes of the base (the frozen ones),
-/// undefined if there are none.
+/// The parameter buffers of a shard: the flat one of those that are stepped, and the bytes of the base (the frozen
+/// ones), undefined if there are none.
 struct shard_values {
   shard_values(at::Tensor trained_ones, at::Tensor frozen_ones = {})  // NOLINT: most shards have only the former
       : trained(std::move(trained_ones)), base(std::move(frozen_ones)) {}
@@ -27,9 +27,9 @@ struct read_buffers {
 };
 
 /// Leaf parameters of a backward visit; frozen ones have no gradient. The others are detached views of the flat
-/// parameter buffer whose .grad are views of the flat gradient buffer, so micro-batches accumulate there without a copy.
-/// Gradients of bf16 parameters are written to `part` first, as large as the parameters, which is added to the fp32
-/// `sum` after each micro-batch.
+/// parameter buffer whose .grad are views of the flat gradient buffer, so micro-batches accumulate there without a
+/// copy. Gradients of bf16 parameters are written to `part` first, as large as the parameters, which is added to the
+/// fp32 `sum` after each micro-batch.
 struct bound_parameters {
   std::vector<layer_values> layers;
   std::shared_ptr<widening> memory =

@@ -78,8 +78,8 @@ void visit::run_forward(const visit_context& context, const parameter_blocks& pa
   const auto& piece = model_->shards[what_.shard.value];
   const auto values = values_of(parameters);
   const auto input = input_tensor(*blocks.input);
-  blocks.output->tensor =
-      blocks.saved ? piece.forward_saving(values, input, context, *blocks.saved) : piece.forward(values, input, context);
+  blocks.output->tensor = blocks.saved ? piece.forward_saving(values, input, context, *blocks.saved)
+                                       : piece.forward(values, input, context);
 }
 
 void visit::run_score(std::size_t k, const visit_context& context, const parameter_blocks& parameters,

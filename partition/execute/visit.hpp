@@ -18,8 +18,8 @@ struct micro_batch_blocks {
   device_block_ptr input;
   device_block_ptr second;
   device_block_ptr output;
-  /// Of a forward visit: to be filled. Of a backward visit: recorded by the forward visit, and used up; null: the forward is
-  /// computed again.
+  /// Of a forward visit: to be filled. Of a backward visit: recorded by the forward visit, and used up; null: the
+  /// forward is computed again.
   std::shared_ptr<saved_graph> saved{};
 };
 
@@ -48,9 +48,10 @@ class visit {
   visit(sharded_model_ptr model, const unit& what, std::size_t targets);
 
   /// Blocks that the visit as a whole produces: gradients of backward visits (fp32 sums; where the chain's gradients
-  /// are bf16 the last micro-batch of the last wave rounds them, and widens them again for a shard that is stepped on the device), the
-  /// losses from the last shard (fp32 [micro-batches]; of an evaluation [micro-batches, 2], see shard::score). `sum`:
-  /// that of the wave before, to which the gradients are added; null for zero. It may be the same block.
+  /// are bf16 the last micro-batch of the last wave rounds them, and widens them again for a shard that is stepped on
+  /// the device), the losses from the last shard (fp32 [micro-batches]; of an evaluation [micro-batches, 2], see
+  /// shard::score). `sum`: that of the wave before, to which the gradients are added; null for zero. It may be the same
+  /// block.
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;

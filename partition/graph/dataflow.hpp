@@ -46,8 +46,8 @@ block_id saved_by(const unit& u, micro_batch_index k);
 
 micro_batch_inputs inputs_of(const unit& u, const step_shape& shape, micro_batch_index k);
 
-/// Forward and evaluation: the boundary activation (not of the last shard); backward of a shard s above the first trained
-/// one: the upstream gradient of shard s-1; else nothing.
+/// Forward and evaluation: the boundary activation (not of the last shard); backward of a shard s above the first
+/// trained one: the upstream gradient of shard s-1; else nothing.
 std::optional<block_id> output_of(const unit& u, const step_shape& shape, micro_batch_index k);
 
 /// True if the unit produces gradients (and computes the loss if its shard is the last).

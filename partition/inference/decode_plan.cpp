@@ -132,7 +132,8 @@ void keep_what_fits(decode_plan& plan, std::span<const decode_cost> costs, byte_
 
 }  // namespace
 
-std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const measurement_context& on) {
+std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths,
+                                      const measurement_context& on) {
   std::map<std::string, decode_cost> known;
   std::vector<decode_cost> costs;
   tensor_spec input{{1, lengths.longest}, element::i64};

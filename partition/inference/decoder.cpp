@@ -52,7 +52,8 @@ void decode(placed_layer& place, const device_block_ptr& parameters, const devic
   if (place.last()) {
     x->tensor = x->tensor.narrow(1, x->tensor.size(1) - 1, 1).contiguous();
   }
-  x->tensor = place.model->at(place.index).body->decode(views, x->tensor, {.training = false}, place.memory).contiguous();
+  x->tensor =
+      place.model->at(place.index).body->decode(views, x->tensor, {.training = false}, place.memory).contiguous();
 }
 
 void park(placed_layer& place, host_arena& arena) {
@@ -86,7 +87,8 @@ void fetch(placed_layer& place, const std::string& torch_device) {
 /// `buffers` places before it.
 class decoder::state {
  public:
-  state(std::shared_ptr<const chain> model, const decoder_options& options, device& on, std::shared_ptr<host_arena> home);
+  state(std::shared_ptr<const chain> model, const decoder_options& options, device& on,
+        std::shared_ptr<host_arena> home);
 
   std::vector<float> next(std::span<const std::int64_t> ids);
   void restart();
@@ -166,7 +168,8 @@ std::vector<decode_cost> decoder::state::measured_costs(const decode_lengths& le
 void decoder::state::load(const decoder_options& options) {
   for (std::size_t i = 0; i < model_->size(); ++i) {
     auto& place = *layers_.emplace_back(std::make_shared<placed_layer>(model_, i));
-    place.home = arena_->allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i), host_use::transferred);
+    place.home =
+        arena_->allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i), host_use::transferred);
     place.layout.initialise(place.home->floats(), *model_, options.seed);
     resident_.push_back(plan_.resident[i] ? settle(i) : promoted{});
     if (!plan_.resident[i]) {

@@ -28,7 +28,8 @@ class decoder {
   /// Becomes the receiver of the device's completions. Throws fault_error{does_not_fit} before the first byte is taken
   /// from the device, {bad_input} if the chain cannot generate text of that length, {out_of_memory} if the host's arena
   /// is too small. Operations that are under way at its end share the arena; they end with the device.
-  decoder(std::shared_ptr<const chain> model, const decoder_options& options, device& on, std::shared_ptr<host_arena> home);
+  decoder(std::shared_ptr<const chain> model, const decoder_options& options, device& on,
+          std::shared_ptr<host_arena> home);
   ~decoder();
   decoder(const decoder&) = delete;
   decoder& operator=(const decoder&) = delete;

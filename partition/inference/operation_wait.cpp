@@ -36,7 +36,8 @@ void operation_wait::for_end_of(ticket t) {
   while (open_.contains(t)) {
     const auto before = ends_;
     if (!changed_.wait_for(lock, limit_, [&] { return ends_ != before; })) {
-      throw fault_error(fault_code::device_lost, "device " + device_ + " has completed nothing for " + to_string(limit_) +
+      throw fault_error(fault_code::device_lost, "device " + device_ + " has completed nothing for " +
+                                                     to_string(limit_) +
                                                      ", although it was given work: it hangs, or is far too slow");
     }
   }

@@ -18,8 +18,9 @@ bool every_layer_fits(const chain_profile& profile, const cut_limits& limits) {
 }
 
 [[noreturn]] void refuse_cuts(const std::string& model, const std::string& why) {
-  throw fault_error(fault_code::bad_input,
-                    fmt::format("model '{}': cuts: {}; give the first layer of each shard, ascending from 0", model, why));
+  throw fault_error(
+      fault_code::bad_input,
+      fmt::format("model '{}': cuts: {}; give the first layer of each shard, ascending from 0", model, why));
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ byte_count update_of(const shard_plan& s) {
 
 /// What all backward visits of a step leave for a shard: a sum for each replica; while a wave writes one back, the one
 /// that it has read is still there. (More sums are not needed: the units of a shard and replica that hold buffers for
-/// their outputs complete without asking for more memory, since leases that only read are granted at once, and each frees
-/// the sum before.)
+/// their outputs complete without asking for more memory, since leases that only read are granted at once, and each
+/// frees the sum before.)
 byte_count updates_of(const model_plan& m, const shard_plan& s) {
   const auto partial = m.waves > 1 ? charge(s.partial_sum_bytes()) : byte_count{};
   return std::max(update_of(s), partial) * m.replicas + partial * m.replicas + update_of(s) * m.gathered_sums;

@@ -33,8 +33,8 @@ const plan_device& smallest(std::span<const plan_device> devices) {
   return *std::ranges::min_element(devices, {}, usable_memory<plan_device>);
 }
 
-/// Where the shard is stepped; what its backward visit needs and takes follows from that. A device does not see the sums
-/// of several lanes together.
+/// Where the shard is stepped; what its backward visit needs and takes follows from that. A device does not see the
+/// sums of several lanes together.
 void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
   const bool on_device = asked && m.replicas * m.waves == 1 && m.replicas_elsewhere == 0;
   const parameter_layout layout(*m.model, s.first_layer, s.last_layer);
@@ -43,7 +43,8 @@ void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
   s.steps_on_device = on_device;
   s.device_update_time = on_device ? m.stepping.device.time_for(layout.state_elements()) : duration{};
   s.backward_time += s.device_update_time;
-  const bool rounded = m.model->gradients() == precision::bf16 && m.waves == 1;  // partial sums are written back in fp32
+  const bool rounded =
+      m.model->gradients() == precision::bf16 && m.waves == 1;  // partial sums are written back in fp32
   s.backward = on_device ? with_step(*m.profile, plain) : rounded ? with_rounded_gradients(plain) : plain;
   if (s.last_layer == m.profile->layers.size()) {
     s.forward = s.backward;
@@ -122,7 +123,8 @@ std::vector<shard_boundary> boundaries_of(const plan_request& m, std::span<const
 std::size_t most_on_device(const plan_request& m, std::span<const shard_plan> shards, byte_count computing) {
   const auto there = std::ranges::find_if(shards, [&](const shard_plan& s) {
     const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
-    return !m.profile->stepping.possible(s.first_layer, s.last_layer) || with_step(*m.profile, plain).computing() > computing;
+    return !m.profile->stepping.possible(s.first_layer, s.last_layer) ||
+           with_step(*m.profile, plain).computing() > computing;
   });
   return static_cast<std::size_t>(there - shards.begin());
 }
@@ -165,7 +167,8 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   plan.gathered_sums = gathers_sums(*m.model) ? m.replicas_elsewhere : 0;
   plan.samples = m.profile->samples;
   plan.update_threads = m.stepping.host_threads;
-  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas / m.waves * 4, longest_evaluation_visit)};
+  plan.evaluation = {.micro_batches = m.evaluation,
+                     .round = std::min(m.micro_batches / m.replicas / m.waves * 4, longest_evaluation_visit)};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
   }
@@ -240,7 +243,8 @@ namespace {
 /// The shard that a block belongs to; that of a base may have been named by another one.
 const shard_plan& shard_of(const block_id& id, const std::vector<shard_plan>& shards) {
   const base_place name{id.model, id.shard};
-  const auto named = id.kind == block_kind::base ? std::ranges::find(shards, name, &shard_plan::shared_base) : shards.end();
+  const auto named =
+      id.kind == block_kind::base ? std::ranges::find(shards, name, &shard_plan::shared_base) : shards.end();
   return named == shards.end() ? shards.at(id.shard.value) : *named;
 }
 
@@ -388,9 +392,10 @@ byte_count lane_bytes(const workload_plan& plan) {
 
 std::string host_advice(const workload_plan& plan) {
   const bool divided = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.shape().lanes() > 1; });
-  return divided ? fmt::format("raise it, use fewer replicas or waves (with gradient sums of their own they take {} of it), or "
-                               "train fewer models at once",
-                               to_string(lane_bytes(plan)))
+  return divided ? fmt::format(
+                       "raise it, use fewer replicas or waves (with gradient sums of their own they take {} of it), or "
+                       "train fewer models at once",
+                       to_string(lane_bytes(plan)))
                  : "raise it, or train fewer models at once";
 }
 
@@ -398,10 +403,11 @@ std::string host_advice(const workload_plan& plan) {
 
 void check_host(const workload_plan& plan, byte_count cap) {
   if (plan.host_needed > cap) {
-    throw fault_error(fault_code::does_not_fit,
-                      fmt::format("the run needs {} ({} bytes) of host memory for parameters, optimizer state, "
-                                  "boundary activations, gradients and batches, but [host] memory allows {}; {}",
-                                  to_string(plan.host_needed), plan.host_needed.value(), to_string(cap), host_advice(plan)));
+    throw fault_error(
+        fault_code::does_not_fit,
+        fmt::format("the run needs {} ({} bytes) of host memory for parameters, optimizer state, "
+                    "boundary activations, gradients and batches, but [host] memory allows {}; {}",
+                    to_string(plan.host_needed), plan.host_needed.value(), to_string(cap), host_advice(plan)));
   }
 }
 

@@ -62,7 +62,8 @@ struct shard_plan {
   duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host, on one thread
   duration backward_time{};      ///< recompute (last shard: forward + loss) + backward + the step, if on the device
-  bool steps_on_device = false;  ///< the backward visit also steps the shard: state comes in, state and parameters go out
+  bool steps_on_device =
+      false;  ///< the backward visit also steps the shard: state comes in, state and parameters go out
   duration device_update_time{};  ///< part of backward_time
   /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
   std::vector<byte_count> state_buffers() const;
@@ -171,8 +172,8 @@ struct workload_plan {
                   ///< are those of the others
 };
 
-/// The gradient sums of replicas on other nodes must be had one by one: they are rounded, or are added in an order that also
-/// has those of tied copies. Else nodes may add them.
+/// The gradient sums of replicas on other nodes must be had one by one: they are rounded, or are added in an order that
+/// also has those of tied copies. Else nodes may add them.
 bool gathers_sums(const chain& model);
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
@@ -182,8 +183,8 @@ bool gathers_sums(const chain& model);
 /// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
 workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices, bool saves = false);
 
-/// Bytes of one micro-batch that a forward visit of layers [first, last) can save for the backward visit; 0 where it cannot
-/// (the last shard; a base that is widened), or need not.
+/// Bytes of one micro-batch that a forward visit of layers [first, last) can save for the backward visit; 0 where it
+/// cannot (the last shard; a base that is widened), or need not.
 byte_count saved_bytes_of(const plan_request& m, std::size_t first, std::size_t last);
 
 /// Cuts a model for a run that is under way, whose staging bytes X stay as they are: P + C <= M - reserve - X, W <= X
@@ -201,9 +202,9 @@ void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t device
 /// Throws fault_error{does_not_fit} unless host_needed <= cap.
 void check_host(const workload_plan& plan, byte_count cap);
 
-/// Where not all models fit into host memory: admits them in the order of their priorities (the largest first, equal ones
-/// in their order) as long as they fit, and lets the others wait. Throws fault_error{does_not_fit} for a model that does
-/// not fit alone.
+/// Where not all models fit into host memory: admits them in the order of their priorities (the largest first, equal
+/// ones in their order) as long as they fit, and lets the others wait. Throws fault_error{does_not_fit} for a model
+/// that does not fit alone.
 void admit_models(workload_plan& plan, std::span<const double> priorities, byte_count cap, std::size_t devices);
 
 }  // namespace hydra

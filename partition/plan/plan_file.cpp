@@ -108,8 +108,8 @@ saved_plan plan_from_json(const json& j) {
 
 byte_count bytes_at(const json& j, const char* key) { return bytes_from_json(j.at(key)); }
 
-/// No update rule has more than two: a file must not decide how long a list becomes. Buffers that devices read are alike;
-/// of others only the sum is known.
+/// No update rule has more than two: a file must not decide how long a list becomes. Buffers that devices read are
+/// alike; of others only the sum is known.
 std::vector<byte_count> moments_from_json(const json& j) {
   const auto all = bytes_at(j, "moment_bytes");
   const auto n = j.contains("device_update_s") ? j.at("moment_buffers").get<double>() : 1.0;
@@ -174,7 +174,8 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
   m.profile = j.at("profile").get<std::string>();
   const auto profile = profiles.find(m.profile);
   if (profile == profiles.end() || m.micro_batches == 0) {
-    throw fault_error(fault_code::bad_input, fmt::format("has no profile or no micro-batch of model '{}'", shown(m.name)));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("has no profile or no micro-batch of model '{}'", shown(m.name)));
   }
   for (const auto& s : j.at("shards")) {
     m.shards.push_back(costs_from_json(s, *profile->second, m.waves));
@@ -210,8 +211,8 @@ auto parsed(std::string_view text, const std::string& source, Read read) {
     refuse_plan(source,
            fmt::format("is not JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
   } catch (const json::exception& e) {
-    refuse_plan(source,
-           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", json_complaint(e)));
+    refuse_plan(source, fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans",
+                                    json_complaint(e)));
   } catch (const fault_error& e) {
     refuse_plan(source, e.what_happened().text);
   }

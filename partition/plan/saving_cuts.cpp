@@ -46,7 +46,8 @@ duration visit_times(const plan_request& m, const cut_points& cuts) {
   return sum;
 }
 
-/// What a model alone waits for between two steps: gradients of its first shard to the host, their update, its parameters back.
+/// What a model alone waits for between two steps: gradients of its first shard to the host, their update, its
+/// parameters back.
 duration boundary_time(const plan_request& m, const cut_points& cuts) {
   if (m.stepping.gaps_are_filled) {
     return {};

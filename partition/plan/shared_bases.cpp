@@ -26,7 +26,7 @@ bool may_move(const plan_request& m) { return !std::holds_alternative<cut_points
 }  // namespace
 
 void cut_alike(std::span<const plan_request> models, const cut_limits& limits, std::vector<cut_points>& cuts) {
-  std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> groups;   // by first base and number of layers
+  std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> groups;  // by first base and number of layers
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto first = first_content(models[i].base);
     if (!first.empty() && may_move(models[i])) {

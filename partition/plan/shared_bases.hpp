@@ -12,8 +12,8 @@
 
 namespace hydra {
 
-/// Cuts models over the same base alike if all of them fit then: as the one with the most shards. Models with cut points
-/// of their own keep these.
+/// Cuts models over the same base alike if all of them fit then: as the one with the most shards. Models with cut
+/// points of their own keep these.
 void cut_alike(std::span<const plan_request> models, const cut_limits& limits, std::vector<cut_points>& cuts);
 
 /// Names the bases of a model's shards: those that are known by their known names, the others by the model, which adds

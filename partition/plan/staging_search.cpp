@@ -41,7 +41,8 @@ cut_points single_layers(const chain_profile& profile) {
   return all;
 }
 
-staging_search::staging_search(std::span<const plan_request> models, byte_count usable) : models_(models), usable_(usable) {
+staging_search::staging_search(std::span<const plan_request> models, byte_count usable)
+    : models_(models), usable_(usable) {
   std::vector<byte_count> staging_sizes;
   for (const auto& m : models) {
     if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
@@ -50,7 +51,8 @@ staging_search::staging_search(std::span<const plan_request> models, byte_count 
     const auto [table, added] = tables_.try_emplace(m.profile, *m.profile, usable);
     for (std::size_t i = 0; added && i < table->second.layers(); ++i) {
       const auto row = table->second.from(i);
-      std::ranges::transform(row, std::back_inserter(staging_sizes), [](const chain_piece& p) { return p.demand.staging; });
+      std::ranges::transform(row, std::back_inserter(staging_sizes),
+                             [](const chain_piece& p) { return p.demand.staging; });
     }
   }
   std::erase_if(staging_sizes, [&](byte_count staging) { return staging > usable; });
@@ -104,7 +106,8 @@ std::optional<cut_points> staging_search::cut(const plan_request& m, const cut_l
 }
 
 std::optional<cut_set> staging_search::best() const {
-  const auto staging = best_staging(staging_sizes_, [this](byte_count low, byte_count high) { return cost(low, high); });
+  const auto staging =
+      best_staging(staging_sizes_, [this](byte_count low, byte_count high) { return cost(low, high); });
   if (!staging) {
     return std::nullopt;
   }

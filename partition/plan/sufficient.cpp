@@ -124,19 +124,20 @@ void refuse_memory(std::span<const plan_request> models, const plan_device& devi
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
                                 "memory of every device is {}. {} memory, use more micro_batches, or make the "
                                 "largest layer smaller. Model by model:{}",
-                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient), step_advice(models),
-                                model_lines(models, device.reserve)));
+                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient),
+                                step_advice(models), model_lines(models, device.reserve)));
 }
 
 void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes) {
   const auto usable = usable_memory(device);
   const auto left = usable > staging_bytes ? usable - staging_bytes : byte_count{};
-  throw fault_error(fault_code::does_not_fit,
-                    fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
-                                "for staging, which leaves {} to compute; use more micro_batches, make its largest layer "
-                                "smaller, or train it in a run of its own",
-                                m.name, largest_of(m).text, device.name, named_bytes(device.memory),
-                                named_bytes(staging_bytes), named_bytes(left)));
+  throw fault_error(
+      fault_code::does_not_fit,
+      fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
+                  "for staging, which leaves {} to compute; use more micro_batches, make its largest layer "
+                  "smaller, or train it in a run of its own",
+                  m.name, largest_of(m).text, device.name, named_bytes(device.memory), named_bytes(staging_bytes),
+                  named_bytes(left)));
 }
 
 }  // namespace hydra

@@ -32,8 +32,8 @@ at::Tensor all_zeros(const tensor_spec& spec, const std::string& torch_device) {
                                at::Device(torch_device), std::nullopt);
 }
 
-/// Values in [least, least + spread) that repeat only after a prime number of elements, so that neither a norm nor a random
-/// mask is invisible. Zeros for what is not a number: the first class, the first token.
+/// Values in [least, least + spread) that repeat only after a prime number of elements, so that neither a norm nor a
+/// random mask is invisible. Zeros for what is not a number: the first class, the first token.
 at::Tensor varied(const tensor_spec& spec, float least, float spread, const std::string& torch_device) {
   constexpr std::int64_t period = 251;
   const at::Tensor t = all_zeros(spec, torch_device);
@@ -105,7 +105,8 @@ std::vector<at::Tensor> outputs_of(const chain& model, const layer_trial& trial,
   const layer_context context{.seed = 1, .layer = static_cast<std::uint32_t>(trial.index)};
   const auto memory = std::make_shared<widening>();
   std::vector<at::Tensor> both;
-  for (int i = 0; i < 2; ++i) both.push_back(compute_layer_forward(model, trial.index, values, x, context, memory).cpu());
+  for (int i = 0; i < 2; ++i)
+    both.push_back(compute_layer_forward(model, trial.index, values, x, context, memory).cpu());
   return both;
 } catch (...) {
   return {};
@@ -116,11 +117,12 @@ void check_layer(const chain& model, const layer_trial& trial, const measurement
   if (both.empty()) return;
   check_shape(model, trial, both[0]);
   if (same_bits(both[0], both[1])) return;
-  refuse(fmt::format("{}: forward() of the same {} and parameters, with the same seed, step and micro-batch, returns other "
-                     "bits the second time. A visit is computed again for gradients, after failures and on other devices, "
-                     "so forward() must be a pure function of its arguments: key random numbers with the layer_context "
-                     "(models/dropout.hpp does), and keep no state in the layer",
-                     layer_name(model, trial.index), to_string(trial.in)));
+  refuse(fmt::format(
+      "{}: forward() of the same {} and parameters, with the same seed, step and micro-batch, returns other "
+      "bits the second time. A visit is computed again for gradients, after failures and on other devices, "
+      "so forward() must be a pure function of its arguments: key random numbers with the layer_context "
+      "(models/dropout.hpp does), and keep no state in the layer",
+      layer_name(model, trial.index), to_string(trial.in)));
 }
 
 /// The first dimension is that of samples; of a chunk, the second is that of rows.
@@ -145,13 +147,14 @@ std::optional<std::pair<loss_trial, loss_trial>> loss_trials(const chain& model,
   return std::nullopt;
 }
 
-double trial_loss(const chain& model, const at::Tensor& output, const tensor_spec& targets, const std::string& torch_device) {
+double trial_loss(const chain& model, const at::Tensor& output, const tensor_spec& targets,
+                  const std::string& torch_device) {
   const at::Tensor sum = summed_loss(model, output, all_zeros(targets, torch_device));
   return sum.to(at::kDouble).cpu().const_data_ptr<double>()[0];
 }
 
-/// The same output once and twice: sums differ by a factor of 2, whatever the targets weigh. A loss that is not a sum over samples
-/// (a contrastive one) has neither the same value nor a verdict.
+/// The same output once and twice: sums differ by a factor of 2, whatever the targets weigh. A loss that is not a sum
+/// over samples (a contrastive one) has neither the same value nor a verdict.
 void check_loss(const chain& model, const std::pair<loss_trial, loss_trial>& trials, const std::string& torch_device) {
   double once = 0, twice = 0;
   try {
@@ -164,15 +167,17 @@ void check_loss(const chain& model, const std::pair<loss_trial, loss_trial>& tri
   }
   constexpr double tolerance = 0.01;  // far more than the order of a sum can change
   if (!std::isfinite(once) || once == 0 || std::abs(twice - once) > tolerance * std::abs(once)) return;
-  refuse(fmt::format("loss \"{}\" of chain \"{}\": sum() of one sample is {:.6g}, and of two such samples {:.6g}: it returns a "
-                     "mean. What it returns is divided by the number of a step's targets, so return the sum over all targets: "
-                     "at::Reduction::Sum, or .sum() instead of .mean()",
-                     model.objective().name(), model.family(), once, twice));
+  refuse(fmt::format(
+      "loss \"{}\" of chain \"{}\": sum() of one sample is {:.6g}, and of two such samples {:.6g}: it returns a "
+      "mean. What it returns is divided by the number of a step's targets, so return the sum over all targets: "
+      "at::Reduction::Sum, or .sum() instead of .mean()",
+      model.objective().name(), model.family(), once, twice));
 }
 
 }  // namespace
 
-void check_contract(const chain& model, const tensor_spec& sample_target, std::int64_t samples, const measurement_context& on) {
+void check_contract(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                    const measurement_context& on) {
   constexpr std::int64_t enough = 2;  // a batch norm needs more than one
   for (const auto& trial : distinct_trials(model, std::min(samples, enough))) check_layer(model, trial, on);
   if (const auto trials = loss_trials(model, sample_target)) check_loss(model, *trials, on.torch_device);

@@ -10,8 +10,8 @@ namespace hydra {
 struct footprint {
   byte_count parameters;   ///< that are stepped
   byte_count first_inputs;   ///< of the first micro-batch
-  byte_count working;        ///< gradients (and, in bf16, their part) + two micro-batches of inputs and outputs + upstream
-                             ///< + saved + transient
+  byte_count working;  ///< gradients (and, in bf16, their part) + two micro-batches of inputs and outputs + upstream
+                       ///< + saved + transient
   byte_count base{};            ///< frozen parameters
   byte_count write_back{};      ///< part of `working` that is free only after the write-back: outputs, gradients
   byte_count staging() const noexcept { return base + parameters + first_inputs; }
@@ -32,8 +32,8 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
 /// The same, but stepped on the host whatever the profile's stepping says.
 footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
 
-/// What a forward visit of a piece can leave for its backward visit, of one micro-batch; 0 of the last piece, whose forward
-/// is part of its backward visit.
+/// What a forward visit of a piece can leave for its backward visit, of one micro-batch; 0 of the last piece, whose
+/// forward is part of its backward visit.
 byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::size_t last);
 
 /// A backward visit that also steps its piece: it needs optimizer state and the new parameters in addition, and writes

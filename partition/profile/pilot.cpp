@@ -91,7 +91,9 @@ using namespace literals;
 constexpr byte_count unlimited{std::uint64_t{1} << 62};
 
 /// "cpu", "cuda (NVIDIA H200)".
-std::string name_of_kind(const device_info& d) { return d.model.empty() ? d.kind : fmt::format("{} ({})", d.kind, d.model); }
+std::string name_of_kind(const device_info& d) {
+  return d.model.empty() ? d.kind : fmt::format("{} ({})", d.kind, d.model);
+}
 
 /// Throws measuring_error of the first fault if all devices have failed.
 void require_one(const std::vector<completion>& all) {
@@ -233,7 +235,8 @@ std::vector<std::shared_ptr<pilot::probe_buffer>> pilot::probe_buffers() {
 }
 
 /// One copy on each device that has a probe buffer, as measured by its meter.
-std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::vector<std::shared_ptr<probe_buffer>>& buffers,
+std::vector<std::optional<duration>> pilot::copies(queue_kind queue,
+                                                   const std::vector<std::shared_ptr<probe_buffer>>& buffers,
                                                    copy_maker make) {
   const auto taken = std::make_shared<std::vector<duration>>(devices_.size());
   const auto ended = everywhere(queue, [&](std::size_t d) -> closure {
@@ -258,7 +261,9 @@ std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::
 
 std::vector<byte_rate> pilot::link_rates() {
   constexpr int trips = 5;
-  const copy_maker first = [](const probe_buffer& c) { return copy_in(c.home, c.size, c.block, c.place.info().torch_device); };
+  const copy_maker first = [](const probe_buffer& c) {
+    return copy_in(c.home, c.size, c.block, c.place.info().torch_device);
+  };
   const copy_maker there = [](const probe_buffer& c) { return copy_over(c.home, c.block); };
   const copy_maker back = [](const probe_buffer& c) { return copy_out(c.block, c.home); };
   std::vector<byte_rate> rates;

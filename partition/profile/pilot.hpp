@@ -34,7 +34,8 @@ class pilot {
   /// measurement; a device that takes longer is excluded permanently; zero: no limit.
   pilot(std::span<device* const> devices, duration limit);
 
-  /// Throws fault_error{bad_input} for a layer or a loss that breaks its contract (contract.hpp), before anything is measured.
+  /// Throws fault_error{bad_input} for a layer or a loss that breaks its contract (contract.hpp), before anything is
+  /// measured.
   chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
                         std::int64_t samples, std::uint32_t micro_batches);
 
@@ -56,7 +57,8 @@ class pilot {
   using closure = std::function<void()>;
   using copy_maker = closure (*)(const probe_buffer& c);
   std::vector<std::shared_ptr<probe_buffer>> probe_buffers();
-  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<probe_buffer>>& buffers,
+  std::vector<std::optional<duration>> copies(queue_kind queue,
+                                              const std::vector<std::shared_ptr<probe_buffer>>& buffers,
                                               copy_maker make);
   std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
 

@@ -67,8 +67,8 @@ class bench {
     return passed(base, start);
   }
 
-  /// The same with gradient, then backward through these layers: `upstream(y)` returns the gradient of the output, which is
-  /// not charged here.
+  /// The same with gradient, then backward through these layers: `upstream(y)` returns the gradient of the output,
+  /// which is not charged here.
   template <class Make, class Upstream>
   measured_pass backward(const layer_range& layers, const Make& make, const Upstream& upstream) {
     const at::AutoGradMode with_grad(true);
@@ -143,7 +143,8 @@ std::vector<row_range> chunks_of(const chain& model, const tensor_spec& in) {
   return chunks.size() > 1 ? chunks : std::vector<row_range>{};
 }
 
-layer_profile measure_layer(const chain& model, const layer_place& place, const measurement_context& on, timed_passes& times) {
+layer_profile measure_layer(const chain& model, const layer_place& place, const measurement_context& on,
+                            timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
   const tensor_spec stepped{{static_cast<std::int64_t>(layout.elements())}, layout.type()};
   const at::Tensor flat = zeros(stepped, on), gradients = zeros(stepped, on);
@@ -191,8 +192,8 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   return profile;
 }
 
-/// While the chunks are computed: the gradient of the whole input (in an evaluation the input itself), and memory to add
-/// bf16 gradients to their sum.
+/// While the chunks are computed: the gradient of the whole input (in an evaluation the input itself), and memory to
+/// add bf16 gradients to their sum.
 byte_count beside_chunks(const layer_profile& head, precision numbers) {
   const auto adding = numbers == precision::bf16 ? std::min(head.parameters * 2, widening_room) : byte_count{};
   return head.input + adding;
@@ -210,8 +211,9 @@ void measure_loss(chain_samples& all, const chain& model, std::size_t visits, co
       visits,
       [&] {
         const at::Tensor leaf = y.detach().requires_grad_(true);
-        return measure.backward({model, model.size() - 1, model.size()}, [&] { return summed_loss(model, leaf, targets); },
-                                [](const at::Tensor&) { return at::Tensor(); });
+        return measure.backward(
+            {model, model.size() - 1, model.size()}, [&] { return summed_loss(model, leaf, targets); },
+            [](const at::Tensor&) { return at::Tensor(); });
       },
       all.loss.backward);
   repeat_for(chunks.size(), all.loss.backward);

@@ -73,8 +73,8 @@ struct profiled_step {
 /// that three timed passes cost almost nothing.
 chain_samples sample_costs(const chain& model, const profiled_step& step, const measurement_context& on);
 
-/// Merges the measurements of at least one device: largest bytes, medians of all times. Layers below the first trained one
-/// are only computed again in a backward visit, which saves nothing of them but the input of that one.
+/// Merges the measurements of at least one device: largest bytes, medians of all times. Layers below the first trained
+/// one are only computed again in a backward visit, which saves nothing of them but the input of that one.
 chain_profile merge(std::span<const chain_samples> devices);
 
 /// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.

@@ -36,7 +36,8 @@ element_rate rate_of(std::vector<duration> times, std::size_t work = elements) {
 }
 
 at::Tensor zeros(at::ScalarType type, const std::string& device) {
-  return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(elements)}, type, std::nullopt, at::Device(device), std::nullopt);
+  return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(elements)}, type, std::nullopt, at::Device(device),
+                               std::nullopt);
 }
 
 element_rate measure_elements(const update_options& rule, precision numbers) {
@@ -123,11 +124,12 @@ element_rate measure_update(const update_options& rule, precision numbers, const
   const at::NoGradGuard no_grad;
   const int moments = moment_buffers(rule);
   const auto floats = [&](bool wanted) { return wanted ? zeros(at::kFloat, on.torch_device) : at::Tensor{}; };
-  const update_tensors tensors{.parameters = floats(true),
-                               .gradients = floats(true),
-                               .first_moment = floats(moments > 0),
-                               .second_moment = floats(moments > 1),
-                               .copy = numbers == precision::bf16 ? zeros(at::kBFloat16, on.torch_device) : at::Tensor{}};
+  const update_tensors tensors{
+      .parameters = floats(true),
+      .gradients = floats(true),
+      .first_moment = floats(moments > 0),
+      .second_moment = floats(moments > 1),
+      .copy = numbers == precision::bf16 ? zeros(at::kBFloat16, on.torch_device) : at::Tensor{}};
   std::vector<duration> times;
   for (std::uint32_t step = 0; step <= repeats; ++step) {
     const auto start = on.meter.now();

@@ -38,9 +38,9 @@ struct update_rates {
   duration time_for(const update_work& work) const noexcept;
 };
 
-/// Measures the rule on one thread, on buffers larger than the caches of a core: median of a few steps. In bf16 the copy
-/// is written, too. Of muon: adamw's elements, and the products of one matrix that is large enough to be as fast as larger
-/// ones.
+/// Measures the rule on one thread, on buffers larger than the caches of a core: median of a few steps. In bf16 the
+/// copy is written, too. Of muon: adamw's elements, and the products of one matrix that is large enough to be as fast
+/// as larger ones.
 update_rates measure_update(const update_options& rule, precision numbers = precision::fp32);
 
 /// The same on a device, on the thread of its compute queue.

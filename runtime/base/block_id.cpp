@@ -50,7 +50,8 @@ std::string to_string(const block_id& id) {
   text += numbered(" shard ", id.shard.value);
   if (id.kind != block_kind::base) text += numbered(has_version(id.kind) ? " version " : " step ", id.step.value);
   const bool sum = id.kind == block_kind::gradients;
-  if (!is_per_shard(id.kind) || id.micro_batch.value != 0) text += numbered(sum ? " wave " : " micro-batch ", id.micro_batch.value);
+  if (!is_per_shard(id.kind) || id.micro_batch.value != 0)
+    text += numbered(sum ? " wave " : " micro-batch ", id.micro_batch.value);
   if (id.pass == pass_kind::evaluation) text += " (evaluation)";
   return text;
 }

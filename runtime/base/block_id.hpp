@@ -1,6 +1,6 @@
 #pragma once
-// Names of blocks: bytes that have a buffer on the host (their home), but for what a forward visit saves. Messages carry
-// only these names. Standard library only.
+// Names of blocks: bytes that have a buffer on the host (their home), but for what a forward visit saves. Messages
+// carry only these names. Standard library only.
 
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"
@@ -11,9 +11,9 @@ namespace hydra {
 
 /// What a block holds. `activation` of shard s is the output of s; `upstream` of shard s is the gradient with
 /// respect to that output, so it is produced by s+1 and read by s. `minibatch` is what shard 0 reads, `targets` what
-/// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches. `base` are the frozen
-/// parameters of a shard, `parameters` the others. `saved` is what a forward visit has saved of a micro-batch for its
-/// backward visit: on the device only.
+/// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches. `base` are the
+/// frozen parameters of a shard, `parameters` the others. `saved` is what a forward visit has saved of a micro-batch
+/// for its backward visit: on the device only.
 enum class block_kind : std::uint8_t {
   parameters, gradients, activation, upstream, minibatch, targets, loss, state, base, saved
 };
@@ -21,8 +21,9 @@ enum class block_kind : std::uint8_t {
 /// Training and evaluation visits of the same step must not share activations.
 enum class pass_kind : std::uint8_t { train, evaluation };
 
-/// `step` is the version for parameters and state, 0 for a base, the optimizer step for everything else; `micro_batch` of a state block is
-/// the number of its buffer (shard_plan::state_buffers), of gradients the last wave that has added to the sum.
+/// `step` is the version for parameters and state, 0 for a base, the optimizer step for everything else; `micro_batch`
+/// of a state block is the number of its buffer (shard_plan::state_buffers), of gradients the last wave that has added
+/// to the sum.
 struct block_id {
   model_id model;
   replica_id replica;

@@ -79,7 +79,9 @@ constexpr byte_count operator""_KiB(unsigned long long n) { return byte_count{n 
 constexpr byte_count operator""_MiB(unsigned long long n) { return byte_count{n << 20}; }
 constexpr byte_count operator""_GiB(unsigned long long n) { return byte_count{n << 30}; }
 constexpr byte_rate operator""_MiB_per_s(unsigned long long n) { return byte_rate{static_cast<double>(n) * 1048576.0}; }
-constexpr byte_rate operator""_GiB_per_s(unsigned long long n) { return byte_rate{static_cast<double>(n) * 1073741824.0}; }
+constexpr byte_rate operator""_GiB_per_s(unsigned long long n) {
+  return byte_rate{static_cast<double>(n) * 1073741824.0};
+}
 }  // namespace literals
 
 }  // namespace hydra

@@ -31,7 +31,9 @@ void duration_histogram::add(duration d) noexcept {
   longest_ = std::max(longest_, positive);
 }
 
-duration duration_histogram::mean() const noexcept { return count_ == 0 ? duration{} : sum_ / static_cast<std::int64_t>(count_); }
+duration duration_histogram::mean() const noexcept {
+  return count_ == 0 ? duration{} : sum_ / static_cast<std::int64_t>(count_);
+}
 
 duration duration_histogram::quantile(double q) const noexcept {
   const auto wanted = static_cast<std::uint64_t>(std::floor(static_cast<double>(count_) * q)) + 1;

@@ -33,7 +33,8 @@ fault of_torch(const c10::Error& e) {
 /// Refused threads; what other calls refuse comes as other types.
 fault of_system(const std::system_error& e) {
   if (e.code() != std::errc::resource_unavailable_try_again) return {fault_code::internal, e.what()};
-  return {fault_code::bad_input, fmt::format("no thread could be started ({}): {}", e.code().message(), more_threads())};
+  return {fault_code::bad_input,
+          fmt::format("no thread could be started ({}): {}", e.code().message(), more_threads())};
 }
 
 fault of_path(const std::filesystem::filesystem_error& e) {

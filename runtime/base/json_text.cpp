@@ -76,8 +76,11 @@ std::size_t end_of_keys(std::string_view text) {
 
 /// A type by the library's name.
 std::string_view noun_of(std::string_view type) {
-  for (const auto& [name, noun] : {std::pair<std::string_view, std::string_view>{"string", "a text"}, {"number", "a number"},
-                                   {"boolean", "true or false"}, {"array", "a list"}, {"object", "an object"}})
+  for (const auto& [name, noun] : {std::pair<std::string_view, std::string_view>{"string", "a text"},
+                                   {"number", "a number"},
+                                   {"boolean", "true or false"},
+                                   {"array", "a list"},
+                                   {"object", "an object"}})
     if (type == name) return noun;
   return type;
 }
@@ -87,10 +90,12 @@ std::string expectation_of(std::string_view text) {
   constexpr std::string_view type = "type must be ", but = ", but is ", key = "key '", missing = "' not found";
   const auto given = [&](std::size_t at) { return noun_of(text.substr(at)); };
   if (const auto at = text.find(but); text.starts_with(type) && at != text.npos)
-    return fmt::format("{} is given, expected {}", given(at + but.size()), noun_of(text.substr(type.size(), at - type.size())));
+    return fmt::format("{} is given, expected {}", given(at + but.size()),
+                       noun_of(text.substr(type.size(), at - type.size())));
   if (text.starts_with(key) && text.ends_with(missing))
     return fmt::format("\"{}\" is missing", text.substr(key.size(), text.size() - key.size() - missing.size()));
-  if (text.starts_with("cannot use ")) return fmt::format("{} is given, expected an object", given(text.rfind(' ') + 1));
+  if (text.starts_with("cannot use "))
+    return fmt::format("{} is given, expected an object", given(text.rfind(' ') + 1));
   if (text.starts_with("incompatible ReferenceType"))
     return fmt::format("{} is given, expected an object or a list", given(text.rfind(' ') + 1));
   return std::string{text};

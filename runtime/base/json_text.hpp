@@ -29,8 +29,8 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text);
 std::string shown_json(const nlohmann::json& value);
 std::string shown_json(const nlohmann::ordered_json& value);
 
-/// What an exception of the library says, for people and shown(): `models[0].name: null is given, expected a text`. The one
-/// place that knows the library's texts.
+/// What an exception of the library says, for people and shown(): `models[0].name: null is given, expected a text`. The
+/// one place that knows the library's texts.
 std::string json_complaint(const std::exception& e);
 
 }  // namespace hydra

@@ -9,7 +9,8 @@
 namespace hydra {
 
 /// Patterns of the shell (fnmatch: "*" stands for any text, "?" for a character, "[ab]" for one of these); "!" before a
-/// pattern excepts what it matches. The last one that matches a name decides: `{"*", "!head.*"}` means all but the head.
+/// pattern excepts what it matches. The last one that matches a name decides: `{"*", "!head.*"}` means all but the
+/// head.
 class name_patterns {
  public:
   name_patterns() = default;

@@ -11,8 +11,9 @@ namespace hydra {
 namespace fs = std::filesystem;
 
 fault_code code_of(const std::error_code& why) noexcept {
-  for (const std::errc nowhere : {std::errc::no_such_file_or_directory, std::errc::not_a_directory, std::errc::is_a_directory,
-                                  std::errc::too_many_symbolic_link_levels, std::errc::filename_too_long})
+  for (const std::errc nowhere :
+       {std::errc::no_such_file_or_directory, std::errc::not_a_directory, std::errc::is_a_directory,
+        std::errc::too_many_symbolic_link_levels, std::errc::filename_too_long})
     if (why == nowhere) return fault_code::bad_input;
   return fault_code::io;
 }
@@ -26,8 +27,8 @@ fs::file_type kind_of(const fs::path& path, std::string_view option) {
   std::error_code error;
   const fs::file_type kind = fs::status(path, error).type();
   if (kind == fs::file_type::none)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}{}{}: {}", option, option.empty() ? "" : " ", shown(path.string()), error.message())};
+    throw fault_error{fault_code::bad_input, fmt::format("{}{}{}: {}", option, option.empty() ? "" : " ",
+                                                         shown(path.string()), error.message())};
   return kind;
 }
 

@@ -32,12 +32,16 @@ struct asked_file {
   [[noreturn]] void refuse(int error) const {
     const std::error_code why{error, std::generic_category()};
     const bool absent = error == ENOENT || error == ENOTDIR;
-    refuse(error == EACCES || error == EPERM ? fault_code::bad_input : code_of(why), absent ? "no such file" : why.message());
+    refuse(error == EACCES || error == EPERM ? fault_code::bad_input : code_of(why),
+           absent ? "no such file" : why.message());
   }
 
   void require_regular(mode_t mode) const {
     if (S_ISREG(mode)) return;
-    const char* const what = S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+    const char* const what = S_ISDIR(mode)    ? "a folder"
+                             : S_ISFIFO(mode) ? "a pipe"
+                             : S_ISSOCK(mode) ? "a socket"
+                                              : "a device";
     refuse(fault_code::bad_input, fmt::format("{}; a file is expected", what));
   }
 };

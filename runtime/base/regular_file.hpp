@@ -1,6 +1,6 @@
 #pragma once
-// A file that a user has named, open for reading. Every file is opened here: what is not a regular file could make the reader wait
-// (a pipe) or never end (a device).
+// A file that a user has named, open for reading. Every file is opened here: what is not a regular file could make the
+// reader wait (a pipe) or never end (a device).
 
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace hydra {
 
-/// Throws fault_error `OPTION PATH: WHY`: {bad_input} if nothing is there, if it is a folder, pipe, socket or device, or for
-/// a path that leads nowhere or may not be read; {io} for any other reason of the system.
+/// Throws fault_error `OPTION PATH: WHY`: {bad_input} if nothing is there, if it is a folder, pipe, socket or device,
+/// or for a path that leads nowhere or may not be read; {io} for any other reason of the system.
 class regular_file {
  public:
   explicit regular_file(std::filesystem::path path, std::string_view option = {});

@@ -61,8 +61,8 @@ class request_queue {
     }
   }
 
-  /// `listener` receives every request, starting with those that were kept, after `first` was called: who is told by it that
-  /// there is a listener finds one.
+  /// `listener` receives every request, starting with those that were kept, after `first` was called: who is told by it
+  /// that there is a listener finds one.
   void connect(std::function<void(Request)> listener, const std::function<void()>& first = [] {}) {
     const std::lock_guard lock(mutex_);
     first();

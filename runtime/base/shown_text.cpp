@@ -30,7 +30,8 @@ bool is_obeyed(char32_t c) noexcept {
 std::string escape_of(char32_t c) {
   for (const auto& [control, letter] : {std::pair{U'\n', 'n'}, {U'\t', 't'}, {U'\r', 'r'}})
     if (c == control) return {'\\', letter};
-  return c < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c)) : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+  return c < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c))
+                  : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
 }
 
 /// A character as it stands in the text, and as it is shown.

@@ -5,7 +5,8 @@
 
 namespace hydra {
 
-slow_notice::slow_notice(duration limit, std::function<void(const std::string&)> say) : limit_(limit), say_(std::move(say)) {
+slow_notice::slow_notice(duration limit, std::function<void(const std::string&)> say)
+    : limit_(limit), say_(std::move(say)) {
   try {
     thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {  // the machine has no thread left

@@ -12,10 +12,10 @@
 namespace hydra {
 
 /// How a step is divided into units. Its micro-batches form `replicas` groups, each with a gradient sum of its own, and
-/// those of a replica form `waves`: one unit visits its shard with one wave. Groups and waves are contiguous, all of one
-/// size. Replicas decide the bits of the result and are part of a model's identity; waves decide only the order of work,
-/// because the gradient sum of a shard passes from wave to wave. With one replica and one wave, a unit visits its shard
-/// with the whole step.
+/// those of a replica form `waves`: one unit visits its shard with one wave. Groups and waves are contiguous, all of
+/// one size. Replicas decide the bits of the result and are part of a model's identity; waves decide only the order of
+/// work, because the gradient sum of a shard passes from wave to wave. With one replica and one wave, a unit visits its
+/// shard with the whole step.
 struct step_shape {
   std::uint32_t shards = 1;
   std::uint32_t micro_batches = 1;   ///< of a step
@@ -33,8 +33,8 @@ struct step_shape {
   }
 };
 
-/// Of the replicas of a step those that are computed in this process; the others are computed by other nodes. A step_shape then
-/// has only these, numbered from 0, and their micro-batches.
+/// Of the replicas of a step those that are computed in this process; the others are computed by other nodes. A
+/// step_shape then has only these, numbered from 0, and their micro-batches.
 struct step_share {
   std::uint32_t first = 0;  ///< replica
   std::uint32_t replicas = 0;
@@ -64,8 +64,8 @@ struct micro_batch_range {
   friend bool operator==(const micro_batch_range&, const micro_batch_range&) = default;
 };
 
-/// Visits of one wave of one replica follow each other: they are a lane, F_0 .. F_{S-2}, B_{S-1} (with the loss) .. B_t,
-/// where t is the first shard with trained parameters.
+/// Visits of one wave of one replica follow each other: they are a lane, F_0 .. F_{S-2}, B_{S-1} (with the loss) ..
+/// B_t, where t is the first shard with trained parameters.
 /// B_s of a wave also follows B_s of the wave before, because the gradient sum of the shard passes from wave to wave.
 /// Nodes are the visits of all lanes, without model, step and attempt, numbered so that each comes after its
 /// predecessors.
@@ -116,16 +116,16 @@ inline bool same_lane(const unit& a, const unit& b) noexcept {
 }
 
 /// True if `a` is visited before `b`, whatever their attempts. Both belong to one lane. An evaluation
-/// reads the version from which its step starts, so it comes before the training units of that step; it goes through all
-/// shards with one range of micro-batches before it starts the next range.
+/// reads the version from which its step starts, so it comes before the training units of that step; it goes through
+/// all shards with one range of micro-batches before it starts the next range.
 bool visited_before(const unit& a, const unit& b) noexcept;
 
-/// True if `later` can only be visited after `earlier`, because it comes later in its lane, or is of a later wave of that
-/// step and reads a gradient sum that can only be there after `earlier`. Whatever their attempts.
+/// True if `later` can only be visited after `earlier`, because it comes later in its lane, or is of a later wave of
+/// that step and reads a gradient sum that can only be there after `earlier`. Whatever their attempts.
 bool follows(const unit& later, const unit& earlier) noexcept;
 
-/// Of two units in the order in which a device got them: the later one cannot complete unless the earlier one does, or is
-/// another attempt at its lane.
+/// Of two units in the order in which a device got them: the later one cannot complete unless the earlier one does, or
+/// is another attempt at its lane.
 inline bool depends_on(const unit& later, const unit& earlier) noexcept {
   return same_lane(later, earlier) || follows(later, earlier);
 }

@@ -37,22 +37,25 @@ std::size_t possible_threads(std::size_t wanted, const thread_maker& make) {
 }
 
 void require_threads(std::size_t needed, const std::string& who) {
-  const auto possible = possible_threads(needed, [](std::function<void()> body) { return std::jthread{std::move(body)}; });
+  const auto possible =
+      possible_threads(needed, [](std::function<void()> body) { return std::jthread{std::move(body)}; });
   if (possible == needed) return;
-  refuse(fmt::format("{} needs {} beside the {} of this process, but {} can be made: {}", who, counted(needed, "thread"),
-                     threads_of_process(), possible, more_threads()));
+  refuse(fmt::format("{} needs {} beside the {} of this process, but {} can be made: {}", who,
+                     counted(needed, "thread"), threads_of_process(), possible, more_threads()));
 }
 
 std::string more_threads() {
-  return "raise the limit (ulimit -u, pids.max of the control group, TasksMax of systemd), or use fewer devices, or fewer "
+  return "raise the limit (ulimit -u, pids.max of the control group, TasksMax of systemd), or use fewer devices, or "
+         "fewer "
          "threads for them and for the optimizer";
 }
 
 /// Written with one call and without stdio, whose lock another thread may hold.
 void end_for_lack_of_threads(const std::string& who, const std::exception& why) noexcept {
-  const auto text = fmt::format("{}: the system refuses a thread ({}), and what has begun cannot be undone, so the process "
-                                "ends now: {}; --resume continues what was saved\n",
-                                who, why.what(), more_threads());
+  const auto text = fmt::format(
+      "{}: the system refuses a thread ({}), and what has begun cannot be undone, so the process "
+      "ends now: {}; --resume continues what was saved\n",
+      who, why.what(), more_threads());
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(1);
 }

@@ -1,6 +1,7 @@
 #pragma once
-// A collective operation as data: how several parties, each with values of its own, come to have their sum. Whoever moves the
-// values (collective_run.hpp), predicts the time (collective_cost.hpp) or counts bytes reads the same rounds. Pure arithmetic.
+// A collective operation as data: how several parties, each with values of its own, come to have their sum. Whoever
+// moves the values (collective_run.hpp), predicts the time (collective_cost.hpp) or counts bytes reads the same rounds.
+// Pure arithmetic.
 
 #include <cstdint>
 #include <span>
@@ -32,8 +33,8 @@ struct value_range {
 
 enum class combination : std::uint8_t { add, copy };
 
-/// Of one round. All transfers of a round read the values from before it. Those that add to the same range of a party are
-/// added in ascending order of the parties from which they come, its own values among them.
+/// Of one round. All transfers of a round read the values from before it. Those that add to the same range of a party
+/// are added in ascending order of the parties from which they come, its own values among them.
 struct transfer {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -49,20 +50,23 @@ struct collective {
   std::vector<std::vector<transfer>> rounds{};
 };
 
-/// Throws fault_error{bad_input} without summands. In a round, the ranges of a party are equal or have no value in common.
+/// Throws fault_error{bad_input} without summands. In a round, the ranges of a party are equal or have no value in
+/// common.
 collective make_collective(collective_kind kind, std::uint32_t summands, std::uint64_t values);
 
-/// `direct` for parties of which several are on one node (`node_of` each): the sum goes to one party of each node, and from it to
-/// the others there. Sends (N - 1)M for each party on a node, and (N - 1)M once.
+/// `direct` for parties of which several are on one node (`node_of` each): the sum goes to one party of each node, and
+/// from it to the others there. Sends (N - 1)M for each party on a node, and (N - 1)M once.
 collective make_direct(std::span<const std::uint32_t> node_of, std::uint64_t values);
 
 /// All parties come to have the values of party `from`. Sends (parties - 1) times as many.
 collective make_broadcast(std::uint32_t from, std::uint32_t parties, std::uint64_t values);
 
-/// The sum is ((0 + 1) + 2) + ..., as one process adds them; that of other kinds depends on kind and number, and on nothing else.
+/// The sum is ((0 + 1) + 2) + ..., as one process adds them; that of other kinds depends on kind and number, and on
+/// nothing else.
 bool adds_in_order(collective_kind kind) noexcept;
 
-/// Values that all parties send. `node_of` each party: between parties of one node nothing is sent; empty: each has its own.
+/// Values that all parties send. `node_of` each party: between parties of one node nothing is sent; empty: each has its
+/// own.
 std::uint64_t sent_values(const collective& c, std::span<const std::uint32_t> node_of = {});
 
 }  // namespace hydra

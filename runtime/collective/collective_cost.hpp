@@ -15,8 +15,8 @@ struct network_rates {
   byte_rate shared{};  ///< of all nodes together, where they share a link or a machine
 };
 
-/// One round after the other. A round takes the latency, and as long as the node that sends or receives most; nothing if all of
-/// its transfers stay on a node. `node_of` each party; empty: each has its own.
+/// One round after the other. A round takes the latency, and as long as the node that sends or receives most; nothing
+/// if all of its transfers stay on a node. `node_of` each party; empty: each has its own.
 duration predicted_time(const collective& c, std::uint32_t bytes_per_value, const network_rates& rates,
                         std::span<const std::uint32_t> node_of = {});
 

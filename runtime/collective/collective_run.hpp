@@ -1,6 +1,6 @@
 #pragma once
-// One node's part in a collective operation: which values of others it needs, which it may give, and what it adds. Pure: it
-// neither sends nor waits; whoever has messages of a network calls it.
+// One node's part in a collective operation: which values of others it needs, which it may give, and what it adds.
+// Pure: it neither sends nor waits; whoever has messages of a network calls it.
 
 #include "runtime/collective/collective.hpp"
 
@@ -24,8 +24,8 @@ struct piece {
   friend auto operator<=>(const piece&, const piece&) = default;
 };
 
-/// A party's values are changed in place, piece by piece: a piece is overwritten when all that this round reads of it has been
-/// read. Of each transfer only a few pieces are here, or on the way, at a time.
+/// A party's values are changed in place, piece by piece: a piece is overwritten when all that this round reads of it
+/// has been read. Of each transfer only a few pieces are here, or on the way, at a time.
 class collective_run {
  public:
   struct party_values {
@@ -44,8 +44,8 @@ class collective_run {
   /// A piece that was asked for. Throws fault_error{damaged} for one that was not, or of another size.
   void arrived(const piece& p, std::span<const float> values);
 
-  /// What another node has asked for may be read; if not, it may later. Throws fault_error{damaged} for a piece that is never
-  /// read from here, and for one that was read.
+  /// What another node has asked for may be read; if not, it may later. Throws fault_error{damaged} for a piece that is
+  /// never read from here, and for one that was read.
   bool may_read(const piece& p);
   /// Calls `use` once with the values of a piece that may be read.
   void read(const piece& p, const std::function<void(std::span<const float>)>& use);

@@ -1,6 +1,6 @@
 #pragma once
-// A receiver of events, such as a device's completions, that can be closed while those who send them live on: a device that
-// hangs keeps its sink forever.
+// A receiver of events, such as a device's completions, that can be closed while those who send them live on: a device
+// that hangs keeps its sink forever.
 
 #include <functional>
 #include <memory>

@@ -9,8 +9,8 @@
 //   * an operation that throws completes with to_fault(exception); the queue continues with the next;
 //  * the closure of an operation is destroyed before its completion is posted;
 //  * each operation is completed exactly once, in the order of its queue; the sink runs on a thread of the device;
-//  * a device with a driver may run a closure, which then only launches work, before that work is done: whatever the closure
-//    launches waits on the device for the tickets named, and it completes when the work is done;
+//  * a device with a driver may run a closure, which then only launches work, before that work is done: whatever the
+//    closure launches waits on the device for the tickets named, and it completes when the work is done;
 //  * tensors that a closure creates with torch_device() are charged to this device until they are freed, by whichever
 //    thread; a charge beyond info().memory throws out_of_memory and leaves nothing behind;
 //  * the thread that runs computations calls at::get_num_threads() once, then at::set_num_threads(n) with a fixed n (1
@@ -87,7 +87,8 @@ class device {
   /// and before on_completion.
   virtual ticket submit(queue_kind queue, operation op, std::span<const ticket> after) = 0;
 
-  virtual memory_usage memory() const noexcept = 0;  ///< called by any thread at any time, also while operations charge it
+  virtual memory_usage memory()
+      const noexcept = 0;  ///< called by any thread at any time, also while operations charge it
 
   /// Called in a closure, on its queue's thread. A device without a driver uses the meter of the host.
   virtual std::unique_ptr<work_meter> measure() { return make_host_meter(); }

@@ -24,7 +24,8 @@ class tbb_executor final : public executor {
   ticket submit(std::function<void()> work, duration) override {
     const ticket t{++last_};
     // enqueue starts jobs in order even while no thread waits; the group is needed only for the destructor's wait.
-    arena_.enqueue(group_.defer([this, t, job = std::make_shared<std::function<void()>>(std::move(work))] { run(t, *job); }));
+    arena_.enqueue(
+        group_.defer([this, t, job = std::make_shared<std::function<void()>>(std::move(work))] { run(t, *job); }));
     return t;
   }
 

@@ -16,9 +16,9 @@ namespace {
 
 int threads_needed(int least) { return std::max({least, oneapi::tbb::info::default_concurrency() - 1, 1}); }
 
-/// By work that waits until there is a thread for each piece of it. In arenas of one thread each, so that TBB makes all of
-/// them on this thread, where an error is noticed, instead of letting them make each other. An arena that lacks one is not
-/// destroyed: that would wait for ever.
+/// By work that waits until there is a thread for each piece of it. In arenas of one thread each, so that TBB makes all
+/// of them on this thread, where an error is noticed, instead of letting them make each other. An arena that lacks one
+/// is not destroyed: that would wait for ever.
 void begin_loop_threads(int n) {
   std::promise<void> all;
   const std::shared_future<void> begun = all.get_future().share();

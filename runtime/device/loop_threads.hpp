@@ -1,6 +1,6 @@
 #pragma once
-// The threads of parallel loops on the host, and of executors. TBB makes each when there is work for it; where the system
-// refuses one, whoever has brought that work waits for ever.
+// The threads of parallel loops on the host, and of executors. TBB makes each when there is work for it; where the
+// system refuses one, whoever has brought that work waits for ever.
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -13,7 +13,8 @@ class loop_threads {
   explicit loop_threads(int least);
 
  private:
-  oneapi::tbb::task_arena held_;  ///< TBB's threads end with the last arena; the first one decides how many there may be
+  oneapi::tbb::task_arena
+      held_;  ///< TBB's threads end with the last arena; the first one decides how many there may be
 };
 
 }  // namespace hydra

@@ -15,9 +15,9 @@ namespace hydra {
 struct device_block;
 
 /// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from. A
-/// pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block that
-/// has not been written back yet ("dirty") counts as pinned. Saved tensors, which would have to be computed again, are
-/// evicted after all others, if at all. Not thread-safe: owned by one actor.
+/// pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block
+/// that has not been written back yet ("dirty") counts as pinned. Saved tensors, which would have to be computed again,
+/// are evicted after all others, if at all. Not thread-safe: owned by one actor.
 class block_cache {
  public:
   explicit block_cache(byte_budget& budget);

@@ -18,7 +18,8 @@ namespace {
 at::Tensor on_host(host_block& home, std::int64_t n) {
   if (home.size().value() < static_cast<std::uint64_t>(n)) {
     throw fault_error(fault_code::internal, "a copy of " + to_string(byte_count{static_cast<std::uint64_t>(n)}) +
-                                                " does not fit its block of " + to_string(home.size()) + " on the host");
+                                                " does not fit its block of " + to_string(home.size()) +
+                                                " on the host");
   }
   return at::from_blob(home.data(), {n}, at::TensorOptions().dtype(at::kByte));
 }

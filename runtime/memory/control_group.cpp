@@ -67,7 +67,8 @@ std::optional<std::uint64_t> memory_left_in_groups(const fs::path& process, cons
     if (first == line.npos || second == line.npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     if (controllers == ",,") least = smaller(least, least_left(line.substr(second + 1), unified));
-    if (controllers.find(",memory,") != line.npos) least = smaller(least, least_left(line.substr(second + 1), separate));
+    if (controllers.find(",memory,") != line.npos)
+      least = smaller(least, least_left(line.substr(second + 1), separate));
   }
   return least;
 }

@@ -53,7 +53,8 @@ host_memory take_from_heap(std::size_t n) {
 
 /// Fresh pages are zero.
 host_memory take_memory(std::uint64_t n) {
-  if (n > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()) - huge_page_size) throw std::bad_alloc{};
+  if (n > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()) - huge_page_size)
+    throw std::bad_alloc{};
   if (n == 0) return {};
   return n < huge_page_size ? take_from_heap(n) : host_memory{map_pages(n).release(), {n}};
 }
@@ -184,7 +185,9 @@ class real_arena final : public budgeted_arena {
   }
 
   /// Staggered blocks start some steps after the start of a page.
-  static std::uint64_t alignment_of(byte_count n) noexcept { return n.value() < staggered_from ? alignment : page_size; }
+  static std::uint64_t alignment_of(byte_count n) noexcept {
+    return n.value() < staggered_from ? alignment : page_size;
+  }
 
   std::uint64_t next_offset(byte_count n) noexcept {
     return n.value() < staggered_from ? 0 : next_place_.fetch_add(1) % stagger_places * stagger_step;

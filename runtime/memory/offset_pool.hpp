@@ -19,7 +19,8 @@ class offset_pool {
   static constexpr std::uint64_t unit = 64;  ///< every place starts at a multiple of it, sizes are rounded up to it
 
   /// `size` and `border`: multiples of `unit`. No place crosses a multiple of `border`.
-  explicit offset_pool(std::uint64_t size, std::uint64_t border = std::numeric_limits<std::int64_t>::max() / unit * unit);
+  explicit offset_pool(std::uint64_t size,
+                       std::uint64_t border = std::numeric_limits<std::int64_t>::max() / unit * unit);
 
   /// A place of `n` bytes that starts at a multiple of `alignment` (itself a multiple of `unit`), or nothing. What is
   /// aligned to more than the unit is placed at the start of its range, the rest at the end, so that small blocks do

@@ -20,9 +20,10 @@ page_lock::page_lock(std::span<std::byte> pages, std::vector<page_locker*> locke
   } catch (const fault_error& e) {
     unlock();
     fault why = e.what_happened();
-    why.text = fmt::format("{} of host memory, from which devices copy, cannot be locked: {}; raise the limit of locked "
-                           "memory (ulimit -l), or train fewer models at once",
-                           to_string(byte_count{pages.size()}), why.text);
+    why.text = fmt::format(
+        "{} of host memory, from which devices copy, cannot be locked: {}; raise the limit of locked "
+        "memory (ulimit -l), or train fewer models at once",
+        to_string(byte_count{pages.size()}), why.text);
     throw fault_error{std::move(why)};
   } catch (...) {
     unlock();

@@ -14,8 +14,8 @@ namespace hydra {
 /// Thread-safe. Shared by its blocks, which may outlive the arena.
 class transfer_slab {
  public:
-  /// Maps exactly `pool` bytes (whole pages) and touches them on several threads. No place crosses a multiple of `piece`
-  /// (whole pages): what is locked piece by piece may not be copied at once across two. Throws std::bad_alloc.
+  /// Maps exactly `pool` bytes (whole pages) and touches them on several threads. No place crosses a multiple of
+  /// `piece` (whole pages): what is locked piece by piece may not be copied at once across two. Throws std::bad_alloc.
   transfer_slab(byte_count pool, byte_count piece);
   ~transfer_slab();
   transfer_slab(const transfer_slab&) = delete;

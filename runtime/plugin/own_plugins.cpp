@@ -44,11 +44,13 @@ std::string quoted(const std::vector<fs::path>& folders) {
 std::string why_missing(const std::string& name, const std::vector<fs::path>& folders) {
   const std::string_view without_cuda = HYDRA_WITHOUT_CUDA;
   if (name == "cuda" && !without_cuda.empty()) {
-    return fmt::format("this Hydra was built without CUDA: {}; build with -DHYDRA_CUDA=ON where a CUDA toolkit is", without_cuda);
+    return fmt::format("this Hydra was built without CUDA: {}; build with -DHYDRA_CUDA=ON where a CUDA toolkit is",
+                       without_cuda);
   }
   const std::string places =
       folders.empty() ? "there is no folder lib/hydra next to the program" : "looked in " + quoted(folders);
-  return fmt::format("Hydra's plug-in libhydra_{}.so is not where it should be ({}); install Hydra again", name, places);
+  return fmt::format("Hydra's plug-in libhydra_{}.so is not where it should be ({}); install Hydra again", name,
+                     places);
 }
 
 }  // namespace

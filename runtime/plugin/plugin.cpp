@@ -114,7 +114,9 @@ void check_item(const fs::path& file, const plugin_item& item) {
 
 plugin_kind family(plugin_kind kind) { return kind == plugin_kind::policy_by_actor ? plugin_kind::policy : kind; }
 
-bool same_thing(const plugin_item& a, const plugin_item& b) { return family(a.kind) == family(b.kind) && a.name == b.name; }
+bool same_thing(const plugin_item& a, const plugin_item& b) {
+  return family(a.kind) == family(b.kind) && a.name == b.name;
+}
 
 void check_items(const fs::path& file, const std::vector<plugin_item>& items) {
   if (items.empty()) {

@@ -10,8 +10,9 @@
 
 namespace hydra {
 
-/// It has whole entries only, unless a crash cuts the last one: what an entry that failed has left is cut off at once, or,
-/// if that fails too, before the next one. It is opened, or created, with the first entry. For one thread, the only writer.
+/// It has whole entries only, unless a crash cuts the last one: what an entry that failed has left is cut off at once,
+/// or, if that fails too, before the next one. It is opened, or created, with the first entry. For one thread, the only
+/// writer.
 class appended_file {
  public:
   explicit appended_file(std::filesystem::path file) : file_(std::move(file)) {}

@@ -26,7 +26,8 @@ checksum parse_line(std::string_view line, std::size_t number) {
   const std::string_view hash = line.substr(0, digits), rest = line.substr(hash.size());
   const std::string_view file = rest.substr(std::min(gap.size(), rest.size()));
   if (!is_sha256(hash) || !rest.starts_with(gap) || !can_be_listed(file))
-    throw fault_error{fault_code::damaged, fmt::format("line {} of {} is not a checksum and file name", number, checksum_file)};
+    throw fault_error{fault_code::damaged,
+                      fmt::format("line {} of {} is not a checksum and file name", number, checksum_file)};
   return {std::string{file}, std::string{hash}};
 }
 

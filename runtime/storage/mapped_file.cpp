@@ -57,9 +57,10 @@ void mapped_file::require_unchanged() const {
   const state now = state_of(s);
   const bool same_file = now.device == opened_.device && now.inode == opened_.inode;
   if (same_file && now != opened_)
-    throw fault_error{fault_code::io, fmt::format("{} has been written to since it was opened; put another file in its place "
-                                                  "instead (write a new file, then rename it)",
-                                                  path_.string())};
+    throw fault_error{fault_code::io,
+                      fmt::format("{} has been written to since it was opened; put another file in its place "
+                                  "instead (write a new file, then rename it)",
+                                  path_.string())};
 }
 
 void mapped_file::release(std::span<const std::byte> part) noexcept {

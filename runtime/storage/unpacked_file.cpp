@@ -90,7 +90,8 @@ class unpacking_file {
 /// Unpacks the members of a gzip file one after the other.
 class gzip_reader {
  public:
-  gzip_reader(const fs::path& file, std::span<const std::byte> bytes) : file_(file), left_(bytes), out_(unpacked_bytes) {
+  gzip_reader(const fs::path& file, std::span<const std::byte> bytes)
+      : file_(file), left_(bytes), out_(unpacked_bytes) {
     if (inflateInit2(&stream_, gzip_window) != Z_OK) refuse_packed(file_, "zlib has no memory");
   }
   ~gzip_reader() { inflateEnd(&stream_); }

@@ -23,7 +23,8 @@ constexpr std::size_t bytes_at_once = 1 << 20;
 
 [[noreturn]] void report_damage(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
 
-/// What belongs to the folder and is not a file, or not there, has been damaged; a file that cannot be inspected may be whole.
+/// What belongs to the folder and is not a file, or not there, has been damaged; a file that cannot be inspected may be
+/// whole.
 void require_there(const std::filesystem::path& file) {
   std::error_code error;
   const auto kind = std::filesystem::status(file, error).type();
@@ -60,7 +61,8 @@ void check(const std::filesystem::path& folder, const checksum& expected) {
 void check_nothing_else(const std::filesystem::path& folder, const std::set<std::string>& listed) {
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
     const std::string name = entry.path().filename().string();
-    if (name != checksum_file && !listed.contains(name)) report_damage(fmt::format("{} is not in {}", name, checksum_file));
+    if (name != checksum_file && !listed.contains(name))
+      report_damage(fmt::format("{} is not in {}", name, checksum_file));
   }
 }
 

@@ -91,7 +91,8 @@ void confuse_task(simulation& s, std::size_t victim) {
   post(s.actors().tasks[victim], shard_updated{model, shard_index{99}, version_index{1}, {}, {}, {}});
 }
 
-TEST_CASE("a model's task may die at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
+TEST_CASE("a model's task may die at any message: the model fails, the other one finishes on healthy devices",
+          "[loss]") {
   disturb_task_at_every_message(kill_task, "its task has died", nullptr);
 }
 
@@ -100,7 +101,8 @@ TEST_CASE("a model's task may die at any message of a run that is saved", "[loss
   disturb_task_at_every_message(kill_task, "its task has died", &store);
 }
 
-TEST_CASE("a model's task may throw at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
+TEST_CASE("a model's task may throw at any message: the model fails, the other one finishes on healthy devices",
+          "[loss]") {
   disturb_task_at_every_message(confuse_task, "", nullptr);
 }
 
@@ -236,7 +238,8 @@ TEST_CASE("the reader of data may die at any message: what was trained is saved"
                         });
 }
 
-// -- memory of a model that dies ------------------------------------------------------------------------------------------
+// -- memory of a model that dies
+// ------------------------------------------------------------------------------------------
 
 namespace {
 

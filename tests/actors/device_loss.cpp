@@ -42,8 +42,8 @@ simulation_setup run_of(const std::vector<simulated_model>& models, std::uint32_
   return setup;
 }
 
-/// All models finish, each unit committed once and in order, whichever device is lost at whichever message; `stride`: only
-/// each so-manyth message, but in deep runs.
+/// All models finish, each unit committed once and in order, whichever device is lost at whichever message; `stride`:
+/// only each so-manyth message, but in deep runs.
 void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t slots,
                            const std::vector<simulated_model>& models = small_models(), std::size_t stride = 1) {
   const std::size_t step = is_deep() ? 1 : stride;
@@ -64,7 +64,8 @@ void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t
 
 }  // namespace
 
-// -- devices --------------------------------------------------------------------------------------------------------------
+// -- devices
+// --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a device may die at any message", "[loss]") { lose_at_every_message(kill, 1); }
 TEST_CASE("a device with two slots may die at any message", "[loss]") { lose_at_every_message(kill, 2); }
@@ -118,7 +119,8 @@ TEST_CASE("devices may die one after the other", "[loss]") {
   }
 }
 
-// -- operations -----------------------------------------------------------------------------------------------------------
+// -- operations
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -276,8 +278,9 @@ using trouble = void (*)(simulation&, std::size_t, std::size_t, std::size_t&);
 
 /// For each operation of each device: the trouble starts there, all models finish, in order, once. `setup` makes the
 /// run.
-void trouble_at_every_operation(trouble begin, const std::function<simulation_setup()>& setup,
-                                const std::function<void(const simulation&, std::size_t victim, std::size_t n)>& check) {
+void trouble_at_every_operation(
+    trouble begin, const std::function<simulation_setup()>& setup,
+    const std::function<void(const simulation&, std::size_t victim, std::size_t n)>& check) {
   for (std::size_t victim = 0; victim < 2; ++victim) {
     std::size_t operations = 1;
     for (std::size_t n = 0; n < operations; ++n) {
@@ -307,7 +310,8 @@ bool is_lost(const simulation& s, std::size_t device) { return !s.record()->devi
 
 }  // namespace
 
-TEST_CASE("a device where every unit throws, from any operation on, costs nothing but time: the other one computes", "[loss]") {
+TEST_CASE("a device where every unit throws, from any operation on, costs nothing but time: the other one computes",
+          "[loss]") {
   const auto slots = GENERATE(1U, 2U);
   trouble_at_every_operation(
       break_device, [slots] { return small_run(2, slots); },
@@ -362,7 +366,8 @@ std::vector<simulated_model> with_wrong_ones(std::size_t wrong, std::size_t righ
 
 fault bug_in(queue_kind queue, const operation& op, std::size_t device) {
   const auto& what = op.label.detail;
-  const bool throws = queue == queue_kind::compute && what.starts_with("wrong-") && what.find(" step 1 ") != std::string::npos;
+  const bool throws =
+      queue == queue_kind::compute && what.starts_with("wrong-") && what.find(" step 1 ") != std::string::npos;
   return throws ? fault{fault_code::internal, fmt::format("sim:{}: a bug of a layer", device)} : fault{};
 }
 
@@ -547,7 +552,8 @@ TEST_CASE("a device that is lost while an interrupted run is saved does not stop
   }
 }
 
-// -- controllers ----------------------------------------------------------------------------------------------------------
+// -- controllers
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -614,8 +620,8 @@ TEST_CASE("a callback that throws is not called again, and nothing else happens"
     require_finished(s);
     CHECK(calls == throws_at + 1);
     REQUIRE(s.record()->callbacks_failed.size() == 1);
-    CHECK_THAT(s.record()->callbacks_failed[0],
-               Contains("a callback failed after step ") && Contains(" of ") && Contains(": no; it is not called any more"));
+    CHECK_THAT(s.record()->callbacks_failed[0], Contains("a callback failed after step ") && Contains(" of ") &&
+                                                    Contains(": no; it is not called any more"));
     CHECK(s.record()->callbacks_lost == "");
   }
 }
@@ -628,7 +634,8 @@ TEST_CASE("a controller that never answers is awaited once, not longer than its 
   }
   require_finished(s);
   CHECK(reported == 2);
-  CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within ") && Contains(" after step 1 of "));
+  CHECK_THAT(s.record()->callbacks_lost,
+             Contains("a callback has not returned within ") && Contains(" after step 1 of "));
   CHECK(makespan(s) > 1ms);
   CHECK(makespan(s) < 2ms);
 }

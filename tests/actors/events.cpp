@@ -26,17 +26,21 @@ namespace {
 
 using event_lines = std::vector<std::string>;
 
-simulated_model two_shards_of(const std::string& name, std::uint32_t steps) { return even_model(name, 2, steps, 2ms, 1ms); }
+simulated_model two_shards_of(const std::string& name, std::uint32_t steps) {
+  return even_model(name, 2, steps, 2ms, 1ms);
+}
 
 /// A line for each event.
 void watch_all(run_callbacks& all, event_lines& seen) {
   all.add<run_begun>([&](const run_begun& e, control&) {
     seen.push_back(fmt::format("{} on {}", fmt::join(e.models, ", "), fmt::join(e.devices, ", ")));
   });
-  all.add<model_joined>(
-      [&](const model_joined& e, control&) { seen.push_back(fmt::format("{} joins at {} of {}", e.name, e.done, e.of)); });
-  all.add<step_completed>(
-      [&](const step_completed& e, control&) { seen.push_back(fmt::format("{} step {} of {}", e.name, e.done, e.of)); });
+  all.add<model_joined>([&](const model_joined& e, control&) {
+    seen.push_back(fmt::format("{} joins at {} of {}", e.name, e.done, e.of));
+  });
+  all.add<step_completed>([&](const step_completed& e, control&) {
+    seen.push_back(fmt::format("{} step {} of {}", e.name, e.done, e.of));
+  });
   all.add<checkpoint_saved>(
       [&](const checkpoint_saved& e, control&) { seen.push_back(fmt::format("{} is saved at {}", e.name, e.done)); });
   all.add<model_paused>(
@@ -44,11 +48,13 @@ void watch_all(run_callbacks& all, event_lines& seen) {
   all.add<model_ended>([&](const model_ended& e, control&) {
     seen.push_back(fmt::format("{} ends at {}{}", e.name, e.done, e.stopped ? ", stopped" : ""));
   });
-  all.add<model_failed>(
-      [&](const model_failed& e, control&) { seen.push_back(fmt::format("{} fails at {}: {}", e.name, e.done, e.why.text)); });
+  all.add<model_failed>([&](const model_failed& e, control&) {
+    seen.push_back(fmt::format("{} fails at {}: {}", e.name, e.done, e.why.text));
+  });
   all.add<model_refused>(
       [&](const model_refused& e, control&) { seen.push_back(fmt::format("{} is refused", e.name)); });
-  all.add<device_lost>([&](const device_lost& e, control&) { seen.push_back(fmt::format("{} is lost: {}", e.name, e.why.text)); });
+  all.add<device_lost>(
+      [&](const device_lost& e, control&) { seen.push_back(fmt::format("{} is lost: {}", e.name, e.why.text)); });
   all.add<policy_replaced>(
       [&](const policy_replaced& e, control&) { seen.push_back(fmt::format("{} is replaced: {}", e.policy, e.why)); });
 }
@@ -78,7 +84,9 @@ void let_handle(simulation& s, int messages) {
 /// Chooses nothing.
 struct mute_policy final : policy {
   std::string name() const override { return "mute"; }
-  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override { return {}; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override {
+    return {};
+  }
 };
 
 }  // namespace
@@ -92,12 +100,13 @@ TEST_CASE("callbacks see a run begin, and its models join, be saved and end, in 
   event_lines seen;
   watch_all(setup.callbacks, seen);
   const auto s = finished(std::move(setup));
-  CHECK(seen == event_lines{"a, b on sim:0", "a joins at 0 of 2", "a step 1 of 2", "a step 2 of 2", "a is saved at 2", "a ends at 2",
-                            "b joins at 0 of 1", "b step 1 of 1", "b is saved at 1", "b ends at 1"});
+  CHECK(seen == event_lines{"a, b on sim:0", "a joins at 0 of 2", "a step 1 of 2", "a step 2 of 2", "a is saved at 2",
+                            "a ends at 2", "b joins at 0 of 1", "b step 1 of 1", "b is saved at 1", "b ends at 1"});
   CHECK(s->record()->leftovers == "");
 }
 
-TEST_CASE("a model of a resumed run that is stopped while it waits for memory ends with the steps that it had", "[events]") {
+TEST_CASE("a model of a resumed run that is stopped while it waits for memory ends with the steps that it had",
+          "[events]") {
   const std::vector models{two_shards_of("a", 2), two_shards_of("b", 3)};
   memory_store store;
   auto before = saving_run(models, store);
@@ -213,7 +222,8 @@ TEST_CASE("a run does not wait for a callback of an event longer than for others
   post(s.actors().supervisor, callback_began{"the end of a"});
   let_others_run();
   REQUIRE(s.record());  // though the controller has not run yet
-  CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within ") && Contains(" after the end of a"));
+  CHECK_THAT(s.record()->callbacks_lost,
+             Contains("a callback has not returned within ") && Contains(" after the end of a"));
   CHECK(s.record()->models[0].steps == 2);
 }
 
@@ -243,7 +253,8 @@ TEST_CASE("a run that waits for nothing but paused models says so once, and name
   s.run();
   REQUIRE_FALSE(s.record());
   REQUIRE(logged.size() == 1);
-  CHECK_THAT(logged[0], Contains("nothing is left to train but what is paused (b, c)") && Contains("resumed or stopped"));
+  CHECK_THAT(logged[0],
+             Contains("nothing is left to train but what is paused (b, c)") && Contains("resumed or stopped"));
   s.steer("c", model_command::stop);
   s.run();
   CHECK(logged.size() == 1);

@@ -1,5 +1,6 @@
 // What a run leaves in memory per step and per model that has ended, in bytes of the heap: no clock, and no pages that
-// malloc keeps. In deep runs only: threads keep some of it. tests/deep/flat_memory.py watches the whole process for half an hour.
+// malloc keeps. In deep runs only: threads keep some of it. tests/deep/flat_memory.py watches the whole process for
+// half an hour.
 
 #include "actors/session/hydra.hpp"
 #include "tests/support/heap_bytes.hpp"
@@ -31,7 +32,8 @@ model_description small(const std::string& name, std::int64_t layers, std::uint3
 
 /// Temporary memory comes and goes: the minimum of several consecutive moments is what stays.
 std::size_t least(const std::vector<std::size_t>& seen, std::size_t from, std::size_t n) {
-  return *std::min_element(seen.begin() + static_cast<std::ptrdiff_t>(from), seen.begin() + static_cast<std::ptrdiff_t>(from + n));
+  return *std::min_element(seen.begin() + static_cast<std::ptrdiff_t>(from),
+                           seen.begin() + static_cast<std::ptrdiff_t>(from + n));
 }
 
 /// Heap after each step of two models that alternate on a device that holds neither, with a callback that makes the
@@ -74,8 +76,8 @@ TEST_CASE("a step leaves no more in memory than its loss", "[.deep]") {
   REQUIRE(seen.size() == 3000);
   const auto first = least(seen, 500, 300), last = least(seen, 2700, 300);
   INFO("heap " << first << " bytes, then " << last);
-  // A loss is kept twice, in vectors that may be twice as long; malloc counts what threads keep for their next requests.
-  // One chunk of 32 bytes in each step would be more.
+  // A loss is kept twice, in vectors that may be twice as long; malloc counts what threads keep for their next
+  // requests. One chunk of 32 bytes in each step would be more.
   CHECK(last <= first + 2200 * 24 + (32 << 10));
 }
 

@@ -106,7 +106,8 @@ TEST_CASE("whenever a model is added, it is trained to its end or refused becaus
     s.run();
     const bool joins = !s.joins().empty() && !s.joins()[0].why;
     ++(joins ? joined : refused);
-    REQUIRE(unfinished(s, joins ? std::vector{small("first", 1), small("late", 3)} : std::vector{small("first", 1)}) == "");
+    REQUIRE(unfinished(s, joins ? std::vector{small("first", 1), small("late", 3)} : std::vector{small("first", 1)}) ==
+            "");
     REQUIRE(s.record()->models.size() == (joins ? 2 : 1));
   }
   CHECK(joined > 0);

@@ -1,5 +1,5 @@
-// Models for which there is no memory at the start, and models that are stopped, paused and resumed from outside, message by
-// message, under virtual time.
+// Models for which there is no memory at the start, and models that are stopped, paused and resumed from outside,
+// message by message, under virtual time.
 
 #include "actors/run/run_requests.hpp"
 #include "tests/support/depth.hpp"
@@ -401,8 +401,8 @@ TEST_CASE("commands that cannot be followed say why", "[portfolio]") {
 
 namespace {
 
-/// Random order of messages; a random command now and then. Empty, or what went wrong. An evaluation that was under way is
-/// repeated, so the order of units is checked in runs without.
+/// Random order of messages; a random command now and then. Empty, or what went wrong. An evaluation that was under way
+/// is repeated, so the order of units is checked in runs without.
 std::string steer_at_random(std::uint32_t seed) {
   std::mt19937 random(seed);
   memory_store store;

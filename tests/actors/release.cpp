@@ -69,7 +69,9 @@ report run(session& s, const succession& all) {
   return s.run();
 }
 
-session_options options(bool keeps) { return {.host_memory = host_for(3), .log = verbosity::quiet, .keep_parameters = keeps}; }
+session_options options(bool keeps) {
+  return {.host_memory = host_for(3), .log = verbosity::quiet, .keep_parameters = keeps};
+}
 
 double resident_mib() {
   std::ifstream in{"/proc/self/statm"};
@@ -122,7 +124,8 @@ TEST_CASE("the report of a model that was released equals that of one that staye
 }
 
 TEST_CASE("the host's peak is that of the models present at a time, however many there were", "[release]") {
-  session few{{.log = verbosity::quiet, .keep_parameters = false}}, many{{.log = verbosity::quiet, .keep_parameters = false}};
+  session few{{.log = verbosity::quiet, .keep_parameters = false}},
+      many{{.log = verbosity::quiet, .keep_parameters = false}};
   run(few, {.models = 10});
   const auto r = run(many, {.models = 60});
   CHECK(r.models.size() == 60);

@@ -55,10 +55,11 @@ class asked_device final : public device_actor::base {
   asked_device(caf::actor_config& config, report_to<unit> to) : device_actor::base{config}, to_{std::move(to)} {}
 
   behavior_type make_behavior() override {
-    return {[](const begin_run&) {},      [this](const prefetch_shard& m) { to_.promise->set_value(m.what); },
-            [](const execute_shard&) {},  [](const withdraw_unit&) {},
-            [](const shard_leased&) {},   [](const lease_refused&) {},
-            [](const operation_completed&) {}, [](const model_released&) {}, [](const report_state&) {}, [](const shut_down&) {}};
+    return {[](const begin_run&) {},           [this](const prefetch_shard& m) { to_.promise->set_value(m.what); },
+            [](const execute_shard&) {},       [](const withdraw_unit&) {},
+            [](const shard_leased&) {},        [](const lease_refused&) {},
+            [](const operation_completed&) {}, [](const model_released&) {},
+            [](const report_state&) {},        [](const shut_down&) {}};
   }
 
  private:
@@ -70,11 +71,12 @@ class asking_run {
  public:
   asking_run(caf::actor_system& system, policy_actor actor) : system_{system} {
     auto asks = std::make_unique<advised_policy>("remote");
-    scheduler_setup setup{.chosen = nullptr,
-                          .advice = {.actor = std::move(actor), .asks = asks.get(), .limit = patience, .outlives_run = true},
-                          .watch = {.minimum = {}},
-                          .reporter = {},
-                          .supervisor = {}};
+    scheduler_setup setup{
+        .chosen = nullptr,
+        .advice = {.actor = std::move(actor), .asks = asks.get(), .limit = patience, .outlives_run = true},
+        .watch = {.minimum = {}},
+        .reporter = {},
+        .supervisor = {}};
     setup.chosen = std::move(asks);
     services_.log = make_logger(verbosity::quiet);
     scheduler_ = spawn_scheduler(system, services_, std::move(setup));

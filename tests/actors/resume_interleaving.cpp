@@ -80,7 +80,8 @@ std::string best_not_saved(memory_store& store, const std::vector<simulated_mode
     }
     const auto first = m.evaluation.every > 0 ? std::min(m.evaluation.every, m.steps) : m.steps;
     const auto is_first = [&](const model_checkpoint& c) {
-      return c.best && c.memory.at_step_begin() && c.memory.step() == first && c.standing.history.evaluations.size() == 1;
+      return c.best && c.memory.at_step_begin() && c.memory.step() == first &&
+             c.standing.history.evaluations.size() == 1;
     };
     if (!std::ranges::all_of(best, is_first)) {
       return m.name + "'s best state is not that of its first evaluation";

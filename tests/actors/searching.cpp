@@ -261,7 +261,8 @@ TEST_CASE("a trial that waits is saved where it waits, also while an earlier che
   CHECK(store.all.of("t0").back().standing.next.step == 3);
 }
 
-TEST_CASE("a rule that throws decides nothing any more: all trials train to their end, and callbacks are called", "[search]") {
+TEST_CASE("a rule that throws decides nothing any more: all trials train to their end, and callbacks are called",
+          "[search]") {
   for (const std::size_t admitted : {9, 3}) {
     INFO(admitted << " of 9 trials have memory at the start");
     memory_store store;
@@ -273,7 +274,8 @@ TEST_CASE("a rule that throws decides nothing any more: all trials train to thei
     CHECK(steps_of(*s) == std::vector<std::uint32_t>(9, steps));
     CHECK(seen >= 9 * steps);
     REQUIRE(s->record()->callbacks_failed.size() == 1);
-    CHECK_THAT(s->record()->callbacks_failed[0], Catch::Contains("the search failed after step 1 of ") && Catch::Contains("lost count"));
+    CHECK_THAT(s->record()->callbacks_failed[0],
+               Catch::Contains("the search failed after step 1 of ") && Catch::Contains("lost count"));
     CHECK(s->record()->callbacks_lost == "");
     CHECK(s->record()->leftovers == "");
   }
@@ -360,7 +362,8 @@ TEST_CASE("nothing is carried out that is not written: the trials wait for the d
   CHECK(steps_of(s) == expected);
 }
 
-TEST_CASE("a search whose decisions cannot be written ends with its trials saved, and goes on when it is resumed", "[search]") {
+TEST_CASE("a search whose decisions cannot be written ends with its trials saved, and goes on when it is resumed",
+          "[search]") {
   failing_log log{.first = 10, .count = 1'000'000, .written = {}};
   memory_store store;
   auto setup = search_run(store, 9, 2, search_kind::halving);

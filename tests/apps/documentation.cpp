@@ -83,8 +83,9 @@ TEST_CASE("the README's fine-tuning on questions and answers is read as it is wr
   const std::string records = folder.write("d.jsonl", "{}\n").string();
   const workload w = read_workload(
       source / "apps/workloads/questions/questions.toml",
-      {parse_override("model.chain.from=" + small_checkpoint(folder)), parse_override("data.questions.train=" + records),
-       parse_override("data.questions.validation=" + records), parse_override("data.questions.tokenizer=bytes")});
+      {parse_override("model.chain.from=" + small_checkpoint(folder)),
+       parse_override("data.questions.train=" + records), parse_override("data.questions.validation=" + records),
+       parse_override("data.questions.tokenizer=bytes")});
   const auto& data = std::get<jsonl_files>(w.data.at("questions").description.what);
   CHECK(data.prompt == "question");
   CHECK(data.answer == "answer");
@@ -114,8 +115,18 @@ TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so i
     if (name == "small") continue;
     CHECK(w.models[0].description.chain.context == 512);
     CHECK(w.models[0].description.epochs == 1);
-    CHECK(grid == std::set<std::pair<std::uint32_t, double>>{{8, 1e-5}, {8, 2e-5}, {8, 5e-5}, {8, 6e-5}, {8, 1e-4}, {8, 3e-4},
-                                                             {16, 1e-5}, {16, 2e-5}, {16, 5e-5}, {16, 6e-5}, {16, 1e-4}, {16, 3e-4}});
+    CHECK(grid == std::set<std::pair<std::uint32_t, double>>{{8, 1e-5},
+                                                             {8, 2e-5},
+                                                             {8, 5e-5},
+                                                             {8, 6e-5},
+                                                             {8, 1e-4},
+                                                             {8, 3e-4},
+                                                             {16, 1e-5},
+                                                             {16, 2e-5},
+                                                             {16, 5e-5},
+                                                             {16, 6e-5},
+                                                             {16, 1e-4},
+                                                             {16, 3e-4}});
   }
 }
 

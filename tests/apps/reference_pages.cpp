@@ -26,8 +26,11 @@ std::string cell(std::string_view text) {
 }
 
 std::string row(const key_rule& key, const std::string& before) {
-  const std::string_view fallback = key.required ? "required" : key.fallback.empty() ? "none" : std::string_view{key.fallback};
-  return fmt::format("| `{}{}` | {} | {} | {} |\n", before, key.name, cell(fallback), cell(key.help), cell(describe(key)));
+  const std::string_view fallback = key.required           ? "required"
+                                    : key.fallback.empty() ? "none"
+                                                           : std::string_view{key.fallback};
+  return fmt::format("| `{}{}` | {} | {} | {} |\n", before, key.name, cell(fallback), cell(key.help),
+                     cell(describe(key)));
 }
 
 std::string rows(const std::vector<key_rule>& keys, const std::string& before) {
@@ -81,7 +84,8 @@ std::string options_of(const CLI::App& app) {
 std::string workload_page(const table_rules& rules, const std::string& example) {
   std::string text = fmt::format(
       "# Keys of a workload file\n\n{}\n\n"
-      "A workload file is TOML. `hydra devices` and `hydra families` print the keys of devices and model families, those\n"
+      "A workload file is TOML. `hydra devices` and `hydra families` print the keys of devices and model families, "
+      "those\n"
       "of plug-ins included. [Running](running.md) explains grids, `--set`, paths and units. A complete file,\n"
       "`apps/workloads/quickstart.toml`:\n\n```toml\n{}```\n",
       generated, example);
@@ -92,7 +96,8 @@ std::string workload_page(const table_rules& rules, const std::string& example) 
 std::string commands_page() {
   std::string text = fmt::format(
       "# Commands\n\n{}\n\n"
-      "Results go to stdout; progress, notes and the log go to stderr. [Running](running.md) lists the exit statuses.\n",
+      "Results go to stdout; progress, notes and the log go to stderr. [Running](running.md) lists the exit "
+      "statuses.\n",
       generated);
   for (const command& c : commands()) {
     CLI::App app{c.help, "hydra " + c.name};

@@ -7,8 +7,8 @@
 
 namespace hydra::apps {
 
-/// docs/workload.md: the text of a workload file as an example; then a table for each table of such a file, and for each
-/// kind that takes keys of its own.
+/// docs/workload.md: the text of a workload file as an example; then a table for each table of such a file, and for
+/// each kind that takes keys of its own.
 std::string workload_page(const table_rules& rules, const std::string& example);
 
 /// docs/commands.md: usage and options of each command.

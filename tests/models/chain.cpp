@@ -44,7 +44,9 @@ struct troubled final : layer {
   void reach(place here) const {
     if (here == where_) thrower_();
   }
-  std::vector<parameter_spec> parameters() const override { return reach(place::parameters), std::vector<parameter_spec>{}; }
+  std::vector<parameter_spec> parameters() const override {
+    return reach(place::parameters), std::vector<parameter_spec>{};
+  }
   tensor_spec output(const tensor_spec& input) const override { return reach(place::output), input; }
   at::Tensor forward(std::span<const at::Tensor>, const at::Tensor& x, const layer_context&) const override {
     return reach(place::forward), x;
@@ -153,7 +155,8 @@ TEST_CASE("names twice, empty shapes and empty chains are refused") {
   CHECK_THROWS_WITH(of({{"w", {3}, {}, {}}, {"w", {4}, {}, {}}}).validate(),
                     Contains("two parameters are named \"w\""));
   CHECK_THROWS_WITH(of({{"w", {3, 0}, {}, {}}}).validate(), Contains("[3, 0]") && Contains("must be positive"));
-  CHECK_THROWS_WITH(of({{"w", {3, -8}, {}, {}}}).validate(), Contains("[3, -8]") && Contains("too large: use smaller options"));
+  CHECK_THROWS_WITH(of({{"w", {3, -8}, {}, {}}}).validate(),
+                    Contains("[3, -8]") && Contains("too large: use smaller options"));
   CHECK_THROWS_WITH((chain{"test", {}, cross_entropy()}.validate()), Contains("no layer"));
   CHECK_THROWS_WITH((chain{"test", {}, nullptr}), Contains("no loss"));
   CHECK_THROWS_AS((chain{"test", {}, cross_entropy()}.add("a.", nullptr)), fault_error);

@@ -27,16 +27,20 @@ using Catch::Matchers::Contains;
 namespace {
 
 const auto texts = open_data({synthetic_language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 0}}, 6);
-const auto pictures = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
-const auto features = open_data({synthetic_classes{.features = 7, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
+const auto pictures =
+    open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
+const auto features =
+    open_data({synthetic_classes{.features = 7, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
 
 chain chain_of(const std::string& family) {
   const masked_samples masked{masked_samples_options{}};
   if (family == "mlp") return mlp({.layers = 3, .width = 16, .dropout = 0.1}).build(*features);
   if (family == "gpt2")
-    return gpt2({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1}).build(*texts);
+    return gpt2({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1})
+        .build(*texts);
   if (family == "llama")
-    return llama({.layers = 2, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .qk_norm = true}).build(*texts);
+    return llama({.layers = 2, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .qk_norm = true})
+        .build(*texts);
   if (family == "gemma")
     return gemma({.layers = 2,
                   .width = 16,
@@ -50,7 +54,8 @@ chain chain_of(const std::string& family) {
   if (family == "phi3")
     return phi3({.layers = 2, .width = 16, .heads = 4, .hidden = 24, .context = 6, .rotated = 2}).build(*texts);
   if (family == "bert")
-    return bert({.layers = 2, .width = 16, .heads = 2, .context = 6, .vocabulary = 11, .head = bert_head::masked_lm}).build(masked);
+    return bert({.layers = 2, .width = 16, .heads = 2, .context = 6, .vocabulary = 11, .head = bert_head::masked_lm})
+        .build(masked);
   if (family == "vit") return vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = 0.1}).build(*pictures);
   return cnn({.stages = 2, .blocks = 1, .width = 4}).build(*pictures);
 }

@@ -42,7 +42,11 @@ const std::array readings{
     reading{"a.bin", [](const fs::path& p) { open_data({token_files{.train = p, .vocabulary = 9}}, 2); }},
     reading{"a.jsonl", [](const fs::path& p) { open_data({jsonl_files{.train = p}}, 2); }},
     reading{"a.jsonl.gz", [](const fs::path& p) { open_data({jsonl_files{.train = p}}, 2); }},
-    reading{"chat.jsonl", [](const fs::path& p) { open_data({chat_files{.train = p, .format = {.roles = {{"user", {"U", "."}}, {"assistant", {"A", "."}}}}}}, 2); }},
+    reading{"chat.jsonl",
+            [](const fs::path& p) {
+              open_data(
+                  {chat_files{.train = p, .format = {.roles = {{"user", {"U", "."}}, {"assistant", {"A", "."}}}}}}, 2);
+            }},
     reading{"a.csv", [](const fs::path& p) { open_data({csv_files{.train = p, .validation = p, .target = "y"}}, 0); }},
     reading{"texts.csv", [](const fs::path& p) { open_data({csv_files{.train = p, .text = "x"}}, 2); }},
     reading{"cifar.bin", [](const fs::path& p) { open_data({cifar_files{.train = {p}}}, 0); }},

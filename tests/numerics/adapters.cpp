@@ -50,15 +50,16 @@ TEST_CASE("adapted models on any cut, with and without clipping, have the bits o
   }
 }
 
-TEST_CASE("adapted models in replicas, waves, bf16 and stepped on devices have the bits of plain training", "[adapters]") {
+TEST_CASE("adapted models in replicas, waves, bf16 and stepped on devices have the bits of plain training",
+          "[adapters]") {
   for (auto c : choices()) {
     c.cuts = {0, 2, 3, 4};
     c.waves = 2;
     c.replicas = 2;
     CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
     c.waves = c.replicas = 1;
-    CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(2), .optimizer_on = optimizer_place::device}), 0) ==
-          "");
+    CHECK(difference(train_plain(c),
+                     train_spilled({c}, {.devices = devices(2), .optimizer_on = optimizer_place::device}), 0) == "");
     c.numbers = c.gradients = precision::bf16;
     CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
@@ -89,7 +90,8 @@ void require_plain_bits(const spilled_result& spilled) {
 
 }  // namespace
 
-TEST_CASE("models with adapters of any rank share their base, with plain training's bits under every policy", "[adapters]") {
+TEST_CASE("models with adapters of any rank share their base, with plain training's bits under every policy",
+          "[adapters]") {
   const auto plan = plan_of(portfolio(4), {.devices = devices(1)});
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(plan.models[i].shards[0].shared_base == base_place{model_id{0}, shard_index{0}});

@@ -40,7 +40,8 @@ exact_case tiny_llama() {
   return c;
 }
 
-/// All linear maps; the upper block only; a llama with its head; all but a part of a layer; only the lowest layers are frozen.
+/// All linear maps; the upper block only; a llama with its head; all but a part of a layer; only the lowest layers are
+/// frozen.
 std::vector<exact_case> choices(base_format format) {
   return {adapted(tiny_gpt(0.1, true), {.rank = 2, .dropout = 0.2}, format),
           adapted(tiny_gpt(0.0, true), {.rank = 4, .targets = {"h.2.mlp.c_fc"}}, format),

@@ -56,8 +56,9 @@ run_options stopping_early(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a model that stops early has the bits of plain training for as many steps, its best state those of the best step",
-          "[best]") {
+TEST_CASE(
+    "a model that stops early has the bits of plain training for as many steps, its best state those of the best step",
+    "[best]") {
   const temporary_folder folder;
   const auto model = overfitting();
   const auto spilled = train_spilled({model}, stopping_early(folder.path())).summary.models[0];

@@ -61,7 +61,8 @@ exact_case tiny_mlp() {
 
 exact_case tiny_llama() {
   auto c = tiny_gpt(0, false);
-  c.chain = llama({.layers = 3, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .tied = true, .qk_norm = true});
+  c.chain = llama(
+      {.layers = 3, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .tied = true, .qk_norm = true});
   return c;
 }
 
@@ -76,7 +77,8 @@ exact_case tiny_bert() {
 exact_case tiny_vit() {
   exact_case c;
   c.chain = vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = 0.1});
-  c.data = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
+  c.data =
+      open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
   return c;
 }
 
@@ -92,7 +94,8 @@ exact_case of_family(const std::string& family) {
 
 }  // namespace
 
-TEST_CASE("spilled training in bf16 equals plain training in bf16 bit for bit over the exactness matrix", "[exactness][bf16]") {
+TEST_CASE("spilled training in bf16 equals plain training in bf16 bit for bit over the exactness matrix",
+          "[exactness][bf16]") {
   for (const auto& row : combinations({2, 2, 2, 2, 2, 4})) check_row(row, rounded);
 }
 
@@ -158,7 +161,8 @@ TEST_CASE("training in bf16 is not training in fp32, but near it", "[exactness][
 
 TEST_CASE("the masters keep what bf16 cannot represent", "[exactness][bf16]") {
   auto c = rounded(tiny_gpt(0, true));
-  c.optimizer = adamw({.learning_rate = 1e-5, .weight_decay = 0});  // less than half of a bf16's last place of most values
+  c.optimizer =
+      adamw({.learning_rate = 1e-5, .weight_decay = 0});  // less than half of a bf16's last place of most values
   const auto spilled = train_spilled({c}, {});
   REQUIRE(difference(train_plain(c), spilled, 0) == "");
   const auto& scales = spilled.parameters[0].at("h.0.ln_1.weight");  // start as 1
@@ -192,7 +196,8 @@ TEST_CASE("in bf16, too, a device that dies midway and a model that joins change
 
 namespace {
 
-/// Interrupted before backward computation `after` of each run, until it is complete. Its boundaries have odd numbers of values.
+/// Interrupted before backward computation `after` of each run, until it is complete. Its boundaries have odd numbers
+/// of values.
 spilled_result interrupted_again_and_again(exact_case c, std::size_t after, std::size_t& times) {
   const temporary_folder folder;
   run_options options{.output = folder.path(), .interrupt_at = after};

@@ -55,8 +55,8 @@ TEST_CASE("the smallest sufficient device memory is enough to the byte, and its 
   REQUIRE(refusal({.devices = {less}}).code == fault_code::does_not_fit);
 }
 
-/// For both at the same time. With little memory, evaluations have shorter visits: less than a plan needs with more memory may
-/// be enough.
+/// For both at the same time. With little memory, evaluations have shorter visits: less than a plan needs with more
+/// memory may be enough.
 byte_count least_host_memory(const std::vector<cpu_device>& devices) {
   auto needed = planned_host_memory(two_models(), {.devices = devices});
   for (;;) {
@@ -90,7 +90,9 @@ namespace {
 
 /// A small configuration of each family. A new family: one more case.
 exact_case random_case(std::mt19937& random, std::size_t i) {
-  const auto between = [&](std::int64_t a, std::int64_t b) { return std::uniform_int_distribution<std::int64_t>(a, b)(random); };
+  const auto between = [&](std::int64_t a, std::int64_t b) {
+    return std::uniform_int_distribution<std::int64_t>(a, b)(random);
+  };
   auto c = tiny_gpt(0, false);  // its data are for language models
   c.cuts.clear();               // balanced
   c.micro_batches = random() % 2 == 0 ? 1 : 2;
@@ -112,7 +114,9 @@ exact_case random_case(std::mt19937& random, std::size_t i) {
     c = tiny_cnn();
     c.cuts.clear();
     c.steps = 2;
-    c.chain = resnet({.depths = {between(1, 2), 1}, .hidden_sizes = {4 * between(1, 3), 8}, .embedding_size = between(1, 6),
+    c.chain = resnet({.depths = {between(1, 2), 1},
+                      .hidden_sizes = {4 * between(1, 3), 8},
+                      .embedding_size = between(1, 6),
                       .layer_type = random() % 2 == 0 ? "basic" : "bottleneck"});
     return c;
   }

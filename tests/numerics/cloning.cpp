@@ -1,5 +1,5 @@
-// Models that begin from a checkpoint of another one: the bits are those of plain training that has changed its rate, schedule,
-// batch or number of steps there.
+// Models that begin from a checkpoint of another one: the bits are those of plain training that has changed its rate,
+// schedule, batch or number of steps there.
 
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "tests/support/depth.hpp"
@@ -48,8 +48,8 @@ exact_case falling(exact_case m) {
   return m;
 }
 
-/// Losses, evaluations and digests of the models of the report, in their order, are those of plain training; of clones, which
-/// have evaluations of their own only, the last evaluations.
+/// Losses, evaluations and digests of the models of the report, in their order, are those of plain training; of clones,
+/// which have evaluations of their own only, the last evaluations.
 std::string other_bits(const std::vector<exact_case>& all, const report& r, const std::set<std::size_t>& clones) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto plain = train_plain(all[i]);

@@ -31,7 +31,8 @@ exact_case free_gpt(std::uint32_t micro_batches = 2) {
 exact_case normed(std::uint32_t micro_batches) {
   exact_case c;
   c.chain = resnet({.depths = {1, 2}, .hidden_sizes = {8, 16}, .embedding_size = 4});
-  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
+  c.data = open_data(
+      {synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
   c.batch_size = 8;
   c.micro_batches = micro_batches;
   c.optimizer = adamw({.learning_rate = 1e-2});
@@ -62,9 +63,9 @@ void require_bits(const std::vector<exact_case>& models, const spilled_result& s
 }  // namespace
 
 TEST_CASE("updates on the device have the bits of updates on the host", "[exactness][device-steps]") {
-  const std::vector<update_options> rules{adamw({.learning_rate = 1e-2}),
-                                          sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}),
-                                          sgd({.learning_rate = 0.05, .weight_decay = 0.01}), lion({.learning_rate = 1e-3})};
+  const std::vector<update_options> rules{
+      adamw({.learning_rate = 1e-2}), sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}),
+      sgd({.learning_rate = 0.05, .weight_decay = 0.01}), lion({.learning_rate = 1e-3})};
   const std::vector<cut_points> cuts{{0}, {0, 3}, {0, 1, 2, 3, 4}};
   for (const auto& row : combinations({all_formats.size(), 2, rules.size(), cuts.size()})) {
     auto c = tiny_gpt(0.1, false);
@@ -122,7 +123,8 @@ TEST_CASE("updates on devices keep within the smallest sufficient memory of devi
   CHECK_THROWS(plan_of(rounded, {.devices = less, .optimizer_on = on_device}));
 }
 
-TEST_CASE("devices of other speeds, slow links and every ablation change no bit of updates on devices", "[schedules][device-steps]") {
+TEST_CASE("devices of other speeds, slow links and every ablation change no bit of updates on devices",
+          "[schedules][device-steps]") {
   const std::vector models{free_gpt(), free_gpt(1)};
   auto devices = least_devices(models, 2);
   devices[1].speed = 0.4;
@@ -135,14 +137,16 @@ TEST_CASE("devices of other speeds, slow links and every ablation change no bit 
   }
 }
 
-TEST_CASE("a device that dies at any operation changes no bit where devices update", "[schedules][loss][device-steps]") {
+TEST_CASE("a device that dies at any operation changes no bit where devices update",
+          "[schedules][loss][device-steps]") {
   const std::vector models{free_gpt(), free_gpt(4)};
   const auto devices = least_devices(models, 2);
   const std::vector plain{train_plain(models[0]), train_plain(models[1])};
   std::size_t lost = 0;
   for (const std::size_t dies_at : sampled(moments(20, 400, 5), 8)) {
     INFO("the second device dies at operation " << dies_at);
-    const auto spilled = train_spilled(models, {.devices = devices, .second_dies_at = dies_at, .optimizer_on = on_device});
+    const auto spilled =
+        train_spilled(models, {.devices = devices, .second_dies_at = dies_at, .optimizer_on = on_device});
     REQUIRE(difference(plain[0], spilled, 0) == "");
     REQUIRE(difference(plain[1], spilled, 1) == "");
     if (!spilled.summary.devices[1].lost) {
@@ -155,10 +159,12 @@ TEST_CASE("a device that dies at any operation changes no bit where devices upda
 
 namespace {
 
-/// The only model is interrupted before backward computation `after` of every run; each run has another place for its updates.
+/// The only model is interrupted before backward computation `after` of every run; each run has another place for its
+/// updates.
 void interrupt_again_and_again(const exact_case& m, std::size_t after, const std::vector<optimizer_place>& places) {
   const temporary_folder folder;
-  run_options options{.devices = {{.memory = 8_MiB, .link = 400_MiB_per_s}}, .output = folder.path(), .interrupt_at = after};
+  run_options options{
+      .devices = {{.memory = 8_MiB, .link = 400_MiB_per_s}}, .output = folder.path(), .interrupt_at = after};
   for (std::size_t n = 0;; ++n) {
     options.optimizer_on = places[n % places.size()];
     options.resume = n > 0;
@@ -194,7 +200,8 @@ TEST_CASE("a step that is split between host and device is resumed", "[resume][d
   auto m = free_gpt(1);
   m.steps = 14;
   m.evaluate_every = 0;
-  const run_options options{.devices = {{.memory = 8_MiB, .link = 400_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
+  const run_options options{.devices = {{.memory = 8_MiB, .link = 400_MiB_per_s}},
+                            .optimizer_on = optimizer_place::automatic};
   const auto stepped = stepped_shards(plan_of({m}, options).models[0]);
   INFO(stepped << " of 3 shards are updated on the device");
   CHECK(stepped > 0);
@@ -222,13 +229,16 @@ TEST_CASE("checkpoints during the run, observed steps and kept best states chang
 
 TEST_CASE("a model that joins is updated on devices, too", "[joining][device-steps]") {
   const auto a = free_gpt(), b = free_gpt(4);
-  const auto spilled = train_spilled({a}, {.optimizer_on = on_device}, [&](session& s) { s.add_model(describe(b, 1)); });
+  const auto spilled =
+      train_spilled({a}, {.optimizer_on = on_device}, [&](session& s) { s.add_model(describe(b, 1)); });
   require_bits({a, b}, spilled);
   CHECK(spilled.summary.optimizer_busy == duration{});
 }
 
-TEST_CASE("the split by measured rates changes no bit, and leaves gaps that other models fill to the host", "[schedules][device-steps]") {
-  const run_options options{.devices = {{.memory = 8_MiB, .link = 20_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
+TEST_CASE("the split by measured rates changes no bit, and leaves gaps that other models fill to the host",
+          "[schedules][device-steps]") {
+  const run_options options{.devices = {{.memory = 8_MiB, .link = 20_MiB_per_s}},
+                            .optimizer_on = optimizer_place::automatic};
   const std::vector alone{free_gpt()}, several{free_gpt(), free_gpt(4)};
   CHECK(plan_of(alone, options).models[0].shards[0].steps_on_device);
   for (const auto& m : plan_of(several, options).models) {

@@ -30,7 +30,8 @@ exact_case tiny_bert(bert_head head, double dropout) {
 exact_case tiny_vit(double dropout) {
   exact_case c;
   c.chain = vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = dropout, .attention_dropout = dropout});
-  c.data = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
+  c.data =
+      open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
   c.optimizer = sgd({.learning_rate = 0.05, .momentum = 0.9});
   return c;
 }
@@ -41,14 +42,17 @@ void check_cuts_of_four(const std::vector<exact_case>& models) {
     c.micro_batches = row[1] == 0 ? 1 : 4;
     c.optimizer.clip_norm = row[2] == 0 ? 0 : 0.25;
     c.cuts = cuts_of_four[row[3]];
-    INFO("model " << row[0] << ", " << c.cuts.size() << " shards, K = " << c.micro_batches << ", clip " << c.optimizer.clip_norm);
+    INFO("model " << row[0] << ", " << c.cuts.size() << " shards, K = " << c.micro_batches << ", clip "
+                  << c.optimizer.clip_norm);
     REQUIRE(difference(train_plain(c), train_spilled({c}, {}), 0) == "");
   }
 }
 
-TEST_CASE("a spilled BERT equals plain training bit for bit wherever it is cut, with padding and dropout", "[exactness]") {
+TEST_CASE("a spilled BERT equals plain training bit for bit wherever it is cut, with padding and dropout",
+          "[exactness]") {
   using enum bert_head;
-  check_cuts_of_four({tiny_bert(masked_lm, 0.0), tiny_bert(masked_lm, 0.1), tiny_bert(classification, 0.0), tiny_bert(classification, 0.1)});
+  check_cuts_of_four({tiny_bert(masked_lm, 0.0), tiny_bert(masked_lm, 0.1), tiny_bert(classification, 0.0),
+                      tiny_bert(classification, 0.1)});
 }
 
 TEST_CASE("a spilled vision transformer equals plain training bit for bit wherever it is cut", "[exactness]") {

@@ -29,7 +29,8 @@ exact_case matrix_case(const std::vector<std::size_t>& row) {
 
 TEST_CASE("spilled training equals plain training bit for bit over the exactness matrix", "[exactness]") {
   for (const auto& row : combinations({2, 2, 2, 2, 2, 4})) {
-    INFO(fmt::format("dropout {}, tied {}, micro-batches {}, sgd {}, clip {}, cuts {}", row[0], row[1], row[2], row[3], row[4], row[5]));
+    INFO(fmt::format("dropout {}, tied {}, micro-batches {}, sgd {}, clip {}, cuts {}", row[0], row[1], row[2], row[3],
+                     row[4], row[5]));
     const auto c = matrix_case(row);
     REQUIRE(difference(train_plain(c), train_spilled({c}, {}), 0) == "");
   }
@@ -37,7 +38,8 @@ TEST_CASE("spilled training equals plain training bit for bit over the exactness
 
 TEST_CASE("eight shards on two devices with tiny budgets equal plain training bit for bit", "[exactness]") {
   auto c = tiny_gpt(0.1, true);
-  c.chain = gpt2({.layers = 6, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1, .tied = true});
+  c.chain = gpt2(
+      {.layers = 6, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1, .tied = true});
   c.cuts = {0, 1, 2, 3, 4, 5, 6, 7};
   c.micro_batches = GENERATE(1u, 4u);
   c.optimizer.clip_norm = 0.5;

@@ -44,7 +44,8 @@ TEST_CASE("frozen parameters on any cut, with and without clipping, have the bit
     c.optimizer.clip_norm = row[1] == 0 ? 0 : 0.05;
     c.cuts = cuts[row[3]];
     const std::size_t n = row[4] + 1;
-    INFO(fmt::format("{}, clip {}, tied {}, {} shards, {} devices", which, c.optimizer.clip_norm, row[2], c.cuts.size(), n));
+    INFO(fmt::format("{}, clip {}, tied {}, {} shards, {} devices", which, c.optimizer.clip_norm, row[2], c.cuts.size(),
+                     n));
     REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(n)}), 0) == "");
   }
 }
@@ -78,8 +79,8 @@ TEST_CASE("partly frozen models that devices step have the bits of plain trainin
     auto c = frozen(tiny_gpt(0.0, false), which);
     c.cuts = {0, 1, 3};
     INFO(fmt::format("{}", which));
-    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2), .optimizer_on = optimizer_place::device}),
-                       0) == "");
+    REQUIRE(difference(train_plain(c),
+                       train_spilled({c}, {.devices = devices(2), .optimizer_on = optimizer_place::device}), 0) == "");
   }
 }
 

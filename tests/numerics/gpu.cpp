@@ -1,5 +1,6 @@
-// Run by name on a machine with a GPU, gpu_tests "[gpu]", and by ctest on the GPU double. Spilled, shared and repeated runs
-// against resident ones: bit for bit. The other tags are for apps/bench/gpu/device_parts.py, which gives each part a time limit.
+// Run by name on a machine with a GPU, gpu_tests "[gpu]", and by ctest on the GPU double. Spilled, shared and repeated
+// runs against resident ones: bit for bit. The other tags are for apps/bench/gpu/device_parts.py, which gives each part
+// a time limit.
 
 #include "models/families/llama/llama.hpp"
 #include "models/keyed_mask.hpp"
@@ -76,7 +77,8 @@ std::shared_ptr<std::vector<std::uint64_t>> counts_at_steps(session& s, const st
 
 exact_case gpt_in(const cut_points& cuts) {
   auto c = tiny_gpt(0.1, true);
-  c.chain = gpt2({.layers = 3, .width = 64, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1, .tied = true});
+  c.chain = gpt2(
+      {.layers = 3, .width = 64, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1, .tied = true});
   c.cuts = cuts;
   c.batch_size = 16;
   c.micro_batches = 4;
@@ -134,7 +136,8 @@ TEST_CASE("a GPU's losses are those of the CPU but for rounding", "[.][gpu][loss
   for (const std::string numbers : {"fp32", "bf16"}) {
     const auto on_gpu = train_on_gpu({gpt_in({0, 2, 4})}, {.numbers = numbers});
     for (std::size_t i = 0; i < on_cpu.summary.models[0].loss.size(); ++i) {
-      REQUIRE(on_gpu.summary.models[0].loss[i] == Approx(on_cpu.summary.models[0].loss[i]).epsilon(numbers == "fp32" ? 1e-4 : 3e-2));
+      REQUIRE(on_gpu.summary.models[0].loss[i] ==
+              Approx(on_cpu.summary.models[0].loss[i]).epsilon(numbers == "fp32" ? 1e-4 : 3e-2));
     }
   }
 }
@@ -143,7 +146,8 @@ TEST_CASE("a GPU drops what the CPU drops", "[.][gpu][kernels]") {
   require_gpu();
   const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
   for (const auto type : {at::kFloat, at::kBFloat16}) {
-    const at::Tensor x = at::_ops::randn::call(c10::fromIntArrayRefSlow({1000, 77}), type, std::nullopt, std::nullopt, std::nullopt);
+    const at::Tensor x =
+        at::_ops::randn::call(c10::fromIntArrayRefSlow({1000, 77}), type, std::nullopt, std::nullopt, std::nullopt);
     const at::Tensor there = keyed_mask(x.to(at::Device(gpu->info().torch_device)), 0.3, 99);
     REQUIRE(at::_ops::equal::call(keyed_mask(x, 0.3, 99), there.to(at::kCPU)));
   }
@@ -152,7 +156,9 @@ TEST_CASE("a GPU drops what the CPU drops", "[.][gpu][kernels]") {
 TEST_CASE("a layer's constants are on a GPU what they are on the CPU, without a copy", "[.][gpu][kernels]") {
   require_gpu();
   const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
-  const auto random = [](std::int64_t n) { return at::_ops::randn::call(c10::fromIntArrayRefSlow({n}), at::kFloat, {}, {}, {}); };
+  const auto random = [](std::int64_t n) {
+    return at::_ops::randn::call(c10::fromIntArrayRefSlow({n}), at::kFloat, {}, {}, {});
+  };
   const at::Tensor there = random(1).to(at::Device(gpu->info().torch_device));
   const auto copies = counted_by_double("pageable copies");
   std::vector<std::pair<at::Tensor, at::Tensor>> made;
@@ -169,7 +175,8 @@ TEST_CASE("updates have the same bits on a GPU and on the CPU", "[.][gpu][kernel
   const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
   const auto random = [] { return at::_ops::randn::call(c10::fromIntArrayRefSlow({77077}), at::kFloat, {}, {}, {}); };
   const auto there = [&](const at::Tensor& t) { return t.to(at::Device(gpu->info().torch_device)); };
-  for (const auto& rule : {adamw({.learning_rate = 1e-2, .weight_decay = 0.1}), sgd({.learning_rate = 0.1, .momentum = 0.9, .nesterov = true})}) {
+  for (const auto& rule : {adamw({.learning_rate = 1e-2, .weight_decay = 0.1}),
+                           sgd({.learning_rate = 0.1, .momentum = 0.9, .nesterov = true})}) {
     const bool two = moment_buffers(rule) > 1;
     update_tensors home{random(), random(), random(), two ? random().abs() : at::Tensor{}, random().to(at::kBFloat16)};
     const update_tensors far{there(home.parameters), there(home.gradients), there(home.first_moment),
@@ -250,7 +257,8 @@ TEST_CASE("in the steps of a Llama on a GPU nothing is copied from memory that i
   REQUIRE(copies->back() == copies->front());
 }
 
-TEST_CASE("a thousand steps on a GPU stay in its budget, and the host waits for none of them", "[.][gpu][steps][large]") {
+TEST_CASE("a thousand steps on a GPU stay in its budget, and the host waits for none of them",
+          "[.][gpu][steps][large]") {
   require_gpu();
   auto c = gpt_in({0, 1, 2, 3, 4});
   c.steps = 1000;

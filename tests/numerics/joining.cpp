@@ -49,7 +49,8 @@ step_callback adds_third(std::uint32_t at) {
 
 }  // namespace
 
-TEST_CASE("a model that another thread adds in mid-run has plain training's bits, and so have the others", "[joining]") {
+TEST_CASE("a model that another thread adds in mid-run has plain training's bits, and so have the others",
+          "[joining]") {
   std::optional<model_id> id;
   const auto result = train_spilled(first_two(), {.devices = {tiny(), roomy()}},
                                     [&](session& s) { id = s.add_model(describe(mixed_workload()[2], 2)); });
@@ -58,7 +59,8 @@ TEST_CASE("a model that another thread adds in mid-run has plain training's bits
   CHECK(result.summary.models[2].arrival > duration{});
 }
 
-TEST_CASE("a model that a callback adds has plain training's bits, whenever it joins, the last moment included", "[joining]") {
+TEST_CASE("a model that a callback adds has plain training's bits, whenever it joins, the last moment included",
+          "[joining]") {
   for (const std::uint32_t at : {1u, 2u, 3u}) {
     INFO("added after step " << at);
     const auto result = train_spilled(first_two(), {.devices = {tiny(), tiny()}, .callbacks = {adds_third(at)}});
@@ -85,7 +87,8 @@ TEST_CASE("a model that does not fit next to the run is refused with numbers, an
   const auto result = train_spilled(first_two(), {.devices = {tiny()}},
                                     [&](session& s) { why = refused([&] { s.add_model(describe(whole, 2)); }); });
   CHECK(why.code == fault_code::does_not_fit);
-  CHECK_THAT(why.text, Contains("model 'model-2' cannot join") && Contains("bytes) to compute") && Contains(fmt::format("{} bytes", tiny().memory.value())));
+  CHECK_THAT(why.text, Contains("model 'model-2' cannot join") && Contains("bytes) to compute") &&
+                           Contains(fmt::format("{} bytes", tiny().memory.value())));
   CHECK(difference(plain_results()[0], result, 0) == "");
   CHECK(difference(plain_results()[1], result, 1) == "");
   CHECK(result.summary.models.size() == 2);
@@ -99,7 +102,8 @@ TEST_CASE("a model for which there is no host memory waits for that of the other
   auto huge = tiny_gpt(0.0, false);
   huge.chain = gpt2({.layers = 64, .width = 16, .heads = 2, .context = 6});
   huge.cuts = {};
-  session s{{.host_memory = options.host_memory, .log = verbosity::quiet}};  // parameters may not be kept: memory is scarce
+  session s{
+      {.host_memory = options.host_memory, .log = verbosity::quiet}};  // parameters may not be kept: memory is scarce
   s.add_devices(1, roomy());
   for (std::size_t i = 0; i < 2; ++i) s.add_model(describe(first_two()[i], i));
   s.on<step_completed>([&](const step_completed& e, control& c) {

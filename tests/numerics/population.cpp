@@ -1,5 +1,5 @@
-// A population (pbt) trains for real: bad trials are replaced by copies of good ones, whose bits are those of a training that
-// begins from the same checkpoint alone; a run that is interrupted loses no copy and repeats no decision.
+// A population (pbt) trains for real: bad trials are replaced by copies of good ones, whose bits are those of a
+// training that begins from the same checkpoint alone; a run that is interrupted loses no copy and repeats no decision.
 
 #include "actors/selection/search_rules.hpp"
 #include "tests/support/mixed_workload.hpp"
@@ -147,7 +147,8 @@ TEST_CASE("trials of a population are replaced by copies of better ones, each wi
     std::set<std::string> copies;
     for (const auto& c : p.copies()) {
       const std::string place = c.begins.filename().string();
-      copies.insert(fmt::format("{} {} {}", c.name, place.substr(0, place.find('-', kept.size())), c.optimizer.learning_rate));
+      copies.insert(
+          fmt::format("{} {} {}", c.name, place.substr(0, place.find('-', kept.size())), c.optimizer.learning_rate));
     }
     return fmt::format("{}", fmt::join(copies, "\n"));
   };

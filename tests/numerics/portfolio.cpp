@@ -1,4 +1,5 @@
-// More models than host memory holds, and models that are paused while they are trained: the bits are those of plain training.
+// More models than host memory holds, and models that are paused while they are trained: the bits are those of plain
+// training.
 
 #include "tests/support/depth.hpp"
 #include "tests/support/mixed_workload.hpp"
@@ -33,9 +34,9 @@ std::vector<exact_case> many(std::uint32_t count) {
   return all;
 }
 
-/// Losses, evaluations and final parameters of each model are those of a run in which it is alone, which are those of plain
-/// training. Empty, or the first model for which they are not. (Where memory is scarce, parameters of models that have ended
-/// are not kept: their digests are compared.)
+/// Losses, evaluations and final parameters of each model are those of a run in which it is alone, which are those of
+/// plain training. Empty, or the first model for which they are not. (Where memory is scarce, parameters of models that
+/// have ended are not kept: their digests are compared.)
 std::string other_bits(const std::vector<exact_case>& models, const report& r) {
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto alone = train_spilled({models[i]}, {});

@@ -116,7 +116,8 @@ TEST_CASE("a group changes its own parameters and no others", "[recipes]") {
 TEST_CASE("a group for parameters that the model does not train is refused with what it has", "[recipes]") {
   auto c = with(tiny_gpt(0.0, true), adamw({}));
   c.optimizer.groups = {{.parameters = name_patterns{{"*h.9.*"}}, .learning_rate = 3e-2}};
-  CHECK_THROWS_WITH(plan_of({c}, {}), Catch::Matchers::Contains("\"groups\" has \"*h.9.*\", which no trained parameter"));
+  CHECK_THROWS_WITH(plan_of({c}, {}),
+                    Catch::Matchers::Contains("\"groups\" has \"*h.9.*\", which no trained parameter"));
 }
 
 namespace {
@@ -199,7 +200,8 @@ TEST_CASE("muon and adafactor have the bits of plain training, however a model i
     auto c = whole_gpt(whole_rules()[row[0]], row[1] == 1);
     c.optimizer.clip_norm = row[2] == 0 ? 0 : 0.05;
     c.cuts = some_cuts[row[3]];
-    INFO(fmt::format("{}, tied {}, clip {}, {} shards", to_string(c.optimizer.kind), row[1], c.optimizer.clip_norm, c.cuts.size()));
+    INFO(fmt::format("{}, tied {}, clip {}, {} shards", to_string(c.optimizer.kind), row[1], c.optimizer.clip_norm,
+                     c.cuts.size()));
     REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
 }

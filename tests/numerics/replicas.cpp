@@ -32,7 +32,8 @@ TEST_CASE("one, two and four replicas on one to three devices have the bits of p
     c.optimizer.clip_norm = row[0] == 0 ? 0 : 0.05;
     c.cuts = cuts[row[2]];
     const std::size_t n = row[3] + 1;
-    INFO(fmt::format("{} replicas, {} shards, clip {}, {} devices", c.replicas, c.cuts.size(), c.optimizer.clip_norm, n));
+    INFO(fmt::format("{} replicas, {} shards, clip {}, {} devices", c.replicas, c.cuts.size(), c.optimizer.clip_norm,
+                     n));
     REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(n)}), 0) == "");
   }
 }
@@ -60,7 +61,9 @@ void require_plain_bits(const spilled_result& spilled) {
 }  // namespace
 
 TEST_CASE("replicas decide bits: two have others than one", "[replicas]") {
-  const auto digest = [](std::uint32_t replicas) { return train_plain(replicated(tiny_gpt(0.0, true), replicas)).digest; };
+  const auto digest = [](std::uint32_t replicas) {
+    return train_plain(replicated(tiny_gpt(0.0, true), replicas)).digest;
+  };
   CHECK(digest(1) != digest(2));
   CHECK(digest(2) != digest(4));
 }
@@ -82,7 +85,8 @@ TEST_CASE("in bf16 and with gradients in bf16 replicas have the bits of plain tr
 TEST_CASE("running averages of a batch norm are those of all replicas", "[replicas]") {
   auto c = replicated(tiny_cnn(), 4);
   c.chain = resnet({.depths = {1, 2}, .hidden_sizes = {8, 16}, .embedding_size = 4});
-  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
+  c.data = open_data(
+      {synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
   c.cuts = {0, 1, 3};
   REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
 }
@@ -108,8 +112,9 @@ TEST_CASE("a device that dies at any operation changes no bit of a model in repl
 TEST_CASE("a model in replicas that is interrupted and resumed has the bits of plain training", "[replicas][resume]") {
   for (const std::size_t after : {8, 15, 25}) {
     INFO("interrupted before backward computation " << after);
-    require_plain_bits(train_in_parts(workload(), {.interrupt_at = after},
-                                      [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
+    require_plain_bits(
+        train_in_parts(workload(), {.interrupt_at = after},
+                       [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
   }
 }
 

@@ -18,7 +18,8 @@ namespace {
 exact_case tiny_resnet() {
   exact_case c;
   c.chain = resnet({.depths = {1, 2}, .hidden_sizes = {8, 16}, .embedding_size = 4});
-  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
+  c.data = open_data(
+      {synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
   c.batch_size = 8;
   c.optimizer = adamw({.learning_rate = 1e-2});
   return c;
@@ -40,7 +41,8 @@ TEST_CASE("a spilled ResNet with its running averages equals plain training bit 
     c.cuts = one_to_three_shards[row[3]];
     const auto plain = train_plain(c);
     CHECK(plain.parameters.at(some_mean) != std::vector<float>(16, 0));
-    INFO(c.cuts.size() << " shards, K = " << c.micro_batches << ", sgd " << row[1] << ", clip " << c.optimizer.clip_norm);
+    INFO(c.cuts.size() << " shards, K = " << c.micro_batches << ", sgd " << row[1] << ", clip "
+                       << c.optimizer.clip_norm);
     REQUIRE(difference(plain, train_spilled({c}, {}), 0) == "");
   }
 }

@@ -1,5 +1,5 @@
-// What forward visits leave on a device for their backward visits changes no bit, whether there is room for all of it, for
-// some of it, or none.
+// What forward visits leave on a device for their backward visits changes no bit, whether there is room for all of it,
+// for some of it, or none.
 
 #include "models/families/llama/llama.hpp"
 #include "tests/support/spilled_run.hpp"

@@ -16,7 +16,8 @@ TEST_CASE("one roomy device and two tiny ones give plain training's bits", "[sch
 }
 
 TEST_CASE("unequal speeds and slow links give plain training's bits", "[schedules]") {
-  const cpu_device slow{.memory = tiny().memory, .link = 100_MiB_per_s, .latency = std::chrono::microseconds(20), .speed = 0.3};
+  const cpu_device slow{
+      .memory = tiny().memory, .link = 100_MiB_per_s, .latency = std::chrono::microseconds(20), .speed = 0.3};
   require_mixed_bits(train_spilled(mixed_workload(), {.devices = {roomy(), slow}}));
   require_mixed_bits(train_spilled(mixed_workload(), {.devices = {slow, tiny(), slow}}));
 }

@@ -49,7 +49,8 @@ std::uint64_t loaded(const spilled_result& r) {
   return sum;
 }
 
-TEST_CASE("models over one base have plain training's bits, shared or not, in the host memory of the plan", "[shared]") {
+TEST_CASE("models over one base have plain training's bits, shared or not, in the host memory of the plan",
+          "[shared]") {
   std::vector<byte_count> needed;
   std::vector<std::uint64_t> copied;
   for (const bool share : {true, false}) {
@@ -104,7 +105,8 @@ TEST_CASE("what differs in frozen values is not shared", "[shared]") {
   models = portfolio(2);
   models[1].chain = with_frozen(tiny_gpt(0.1, true).chain, freezing{{"*", "!*.h.1.*"}});
   const auto partly = plan_of(models, {}).models[1];
-  CHECK(partly.shards[0].shared_base == base_place{model_id{0}, shard_index{0}});  // the same layers are frozen as a whole
+  CHECK(partly.shards[0].shared_base ==
+        base_place{model_id{0}, shard_index{0}});  // the same layers are frozen as a whole
   CHECK(partly.shards[2].shared_base == base_place{model_id{1}, shard_index{2}});
 }
 

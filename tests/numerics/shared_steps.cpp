@@ -154,7 +154,8 @@ class team {
 };
 
 void check_all(team& nodes, const exact_case& c) {
-  const auto alone = train_spilled({c}, {.devices = {cpu_device{.memory = 8_MiB, .numbers = c.numbers, .gradients = c.gradients}}});
+  const auto alone =
+      train_spilled({c}, {.devices = {cpu_device{.memory = 8_MiB, .numbers = c.numbers, .gradients = c.gradients}}});
   REQUIRE(difference(train_plain(c), alone, 0) == "");
   const auto& expected = alone.summary.models[0];
   for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n].train_to_the_end(0);
@@ -193,7 +194,8 @@ TEST_CASE("a model whose replicas are trained by several nodes has the bits of p
   }
 }
 
-TEST_CASE("sums that are rounded, or have tied copies, are gathered: the bits are those of plain training", "[shared-steps]") {
+TEST_CASE("sums that are rounded, or have tied copies, are gathered: the bits are those of plain training",
+          "[shared-steps]") {
   auto tied = shared_case(tiny_gpt(0.1, true), 4);
   tied.optimizer.clip_norm = 0.5;
   auto rounded = shared_case(tiny_gpt(0.1, false), 4);
@@ -210,7 +212,8 @@ TEST_CASE("sums that are rounded, or have tied copies, are gathered: the bits ar
   }
 }
 
-TEST_CASE("a model that several nodes train continues on others from the checkpoint of the first one", "[shared-steps]") {
+TEST_CASE("a model that several nodes train continues on others from the checkpoint of the first one",
+          "[shared-steps]") {
   auto c = shared_case(tiny_gpt(0.1, GENERATE(false, true)), 4);
   c.steps = 40;
   c.cuts = {0, 2};

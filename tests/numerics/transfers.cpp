@@ -57,7 +57,8 @@ exact_case small_text() {
 exact_case small_classes() {
   exact_case c;
   c.chain = mlp({.layers = 3, .width = 16, .dropout = 0.2});
-  c.data = open_data({synthetic_classes{.features = 8, .classes = 3, .samples = 40, .validation_samples = 10}, true}, 0);
+  c.data =
+      open_data({synthetic_classes{.features = 8, .classes = 3, .samples = 40, .validation_samples = 10}, true}, 0);
   c.cuts = {0, 2, 3};
   c.micro_batches = 2;
   c.optimizer = adamw({.learning_rate = 1e-2});
@@ -94,7 +95,8 @@ TEST_CASE("training with the least host memory in a pinned pool equals plain tra
   CHECK(record->strangers == 0);
 }
 
-TEST_CASE("training on devices whose tensors are elsewhere equals plain training bit for bit, without waiting for them") {
+TEST_CASE(
+    "training on devices whose tensors are elsewhere equals plain training bit for bit, without waiting for them") {
   run_options o{.devices = std::vector(2, cpu_device{.memory = 1_MiB})};
   o.around = [](std::unique_ptr<device> d) -> std::unique_ptr<device> {
     return std::make_unique<outfitted_device>(std::move(d), outfit{.torch_device = other_device});

@@ -98,7 +98,8 @@ TEST_CASE("what attention drops out depends on the micro-batch, not on its wave"
 TEST_CASE("running averages of a batch norm are those of all waves", "[waves]") {
   auto c = divided(tiny_cnn(), 2, 4);
   c.chain = resnet({.depths = {1, 2}, .hidden_sizes = {8, 16}, .embedding_size = 4});
-  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
+  c.data = open_data(
+      {synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
   c.batch_size = 32;
   c.cuts = {0, 1, 3};
   REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
@@ -143,8 +144,9 @@ TEST_CASE("a device that dies at any operation changes no bit of a model in wave
 TEST_CASE("a model in waves that is interrupted and resumed has the bits of plain training", "[waves][resume]") {
   for (const std::size_t after : {15, 40, 70}) {
     INFO("interrupted before backward computation " << after);
-    require_plain_bits(train_in_parts(workload(), {.interrupt_at = after},
-                                      [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
+    require_plain_bits(
+        train_in_parts(workload(), {.interrupt_at = after},
+                       [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
   }
 }
 

@@ -3,11 +3,11 @@
 //   family_probe FOLDER INPUTS OUT [--head NAME] [--steps N] [--batch-size B] [--micro-batches K] [--learning-rate X]
 //                [--clip X] [--adapter FOLDER] [--export FOLDER]
 //
-// INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder that
-// is made for results.safetensors: "begin.NAME", the first values by the names of the checkpoint; "logits" of the first
-// batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after another, and
-// "parameter.NAME" after them, which --export writes as a checkpoint, or as an adapter if the chain has one, too. Prints the
-// chain's notes.
+// INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder
+// that is made for results.safetensors: "begin.NAME", the first values by the names of the checkpoint; "logits" of the
+// first batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after
+// another, and "parameter.NAME" after them, which --export writes as a checkpoint, or as an adapter if the chain has
+// one, too. Prints the chain's notes.
 
 #include "models/families/hub_folder.hpp"
 #include "models/parameter_layout.hpp"
@@ -62,7 +62,8 @@ class stored_samples final : public data_source {
   std::size_t read(split, std::size_t index, std::span<std::byte> input, std::span<std::byte> target) const override {
     std::ranges::copy(input_.data.subspan(index * input.size(), input.size()), input.begin());
     std::ranges::copy(target_.data.subspan(index * target.size(), target.size()), target.begin());
-    const auto ids = std::span{reinterpret_cast<const std::int64_t*>(target.data()), target.size() / sizeof(std::int64_t)};
+    const auto ids =
+        std::span{reinterpret_cast<const std::int64_t*>(target.data()), target.size() / sizeof(std::int64_t)};
     return ids.size() - static_cast<std::size_t>(std::ranges::count(ids, masked));
   }
 
@@ -208,7 +209,8 @@ void export_to(const probe_options& o, const chain& model, const reference_resul
   into.commit();
 }
 
-void add_training(const chain& model, const std::shared_ptr<const data_source>& data, const probe_options& o, results& to) {
+void add_training(const chain& model, const std::shared_ptr<const data_source>& data, const probe_options& o,
+                  results& to) {
   const reference_result trained = train_reference(
       {.model = model,
        .data = data,

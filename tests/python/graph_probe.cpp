@@ -2,10 +2,10 @@
 //
 //   graph_probe FOLDER (INPUTS OUT CUTS)...
 //
-// INPUTS is a safetensors file with the inputs of the model by their names, and "upstream", the gradient of the output. CUTS
-// are the layers before which the model is cut, "3,5", or "none". OUT is a folder that is made for results.safetensors: "output", "gradient.NAME" of each parameter that has
-// one, and "statistic.NAME" of each running average after the step. Each shard runs forward, and again before its backward, from
-// what crosses the cuts alone.
+// INPUTS is a safetensors file with the inputs of the model by their names, and "upstream", the gradient of the output.
+// CUTS are the layers before which the model is cut, "3,5", or "none". OUT is a folder that is made for
+// results.safetensors: "output", "gradient.NAME" of each parameter that has one, and "statistic.NAME" of each running
+// average after the step. Each shard runs forward, and again before its backward, from what crosses the cuts alone.
 
 #include "models/exported/boundary.hpp"
 #include "models/exported/check_graph.hpp"

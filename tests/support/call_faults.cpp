@@ -1,5 +1,5 @@
-// A library to preload into a program: some of its calls fail as a system fails that has no threads left, or whose disk is
-// full or broken.
+// A library to preload into a program: some of its calls fail as a system fails that has no threads left, or whose disk
+// is full or broken.
 //   FAULT_CALL=thread | file    threads that begin; or what changes the file whose name is FAULT_FILE
 //   FAULT_FIRST=N FAULT_COUNT=N  the calls that fail, counted from 1
 //   FAULT_ERROR=NUMBER          how

@@ -1,7 +1,7 @@
 #pragma once
-// How much a test tries. A deep run (HYDRA_TESTS=deep) tries everything, the others a sample of it. What a sample has is
-// determined by HYDRA_TEST_SEED, which tests/run takes from the commit: every commit tries something else, and a failure comes
-// again with the seed that the test program prints.
+// How much a test tries. A deep run (HYDRA_TESTS=deep) tries everything, the others a sample of it. What a sample has
+// is determined by HYDRA_TEST_SEED, which tests/run takes from the commit: every commit tries something else, and a
+// failure comes again with the seed that the test program prints.
 
 #include "tests/support/covering_rows.hpp"
 

@@ -8,9 +8,9 @@
 
 namespace hydra::test {
 
-/// Four layers: an embedding that is also the keys and values of the third and the head of the last (three places of one
-/// parameter), a linear map with dropout between whose output and the first one's a residual is carried, and which samples
-/// count, carried as bools to the end. 8 classes for each of 4 ids.
+/// Four layers: an embedding that is also the keys and values of the third and the head of the last (three places of
+/// one parameter), a linear map with dropout between whose output and the first one's a residual is carried, and which
+/// samples count, carried as bools to the end. 8 classes for each of 4 ids.
 class exported_folder {
  public:
   exported_folder();

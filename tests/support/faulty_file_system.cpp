@@ -8,7 +8,8 @@ namespace hydra::test {
 
 namespace {
 
-constexpr std::array names{"create", "write", "flush", "sync", "close", "make folder", "rename to", "sync folder", "remove"};
+constexpr std::array names{"create",      "write",     "flush",       "sync",  "close",
+                           "make folder", "rename to", "sync folder", "remove"};
 
 class faulty_file final : public writable_file {
  public:

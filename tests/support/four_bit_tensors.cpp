@@ -53,9 +53,9 @@ void add_four_bits(hub_test_tensors& tensors, const std::string& name, const std
   tensors[name] = tensor_from(stored_type::u8, packed(n));
   tensors[name].shape.push_back(1);
   tensors[name + ".quant_map"] = tensor_from(stored_type::f32, std::vector<float>{nf4_table.begin(), nf4_table.end()});
-  tensors[name + ".quant_state.bitsandbytes__nf4"] = tensor_of_text(
-      fmt::format(R"({{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [{}]{}}})", fmt::join(shape, ", "),
-                  nested ? R"(, "nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": 0.125)" : ""));
+  tensors[name + ".quant_state.bitsandbytes__nf4"] = tensor_of_text(fmt::format(
+      R"({{"quant_type": "nf4", "blocksize": 64, "dtype": "bfloat16", "shape": [{}]{}}})", fmt::join(shape, ", "),
+      nested ? R"(, "nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": 0.125)" : ""));
 }
 
 std::vector<float> values_of_four_bits(std::size_t n, four_bit_scales how) {

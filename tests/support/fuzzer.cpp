@@ -126,15 +126,16 @@ void deliver(simulation& s, const fuzz_case& run, const std::shared_ptr<rng>& ra
     auto last = std::make_shared<std::array<time_point, 3>>();
     const bool falls_silent = run.trouble == mishap::device_falls_silent && i == run.victim;
     auto left = std::make_shared<std::size_t>(falls_silent ? run.trouble_at : std::numeric_limits<std::size_t>::max());
-    s.device_at(i).deliver_by([&s, i, random, last, left, latest](queue_kind queue, duration delay, const completion& c) {
-      if (*left == 0) {
-        return;
-      }
-      --*left;
-      auto& at = (*last)[static_cast<std::size_t>(queue)];
-      at = std::max(at, s.now() + delay + std::chrono::microseconds(latest > 0 ? pick(*random, 0, latest) : 0));
-      caf::delayed_anon_send(s.actors().devices[i], at - s.now(), operation_completed{c});
-    });
+    s.device_at(i).deliver_by(
+        [&s, i, random, last, left, latest](queue_kind queue, duration delay, const completion& c) {
+          if (*left == 0) {
+            return;
+          }
+          --*left;
+          auto& at = (*last)[static_cast<std::size_t>(queue)];
+          at = std::max(at, s.now() + delay + std::chrono::microseconds(latest > 0 ? pick(*random, 0, latest) : 0));
+          caf::delayed_anon_send(s.actors().devices[i], at - s.now(), operation_completed{c});
+        });
   }
 }
 
@@ -270,8 +271,8 @@ std::string interleaved(simulation& s, const std::vector<simulated_model>& model
   return {};
 }
 
-/// A unit that was withdrawn after a loss may still copy or compute when the last model ends: then both its device and the
-/// memory manager report it. Anything else that is left over was lost or forgotten.
+/// A unit that was withdrawn after a loss may still copy or compute when the last model ends: then both its device and
+/// the memory manager report it. Anything else that is left over was lost or forgotten.
 std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
   std::istringstream lines(s.record()->leftovers);
   const auto& text = s.record()->leftovers;
@@ -331,7 +332,8 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
   return wrong.empty() ? left_over(s, c.trouble, c.victim) : wrong;
 }
 
-// -- cases ----------------------------------------------------------------------------------------------------------------
+// -- cases
+// ----------------------------------------------------------------------------------------------------------------
 
 void add_devices(fuzz_case& c, rng& random) {
   auto& s = c.setup;
@@ -387,7 +389,8 @@ void add_trouble(fuzz_case& c, rng& random) {
   if ((devices == 1 && of_device) || (of_controller && no_controller)) {
     c.trouble = mishap::none;
   }
-  const bool at_message = c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost || of_controller;
+  const bool at_message =
+      c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost || of_controller;
   c.trouble_at = pick(random, 0, at_message ? 600 : 100);
   if (c.trouble == mishap::device_falls_silent) {
     c.setup.watch = {.minimum = std::chrono::milliseconds(2), .factor = 20};

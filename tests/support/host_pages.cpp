@@ -20,7 +20,8 @@ class host_pages final : public page_source {
   host_pages(byte_count page, std::size_t pages, std::size_t spread)
       : page_(page.value()), pages_(pages), spread_(spread), file_(memfd_create("pages", 0)) {
     require(file_ >= 0 && ftruncate(file_, static_cast<off_t>(page_ * pages_)) == 0, "no memory file");
-    void* const range = mmap(nullptr, page_ * pages_ * spread_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const range =
+        mmap(nullptr, page_ * pages_ * spread_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     require(range != MAP_FAILED, "no range of addresses");
     base_ = static_cast<std::byte*>(range);
   }
@@ -44,8 +45,9 @@ class host_pages final : public page_source {
     }
   }
   void unmap(std::size_t place) override {
-    require(mmap(base_ + place * page_, page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
-                MAP_FAILED, "a page cannot be unmapped");
+    require(mmap(base_ + place * page_, page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                 0) != MAP_FAILED,
+            "a page cannot be unmapped");
   }
 
  private:

@@ -52,7 +52,8 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   std::ofstream{file, std::ios::binary} << text;
 }
 
-void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config, const hub_test_tensors& tensors) {
+void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
+                      const hub_test_tensors& tensors) {
   std::filesystem::create_directories(folder);
   write_text(folder / "config.json", config.dump());
   write_tensors(folder / "model.safetensors", tensors);

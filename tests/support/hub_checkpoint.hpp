@@ -32,6 +32,7 @@ hub_test_tensors tiny_gpt2_tensors();
 void write_tensors(const std::filesystem::path& file, const hub_test_tensors& tensors);
 void write_text(const std::filesystem::path& file, const std::string& text);
 /// config.json and model.safetensors, in a folder that is created.
-void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config, const hub_test_tensors& tensors);
+void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
+                      const hub_test_tensors& tensors);
 
 }  // namespace hydra::test

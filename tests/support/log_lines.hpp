@@ -20,7 +20,9 @@ inline std::shared_ptr<spdlog::logger> logger_to(std::function<void(const std::s
     explicit sink(std::function<void(const std::string&)> h) : heard_(std::move(h)) {}
 
    private:
-    void sink_it_(const spdlog::details::log_msg& m) override { heard_(std::string(m.payload.data(), m.payload.size())); }
+    void sink_it_(const spdlog::details::log_msg& m) override {
+      heard_(std::string(m.payload.data(), m.payload.size()));
+    }
     void flush_() override {}
     std::function<void(const std::string&)> heard_;
   };

@@ -204,8 +204,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolve_back(
 std::int64_t attention_kind(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const std::optional<at::Tensor>& mask, double dropout, bool causal,
                             std::optional<double> scale, bool grouped) {
-  return at::_fused_sdp_choice(here(q), here(k), here(v), mask ? std::optional{here(*mask)} : mask, dropout, causal, scale,
-                               grouped);
+  return at::_fused_sdp_choice(here(q), here(k), here(v), mask ? std::optional{here(*mask)} : mask, dropout, causal,
+                               scale, grouped);
 }
 
 at::Tensor mask(const at::Tensor& input, double p, std::int64_t key) {

@@ -117,7 +117,8 @@ std::string say(const hold_updates& m) { return fmt::format("hold_updates {}", m
 std::string say(const updates_held& m) { return fmt::format("updates_held {}", m.model.value); }
 std::string say(const model_captured& m) { return fmt::format("model_captured {}", m.model.value); }
 std::string say(const save_model& m) {
-  return fmt::format("save_model {} at step {} unit {}{}", m.model.value, m.standing.next.step, m.standing.next.done(0), m.best ? ", best" : "");
+  return fmt::format("save_model {} at step {} unit {}{}", m.model.value, m.standing.next.step, m.standing.next.done(0),
+                     m.best ? ", best" : "");
 }
 std::string say(const shard_saved& m) { return fmt::format("shard_saved {}", m.shard.value); }
 std::string say(const model_saved& m) { return fmt::format("model_saved {}", m.model.value); }
@@ -135,8 +136,8 @@ std::string text_of(const overheard& o) {
 }  // namespace
 
 std::string to_string(const cast_member& c) {
-  constexpr const char* names[] = {"",          "SUPERVISOR", "REPORTER",   "SCHEDULER", "MEMORY MANAGER",
-                                   "OPTIMIZER", "DATA",       "CONTROLLER", "CHECKPOINTER", "ADMISSION", "DEVICE", "MODEL TASK"};
+  constexpr const char* names[] = {"",     "SUPERVISOR", "REPORTER",     "SCHEDULER", "MEMORY MANAGER", "OPTIMIZER",
+                                   "DATA", "CONTROLLER", "CHECKPOINTER", "ADMISSION", "DEVICE",         "MODEL TASK"};
   const auto* name = names[static_cast<std::size_t>(c.part)];
   return c.part == role::device || c.part == role::task ? fmt::format("{} {}", name, c.place) : name;
 }
@@ -169,12 +170,13 @@ std::string to_text(const overheard& m) {
     return {};
   }
   const auto said =
-      text_of<begin_run, add_model, prepare_model, model_prepared, register_model, model_admitted, model_added, model_left,
-              task_ended, batch_wanted, batch_ready, unit_ready, device_freed,
-              prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
-              shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated, step_observed,
-              step_acknowledged, evaluation_observed, evaluation_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,
-              hold_updates, updates_held, model_captured, save_model, shard_saved, model_saved, run_aborted, shut_down>(m);
+      text_of<begin_run, add_model, prepare_model, model_prepared, register_model, model_admitted, model_added,
+              model_left, task_ended, batch_wanted, batch_ready, unit_ready, device_freed, prefetch_shard, unit_placed,
+              execute_shard, lease_shard, shard_leased, lease_refused, lease_returned, shard_demoted, shard_failed,
+              shard_completed, step_shard, shard_stepped, shard_updated, step_observed, step_acknowledged,
+              evaluation_observed, evaluation_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,
+              hold_updates, updates_held, model_captured, save_model, shard_saved, model_saved, run_aborted, shut_down>(
+          m);
   return said.empty() ? said : fmt::format("{} -> {} {}", to_string(m.from), to_string(m.to), said);
 }
 

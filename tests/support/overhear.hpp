@@ -11,7 +11,20 @@
 
 namespace hydra::test {
 
-enum class role { nobody, supervisor, reporter, scheduler, memory, optimizer, data, controller, checkpointer, admission, device, task };
+enum class role {
+  nobody,
+  supervisor,
+  reporter,
+  scheduler,
+  memory,
+  optimizer,
+  data,
+  controller,
+  checkpointer,
+  admission,
+  device,
+  task
+};
 
 /// An actor of a run: the second DEVICE is {role::device, 1}.
 struct cast_member {

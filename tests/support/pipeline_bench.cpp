@@ -7,7 +7,8 @@
 
 namespace hydra::test {
 
-// -- recording_port -------------------------------------------------------------------------------------------------------
+// -- recording_port
+// -------------------------------------------------------------------------------------------------------
 
 void recording_port::lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) {
   questions.push_back({.lease = lease, .what = u, .reads = std::move(reads), .outputs = std::move(outputs)});
@@ -45,13 +46,20 @@ std::vector<block_id> recording_port::reads_of(const unit& u) const {
   return all;
 }
 
-// -- bench_model ----------------------------------------------------------------------------------------------------------
+// -- bench_model
+// ----------------------------------------------------------------------------------------------------------
 
 bench_model::bench_model(const even_model& m) : id_(m.id) {
-  const simulated_shard shard{.forward = std::chrono::microseconds{10}, .backward = std::chrono::microseconds{20},
-                              .update = {}, .parameters = m.parameters, .activation = m.activation, .working = m.working,
-                              .write_back = m.write_back, .saved = m.saved,
-                              .device_update = m.steps ? std::optional<duration>(std::chrono::microseconds{5}) : std::nullopt};
+  const simulated_shard shard{
+      .forward = std::chrono::microseconds{10},
+      .backward = std::chrono::microseconds{20},
+      .update = {},
+      .parameters = m.parameters,
+      .activation = m.activation,
+      .working = m.working,
+      .write_back = m.write_back,
+      .saved = m.saved,
+      .device_update = m.steps ? std::optional<duration>(std::chrono::microseconds{5}) : std::nullopt};
   what_ = make_simulated_model({.name = m.name, .shards = std::vector<simulated_shard>(m.shards, shard), .steps = 1,
                                 .micro_batches = m.micro_batches});
 }
@@ -66,7 +74,8 @@ unit bench_model::make(direction way, std::uint32_t shard, std::uint32_t attempt
   return u;
 }
 
-// -- pipeline_bench -------------------------------------------------------------------------------------------------------
+// -- pipeline_bench
+// -------------------------------------------------------------------------------------------------------
 
 pipeline_bench::pipeline_bench(byte_count memory, const pipeline_options& options)
     : machine(memory), pipeline(machine, port, nullptr, options) {

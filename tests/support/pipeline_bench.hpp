@@ -70,8 +70,12 @@ struct even_model {
 class bench_model {
  public:
   explicit bench_model(const even_model& m);
-  unit forward(std::uint32_t shard, std::uint32_t attempt = 0) const { return make(direction::forward, shard, attempt); }
-  unit backward(std::uint32_t shard, std::uint32_t attempt = 0) const { return make(direction::backward, shard, attempt); }
+  unit forward(std::uint32_t shard, std::uint32_t attempt = 0) const {
+    return make(direction::forward, shard, attempt);
+  }
+  unit backward(std::uint32_t shard, std::uint32_t attempt = 0) const {
+    return make(direction::backward, shard, attempt);
+  }
   const sharded_model_ptr& what() const noexcept { return what_; }
 
  private:

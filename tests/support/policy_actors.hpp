@@ -35,7 +35,8 @@ class scripted_policy_actor final : public policy_actor::base {
 };
 
 inline policy_actor_source scripted_source(advice says) {
-  return {.name = "actor", .start = [says](caf::actor_system& s) -> policy_actor { return s.spawn<scripted_policy_actor>(says); }};
+  return {.name = "actor",
+          .start = [says](caf::actor_system& s) -> policy_actor { return s.spawn<scripted_policy_actor>(says); }};
 }
 
 /// As sharded-lrtf decides.

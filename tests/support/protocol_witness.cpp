@@ -110,7 +110,8 @@ bool protocol_witness::follows_its_maker(model_page& page, const unit_ready& m) 
   const bool first = m.what.shard.value == 0 && m.what.way != direction::backward;
   const bool only = m.what.shard.value == 0 && page.versions.size() <= 1;   // of a model in one shard
   return m.after && (first || only) &&
-         (!options_.untroubled || (lane.announced && makes(*lane.announced)) || std::ranges::any_of(lane.flights, makes));
+         (!options_.untroubled || (lane.announced && makes(*lane.announced)) ||
+          std::ranges::any_of(lane.flights, makes));
 }
 
 void protocol_witness::on_announced(const unit_ready& m) {
@@ -213,7 +214,8 @@ void protocol_witness::rest() {
   }
   for (const auto& m : models_) {
     for (const auto& [id, lane] : m.lanes) {
-      if (options_.works_always && lane.announced && lane.flights.empty() && !awaits_sum(m, lane) && has_room_for(lane.avoids)) {
+      if (options_.works_always && lane.announced && lane.flights.empty() && !awaits_sum(m, lane) &&
+          has_room_for(lane.avoids)) {
         complain(to_string(*lane.announced) + " waits although a device has credit");
       }
     }

@@ -366,7 +366,8 @@ void trainer::move_averages() {
 
 void trainer::update_tied_copies() {
   for (const leaf& l : leaves_)
-    if (!l.place.tied_to.empty() && !l.place.frozen) std::ranges::copy(values(owner_of(l).master), values(l.master).begin());
+    if (!l.place.tied_to.empty() && !l.place.frozen)
+      std::ranges::copy(values(owner_of(l).master), values(l.master).begin());
 }
 
 void trainer::finish() {

@@ -2,7 +2,8 @@
 // The reference: plain in-memory training. Whole-model autograd over one leaf tensor per parameter, gradients
 // accumulated by autograd, clipping as torch does. In bf16: leaves are rounded from fp32 masters, gradients are added
 // up and the update is made in fp32; sums of gradients in bf16 are rounded once. Sums of replicas are added in their
-// order, those of a parameter with tied copies from its last place to the first. Hydra's results must equal it bit for bit.
+// order, those of a parameter with tied copies from its last place to the first. Hydra's results must equal it bit for
+// bit.
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"

@@ -23,7 +23,8 @@ no_more_threads::no_more_threads() { all_taken = true; }
 no_more_threads::~no_more_threads() { all_taken = false; }
 
 /// Replaces the library's function, which it calls; a limit on processes does not apply to root.
-extern "C" int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*life)(void*), void* of) noexcept {
+extern "C" int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*life)(void*),
+                              void* of) noexcept {
   static const auto of_library = reinterpret_cast<decltype(&::pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
   if (all_taken || threads_left == 0) return EAGAIN;
   if (threads_left > 0) --threads_left;

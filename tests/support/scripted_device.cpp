@@ -17,7 +17,9 @@ bool scripted_device::submitted::waits_for(ticket t) const { return std::ranges:
 
 ticket scripted_device::submit(queue_kind queue, operation op, std::span<const ticket> after) {
   const ticket t{history_.size() + 1};
-  history_.emplace(t, submitted{queue, std::string(op.label.name) + " " + op.label.detail, {after.begin(), after.end()}, op.estimate});
+  history_.emplace(
+      t,
+      submitted{queue, std::string(op.label.name) + " " + op.label.detail, {after.begin(), after.end()}, op.estimate});
   pending_.emplace(t, std::move(op));
   return t;
 }

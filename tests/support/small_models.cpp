@@ -5,8 +5,9 @@
 namespace hydra::test {
 
 small_model small_gpt(const gpt2_options& options) {
-  auto data = open_data({synthetic_language{.symbols = 11, .order = 1, .tokens = 2000, .validation_tokens = 0, .seed = 3}},
-                        options.context);
+  auto data =
+      open_data({synthetic_language{.symbols = 11, .order = 1, .tokens = 2000, .validation_tokens = 0, .seed = 3}},
+                options.context);
   auto body = std::make_shared<const chain>(gpt2(options).build(*data));
   return {data, std::move(body)};
 }
@@ -18,7 +19,8 @@ small_model small_mlp(const mlp_options& options) {
 }
 
 small_model small_cnn(const cnn_options& options) {
-  auto data = open_data({synthetic_classes{.shape = {2, 8, 8}, .classes = 3, .samples = 64, .validation_samples = 0}}, 0);
+  auto data =
+      open_data({synthetic_classes{.shape = {2, 8, 8}, .classes = 3, .samples = 64, .validation_samples = 0}}, 0);
   auto body = std::make_shared<const chain>(cnn(options).build(*data));
   return {data, std::move(body)};
 }

@@ -33,8 +33,8 @@ std::size_t lane_of(const std::string& detail, const step_shape& shape) {
   return number_after(detail, " replica ") * shape.waves + number_after(detail, " wave ");
 }
 
-std::string lane_out_of_order(const std::vector<span>& spans, const std::string& name, std::uint32_t lane, const cursor& units,
-                              unit_position next) {
+std::string lane_out_of_order(const std::vector<span>& spans, const std::string& name, std::uint32_t lane,
+                              const cursor& units, unit_position next) {
   for (const auto& s : spans) {
     if (s.track != "model " + name || lane_of(s.detail, units.graph().shape()) != lane) {
       continue;
@@ -45,7 +45,8 @@ std::string lane_out_of_order(const std::vector<span>& spans, const std::string&
     }
     next = units.next(next);
   }
-  return units.at_end(next) ? "" : fmt::format("{}: lane {} stops at step {} index {}", name, lane, next.step, next.index);
+  return units.at_end(next) ? ""
+                            : fmt::format("{}: lane {} stops at step {} index {}", name, lane, next.step, next.index);
 }
 
 std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
@@ -135,7 +136,8 @@ std::string unfinished(const simulation& s, const std::vector<simulated_model>& 
     if (!out.ended || out.why || out.steps != models[i].steps || out.history.losses.size() != models[i].steps ||
         out.history.evaluations.size() != evaluations) {
       return fmt::format("model {} ended after {} of {} steps, {} losses, {} of {} evaluations: {}", i, out.steps,
-                         models[i].steps, out.history.losses.size(), out.history.evaluations.size(), evaluations, out.why.text);
+                         models[i].steps, out.history.losses.size(), out.history.evaluations.size(), evaluations,
+                         out.why.text);
     }
   }
   return {};

@@ -1,5 +1,6 @@
 #pragma once
-// What a path may lead to instead of a file. A program that opens some of these waits for ever, or reads without an end.
+// What a path may lead to instead of a file. A program that opens some of these waits for ever, or reads without an
+// end.
 
 #include "runtime/base/fault.hpp"
 

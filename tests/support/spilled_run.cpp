@@ -73,13 +73,15 @@ shared_progress follow_steps(session& s, const run_options& options) {
 }
 
 /// What happens on the i-th device; nothing while it only measures.
-before_operation mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned, const shared_progress& far) {
+before_operation mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned,
+                           const shared_progress& far) {
   if (o.second_dies_at && i == 1) {
     return dies(*o.second_dies_at);
   }
   if (o.interrupt_at) {
     return [&s, &planned, at = *o.interrupt_at, far](const operation& op) {
-      if (planned && is_backward(op) && far->backward++ >= at && far->before_step == 0 && !far->interrupted.exchange(true)) {
+      if (planned && is_backward(op) && far->backward++ >= at && far->before_step == 0 &&
+          !far->interrupted.exchange(true)) {
         s.interrupt();
       }
     };
@@ -194,8 +196,8 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
 
 namespace {
 
-/// Calls `running` on a thread of its own when the first step is complete; the model of that step waits for it, so that the
-/// run is surely under way. Rethrows what `running` has thrown.
+/// Calls `running` on a thread of its own when the first step is complete; the model of that step waits for it, so that
+/// the run is surely under way. Rethrows what `running` has thrown.
 report run_beside(session& s, const std::function<void(session&)>& running) {
   std::future<void> other;
   s.on<step_completed>([&](const step_completed&, control&) {

@@ -53,8 +53,8 @@ struct run_options {
   std::filesystem::path output{};                ///< run folder; empty: none
   checkpoint_options checkpoint{.every_steps = 0, .every_minutes = 0, .keep = 2};
   bool resume = false;
-  /// Backward computation of all devices together before which the run is interrupted: whatever is done again, such as an
-  /// evaluation, a run that is resumed goes on by as many.
+  /// Backward computation of all devices together before which the run is interrupted: whatever is done again, such as
+  /// an evaluation, a run that is resumed goes on by as many.
   std::optional<std::size_t> interrupt_at{};
   /// Models that complete a step before the run is interrupted: only from a whole step may they continue in other cuts.
   std::set<std::size_t> after_step_of{};
@@ -91,8 +91,8 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options);
 
-/// Interrupts a run at options.interrupt_at and resumes it until it is complete; `change` is called before part `n`, which
-/// may differ in models and options. No part waits for a step of models that had finished before it. Throws
+/// Interrupts a run at options.interrupt_at and resumes it until it is complete; `change` is called before part `n`,
+/// which may differ in models and options. No part waits for a step of models that had finished before it. Throws
 /// std::runtime_error after 500 parts.
 spilled_result train_in_parts(
     const std::vector<exact_case>& models, const run_options& options,

@@ -46,7 +46,9 @@ class waiting_run {
 
   session& operator*() { return session_; }
   std::size_t steps() const { return steps_; }
-  std::filesystem::path checkpoints(const std::string& model) const { return checkpoints_of(folder_ / "checkpoints", model); }
+  std::filesystem::path checkpoints(const std::string& model) const {
+    return checkpoints_of(folder_ / "checkpoints", model);
+  }
 
   model_phase phase_of(std::size_t model) { return session_.status().models.at(model).phase; }
   void steer(const std::string& model, model_command what, const step_share& share = {}) {
@@ -55,7 +57,8 @@ class waiting_run {
         model, what, [&](const fault& why) { done.set_value(why); }, share);
     if (const fault why = done.get_future().get()) throw fault_error(why);
   }
-  /// Steers the model when that step is done: it waits meanwhile, and cannot have ended. To be called before it gets there.
+  /// Steers the model when that step is done: it waits meanwhile, and cannot have ended. To be called before it gets
+  /// there.
   std::future<void> steers_after(std::uint32_t step, const std::string& model, model_command what) {
     const std::lock_guard lock(mutex_);
     return due_.emplace_back(due_command{step, model, what, {}, false}).done.get_future();

@@ -44,9 +44,10 @@ void check_samples(const bert_options& options, const data_source& data) {
   const bool texts = input.type == element::i64 && input.shape.size() == 2 && input.shape[0] == 3;
   const std::size_t dimensions = masked_lm(options) ? 1 : 0;
   if (!texts || target.type != element::i64 || target.shape.size() != dimensions)
-    refuse(fmt::format("bert on {}: a sample is {} with target {}; it wants texts of 3 rows (ids, segments, mask) with {}",
-                       data.describe(), to_string(input), to_string(target),
-                       masked_lm(options) ? "a target for each token" : "one class"));
+    refuse(
+        fmt::format("bert on {}: a sample is {} with target {}; it wants texts of 3 rows (ids, segments, mask) with {}",
+                    data.describe(), to_string(input), to_string(target),
+                    masked_lm(options) ? "a target for each token" : "one class"));
 }
 
 std::int64_t vocabulary_for(const bert_options& options, const data_source& data) {
@@ -116,7 +117,8 @@ chain_description bert(const bert_options& options) {
 bert_head bert_head_named(std::string_view who, std::string_view name) {
   if (name == "masked-lm") return bert_head::masked_lm;
   if (name == "classification") return bert_head::classification;
-  refuse(fmt::format("{}: \"{}\" is not a head of bert; there are \"masked-lm\" and \"classification\"", who, shown(name)));
+  refuse(fmt::format("{}: \"{}\" is not a head of bert; there are \"masked-lm\" and \"classification\"", who,
+                     shown(name)));
 }
 
 }  // namespace hydra

@@ -17,7 +17,8 @@ family bert_family() {
            {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have (masked-lm)"},
            {"types", standard.types, false, "of segments"},
            {"activation", "gelu", false, "of the feed-forward networks: gelu, gelu_new, relu, silu"},
-           {"dropout", standard.dropout, false, "of embeddings, attention output, feed-forward output and pooled vector"},
+           {"dropout", standard.dropout, false,
+            "of embeddings, attention output, feed-forward output and pooled vector"},
            {"attention_dropout", standard.attention_dropout, false, "of the attention's probabilities"},
            {"eps", standard.eps, false, "of the norms"}},
           [](const option_values& o) {

@@ -25,8 +25,10 @@ chain build_gpt2(const gpt2_options& options, const data_source& data) {
       .width = options.width, .heads = options.heads, .layers = options.layers, .dropout = options.dropout,
       .attention_dropout = options.attention_dropout, .eps = options.eps});
   for (std::int64_t i = 0; i < options.layers; ++i) result.add(fmt::format("h.{}.", i), block);
-  result.add("", std::make_shared<head>(head_options{
-                     .vocabulary = vocabulary, .width = options.width, .eps = options.eps, .tied_to = options.tied ? "wte.weight" : ""}));
+  result.add("", std::make_shared<head>(head_options{.vocabulary = vocabulary,
+                                                     .width = options.width,
+                                                     .eps = options.eps,
+                                                     .tied_to = options.tied ? "wte.weight" : ""}));
   gpt2_options complete = options;
   complete.vocabulary = vocabulary;
   result.publish_as(gpt2_hub_form(complete));

@@ -7,8 +7,9 @@
 namespace hydra {
 
 /// LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM. Rotary positions are read from
-/// rope_parameters (transformers 5) or from rope_theta and rope_scaling. Probabilities of the attention (attention_dropout) are never dropped. Throw
-/// fault_error{bad_input} with the key for variants that Hydra's blocks would compute differently.
+/// rope_parameters (transformers 5) or from rope_theta and rope_scaling. Probabilities of the attention
+/// (attention_dropout) are never dropped. Throw fault_error{bad_input} with the key for variants that Hydra's blocks
+/// would compute differently.
 chain_description llama_from_config(const model_config& config, const from_options& options);
 chain_description mistral_from_config(const model_config& config, const from_options& options);
 chain_description qwen2_from_config(const model_config& config, const from_options& options);

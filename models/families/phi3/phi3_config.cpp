@@ -63,7 +63,8 @@ void read_positions(const model_config& config, phi3_options& o) {
   if (kind == "longrope" || kind == "su" || kind == "yarn")
     o.scaling = longrope_from(config, table, o);
   else if (kind != "default")
-    table.refuse(key, fmt::format("Phi-3 has no rotary positions \"{}\"; Hydra knows default and longrope", shown(kind)));
+    table.refuse(key,
+                 fmt::format("Phi-3 has no rotary positions \"{}\"; Hydra knows default and longrope", shown(kind)));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace {
 void check_image(const vit_options& options) {
   const auto& image = options.image;
   if (image.empty()) return;
-  if (image.size() != 3) refuse(fmt::format("vit: images are [{}]; give channels, height, width", fmt::join(image, ", ")));
+  if (image.size() != 3)
+    refuse(fmt::format("vit: images are [{}]; give channels, height, width", fmt::join(image, ", ")));
   for (const std::int64_t side : image) require_positive("vit: a side of the images", side);
   if (image[1] % options.patch != 0 || image[2] % options.patch != 0)
     refuse(fmt::format("vit: patches of {} pixels do not tile images of {} x {}", options.patch, image[1], image[2]));

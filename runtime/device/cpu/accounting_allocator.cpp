@@ -117,8 +117,9 @@ bool try_take(account_slot& slot, byte_count limit) {
 std::uint32_t take_slot(byte_count limit) {
   for (std::uint32_t i = host + 1; i < capacity; ++i)
     if (try_take(table[i], limit)) return i;
-  throw fault_error{fault_code::internal,
-                    fmt::format("all {} memory accounts are in use: too many devices or pilots at once", most_memory_accounts)};
+  throw fault_error{
+      fault_code::internal,
+      fmt::format("all {} memory accounts are in use: too many devices or pilots at once", most_memory_accounts)};
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ device_info describe(std::string name, const cpu_device& options) {
 /// Emulated sleeps are microseconds long: the default slack of the kernel's timers (50 us) would make a fast link slow.
 void sleep_precisely() { prctl(PR_SET_TIMERSLACK, 1); }
 
-/// LibTorch has a thread's further threads made by the thread's first large operation, all of them, and ends the process where
-/// one is missing: at the begin, not in the middle of a run.
+/// LibTorch has a thread's further threads made by the thread's first large operation, all of them, and ends the
+/// process where one is missing: at the begin, not in the middle of a run.
 void begin_threads_of_operations() {
   constexpr std::int64_t large = 1 << 16;
   at::full({large}, 1, at::kByte);

@@ -19,8 +19,8 @@ std::thread start_thread(const std::string& device, std::function<void()> life) 
   try {
     return std::thread(std::move(life));
   } catch (const std::system_error& e) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("{}: no thread could be started ({}): {}", device, e.code().message(), more_threads()));
+    throw fault_error(fault_code::bad_input, fmt::format("{}: no thread could be started ({}): {}", device,
+                                                         e.code().message(), more_threads()));
   }
 }
 
@@ -41,7 +41,8 @@ void use_threads(int n) {
   at::set_num_threads(n);
 }
 
-void check_submission(const std::string& device, bool has_receiver, const ticket_tracker& tickets, std::span<const ticket> after) {
+void check_submission(const std::string& device, bool has_receiver, const ticket_tracker& tickets,
+                      std::span<const ticket> after) {
   if (!has_receiver) {
     throw fault_error(fault_code::internal, device + " has no receiver of completions yet");
   }
@@ -57,8 +58,8 @@ fault not_run_stopped(const operation_label& what, const std::string& device) {
 }
 
 fault not_run_behind(const operation_label& what, const std::string& device, ticket failed) {
-  return {fault_code::dependency_failed,
-          fmt::format("{} did not run on {}: it waits for ticket {}, which failed", name_of(what), device, failed.value)};
+  return {fault_code::dependency_failed, fmt::format("{} did not run on {}: it waits for ticket {}, which failed",
+                                                     name_of(what), device, failed.value)};
 }
 
 }  // namespace hydra

@@ -34,7 +34,8 @@ void use_threads(int n);
 
 /// Throws fault_error{internal} if there is no receiver of completions, or for a ticket that the tracker has not
 /// issued.
-void check_submission(const std::string& device, bool has_receiver, const ticket_tracker& tickets, std::span<const ticket> after);
+void check_submission(const std::string& device, bool has_receiver, const ticket_tracker& tickets,
+                      std::span<const ticket> after);
 
 /// "execute_shard of gpt-a 3 step 7".
 std::string name_of(const operation_label& what);

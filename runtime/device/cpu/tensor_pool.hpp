@@ -12,12 +12,12 @@ namespace hydra {
 class tensor_pool {
  public:
   virtual ~tensor_pool() = default;
-  /// Whose memory it is. A thread that launches work for an accelerator makes tensors of the CPU, too: LibTorch makes one
-  /// for each scalar.
+  /// Whose memory it is. A thread that launches work for an accelerator makes tensors of the CPU, too: LibTorch makes
+  /// one for each scalar.
   virtual c10::DeviceType device_type() const noexcept = 0;
-  /// Never null, aligned to 64 bytes. Throws c10::OutOfMemoryError. A tensor of the CPU has 64 more bytes before its data, the
-  /// allocator's own. Plans, which fill a budget to the byte, do not count these: of a pool with a budget such a tensor
-  /// takes charged_bytes(n - 64).
+  /// Never null, aligned to 64 bytes. Throws c10::OutOfMemoryError. A tensor of the CPU has 64 more bytes before its
+  /// data, the allocator's own. Plans, which fill a budget to the byte, do not count these: of a pool with a budget
+  /// such a tensor takes charged_bytes(n - 64).
   virtual void* allocate(std::size_t n) = 0;
   /// On any thread.
   virtual void release(void* p) noexcept = 0;

@@ -69,7 +69,8 @@ class router {
 router* make_router() {
   auto* const own = library::get();
   if (own->initialized()) {
-    throw fault_error(fault_code::internal, "CUDA tensors were made before the first CUDA device of Hydra; make the device first");
+    throw fault_error(fault_code::internal,
+                      "CUDA tensors were made before the first CUDA device of Hydra; make the device first");
   }
   auto* const made = new router(own);
   namespace pluggable = torch::cuda::CUDAPluggableAllocator;

@@ -15,12 +15,12 @@ bool is_final(cudaError_t e) noexcept;
 /// What usually helps after it: a sentence without its full stop.
 const char* advice_on(cudaError_t e) noexcept;
 
-/// For a call whose failure changes nothing. The runtime keeps an error for its thread until somebody takes it: the next
-/// operator that LibTorch launches there would be taken for the one that has failed.
+/// For a call whose failure changes nothing. The runtime keeps an error for its thread until somebody takes it: the
+/// next operator that LibTorch launches there would be taken for the one that has failed.
 void cuda_ignore(cudaError_t e) noexcept;
 
-/// Throws a fault that says `what` cannot be done: device_lost for a final error, out_of_memory, or internal. `advice`: what
-/// to do; null: advice_on. Takes the runtime's last error, as cuda_ignore.
+/// Throws a fault that says `what` cannot be done: device_lost for a final error, out_of_memory, or internal. `advice`:
+/// what to do; null: advice_on. Takes the runtime's last error, as cuda_ignore.
 void cuda_check(cudaError_t e, const char* what, const char* advice = nullptr);
 
 /// Of a device that nothing works on any more, whatever the error: device_lost, in the words of cuda_check.

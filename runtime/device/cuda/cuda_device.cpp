@@ -67,10 +67,11 @@ byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_coun
                                   to_string(gpu.free), o.index));
   }
   if (too_few) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("device {}: memory: {} is too little: a CUDA device needs at least {}, of which {} are for "
-                                  "the driver's context and the libraries' workspaces",
-                                  o.name, to_string(budget), to_string(least), to_string(beside)));
+    throw fault_error(
+        fault_code::bad_input,
+        fmt::format("device {}: memory: {} is too little: a CUDA device needs at least {}, of which {} are for "
+                    "the driver's context and the libraries' workspaces",
+                    o.name, to_string(budget), to_string(least), to_string(beside)));
   }
   return budget;
 }

@@ -200,6 +200,8 @@ class cuda_driver final : public stream_driver {
 
 }  // namespace
 
-std::unique_ptr<stream_driver> make_cuda_driver(int gpu, device_use use) { return std::make_unique<cuda_driver>(gpu, use); }
+std::unique_ptr<stream_driver> make_cuda_driver(int gpu, device_use use) {
+  return std::make_unique<cuda_driver>(gpu, use);
+}
 
 }  // namespace hydra

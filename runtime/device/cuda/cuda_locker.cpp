@@ -9,7 +9,8 @@
 namespace hydra {
 
 void cuda_locker::lock(std::span<std::byte> pages) {
-  const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu_));  // else the thread's GPU may get a context for it
+  const c10::cuda::CUDAGuard here(
+      static_cast<c10::DeviceIndex>(gpu_));  // else the thread's GPU may get a context for it
   const auto error = cudaHostRegister(pages.data(), pages.size(), cudaHostRegisterPortable);
   if (error == cudaSuccess || error == cudaErrorHostMemoryAlreadyRegistered) {
     cuda_ignore(error);

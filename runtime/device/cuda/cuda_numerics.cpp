@@ -51,10 +51,11 @@ void set_environment() {
 
 void require_cuda_library() {
   if (at::isPrivateUse1HooksRegistered()) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("this process has the device type \"{}\" (PrivateUse1), which LibTorch takes for its only "
-                                  "accelerator: backward passes on CUDA fail beside it; use one of the two",
-                                  c10::get_privateuse1_backend()));
+    throw fault_error(
+        fault_code::bad_input,
+        fmt::format("this process has the device type \"{}\" (PrivateUse1), which LibTorch takes for its only "
+                    "accelerator: backward passes on CUDA fail beside it; use one of the two",
+                    c10::get_privateuse1_backend()));
   }
   const at::CUDAHooksInterface& found = at::detail::getCUDAHooks();
   if (typeid(found) == typeid(at::CUDAHooksInterface)) {
@@ -67,7 +68,8 @@ void require_cuda_library() {
 void make_deterministic(bool tf32) {
   static const bool first = (set_library(tf32), tf32);
   if (first != tf32) {
-    throw fault_error(fault_code::bad_input, "device: tf32 must be the same on all CUDA devices: it is a setting of the library");
+    throw fault_error(fault_code::bad_input,
+                      "device: tf32 must be the same on all CUDA devices: it is a setting of the library");
   }
 }
 

@@ -5,12 +5,13 @@
 
 namespace hydra {
 
-/// What CUDA's libraries read from the environment. To be called when the plug-in is loaded, before other threads may read it
-/// and before a context is created.
+/// What CUDA's libraries read from the environment. To be called when the plug-in is loaded, before other threads may
+/// read it and before a context is created.
 void set_environment();
 
 /// LibTorch looks for its CUDA library once, at the first backward pass of the process. Throws fault_error{bad_input}
-/// if that was before the library was loaded, or if another accelerator is registered; otherwise makes LibTorch look now.
+/// if that was before the library was loaded, or if another accelerator is registered; otherwise makes LibTorch look
+/// now.
 void require_cuda_library();
 
 /// LibTorch's settings belong to the process, not to a device: the first CUDA device sets them, before anything is

@@ -14,7 +14,8 @@
 namespace {
 
 void* make(const void* request) try {
-  return hydra::make_cuda_device(hydra::read_cuda_options(*static_cast<const hydra::device_request*>(request))).release();
+  return hydra::make_cuda_device(hydra::read_cuda_options(*static_cast<const hydra::device_request*>(request)))
+      .release();
 } catch (...) {
   throw hydra::fault_error(hydra::cuda_fault(std::current_exception()));
 }

@@ -85,7 +85,8 @@ int count_gpus() {
 gpu_facts look_at_gpu(int index) {
   const int n = count_gpus();
   if (index >= n) {
-    throw fault_error(fault_code::bad_input, fmt::format("index: there is no GPU {}; this machine has {}, counted from 0", index, n));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("index: there is no GPU {}; this machine has {}, counted from 0", index, n));
   }
   const auto context = make_context(index);
   const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(index));

@@ -122,7 +122,8 @@ void gpu_pages::check(CUresult r, fault_code code, const char* what, const char*
     name = "an error without a name";
   }
   const auto usual = advice_on(static_cast<cudaError_t>(r));  // the runtime's errors have the driver's numbers
-  throw fault_error(code, fmt::format("CUDA: {}: {} ({}); {}", what, name, static_cast<int>(r), advice ? advice : usual));
+  throw fault_error(code,
+                    fmt::format("CUDA: {}: {} ({}); {}", what, name, static_cast<int>(r), advice ? advice : usual));
 }
 
 void gpu_pages::take(std::size_t pages) {

@@ -20,7 +20,8 @@ __global__ void keyed_mask(const Element* from, Element* to, std::size_t n, keye
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   std::uint64_t counter = random_counter(rule.key, i);
-  const std::uint64_t step = stride * counter_step;   // instead of one of three multiplications of 64 bits for each element
+  const std::uint64_t step =
+      stride * counter_step;  // instead of one of three multiplications of 64 bits for each element
   for (; i < n; i += stride, counter += step) {
     store(to + i, rule.drops_at(counter) ? 0.0F : __fmul_rn(value_of(from[i]), rule.scale));
   }
@@ -39,7 +40,8 @@ cudaError_t launch(const Element* from, Element* to, std::size_t n, const keyed_
 
 }  // namespace
 
-cudaError_t launch_keyed_mask(const float* from, float* to, std::size_t n, const keyed_mask_rule& rule, cudaStream_t stream) {
+cudaError_t launch_keyed_mask(const float* from, float* to, std::size_t n, const keyed_mask_rule& rule,
+                              cudaStream_t stream) {
   return launch(from, to, n, rule, stream);
 }
 

@@ -20,10 +20,11 @@ at::Tensor mask_on_gpu(const at::Tensor& input, double p, std::int64_t key) {
   at::Tensor result = at::_ops::empty_like::call(source, {}, {}, {}, {}, at::MemoryFormat::Contiguous);
   const auto rule = mask_rule(p, static_cast<std::uint64_t>(key));
   const auto n = static_cast<std::size_t>(source.numel());
-  const auto error = source.scalar_type() == at::kFloat
-                         ? launch_keyed_mask(source.const_data_ptr<float>(), result.mutable_data_ptr<float>(), n, rule, stream)
-                         : launch_keyed_mask(static_cast<const std::uint16_t*>(source.const_data_ptr()),
-                                             static_cast<std::uint16_t*>(result.mutable_data_ptr()), n, rule, stream);
+  const auto error =
+      source.scalar_type() == at::kFloat
+          ? launch_keyed_mask(source.const_data_ptr<float>(), result.mutable_data_ptr<float>(), n, rule, stream)
+          : launch_keyed_mask(static_cast<const std::uint16_t*>(source.const_data_ptr()),
+                              static_cast<std::uint16_t*>(result.mutable_data_ptr()), n, rule, stream);
   cuda_check(error, "keyed dropout cannot be launched");
   return result;
 }

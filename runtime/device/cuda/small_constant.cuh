@@ -1,5 +1,6 @@
 #pragma once
-// A few numbers of the host on a GPU, as arguments of a kernel: no copy, for which the host's memory would have to be locked.
+// A few numbers of the host on a GPU, as arguments of a kernel: no copy, for which the host's memory would have to be
+// locked.
 
 #include <cstddef>
 

@@ -16,9 +16,10 @@ namespace {
 at::Tensor constant_on_gpu(const at::Tensor& values, const at::Tensor& like) {
   const c10::cuda::CUDAGuard here(like.device());
   at::Tensor result = at::_ops::empty_like::call(values, {}, {}, like.device(), {}, at::MemoryFormat::Contiguous);
-  cuda_check(launch_small_constant(values.const_data_ptr<float>(), result.mutable_data_ptr<float>(),
-                                   static_cast<std::size_t>(values.numel()), c10::cuda::getCurrentCUDAStream().stream()),
-             "the constants of a layer cannot be launched");
+  cuda_check(
+      launch_small_constant(values.const_data_ptr<float>(), result.mutable_data_ptr<float>(),
+                            static_cast<std::size_t>(values.numel()), c10::cuda::getCurrentCUDAStream().stream()),
+      "the constants of a layer cannot be launched");
   return result;
 }
 

@@ -47,7 +47,8 @@ __global__ void update(update_constants constants, update_pointers at, std::size
 
 }  // namespace
 
-cudaError_t launch_update(const update_constants& constants, const update_pointers& at, std::size_t n, cudaStream_t stream) {
+cudaError_t launch_update(const update_constants& constants, const update_pointers& at, std::size_t n,
+                          cudaStream_t stream) {
   if (n == 0) {
     return cudaSuccess;
   }

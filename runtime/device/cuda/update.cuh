@@ -21,6 +21,7 @@ struct update_pointers {
 };
 
 /// Launches one step of `n` elements on `stream`: gives the same bits as the CPU.
-cudaError_t launch_update(const update_constants& constants, const update_pointers& at, std::size_t n, cudaStream_t stream);
+cudaError_t launch_update(const update_constants& constants, const update_pointers& at, std::size_t n,
+                          cudaStream_t stream);
 
 }  // namespace hydra

@@ -42,7 +42,9 @@ struct keyed_mask_rule {
 
   HYDRA_HOST_DEVICE constexpr bool drops(std::uint64_t i) const noexcept { return drops_at(random_counter(key, i)); }
   /// The same of the element with this counter.
-  HYDRA_HOST_DEVICE constexpr bool drops_at(std::uint64_t counter) const noexcept { return mixed_bits(counter) >> 11 < below; }
+  HYDRA_HOST_DEVICE constexpr bool drops_at(std::uint64_t counter) const noexcept {
+    return mixed_bits(counter) >> 11 < below;
+  }
 };
 
 /// The mask that drops elements with probability `p` in [0, 1).

@@ -30,15 +30,16 @@ struct blockwise_constants {
   float clip, b1, ob1, b2, ob2, decay, step, eps;
 };
 
-/// Of whole matrices, which are stepped on the host only (models/optimizer/muon_update.hpp). `complement`: 1 - momentum.
+/// Of whole matrices, which are stepped on the host only (models/optimizer/muon_update.hpp). `complement`: 1 -
+/// momentum.
 struct muon_constants {
   float clip, complement, decay;
   double rate;  ///< before it is adjusted to the matrix
   bool nesterov, match_rms;
 };
 
-/// Of whole parameters, too (models/optimizer/adafactor_update.hpp). `kept` and `complement`: shares of the old and the new
-/// second moment; `threshold`: largest root mean square of a step before it is multiplied by the rate.
+/// Of whole parameters, too (models/optimizer/adafactor_update.hpp). `kept` and `complement`: shares of the old and the
+/// new second moment; `threshold`: largest root mean square of a step before it is multiplied by the rate.
 struct adafactor_constants {
   float clip, kept, complement, eps, threshold, decay, rate;
 };
@@ -134,8 +135,8 @@ HYDRA_HOST_DEVICE inline void momentum_sgd_element(const sgd_constants& c, bool 
   p = std::fma(-c.rate, nesterov ? std::fma(c.momentum, b, g) : b, p);
 }
 
-/// Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2; the order of lion-pytorch. The sign of
-/// 0 and of NaN is 0.
+/// Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2; the order of lion-pytorch. The sign
+/// of 0 and of NaN is 0.
 HYDRA_HOST_DEVICE inline void lion_element(const lion_constants& c, float& p, float gradient, float& m) {
   const float g = gradient * c.clip;
   const float direction = std::fma(c.ob1, g, m * c.b1);

@@ -46,11 +46,11 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   void launched() noexcept;
   std::optional<launch_point> freed_at() const noexcept;
   // -- with mutex_ held --------------------------------------------------------------------------------------------
-  /// Null: so many bytes are not free at present, and the mutex was held all the time since that was found. Once a page could
-  /// not be mapped or unmapped, this fault is thrown for good: arena_ takes its place for mapped.
+  /// Null: so many bytes are not free at present, and the mutex was held all the time since that was found. Once a page
+  /// could not be mapped or unmapped, this fault is thrown for good: arena_ takes its place for mapped.
   void* take(byte_count n, queue_kind queue, std::unique_lock<std::mutex>& lock);
-  /// Without the mutex: moving pages takes a driver long, and bytes can be released meanwhile, but none taken: they might be
-  /// where a page is not mapped yet.
+  /// Without the mutex: moving pages takes a driver long, and bytes can be released meanwhile, but none taken: they
+  /// might be where a page is not mapped yet.
   void move_pages(const page_arena::taking& t, std::unique_lock<std::mutex>& lock);
   bool others_will_free() const noexcept;
   void wait_for_others(std::unique_lock<std::mutex>& lock);

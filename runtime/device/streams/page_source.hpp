@@ -22,8 +22,8 @@ class page_source {
   /// Length of the address range as a multiple of the pages' total size.
   virtual std::size_t spread() const noexcept = 0;
 
-  /// Both take effect at once: the places and the pages are not in use. A driver may wait for other work before it unmaps.
-  /// `places`: each with its page, in ascending order. Throw fault_error{device_lost}.
+  /// Both take effect at once: the places and the pages are not in use. A driver may wait for other work before it
+  /// unmaps. `places`: each with its page, in ascending order. Throw fault_error{device_lost}.
   virtual void map(std::span<const std::pair<std::size_t, std::size_t>> places) = 0;
   virtual void unmap(std::size_t place) = 0;
 };

@@ -43,7 +43,8 @@ class stream_device final : public device {
 
  private:
   struct without_threads {};
-  stream_device(without_threads, device_info info, std::unique_ptr<stream_driver> driver, std::shared_ptr<launch_memory> memory);
+  stream_device(without_threads, device_info info, std::unique_ptr<stream_driver> driver,
+                std::shared_ptr<launch_memory> memory);
 
   // -- with mutex_ held ---
   flight_ptr enqueue(queue_kind queue, operation op, std::span<const ticket> after);
@@ -97,7 +98,8 @@ stream_device::stream_device(without_threads, device_info info, std::unique_ptr<
                              std::shared_ptr<launch_memory> memory)
     : info_(std::move(info)), driver_(std::move(driver)), memory_(std::move(memory)) {}
 
-stream_device::stream_device(device_info info, std::unique_ptr<stream_driver> driver, std::shared_ptr<launch_memory> memory)
+stream_device::stream_device(device_info info, std::unique_ptr<stream_driver> driver,
+                             std::shared_ptr<launch_memory> memory)
     : stream_device({}, std::move(info), std::move(driver), std::move(memory)) {
   require_threads(launchers_.size() + 1, info_.name);
   for (const auto queue : all_queues) {
@@ -132,7 +134,8 @@ stream_device::~stream_device() {
   driver_.reset();  // late notifications of a broken driver still find this object
 }
 
-// -- on any thread --------------------------------------------------------------------------------------------------------
+// -- on any thread
+// --------------------------------------------------------------------------------------------------------
 
 void stream_device::on_completion(completion_sink sink) {
   const std::lock_guard lock{mutex_};
@@ -168,7 +171,8 @@ bool stream_device::stop(duration limit) noexcept {
   return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
 }
 
-// -- on the thread of a queue ---------------------------------------------------------------------------------------------
+// -- on the thread of a queue
+// ---------------------------------------------------------------------------------------------
 
 void stream_device::serve(queue_kind queue) {
   name_this_thread(info_.name, queue_names[index_of(queue)]);
@@ -284,9 +288,9 @@ fault stream_device::failure_of(const stream_flight& f, const std::exception_ptr
   return why;
 }
 
-/// Without an event nobody is notified when bytes are free, and no other queue waits: the work must end here. Then nothing
-/// was lost by `why`, unless the driver says that nothing can run any more. A device that cannot be waited for is assumed to
-/// use no bytes any more.
+/// Without an event nobody is notified when bytes are free, and no other queue waits: the work must end here. Then
+/// nothing was lost by `why`, unless the driver says that nothing can run any more. A device that cannot be waited for
+/// is assumed to use no bytes any more.
 fault stream_device::ended_without_event(queue_kind queue, const fault& why) {
   try {
     driver_->drain(queue);
@@ -323,7 +327,8 @@ void stream_device::lose_all(const fault& why) {
   }
 }
 
-// -- on a thread of the driver --------------------------------------------------------------------------------------------
+// -- on a thread of the driver
+// --------------------------------------------------------------------------------------------
 
 void stream_device::post(const flight_ptr& f) {
   {
@@ -335,7 +340,8 @@ void stream_device::post(const flight_ptr& f) {
   changed_.notify_all();
 }
 
-// -- on the thread that retires -------------------------------------------------------------------------------------------
+// -- on the thread that retires
+// -------------------------------------------------------------------------------------------
 
 /// A queue's flights are retired in order, and a cause before its effect: the device learns of it by events before the
 /// driver notifies us.

@@ -18,9 +18,9 @@ class stream_event {
 };
 using stream_event_ptr = std::shared_ptr<const stream_event>;
 
-/// One stream for each queue; work launched on it runs in order. Only drain() and the destructor wait for the device, and a
-/// call that does what another one has failed to do. Errors are thrown: fault_error{device_lost} if nothing can run any more.
-/// Each queue is used by one thread.
+/// One stream for each queue; work launched on it runs in order. Only drain() and the destructor wait for the device,
+/// and a call that does what another one has failed to do. Errors are thrown: fault_error{device_lost} if nothing can
+/// run any more. Each queue is used by one thread.
 class stream_driver {
  public:
   /// Waits until no notification is outstanding.
@@ -33,8 +33,8 @@ class stream_driver {
   /// The first work on the compute queue, before the device is used: creates handles and workspaces, loads kernels.
   virtual void prepare() {}
 
-  /// What is launched on the queue from now on waits on the device for the event. A driver that cannot do this at the moment
-  /// waits itself.
+  /// What is launched on the queue from now on waits on the device for the event. A driver that cannot do this at the
+  /// moment waits itself.
   virtual void wait(queue_kind queue, const stream_event& event) = 0;
   /// An event for the end of what has been launched on the queue so far. If it throws anything but device_lost, drain()
   /// takes its place.

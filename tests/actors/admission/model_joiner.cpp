@@ -51,14 +51,15 @@ struct bench {
     plan = s.plan();
     options.output = resumed;
     options.resume = !resumed.empty();
-    joiner.emplace(joining_setup{.options = options,
-                                 .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
-                                 .machines = s.devices(),
-                                 .plan = plan,
-                                 .setting = "another one",
-                                 .arena = arena.get(),
-                                 .bases = bases_of(plan.models.front()),
-                                 .log = make_logger(verbosity::quiet)});
+    joiner.emplace(
+        joining_setup{.options = options,
+                      .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
+                      .machines = s.devices(),
+                      .plan = plan,
+                      .setting = "another one",
+                      .arena = arena.get(),
+                      .bases = bases_of(plan.models.front()),
+                      .log = make_logger(verbosity::quiet)});
   }
 
   bases_in_memory bases_of(const model_plan& first) {

@@ -28,8 +28,8 @@ std::vector<Command> of(const std::vector<cluster_command>& commands) {
   return all;
 }
 
-/// Nodes in virtual time: each trains the longest of its models, one on each device. Nodes may be lost; models take other times
-/// than estimated.
+/// Nodes in virtual time: each trains the longest of its models, one on each device. Nodes may be lost; models take
+/// other times than estimated.
 class fluid_cluster {
  public:
   fluid_cluster(std::uint32_t seed, std::vector<node_capacity> nodes, std::size_t models, double uncertain, double loss)
@@ -122,7 +122,8 @@ class fluid_cluster {
     state_.progressed(m, epoch, 1, from_seconds(left_[m]));
   }
 
-  /// Now and then a node is lost, and another one comes; what it says afterwards is too late. Models are saved at times.
+  /// Now and then a node is lost, and another one comes; what it says afterwards is too late. Models are saved at
+  /// times.
   void disturb() {
     std::uniform_real_distribution<double> chance(0, 1);
     for (const auto& [m, where] : has_) {

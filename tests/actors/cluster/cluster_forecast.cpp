@@ -126,8 +126,8 @@ TEST_CASE("nodes that train a model together each compute their share of a step,
     const auto together = predict(shared_on(nodes, {}));
     CHECK(ratio(alone.makespan, together.makespan) == Approx(nodes).margin(0.15 * nodes));
     CHECK(together.makespan >= together.limits.best());
-    // Of each of two shards, in two rounds; the last update of a step cannot be hidden, and the first one is its successor's
-    // before it.
+    // Of each of two shards, in two rounds; the last update of a step cannot be hidden, and the first one is its
+    // successor's before it.
     const auto slow = predict(shared_on(nodes, {.latency = 5ms}));
     CHECK(slow.makespan >= together.makespan + 50 * 10ms);
     CHECK(slow.makespan <= together.makespan + 51 * 20ms);

@@ -110,7 +110,8 @@ std::vector<unsigned char> random_bytes(std::mt19937& draw) {
   return bytes;
 }
 
-// -- keys -----------------------------------------------------------------------------------------------------------------
+// -- keys
+// -----------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("keys are made for their owner alone, and never over something that is there", "[cluster]") {
   const temporary_folder folder;
@@ -177,7 +178,8 @@ TEST_CASE("the keys of a run are made once, and again if they cannot be used", "
   CHECK(read_text(keys.key, text_kind::key) != first);
 }
 
-// -- addresses --------------------------------------------------------------------------------------------------------------
+// -- addresses
+// --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("addresses are a host and a port", "[cluster]") {
   CHECK(parse_address("node-1:4000").host == "node-1");
@@ -208,7 +210,8 @@ TEST_CASE("a node that reaches nobody within its patience says why it gives up, 
   CHECK_THAT(said[0], Contains("no coordinator of this cluster answers there") && Contains("; gave up after"));
 }
 
-TEST_CASE("a node asks at each attempt where its coordinator is: one that is started again may listen elsewhere", "[cluster]") {
+TEST_CASE("a node asks at each attempt where its coordinator is: one that is started again may listen elsewhere",
+          "[cluster]") {
   const temporary_folder folder;
   cluster_network network{new_keys(folder.path() / "keys"), add_cluster_messages};
   cluster_member node{{.name = "node", .folder = folder.path()}, nullptr};
@@ -221,7 +224,8 @@ TEST_CASE("a node asks at each attempt where its coordinator is: one that is sta
   CHECK(asked == 2);
 }
 
-// -- members and strangers --------------------------------------------------------------------------------------------------
+// -- members and strangers
+// --------------------------------------------------------------------------------------------------
 
 TEST_CASE("who has the keys of a cluster is answered, nobody else", "[cluster]") {
   const temporary_folder folder;

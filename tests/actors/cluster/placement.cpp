@@ -23,8 +23,8 @@ TEST_CASE("a node ends with its longest model, or when its devices have done all
 TEST_CASE("the longest models are placed first, each where it ends first", "[cluster]") {
   const std::vector<node_capacity> nodes{{.devices = 1, .speed = 1}, {.devices = 1, .speed = 0.5}};
   const std::vector models{of(1s), of(4s), of(2s), of(1s)};
-  // 4 on the fast one; 2 on the slow one (4 s, not 6); 1 on the fast one (5 s, not 6); the other 1 would end after 6 s on
-  // both, and there are fewer models on the slow one.
+  // 4 on the fast one; 2 on the slow one (4 s, not 6); 1 on the fast one (5 s, not 6); the other 1 would end after 6 s
+  // on both, and there are fewer models on the slow one.
   const auto places = place(models, nodes);
   CHECK(places[1] == 0);
   CHECK(places[2] == 1);

@@ -168,7 +168,8 @@ class under_way {
     return count_team(model);
   }
 
-  /// Until its nodes have done so many steps more, of all models together; a step that nodes do together counts for each.
+  /// Until its nodes have done so many steps more, of all models together; a step that nodes do together counts for
+  /// each.
   void train_on(std::size_t steps) {
     if (!steps_->wait_for(steps_->steps() + steps)) refuse_end();
   }

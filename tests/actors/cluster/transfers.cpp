@@ -106,7 +106,8 @@ TEST_CASE("folders arrive as they are, with files of every size", "[cluster]") {
   verify_folder(into / "1");
   CHECK(read_all(into / "1") == some_files);
   CHECK(read_all(into / "2") == contents{{"only", "one"}});
-  CHECK(read_text(into / "1" / checksum_file, text_kind::record) == read_text(first / checksum_file, text_kind::record));
+  CHECK(read_text(into / "1" / checksum_file, text_kind::record) ==
+        read_text(first / checksum_file, text_kind::record));
 }
 
 TEST_CASE("a folder that is there is not pulled again, unless all is replaced", "[cluster]") {

@@ -39,8 +39,12 @@ struct model_run {
 
 model_run make_run(rng& random, std::uint32_t id) {
   const auto working = pick(random, 1, 20);
-  even_model m{.name = fmt::format("m{}", id), .id = id, .shards = pick(random, 1, 3), .micro_batches = pick(random, 1, 3),
-               .parameters = byte_count{512 * pick(random, 1, 8)}, .activation = byte_count{512 * pick(random, 0, 3)},
+  even_model m{.name = fmt::format("m{}", id),
+               .id = id,
+               .shards = pick(random, 1, 3),
+               .micro_batches = pick(random, 1, 3),
+               .parameters = byte_count{512 * pick(random, 1, 8)},
+               .activation = byte_count{512 * pick(random, 0, 3)},
                .working = byte_count{512 * working},
                .write_back = byte_count{512 * pick(random, 0, working)},
                .saved = byte_count{512 * pick(random, 0, 8)},
@@ -76,9 +80,11 @@ class random_run {
     slots_ = pick(random_, 1, 3);
     const auto space = sufficient(runs_) + byte_count{512 * pick(random_, 0, 1) * pick(random_, 0, 60)};
     bench_ = std::make_unique<pipeline_bench>(
-        space, pipeline_options{.slots = slots_, .double_buffer = pick(random_, 0, 3) > 0, .cache = pick(random_, 0, 3) > 0,
-                               .staging_bytes = byte_count{512 * pick(random_, 0, 10)},
-                               .computing_bytes = byte_count{512 * pick(random_, 0, 40)}});
+        space, pipeline_options{.slots = slots_,
+                                .double_buffer = pick(random_, 0, 3) > 0,
+                                .cache = pick(random_, 0, 3) > 0,
+                                .staging_bytes = byte_count{512 * pick(random_, 0, 10)},
+                                .computing_bytes = byte_count{512 * pick(random_, 0, 40)}});
     bench_->pipeline.start();
   }
 
@@ -111,7 +117,8 @@ class random_run {
     }
     for (const auto& q : bench_->port.questions) {
       if (!q.answered) {
-        actions.emplace_back([this, u = q.what] { mishap() ? bench_->refuse(u, fault_code::refused) : bench_->grant(u); });
+        actions.emplace_back(
+            [this, u = q.what] { mishap() ? bench_->refuse(u, fault_code::refused) : bench_->grant(u); });
       }
     }
     for (std::size_t i = 0; i < orders_.size(); ++i) {
@@ -217,7 +224,8 @@ class random_run {
       const auto& q = bench_->port.questions[seen_questions_];
       for (const auto& id : q.reads) {
         const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
-        const bool made_here = id.kind == block_kind::activation || id.kind == block_kind::upstream || (versioned && id.step.value > 0);
+        const bool made_here =
+            id.kind == block_kind::activation || id.kind == block_kind::upstream || (versioned && id.step.value > 0);
         if (made_here && !home_.contains(id)) {
           return to_string(q.what) + " reads " + to_string(id) + ", which is not in host memory";
         }

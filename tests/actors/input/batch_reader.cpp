@@ -20,7 +20,8 @@ class numbered final : public data_source {
   std::int64_t classes() const override { return 200; }
   std::size_t read(split, std::size_t i, std::span<std::byte> input, std::span<std::byte> target) const override {
     ++reads;
-    const std::int64_t numbers[] = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(i), 100 + static_cast<std::int64_t>(i)};
+    const std::int64_t numbers[] = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(i),
+                                    100 + static_cast<std::int64_t>(i)};
     REQUIRE(input.size() == 16);
     REQUIRE(target.size() == 8);
     std::memcpy(input.data(), numbers, 16);
@@ -139,7 +140,8 @@ TEST_CASE("the last micro-batch of an evaluation is filled with a sample that do
   model.what = three;
   const auto arena = make_host_arena(1_MiB);
   batch_reader reader(model_id{}, model, *arena);
-  const batch_range last{.pass = pass_kind::evaluation, .step = step_index{1}, .first = micro_batch_index{3}, .micro_batches = 1};
+  const batch_range last{
+      .pass = pass_kind::evaluation, .step = step_index{1}, .first = micro_batch_index{3}, .micro_batches = 1};
   const auto batch = reader.read(last);  // samples 9, 10, 11 of ten
   CHECK(contents(batch) == std::vector<std::vector<std::int64_t>>{{9, 9, 9, 9, 9, 9}, {109, -100, -100}});
   CHECK(batch.targets == 0);  // that of sample 9 does not count
@@ -155,7 +157,9 @@ class refusing final : public data_source {
   tensor_spec sample_input() const override { return {{2}, element::i64}; }
   tensor_spec sample_target() const override { return {{1}, element::i64}; }
   std::int64_t classes() const override { return 200; }
-  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { throw std::bad_alloc(); }
+  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override {
+    throw std::bad_alloc();
+  }
   void require_unchanged() const override {
     if (changed_) {
       throw fault_error(fault_code::io, "numbers.txt has changed");

@@ -70,7 +70,8 @@ struct stocked {
 
 }  // namespace
 
-// -- frozen parameters ----------------------------------------------------------------------------------------------------
+// -- frozen parameters
+// ----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -91,7 +92,8 @@ block_id base_named(std::uint32_t model) {
 
 }  // namespace
 
-TEST_CASE("a base is in host memory as long as a model reads it, also when the model that brought it has been removed") {
+TEST_CASE(
+    "a base is in host memory as long as a model reads it, also when the model that brought it has been removed") {
   stocked s;
   const auto name = base_place{model_id{1}, shard_index{0}};
   const auto base = s.arena->allocate(64_B, "base");
@@ -114,7 +116,8 @@ TEST_CASE("a base is in host memory as long as a model reads it, also when the m
   CHECK(base.use_count() == 1);
 }
 
-// -- models that have ended -----------------------------------------------------------------------------------------------
+// -- models that have ended
+// -----------------------------------------------------------------------------------------------
 
 TEST_CASE("a model that is removed leaves nothing behind of what it had in host memory or was writing back") {
   stocked s;
@@ -138,7 +141,8 @@ TEST_CASE("late messages of a model that was removed find nothing") {
   CHECK(s.store.all_homes().empty());
 }
 
-// -- leases ---------------------------------------------------------------------------------------------------------------
+// -- leases
+// ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("of masters with a rounded copy the copy is leased") {
   stocked s;
@@ -219,7 +223,8 @@ TEST_CASE("write-back buffers that do not fit are out of memory and leave nothin
   CHECK(s.refusal(r) == fault_code::none);
 }
 
-// -- completion -----------------------------------------------------------------------------------------------------------
+// -- completion
+// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a commit makes the outputs readable in host memory") {
   stocked s;
@@ -339,7 +344,8 @@ TEST_CASE("after every step the host holds the shards' buffers and nothing else"
   }
 }
 
-// -- checkpoints ----------------------------------------------------------------------------------------------------------
+// -- checkpoints
+// ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "between two steps a model's memory is its shards' buffers; boundaries of a started step are left out or "

@@ -57,7 +57,8 @@ std::string replaced(advice says) {
 
 }  // namespace
 
-TEST_CASE("a run under a policy actor is complete, and as good as under the policy that it asks itself", "[policy-actor]") {
+TEST_CASE("a run under a policy actor is complete, and as good as under the policy that it asks itself",
+          "[policy-actor]") {
   const auto s = finished(advised_run(longest_remaining));
   require_complete(*s);
   CHECK(s->record()->policy == "actor");
@@ -91,7 +92,9 @@ TEST_CASE("advice that is not a candidate is dropped and counted", "[policy-acto
 }
 
 TEST_CASE("a policy actor that always answers nonsense is replaced", "[policy-actor]") {
-  CHECK_THAT(replaced([](const advice_wanted& m) { return policy_advised{m.request, m.device.device, foreign_unit()}; }),
+  CHECK_THAT(replaced([](const advice_wanted& m) {
+               return policy_advised{m.request, m.device.device, foreign_unit()};
+             }),
              Contains("it fails: its last 100 answers"));
 }
 

@@ -28,7 +28,9 @@ struct desk {
     return asked.choose(devices[device], candidates, {.now = now, .devices = devices, .models = {}});
   }
   /// Answers the last request.
-  void advise(const std::optional<unit>& u) { asked.advised(questions.back().request, questions.back().shown.device.device, u); }
+  void advise(const std::optional<unit>& u) {
+    asked.advised(questions.back().request, questions.back().shown.device.device, u);
+  }
 
   advised_policy asked{"mine"};
   std::vector<advice_question> questions;

@@ -321,6 +321,7 @@ TEST_CASE("a model in waves on as many devices attains the chain bound", "[bound
     m.evaluations = m.evaluated_last = 0;
     const std::vector<double> speeds(m.replicas * m.waves, 1.0);
     INFO("seed " << seed);
-    REQUIRE(random_schedule{{m}, speeds, seed}.run() == lower_bounds(std::vector{m}, resources{.speeds = speeds}).chain);
+    REQUIRE(random_schedule{{m}, speeds, seed}.run() ==
+            lower_bounds(std::vector{m}, resources{.speeds = speeds}).chain);
   }
 }

@@ -77,7 +77,8 @@ TEST_CASE("two devices that are broken in the same way are both found", "[health
   CHECK(found == std::vector{d0, d1});
 }
 
-TEST_CASE("twenty models with one bug, whose units throw on every device, make none of eight devices broken", "[health]") {
+TEST_CASE("twenty models with one bug, whose units throw on every device, make none of eight devices broken",
+          "[health]") {
   auto h = devices(8);
   constexpr std::uint32_t models = 20, attempts = 3, right = models;
   for (std::uint32_t attempt = 0; attempt < attempts; ++attempt) {

@@ -14,14 +14,16 @@ using namespace std::chrono_literals;
 
 namespace limited_policy_test {
 
-using choice = std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
+using choice =
+    std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
 
 /// Does what a test says; counts its notifications.
 class scripted final : public policy {
  public:
   explicit scripted(choice what, int* events = nullptr) : what_{std::move(what)}, events_{events} {}
   std::string name() const override { return "scripted"; }
-  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> c, const policy_view& v) override {
+  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> c,
+                                    const policy_view& v) override {
     return what_(d, c, v);
   }
   void model_left(model_id m) override {
@@ -58,7 +60,8 @@ TEST_CASE("a policy within its limit decides on another thread with the same arg
   limited_policy p{std::make_unique<scripted>(
                        [&](const device_state& d, std::span<const candidate> c, const policy_view& v) {
                          thread = std::this_thread::get_id();
-                         const bool same = d.device == device_id{4} && v.devices.size() == 1 && v.now == time_point{5ns};
+                         const bool same =
+                             d.device == device_id{4} && v.devices.size() == 1 && v.now == time_point{5ns};
                          return same ? std::optional{c.size() - 1} : std::nullopt;
                        },
                        &events),
@@ -74,7 +77,8 @@ TEST_CASE("a policy within its limit decides on another thread with the same arg
 
 TEST_CASE("what a policy throws is reported by this call and by every later one", "[policy]") {
   limited_policy p{
-      std::make_unique<scripted>([](auto&&...) -> std::optional<std::size_t> { throw std::runtime_error("no idea"); }), "mine"};
+      std::make_unique<scripted>([](auto&&...) -> std::optional<std::size_t> { throw std::runtime_error("no idea"); }),
+      "mine"};
   CHECK(failure(p) == "a decision throws: no idea");
   CHECK(failure(p) == "a decision throws: no idea");
 }
@@ -92,13 +96,14 @@ TEST_CASE("a policy that never returns is abandoned with copies of its arguments
   };
   const auto s = std::make_shared<shared>();
   {
-    limited_policy p{std::make_unique<scripted>([s](const device_state& d, std::span<const candidate> c, const policy_view& v) {
-                       s->wake.acquire();
-                       s->seen = d.device.value + c.size() + v.devices.front().device.value;
-                       s->woken.release();
-                       return std::optional<std::size_t>{0};
-                     }),
-                     "mine", 20ms};
+    limited_policy p{
+        std::make_unique<scripted>([s](const device_state& d, std::span<const candidate> c, const policy_view& v) {
+          s->wake.acquire();
+          s->seen = d.device.value + c.size() + v.devices.front().device.value;
+          s->woken.release();
+          return std::optional<std::size_t>{0};
+        }),
+        "mine", 20ms};
     const auto shown_devices = std::make_unique<std::vector<device_state>>(devices);
     const auto shown = std::make_unique<std::vector<candidate>>(candidates);
     const policy_view view{.now = {}, .devices = *shown_devices, .models = {}};

@@ -151,7 +151,8 @@ TEST_CASE("whole-model frees the device of a model whose last unit has ended, th
   CHECK(chosen(p, {waiting(1, 5)}, device(0), models) == 1);
 }
 
-TEST_CASE("whole-model gives another device, bound or not, the unit that may not run on the one of its model", "[policy]") {
+TEST_CASE("whole-model gives another device, bound or not, the unit that may not run on the one of its model",
+          "[policy]") {
   auto failed = waiting(0, 9);
   failed.avoided = {device_id{0}};
   for (const bool bound : {false, true}) {

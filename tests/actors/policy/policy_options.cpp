@@ -11,7 +11,8 @@ using namespace hydra;
 
 namespace {
 
-const std::vector<option> known{{"tolerance", 0.03, false, "share of the bound", {0, 1}}, {"units", 4.0, false, "of laxity", {0, 100}}};
+const std::vector<option> known{{"tolerance", 0.03, false, "share of the bound", {0, 1}},
+                                {"units", 4.0, false, "of laxity", {0, 100}}};
 
 std::string refusal(const std::map<std::string, double>& values, const std::vector<option>& options = known) {
   try {
@@ -38,7 +39,8 @@ TEST_CASE("an unknown option is refused with the nearest and all that are known"
 }
 
 TEST_CASE("a value out of range is refused with what is allowed", "[policy]") {
-  CHECK(refusal({{"tolerance", 1.5}}) == "policy \"mine\": option tolerance must be a number of at least 0 and at most 1, got 1.5");
+  CHECK(refusal({{"tolerance", 1.5}}) ==
+        "policy \"mine\": option tolerance must be a number of at least 0 and at most 1, got 1.5");
   CHECK(refusal({{"tolerance", -0.1}}) != "accepted");
   CHECK(refusal({{"tolerance", std::numeric_limits<double>::quiet_NaN()}}) != "accepted");
   CHECK(refusal({{"tolerance", 1}}) == "accepted");

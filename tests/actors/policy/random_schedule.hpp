@@ -1,7 +1,7 @@
 #pragma once
 // A schedule made by chance, without any of the scheduler's classes: whenever a device is idle it starts some unit that
-// may start. Units take their time, parameters may be used once their version is ready and loaded; links and optimizer are
-// free.
+// may start. Units take their time, parameters may be used once their version is ready and loaded; links and optimizer
+// are free.
 
 #include "actors/policy/bounds.hpp"
 
@@ -53,7 +53,8 @@ class random_schedule {
   std::vector<model> models_;
   std::vector<double> speeds_;
   std::vector<std::optional<choice>> running_;            ///< on each device
-  std::multimap<duration, std::optional<std::size_t>> events_;   ///< the device that ends its unit; none: a version is loaded
+  std::multimap<duration, std::optional<std::size_t>>
+      events_;  ///< the device that ends its unit; none: a version is loaded
   duration now_{};
   duration last_{};
 };

@@ -168,7 +168,9 @@ TEST_CASE("stay-pace takes the shard that is cached first if models share their 
   lanes_world w(1, 3, {.shards = 2});
   w.loads_take(100);
   stay_pace policy;
-  const auto model_taken = [&] { return w.candidates[*policy.choose(w.devices[0], w.candidates, w.view())].next.model; };
+  const auto model_taken = [&] {
+    return w.candidates[*policy.choose(w.devices[0], w.candidates, w.view())].next.model;
+  };
   w.devices[0].idle = false;
   w.devices[0].running = w.devices[0].last = model_id{0};
   w.candidates[2].hit = true;

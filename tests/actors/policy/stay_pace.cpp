@@ -42,7 +42,8 @@ void computed_behind_backward(policy& p, int late) {
 
 }  // namespace
 
-// -- equal speeds ------------------------------------------------------------------------------------------------------
+// -- equal speeds
+// ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("stay-pace stays with the device's own model while none is critical", "[policy]") {
   stay_pace p;
@@ -137,7 +138,8 @@ TEST_CASE("a pace is the completed part of the remaining work / the time of all 
   CHECK(p.value() <= before);
 }
 
-// -- gradients that block loads ------------------------------------------------------------------------------------------
+// -- gradients that block loads
+// ------------------------------------------------------------------------------------------
 
 TEST_CASE("stay-pace groups backwards once loads were seen to wait for gradients", "[policy]") {
   world w{1, 8};
@@ -152,7 +154,8 @@ TEST_CASE("stay-pace groups backwards once loads were seen to wait for gradients
   CHECK(w.chosen(blocked) == 4);
 }
 
-TEST_CASE("stay-pace leaves a model at its first backward for forwards of others, if loads wait for gradients", "[policy]") {
+TEST_CASE("stay-pace leaves a model at its first backward for forwards of others, if loads wait for gradients",
+          "[policy]") {
   world w{1, 8};
   w.devices[0].last = model_id{0};
   stay_pace p;
@@ -189,7 +192,8 @@ TEST_CASE("a load that was a hit, or started when it could, does not count as de
   CHECK_FALSE(seen(true, 1));
 }
 
-// -- several speeds ------------------------------------------------------------------------------------------------------
+// -- several speeds
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -67,7 +67,8 @@ void tiny_simulation::announce(std::uint32_t id) {
   duration remaining{};
   std::for_each(m.chain.begin() + static_cast<std::ptrdiff_t>(m.next), m.chain.end(),
                 [&](const unit& x) { remaining += cost(x); });
-  ready_unit r{.next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u), .bytes = {}};
+  ready_unit r{
+      .next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u), .bytes = {}};
   r.then_remaining = remaining - r.cost;
   if (m.next + 1 < m.chain.size()) {
     r.then_cost = cost(m.chain[m.next + 1]);

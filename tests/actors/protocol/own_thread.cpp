@@ -62,7 +62,8 @@ TEST_CASE("an actor system begins with the threads that it is said to have") {
   CHECK(in_child([] { return begin_system(threads_of_system); }).status == 0);
 }
 
-TEST_CASE("a system that gets a part of its threads, which would crash or wait for ever, ends the process with a message") {
+TEST_CASE(
+    "a system that gets a part of its threads, which would crash or wait for ever, ends the process with a message") {
   for (int left = 0; left < static_cast<int>(threads_of_system); ++left) {
     INFO(left << " threads are left");
     const auto end = in_child([left] { return begin_system(left); });

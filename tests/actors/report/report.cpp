@@ -193,7 +193,8 @@ TEST_CASE("report.json has a device's kind and model, and the table its precisio
 
 TEST_CASE("report.json has validations with their known values", "[report]") {
   auto r = example();
-  r.models[0].validation = {{.step = 2, .loss = 3.0}, {.step = 4, .loss = 2.5, .perplexity = 12.2, .accuracy = 0.25, .floor = 2.25}};
+  r.models[0].validation = {{.step = 2, .loss = 3.0},
+                            {.step = 4, .loss = 2.5, .perplexity = 12.2, .accuracy = 0.25, .floor = 2.25}};
   const auto j = parsed(r)["models"][0]["validation"];
   REQUIRE(j.size() == 2);
   CHECK(keys(j[0]) == std::vector<std::string>{"loss", "step"});
@@ -206,7 +207,8 @@ TEST_CASE("the table ranks models by their last validation loss, next to the flo
   r.models = {finished_model(), finished_model(), failed_model()};
   r.models[1].name = "better";
   r.models[0].validation = {{.step = 4, .loss = 2.75, .accuracy = 0.5, .floor = 2.25}};
-  r.models[1].validation = {{.step = 2, .loss = 9.0}, {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25, .entropy = 2.125}};
+  r.models[1].validation = {{.step = 2, .loss = 9.0},
+                            {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25, .entropy = 2.125}};
   const auto table = to_table(r);
   CHECK(table.find("better") < table.find("gpt-a"));
   CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));

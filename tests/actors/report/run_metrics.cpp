@@ -30,7 +30,8 @@ step_completed step(std::uint32_t n, float loss) {
 }
 
 /// A model of 10 targets a step that is resumed.
-model_entry entry(const std::string& name, std::vector<float> losses = {}, std::vector<evaluation_record> evaluations = {}) {
+model_entry entry(const std::string& name, std::vector<float> losses = {},
+                  std::vector<evaluation_record> evaluations = {}) {
   auto what = std::make_shared<sharded_model>();
   what->name = name;
   what->steps = 9;
@@ -85,7 +86,8 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   auto first = json::parse(lines[0]);
   CHECK(first["time"].get<double>() > 1.7e9);
   first.erase("time");
-  CHECK(first == json::parse(R"({"model": "a \"b\"", "step": 1, "steps": 9, "loss": 2.5, "learning_rate": 0.5, "tokens": 10})"));
+  CHECK(first ==
+        json::parse(R"({"model": "a \"b\"", "step": 1, "steps": 9, "loss": 2.5, "learning_rate": 0.5, "tokens": 10})"));
   const auto evaluation = json::parse(lines[1]);
   CHECK(evaluation["step"] == 1);
   CHECK(evaluation["validation"] == 2.25);
@@ -125,7 +127,8 @@ TEST_CASE("lines of earlier steps that a crash has lost are written again from t
   const auto lines = continued(R"({"model": "a", "step": 1, "loss": 3})" "\n",
                                {entry("a", {3, 2, 1}, {{2, 2.5}})});
   REQUIRE(lines.size() == 4);
-  CHECK(json::parse(lines[1]) == json::parse(R"({"model": "a", "step": 2, "steps": 9, "loss": 2, "learning_rate": 1.0, "tokens": 20})"));
+  CHECK(json::parse(lines[1]) ==
+        json::parse(R"({"model": "a", "step": 2, "steps": 9, "loss": 2, "learning_rate": 1.0, "tokens": 20})"));
   CHECK(json::parse(lines[2]) == json::parse(R"({"model": "a", "step": 2, "validation": 2.5})"));
   CHECK(json::parse(lines[3])["step"] == 3);
 }
@@ -144,7 +147,8 @@ TEST_CASE("TensorBoard's files have all lines, those of earlier parts of a resum
   const auto file = folder.path() / tensorboard_folder / "a" / "events.out.tfevents.hydra";
   const auto size_after = [&](bool goes_on, std::uint32_t from, std::uint32_t past) {
     const std::vector models{entry("a", std::vector<float>(from, 3))};
-    run_metrics metrics{folder.path(), models, {.goes_on = goes_on, .tensorboard = true}, make_logger(verbosity::quiet)};
+    run_metrics metrics{
+        folder.path(), models, {.goes_on = goes_on, .tensorboard = true}, make_logger(verbosity::quiet)};
     for (auto n = from; n < past; ++n) {
       metrics.step({.model = model_id{0}, .name = "a", .done = n + 1, .of = 9, .loss = 3}, *models[0].what,
                    time_point{1s});

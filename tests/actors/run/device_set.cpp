@@ -53,7 +53,8 @@ nlohmann::json profiles_of(const workload_plan& plan) { return nlohmann::json::p
 std::string refusal_with(byte_count later) {
   session s({.log = verbosity::quiet});
   int made = 0;
-  s.add_device("cpu", [&](const std::string& name) { return make_cpu_device(name, {.memory = made++ == 0 ? 4_MiB : later}); });
+  s.add_device("cpu",
+               [&](const std::string& name) { return make_cpu_device(name, {.memory = made++ == 0 ? 4_MiB : later}); });
   s.add_model(mlp_of("mlp", 16));
   try {
     return s.run().all_finished() ? "" : "a model has failed";
@@ -95,10 +96,12 @@ TEST_CASE("a device that cannot be created is reported with the place where it w
   s.load_plugin(test_plugin("board"));
   s.add_devices(3, "board", {{"memory", 32_MiB}}, "w.toml:5: device");
   s.add_model(mlp_of("mlp", 16));
-  CHECK_THROWS_WITH(s.plan(), StartsWith("w.toml:5: device: device board:2 cannot be made: ") && Contains("no 32.0 MiB left"));
+  CHECK_THROWS_WITH(s.plan(),
+                    StartsWith("w.toml:5: device: device board:2 cannot be made: ") && Contains("no 32.0 MiB left"));
 }
 
-TEST_CASE("the times of a saved plan are taken on devices of the model they were measured on, and of no other", "[plan]") {
+TEST_CASE("the times of a saved plan are taken on devices of the model they were measured on, and of no other",
+          "[plan]") {
   const auto first = plan_for("H200", balanced_cut{});
   const temporary_file file{to_json(first)};
   CHECK(profiles_of(plan_for("H200", saved_cuts{file.path()})) == profiles_of(first));

@@ -61,13 +61,15 @@ TEST_CASE("a kind of device that a plug-in offers is found by name and made with
 
 TEST_CASE("a kind that no plug-in offers is refused with the nearest name", "[plugin]") {
   auto registry = registry_with("thread_device");
-  CHECK_THROWS_WITH(registry.find("thred"), Contains("\"thred\"") && Contains("did you mean \"thread\"? (known: cpu, cuda, thread)"));
+  CHECK_THROWS_WITH(registry.find("thred"),
+                    Contains("\"thred\"") && Contains("did you mean \"thread\"? (known: cpu, cuda, thread)"));
   CHECK_THROWS_WITH(registry.find("cpu"), Contains("cpu_device"));
 }
 
 TEST_CASE("plug-ins that offer one kind of device twice, or Hydra's own, are refused", "[plugin]") {
   auto registry = registry_with("thread_device");
-  CHECK_THROWS_WITH(registry.load(test_plugin("same_device")), Contains("device \"thread\"") && Contains("thread_device.so"));
+  CHECK_THROWS_WITH(registry.load(test_plugin("same_device")),
+                    Contains("device \"thread\"") && Contains("thread_device.so"));
   CHECK_THROWS_WITH(registry.load(test_plugin("takes_cpu")), Contains("device \"cpu\", as Hydra itself does"));
   CHECK(registry.all().size() == 1);
 }
@@ -109,7 +111,8 @@ TEST_CASE("an exception of a plug-in that creates a device is a fault with the d
   const auto crossed = fault_of([&] { registry.find("crossed").make({"crossed:0"}); });
   CHECK(crossed.code == fault_code::bad_input);
   CHECK_THAT(crossed.text, Contains("device crossed:0 cannot be made: ") && Contains("the wires are crossed"));
-  CHECK_THROWS_WITH(registry.find("absent").make({"absent:1"}), Contains("device absent:1") && Contains("has made none"));
+  CHECK_THROWS_WITH(registry.find("absent").make({"absent:1"}),
+                    Contains("device absent:1") && Contains("has made none"));
   const auto moody = fault_of([&] { registry.find("moody").make({"moody:0", {{"mood", std::string{"bad"}}}}); });
   CHECK(moody.code == fault_code::does_not_fit);
 }

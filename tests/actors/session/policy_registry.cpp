@@ -40,9 +40,11 @@ TEST_CASE("a path finds the only policy of a plug-in, a path and a name one of s
   policy_registry registry;
   CHECK(registry.find(in_file("shortest_first")).entry.name == "shortest-first");
   CHECK(registry.find(in_file("two_policies", "last-candidate")).entry.name == "last-candidate");
-  CHECK_THROWS_WITH(registry.find(in_file("two_policies")),
-                    Contains("several policies (first-candidate, last-candidate)") && Contains(".so:first-candidate\""));
-  CHECK_THROWS_WITH(registry.find(in_file("two_policies", "lost-candidate")), Contains("did you mean \"last-candidate\"?"));
+  CHECK_THROWS_WITH(
+      registry.find(in_file("two_policies")),
+      Contains("several policies (first-candidate, last-candidate)") && Contains(".so:first-candidate\""));
+  CHECK_THROWS_WITH(registry.find(in_file("two_policies", "lost-candidate")),
+                    Contains("did you mean \"last-candidate\"?"));
 }
 
 TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]") {
@@ -51,8 +53,10 @@ TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]")
   CHECK(choice_of_three(registry.find("first-candidate").entry) == 0);
   CHECK(choice_of_three(registry.find("last-candidate").entry) == 2);
   CHECK(choice_of_three(registry.find("last-candidate").entry, {{"from_end", 2}}) == 1);
-  CHECK_THROWS_WITH(choice_of_three(registry.find("last-candidate").entry, {{"from_end", 10}}), Contains("at least 1 and at most 9, got 10"));
-  CHECK_THROWS_WITH(choice_of_three(registry.find("first-candidate").entry, {{"from_end", 1}}), Contains("there is none"));
+  CHECK_THROWS_WITH(choice_of_three(registry.find("last-candidate").entry, {{"from_end", 10}}),
+                    Contains("at least 1 and at most 9, got 10"));
+  CHECK_THROWS_WITH(choice_of_three(registry.find("first-candidate").entry, {{"from_end", 1}}),
+                    Contains("there is none"));
 }
 
 TEST_CASE("a plug-in without a use, and a name that is taken, are refused and leave nothing behind", "[plugin]") {
@@ -60,7 +64,8 @@ TEST_CASE("a plug-in without a use, and a name that is taken, are refused and le
   CHECK_THROWS_WITH(registry.load(test_plugin("only_a_layer")),
                     Contains("layer \"gated\"") && Contains("it takes: policy, policy actor, device, search rule"));
   registry.load(test_plugin("same_name"));
-  CHECK_THROWS_WITH(registry.load(test_plugin("two_policies")), Contains("first-candidate") && Contains("same_name.so"));
+  CHECK_THROWS_WITH(registry.load(test_plugin("two_policies")),
+                    Contains("first-candidate") && Contains("same_name.so"));
   CHECK(registry.all().size() == built_in_policies().size() + 1);
   CHECK(registry.plugins().size() == 1);
 }

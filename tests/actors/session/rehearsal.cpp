@@ -59,8 +59,8 @@ struct made_up {
     how = {.devices = planned.machines, .make_policy = [] { return make_policy("fifo", 0); }, .pipeline = {}};
   }
 
-  /// The whole model fits, so that a step is one backward visit of each of its shards, in two micro-batches; `first`: of
-  /// step 0, `later`: of the others.
+  /// The whole model fits, so that a step is one backward visit of each of its shards, in two micro-batches; `first`:
+  /// of step 0, `later`: of the others.
   std::vector<span> spans(std::uint32_t steps, duration first, duration later) const {
     std::vector<span> all;
     for (std::uint32_t step = 0; step < steps; ++step) {

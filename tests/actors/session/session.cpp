@@ -36,7 +36,9 @@ model_description small(std::uint32_t epochs) {
 }
 
 /// Computing takes far longer than copies and updates, and gradients are most of what replicas need.
-void add_slow_devices(session& s) { s.add_devices(2, cpu_device{.memory = 8_MiB, .link = 10_GiB_per_s, .speed = 0.02}); }
+void add_slow_devices(session& s) {
+  s.add_devices(2, cpu_device{.memory = 8_MiB, .link = 10_GiB_per_s, .speed = 0.02});
+}
 
 /// Cut in one way: the host memory that it needs does not depend on what the pilot has measured.
 model_description divided(parallel_options parallel) {
@@ -91,7 +93,9 @@ TEST_CASE("a model whose name is too long for the folder of its checkpoints is r
   CHECK_THROWS_WITH(s.add_model(m), Contains("name: the folder of its checkpoints would have a name of 258 bytes"));
 }
 
-TEST_CASE("a layer that the host cannot hold is refused before it is measured, with its bytes or as more than can be counted") {
+TEST_CASE(
+    "a layer that the host cannot hold is refused before it is measured, with its bytes or as more than can be "
+    "counted") {
   const auto refusal = [](std::int64_t width) {
     session s{{.log = verbosity::quiet}};
     s.add_devices(1, cpu_device{.memory = 16_MiB});
@@ -106,15 +110,18 @@ TEST_CASE("a layer that the host cannot hold is refused before it is measured, w
     }
     return std::string{};
   };
-  CHECK_THAT(refusal(10'000'000'000'000), Contains("model 'small': layer 0 (") && Contains(" TiB") && Contains("make the layer smaller"));
-  CHECK_THAT(refusal(std::numeric_limits<std::int64_t>::max()), Contains("layer 0 (") && Contains("more bytes than can be counted"));
+  CHECK_THAT(refusal(10'000'000'000'000),
+             Contains("model 'small': layer 0 (") && Contains(" TiB") && Contains("make the layer smaller"));
+  CHECK_THAT(refusal(std::numeric_limits<std::int64_t>::max()),
+             Contains("layer 0 (") && Contains("more bytes than can be counted"));
 }
 
 TEST_CASE("a layer that devices have no memory to measure is refused with what can be done") {
   session s{{.log = verbosity::quiet}};
   s.add_device("cpu", [](const std::string& name) -> std::unique_ptr<device> {
     const auto none_free = []() -> std::unique_ptr<work_meter> { throw std::bad_alloc{}; };
-    return std::make_unique<test::outfitted_device>(make_cpu_device(name, {.memory = 16_MiB}), test::outfit{.meter = none_free});
+    return std::make_unique<test::outfitted_device>(make_cpu_device(name, {.memory = 16_MiB}),
+                                                    test::outfit{.meter = none_free});
   });
   s.add_model(small(1));
   CHECK_THROWS_WITH(s.plan(), Contains("model 'small': a layer of it cannot be measured: the host refused") &&
@@ -125,7 +132,8 @@ TEST_CASE("epochs that make more steps than can be counted are refused") {
   session s{{.log = verbosity::quiet}};
   s.add_devices(1, cpu_device{.memory = 16_MiB});
   s.add_model(small(8'388'608));  // times 512: one too many
-  CHECK_THROWS_WITH(s.plan(), Contains("model 'small': epochs: 8388608 epochs of 512 batches are more steps than can be counted"));
+  CHECK_THROWS_WITH(
+      s.plan(), Contains("model 'small': epochs: 8388608 epochs of 512 batches are more steps than can be counted"));
 }
 
 TEST_CASE("more validation samples than micro-batches can be counted are refused, not wrapped") {
@@ -319,6 +327,8 @@ TEST_CASE("parameters are refused before the run, during the run, and of a model
 }
 
 TEST_CASE("minutes between checkpoints that are out of range are refused") {
-  const double minutes = GENERATE(-1.0, 1e9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
-  CHECK_THROWS_WITH(session({.checkpoint = {.every_minutes = minutes}}), Contains("checkpoint.every_minutes: ") && Contains("use 0"));
+  const double minutes =
+      GENERATE(-1.0, 1e9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
+  CHECK_THROWS_WITH(session({.checkpoint = {.every_minutes = minutes}}),
+                    Contains("checkpoint.every_minutes: ") && Contains("use 0"));
 }

@@ -145,7 +145,8 @@ TEST_CASE("what a user's code throws in plan() names the model, the layer and wh
         in_forward + "an exception was thrown that is not a std::exception");
   auto m = with_user_layer("m", no_trouble);
   for (const std::size_t bad : {0U, 5U}) {
-    m.data = {std::make_shared<user_data>([=](std::size_t i) { return i == bad ? throw std::runtime_error("boom") : 1; })};
+    m.data = {
+        std::make_shared<user_data>([=](std::size_t i) { return i == bad ? throw std::runtime_error("boom") : 1; })};
     CHECK(refused_plan(m) == fmt::format("model 'm': user's points: read() of training sample {}: boom", bad));
   }
 }
@@ -181,7 +182,8 @@ TEST_CASE("plan() refuses a layer with another output than it says, an impure on
 TEST_CASE("data without a target that counts are refused; a first batch without one is not") {
   auto m = with_user_layer("m", no_trouble);
   m.data = {std::make_shared<user_data>([](std::size_t) { return 0; })};
-  CHECK_THAT(refused_plan(m), StartsWith("model 'm': user's points: none of its 64 training samples has a target that counts"));
+  CHECK_THAT(refused_plan(m),
+             StartsWith("model 'm': user's points: none of its 64 training samples has a target that counts"));
   m.data = {std::make_shared<user_data>([](std::size_t i) { return i < 40 ? 0 : 1; })};
   CHECK(refused_plan(m) == "");
 }

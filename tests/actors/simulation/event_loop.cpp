@@ -27,7 +27,8 @@ simulated_run run(const schedule_instance& instance, const std::string& policy, 
 }
 
 schedule_instance small(std::uint64_t seed) {
-  return generate({.family = instance_family::hetero, .models = 5, .speeds = {1, 1, 0.5}, .rho = 0.5, .length = 0.1, .seed = seed});
+  return generate(
+      {.family = instance_family::hetero, .models = 5, .speeds = {1, 1, 0.5}, .rho = 0.5, .length = 0.1, .seed = seed});
 }
 
 /// "m01/0/F1": F, L or B and the shard.
@@ -50,7 +51,8 @@ std::map<std::uint32_t, std::vector<simulated_unit>> by_model(const simulated_ru
 
 }  // namespace
 
-TEST_CASE("every deterministic policy makes the study's schedule of every shipped instance, to the nanosecond", "[loop]") {
+TEST_CASE("every deterministic policy makes the study's schedule of every shipped instance, to the nanosecond",
+          "[loop]") {
   std::size_t compared = 0;
   for (const auto& file : shipped_instances()) {
     const auto instance = load_instance(file);
@@ -107,7 +109,8 @@ TEST_CASE("the order of the units is the study's, unit by unit", "[loop]") {
   }
 }
 
-TEST_CASE("each model's units run once and one after the other, by either rule of completion, with noise and arrivals", "[loop]") {
+TEST_CASE("each model's units run once and one after the other, by either rule of completion, with noise and arrivals",
+          "[loop]") {
   auto instance = small(3);
   instance.noise = 0.2;
   instance.models[2].arrival = 50ms;
@@ -150,7 +153,8 @@ TEST_CASE("a model continues on another device when its device dies, and no unit
 TEST_CASE("a device may die while the last unit of a model is written back", "[loop]") {
   schedule_instance i;
   i.devices = {{.speed = 1, .fails = 2500us}, {.speed = 1}};
-  i.models.push_back({.name = "m", .forward = {500us}, .backward = {1500us}, .h2d = {0us}, .d2h_gradient = {5ms}, .optimizer = {0us}});
+  i.models.push_back(
+      {.name = "m", .forward = {500us}, .backward = {1500us}, .h2d = {0us}, .d2h_gradient = {5ms}, .optimizer = {0us}});
   const auto r = run(i, "fifo", {.completion = completion_rule::written_back, .record_order = true});
   CHECK(r.units.size() == 2);
   CHECK(r.makespan == 2500us + 2ms + 5ms);

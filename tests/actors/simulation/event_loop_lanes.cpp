@@ -137,9 +137,15 @@ schedule_instance random_lanes(std::uint64_t seed) {
   for (auto models = random.whole(1, 3); models > 0; --models) {
     const auto shards = random.whole(1, 4);
     const auto copies = random.share() < 0.5 ? 0 : random.whole(1, 40);
-    i.models.push_back({.name = "", .steps = random.whole(1, 3), .replicas = random.whole(1, 3),
-                        .waves = random.whole(1, 4), .forward = some(shards, 30), .backward = some(shards, 60), .h2d = some(shards, copies),
-                        .d2h_gradient = some(shards, copies), .optimizer = some(shards, 20),
+    i.models.push_back({.name = "",
+                        .steps = random.whole(1, 3),
+                        .replicas = random.whole(1, 3),
+                        .waves = random.whole(1, 4),
+                        .forward = some(shards, 30),
+                        .backward = some(shards, 60),
+                        .h2d = some(shards, copies),
+                        .d2h_gradient = some(shards, copies),
+                        .optimizer = some(shards, 20),
                         .activation = std::chrono::microseconds{copies / 2}});
   }
   i.slots = random.whole(2, 4);

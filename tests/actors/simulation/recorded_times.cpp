@@ -97,7 +97,8 @@ TEST_CASE("a million recorded operations take some tens of megabytes") {
   CHECK(hydra::test::heap_bytes() - before < 100'000'000);
 }
 
-TEST_CASE("the spread of computations is the mean deviation from the means of their classes; copies have no part in it") {
+TEST_CASE(
+    "the spread of computations is the mean deviation from the means of their classes; copies have no part in it") {
   recorded_times times;
   CHECK(times.spread() == 0);
   times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 0 micro-batch 0", 2ms));

@@ -16,7 +16,8 @@ TEST_CASE("what the closure of an operation holds stays until the operation has 
   auto block = std::make_shared<int>(0);
   const std::weak_ptr<int> seen = block;
   const auto first = d.submit(queue_kind::compute, {.work = [] {}, .bytes = {}, .estimate = 10us, .label = {}}, {});
-  d.submit(queue_kind::compute, {.work = [held = std::move(block)] {}, .bytes = {}, .estimate = 5us, .label = {}}, {&first, 1});
+  d.submit(queue_kind::compute, {.work = [held = std::move(block)] {}, .bytes = {}, .estimate = 5us, .label = {}},
+           {&first, 1});
   for (const auto t : {0us, 10us, 14us}) {
     now = time_point{t};
     d.release_ended(now);

@@ -29,7 +29,8 @@ double ratio(const schedule_instance& instance, const std::string& policy) {
 
 TEST_CASE("the actors make the loop's schedules of the shipped instances", "[actors]") {
   // The longer ones are compared by the deep run (tag [deep]).
-  for (const auto* name : {"few-1x1", "few-1x2", "few-4x8", "coarse-3x2", "coarse-4x2-transfers", "coarse-4x3", "coarse-5x3", "optimizer-heavy"}) {
+  for (const auto* name : {"few-1x1", "few-1x2", "few-4x8", "coarse-3x2", "coarse-4x2-transfers", "coarse-4x3",
+                           "coarse-5x3", "optimizer-heavy"}) {
     const auto instance = load_instance(instances_folder() / (std::string{name} + ".json"));
     for (const auto& [policy, expected] : reference_of(name).at("policies").items()) {
       if (policy != "random") {
@@ -55,7 +56,8 @@ TEST_CASE("the actors make the loop's schedules of all shipped instances", "[.][
 }
 
 TEST_CASE("the actors give the same run every time, with noise, arrivals and a device that dies", "[actors]") {
-  auto instance = generate({.family = instance_family::hetero, .models = 4, .speeds = {1, 1, 0.5}, .rho = 0.5, .length = 0.05, .seed = 2});
+  auto instance = generate(
+      {.family = instance_family::hetero, .models = 4, .speeds = {1, 1, 0.5}, .rho = 0.5, .length = 0.05, .seed = 2});
   instance.noise = 0.1;
   instance.models[1].arrival = 20ms;
   instance.devices[1].fails = 30ms;

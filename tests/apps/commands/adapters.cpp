@@ -77,7 +77,8 @@ TEST_CASE("an adapter is trained, exported, merged and continued") {
   std::string base_only = whole;
   base_only.replace(base_only.find("\"merged\""), 8, "\"tiny\"");
   folder.write("b.toml", base_only);
-  CHECK(exact_loss(run_hydra(folder, "evaluate run --json")) != exact_loss(run_hydra(folder, "evaluate b.toml --json")));
+  CHECK(exact_loss(run_hydra(folder, "evaluate run --json")) !=
+        exact_loss(run_hydra(folder, "evaluate b.toml --json")));
   CHECK(loss_of(of_run) == loss_of(run_hydra(folder, "evaluate e.toml")));
   const outcome ids = run_hydra(folder, "generate run --model gpt --prompt-ids '1 2' --tokens 3 --temperature 0");
   CHECK(ids.status == 0);
@@ -96,7 +97,8 @@ TEST_CASE("settings of a tokenizer that is not beside the adapter are named: the
   REQUIRE(run_hydra(folder, "export run gpt lora").status == 0);
   folder.write("lora/tokenizer_config.json", "{}");
   folder.write("lora/chat_template.jinja", "template");
-  const std::string note = "lora: Hydra does not read chat_template.jinja, tokenizer_config.json: there is no tokenizer";
+  const std::string note =
+      "lora: Hydra does not read chat_template.jinja, tokenizer_config.json: there is no tokenizer";
   CHECK_THAT(run_hydra(folder, "generate lora --prompt-ids 1 --tokens 1").err, Contains(note));
   std::string text = folder.read("w.toml");
   text.replace(text.find("{ rank = 2 }"), 12, "{ from = \"lora\" }");
@@ -181,7 +183,8 @@ TEST_CASE("a wrong adapter is refused where it stands, and nothing is started") 
   CHECK_THAT(o.err, Contains("model.adapter: lora is an adapter of other weights than its base has now: "));
   const outcome writer = run_hydra(folder, "generate lora --prompt-ids 1 --tokens 1");
   CHECK(writer.status == 2);
-  CHECK_THAT(writer.err, Contains("tiny/model.safetensors, which base_model_name_or_path of adapter_config.json names"));
+  CHECK_THAT(writer.err,
+             Contains("tiny/model.safetensors, which base_model_name_or_path of adapter_config.json names"));
 }
 
 TEST_CASE("an export of a model without an adapter is not merged") {

@@ -139,11 +139,13 @@ TEST_CASE("an adapter that is continued has the tokenizer, the template and the 
   REQUIRE(run_hydra(folder, "export run m again").status == 0);
   CHECK(folder.read("again/tokenizer_config.json") == folder.read("lora/tokenizer_config.json"));
   CHECK(folder.read("again/chat_template.jinja") == "the adapter's own");
-  CHECK(object_in(folder, "again/generation_config.json") == json({{"repetition_penalty", 2}, {"eos_token_id", {1, 0}}}));
+  CHECK(object_in(folder, "again/generation_config.json") ==
+        json({{"repetition_penalty", 2}, {"eos_token_id", {1, 0}}}));
   CHECK_THAT(run_hydra(folder, "generate run" + how).err, Contains("lora/generation_config.json: Hydra does not use"));
 }
 
-TEST_CASE("an adapter that is continued has the ends that are stored beside it also where the tokenizer is the base's") {
+TEST_CASE(
+    "an adapter that is continued has the ends that are stored beside it also where the tokenizer is the base's") {
   const temporary_folder folder;
   write_base(folder);
   const std::string texts = "kind = \"jsonl\"\ntext = \"t\"\n";
@@ -159,7 +161,8 @@ TEST_CASE("an adapter that is continued has the ends that are stored beside it a
   CHECK(text.out == "a\n");
   CHECK_THAT(text.err, Contains("lora/generation_config.json: Hydra does not use"));
   REQUIRE(run_hydra(folder, "export run m again").status == 0);
-  CHECK(object_in(folder, "again/generation_config.json") == json({{"repetition_penalty", 2}, {"eos_token_id", {0, 2}}}));
+  CHECK(object_in(folder, "again/generation_config.json") ==
+        json({{"repetition_penalty", 2}, {"eos_token_id", {0, 2}}}));
 }
 
 TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json, or a note") {

@@ -21,8 +21,9 @@ outcome show(const temporary_folder& folder, const std::string& text, const std:
   return run_hydra(folder, "data w.toml " + options);
 }
 
-const std::string answers = bent("kind = \"synthetic-language\"",
-                                 "kind = \"jsonl\"\ntrain = \"d.jsonl\"\nprompt = \"q\"\nanswer = \"a\"\npacking = true");
+const std::string answers =
+    bent("kind = \"synthetic-language\"",
+         "kind = \"jsonl\"\ntrain = \"d.jsonl\"\nprompt = \"q\"\nanswer = \"a\"\npacking = true");
 
 /// Two classes of one picture.
 image write_pictures(const temporary_folder& folder) {
@@ -103,7 +104,8 @@ TEST_CASE("data of numbers are shown with their targets, those of a model that i
   folder.write("t.csv", "x,y,z\n1,2,0.5\n3,4,0.25\n");
   std::string text = bent("kind = \"synthetic-language\"", "kind = \"csv\"\ntrain = \"t.csv\"\ntarget = \"z\"\n"
                                                            "regression = true\nstandardise = false");
-  text.replace(text.find("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }"), 66, "{ family = \"mlp\", width = 4 }");
+  text.replace(text.find("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }"), 66,
+               "{ family = \"mlp\", width = 4 }");
   text.replace(text.find("batch_size = 4"), 14, "batch_size = 1\nloss = \"mse\"");
   const outcome o = show(folder, text);
   CAPTURE(o.err);

@@ -80,8 +80,9 @@ TEST_CASE("a plug-in is named in the file or by an option, and a run is resumed 
   CHECK(run_hydra(folder, "evaluate there" + named).status == 0);
   const outcome foreign = run_hydra(folder, "evaluate there");
   CHECK(foreign.status == 2);
-  CHECK_THAT(foreign.err, Contains("\"thread\" is of a plug-in; the folder names \"" + plugin("thread_device") + "\"") &&
-                              Contains("give it by --plugin FILE"));
+  CHECK_THAT(foreign.err,
+             Contains("\"thread\" is of a plug-in; the folder names \"" + plugin("thread_device") + "\"") &&
+                 Contains("give it by --plugin FILE"));
   CHECK(run_hydra(folder, "evaluate w.toml" + named).status == 0);
 }
 
@@ -103,7 +104,8 @@ TEST_CASE("precision and reserve of a plug-in's devices are shown by plan, repor
   const temporary_folder folder;
   const std::string named = " --plugin " + plugin("board");
   folder.write("w.toml", on("kind = \"board\"\nmemory = \"24MiB\"\nreserve = \"1MiB\"\nprecision = \"bf16\""));
-  CHECK_THAT(run_hydra(folder, "plan w.toml" + named).out, Contains("kind   precision") && Contains("board:0  board  bf16"));
+  CHECK_THAT(run_hydra(folder, "plan w.toml" + named).out,
+             Contains("kind   precision") && Contains("board:0  board  bf16"));
   const auto plan = nlohmann::json::parse(run_hydra(folder, "plan w.toml --json" + named).out);
   CHECK(plan["devices"][0]["model"] == "B64");
   const outcome o = run_hydra(folder, "train w.toml --quiet --output there" + named);
@@ -136,17 +138,22 @@ TEST_CASE("one plug-in brings devices and a policy") {
   CHECK(r["devices"][0]["name"] == "moody:0");
 }
 
-TEST_CASE("a device that cannot be made ends the program with its name and its reason, and its options arrive as written") {
+TEST_CASE(
+    "a device that cannot be made ends the program with its name and its reason, and its options arrive as written") {
   const temporary_folder folder;
-  folder.write("w.toml", on("kind = \"moody\"\nmemory = \"2MiB\"\nmood = \"bad\"\nfans = 3\ntilt = 0.5\nbus = \"1kB/s\"\nnap = \"5ms\""));
+  folder.write(
+      "w.toml",
+      on("kind = \"moody\"\nmemory = \"2MiB\"\nmood = \"bad\"\nfans = 3\ntilt = 0.5\nbus = \"1kB/s\"\nnap = \"5ms\""));
   const outcome moody = run_hydra(folder, "train w.toml --quiet --plugin " + plugin("devices"));
   CHECK(moody.status == 3);
-  CHECK_THAT(moody.err, StartsWith("w.toml:4: device: device moody:0 cannot be made: in a bad mood:") && Contains("bus=1000 B/s fans=integer 3") &&
+  CHECK_THAT(moody.err, StartsWith("w.toml:4: device: device moody:0 cannot be made: in a bad mood:") &&
+                            Contains("bus=1000 B/s fans=integer 3") &&
                             Contains("memory=2097152 B mood=text bad nap=5000000 ns tilt=real 0.5"));
   folder.write("c.toml", on("kind = \"crossed\""));
   const outcome crossed = run_hydra(folder, "train c.toml --quiet --plugin " + plugin("devices"));
   CHECK(crossed.status == 2);
-  CHECK_THAT(crossed.err, StartsWith("c.toml:4: device: device crossed:0 cannot be made: ") && Contains("the wires are crossed"));
+  CHECK_THAT(crossed.err,
+             StartsWith("c.toml:4: device: device crossed:0 cannot be made: ") && Contains("the wires are crossed"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
@@ -198,10 +205,12 @@ TEST_CASE("hydra devices lists every kind, its keys, and what there is of it her
   const outcome own = run_hydra(folder, "devices");
   CHECK(own.status == 0);
   CHECK_THAT(own.out, Contains("cpu  ") && Contains("\ncuda  ") && Contains("precision") && Contains("here: "));
-  const outcome more = run_hydra(folder, "devices --plugin " + plugin("devices") + " --plugin " + plugin("thread_device"));
+  const outcome more =
+      run_hydra(folder, "devices --plugin " + plugin("devices") + " --plugin " + plugin("thread_device"));
   REQUIRE(more.status == 0);
-  CHECK_THAT(more.out, Contains("moody  has options of all types\n    memory  required") && Contains("    here: one, in the corner\n    here: one more\n") &&
-                           Contains("crossed  ") && Contains("not usable here: there is no socket for it") && Contains("thread  "));
+  CHECK_THAT(more.out, Contains("moody  has options of all types\n    memory  required") &&
+                           Contains("    here: one, in the corner\n    here: one more\n") && Contains("crossed  ") &&
+                           Contains("not usable here: there is no socket for it") && Contains("thread  "));
   CHECK(run_hydra(folder, "devices --plugin " + plugin("wrong_abi")).status == 2);
 }
 

@@ -19,8 +19,9 @@ namespace {
 
 /// Its loss rises after the third step: the learning rate is far too high.
 std::string rising() {
-  std::string text = bent("optimizer = { learning_rate = 1e-3 }",
-                          "optimizer = { kind = \"sgd\", learning_rate = 3 }\nvalidate = { every_steps = 1, keep_best = true }");
+  std::string text =
+      bent("optimizer = { learning_rate = 1e-3 }",
+           "optimizer = { kind = \"sgd\", learning_rate = 3 }\nvalidate = { every_steps = 1, keep_best = true }");
   return text.replace(text.find("steps = 3"), 9, "steps = 5");
 }
 
@@ -88,7 +89,8 @@ TEST_CASE("evaluate says which step a state is of, where that is not the last on
   folder.write("w.toml", rising());
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
   CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains("finished"));
-  CHECK_THAT(run_hydra(folder, "evaluate runs/w --best").out, Contains("at step ") && Contains(" of 5") && !Contains("finished"));
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w --best").out,
+             Contains("at step ") && Contains(" of 5") && !Contains("finished"));
   CHECK_THAT(run_hydra(folder, "evaluate runs/w --best --json").out, Contains("\"at step "));
 }
 
@@ -223,9 +225,10 @@ TEST_CASE("early stopping of a model by name that is evaluated only at its end i
 TEST_CASE("numbers to predict with a loss of classes are refused with what to do") {
   const temporary_folder folder;
   folder.write("d.csv", "x,y\n1,0.5\n2,0.1\n3,0.2\n4,0.7\n");
-  folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"4MiB\"\n[data.d]\nkind = \"csv\"\ntrain = \"d.csv\"\n"
-                         "target = \"y\"\nregression = true\n[[model]]\nname = \"m\"\nchain = { family = \"mlp\", width = 4 }\n"
-                         "data = \"d\"\nbatch_size = 2\nsteps = 2\noptimizer = { learning_rate = 1e-3 }\n");
+  folder.write("w.toml",
+               "[[device]]\nkind = \"cpu\"\nmemory = \"4MiB\"\n[data.d]\nkind = \"csv\"\ntrain = \"d.csv\"\n"
+               "target = \"y\"\nregression = true\n[[model]]\nname = \"m\"\nchain = { family = \"mlp\", width = 4 }\n"
+               "data = \"d\"\nbatch_size = 2\nsteps = 2\noptimizer = { learning_rate = 1e-3 }\n");
   const outcome o = run_hydra(folder, "train w.toml");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("model.loss") && Contains("use loss = \"mse\""));

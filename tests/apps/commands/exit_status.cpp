@@ -28,7 +28,8 @@ TEST_CASE("a run ends with 1 if its callbacks were given up, though every model 
   CHECK(status_of(r) == 1);
 }
 
-TEST_CASE("why a run ends with 1 is said in a line: models that failed or were not saved, files that were not written") {
+TEST_CASE(
+    "why a run ends with 1 is said in a line: models that failed or were not saved, files that were not written") {
   report r = run_of(false, {model_status::finished, model_status::failed, model_status::finished});
   CHECK(failures_of(r) == "1 of 3 models failed");
   r.models[0].unsaved = true;

@@ -21,9 +21,11 @@ namespace fs = std::filesystem;
 void train_two(const temporary_folder& folder, const std::string& options = "") {
   test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
   const std::string mlp =
-      "[data.points]\nkind = \"synthetic-classes\"\n[[model]]\nname = \"mlp\"\nchain = { family = \"mlp\", width = 4 }\n"
+      "[data.points]\nkind = \"synthetic-classes\"\n[[model]]\nname = \"mlp\"\nchain = { family = \"mlp\", width = 4 "
+      "}\n"
       "data = \"points\"\nbatch_size = 4\nsteps = 1\noptimizer = { learning_rate = 1e-3 }\n";
-  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }");
+  std::string text =
+      bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }");
   const std::string kind = "kind = \"synthetic-language\"\n";
   text.replace(text.find(kind), kind.size(), kind + "symbols = 8\n");
   folder.write("w.toml", text + mlp);
@@ -89,7 +91,8 @@ TEST_CASE("a head that was trained apart from the embedding, which config.json t
   test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
   tensors["lm_head.weight"] = test::ramp({8, 4}, 3);
   test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), tensors);
-  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }");
+  std::string text =
+      bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }");
   const std::string kind = "kind = \"synthetic-language\"\n";
   folder.write("w.toml", text.replace(text.find(kind), kind.size(), kind + "symbols = 8\n"));
   CHECK_THAT(run_hydra(folder, "plan w.toml").out, Contains("notes:\n") && Contains("config.json ties tensors") &&
@@ -108,7 +111,8 @@ TEST_CASE("frozen parameters are not in the run's checkpoint, but in what is exp
   REQUIRE(after.all().size() == before.all().size());
   for (const auto& [name, t] : after.all()) {
     INFO(name);
-    CHECK(std::ranges::equal(t.tensor.data, before.find(name)->tensor.data) == (name.find("ln_f") == std::string::npos));
+    CHECK(std::ranges::equal(t.tensor.data, before.find(name)->tensor.data) ==
+          (name.find("ln_f") == std::string::npos));
   }
   const auto loss_of = [](const outcome& o) { return o.out.substr(o.out.find('.') - 1, 6); };
   const outcome of_run = run_hydra(folder, "evaluate run");
@@ -124,7 +128,8 @@ TEST_CASE("frozen parameters are not in the run's checkpoint, but in what is exp
   test::hub_test_tensors other = test::tiny_gpt2_tensors();
   std::swap(other.at("transformer.wte.weight").bytes.front(), other.at("transformer.wte.weight").bytes[5]);
   test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), other);
-  check_refused(run_hydra(folder, "export run gpt out2"), "those that its training began with are not there any more: ");
+  check_refused(run_hydra(folder, "export run gpt out2"),
+                "those that its training began with are not there any more: ");
   CHECK_THAT(run_hydra(folder, "export run gpt out2").err, Contains("model.safetensors has other values"));
   CHECK_THAT(run_hydra(folder, "train run/workload.toml --quiet --output run --resume").err,
              Contains("model.safetensors has other values than those that it began with"));
@@ -185,7 +190,8 @@ TEST_CASE("a checkpoint that is damaged ends a training run before it starts") {
   test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
   tensors.erase("transformer.ln_f.bias");
   test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), tensors);
-  folder.write("w.toml", bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }"));
+  folder.write("w.toml",
+               bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }"));
   const outcome o = run_hydra(folder, "train w.toml");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("w.toml:13: model.chain"));
@@ -210,7 +216,9 @@ TEST_CASE("an export ends no text with a token that the model has no row for") {
     const outcome o = run_hydra(folder, "export run gpt " + out);
     CHECK(o.status == 0);
     CHECK_THAT(o.err, Contains(note));
-    const auto end_in = [&](const char* file) { return nlohmann::json::parse(folder.read(out + file))["eos_token_id"]; };
+    const auto end_in = [&](const char* file) {
+      return nlohmann::json::parse(folder.read(out + file))["eos_token_id"];
+    };
     CHECK(end_in("/config.json") == end_in("/generation_config.json"));
     return end_in("/config.json");
   };
@@ -245,12 +253,15 @@ TEST_CASE("the classes of an export are called as they were trained, and found b
   folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\ntwo\nthree\n");
   std::string lines;
   for (const char* text : {"one", "one two", "one three", "one one"})
-    lines += fmt::format("{{\"text\": \"{0}\", \"label\": \"pos\"}}\n{{\"text\": \"two {0}\", \"label\": \"neg\"}}\n", text);
+    lines +=
+        fmt::format("{{\"text\": \"{0}\", \"label\": \"pos\"}}\n{{\"text\": \"two {0}\", \"label\": \"neg\"}}\n", text);
   folder.write("d.jsonl", lines);
   const auto workload = [](const std::string& from, const std::string& labels) {
-    return "[run]\nseed = 1\n[[device]]\nkind = \"cpu\"\nmemory = \"64MiB\"\n[data.d]\nkind = \"jsonl\"\ntrain = \"d.jsonl\"\n"
-           "validation = \"d.jsonl\"\nlabel = \"label\"\ntokenizer = { vocab = \"vocab.txt\" }\n" + labels +
-           "[[model]]\nname = \"m\"\nchain = " + from + "\ndata = \"d\"\nbatch_size = 4\nsteps = 20\n"
+    return "[run]\nseed = 1\n[[device]]\nkind = \"cpu\"\nmemory = \"64MiB\"\n[data.d]\nkind = \"jsonl\"\ntrain = "
+           "\"d.jsonl\"\n"
+           "validation = \"d.jsonl\"\nlabel = \"label\"\ntokenizer = { vocab = \"vocab.txt\" }\n" +
+           labels + "[[model]]\nname = \"m\"\nchain = " + from +
+           "\ndata = \"d\"\nbatch_size = 4\nsteps = 20\n"
            "optimizer = { learning_rate = 1e-2 }\n";
   };
   const std::string chain =
@@ -259,14 +270,16 @@ TEST_CASE("the classes of an export are called as they were trained, and found b
   folder.write("again.toml", workload("{ from = \"out\" }", ""));
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
   REQUIRE(run_hydra(folder, "export run m out").status == 0);
-  CHECK(nlohmann::json::parse(folder.read("out/config.json"))["id2label"] == nlohmann::json{{"0", "pos"}, {"1", "neg"}});
+  CHECK(nlohmann::json::parse(folder.read("out/config.json"))["id2label"] ==
+        nlohmann::json{{"0", "pos"}, {"1", "neg"}});
   const auto loss = [&](const std::string& source) {
     return nlohmann::json::parse(run_hydra(folder, "evaluate --json " + source).out).at(0).at("loss").get<double>();
   };
   CHECK(loss("again.toml") == loss("run"));
   const std::string other = "again.toml --set 'data.d.labels=[\"neg\", \"pos\"]'";
   CHECK(loss(other) > loss("run"));
-  CHECK_THAT(run_hydra(folder, "plan " + other).out, Contains("class 0 is \"pos\" in id2label and \"neg\" in jsonl d.jsonl"));
+  CHECK_THAT(run_hydra(folder, "plan " + other).out,
+             Contains("class 0 is \"pos\" in id2label and \"neg\" in jsonl d.jsonl"));
   CHECK_THAT(run_hydra(folder, "plan again.toml").out, !Contains("notes:"));
 }
 

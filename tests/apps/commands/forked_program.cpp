@@ -29,8 +29,8 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-/// Strings, each ended by a zero: working directory, files of the two streams, number of threads, arguments behind a letter, an
-/// empty one, environment.
+/// Strings, each ended by a zero: working directory, files of the two streams, number of threads, arguments behind a
+/// letter, an empty one, environment.
 std::string packed(const program_call& call) {
   std::string all;
   const auto add = [&](const std::string& s) { all.append(s).push_back('\0'); };

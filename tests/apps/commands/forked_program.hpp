@@ -1,6 +1,6 @@
 #pragma once
-// Commands of the program in processes that are forked from one in which LibTorch is loaded: loading it is most of what a
-// short command takes.
+// Commands of the program in processes that are forked from one in which LibTorch is loaded: loading it is most of what
+// a short command takes.
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,8 @@ struct program_call {
   int threads = -1;  ///< how many its first thread can start; -1: not limited
 };
 
-/// Exit status of `hydra <arguments>` with the environment of the caller; 1000 + the signal that killed it. On any thread.
+/// Exit status of `hydra <arguments>` with the environment of the caller; 1000 + the signal that killed it. On any
+/// thread.
 int run_forked(const program_call& call);
 
 }  // namespace hydra::apps

@@ -56,7 +56,8 @@ void write_padded_gpt2(const temporary_folder& folder) {
   test::write_checkpoint(folder.path() / "padded", config, tensors);
 }
 
-/// "adapter": one of the checkpoint "small" of 8 tokens, whose embedding was resized to 400 rows and is that of "padded".
+/// "adapter": one of the checkpoint "small" of 8 tokens, whose embedding was resized to 400 rows and is that of
+/// "padded".
 void write_padded_adapter(const temporary_folder& folder) {
   test::write_checkpoint(folder.path() / "small", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
   std::filesystem::create_directory(folder.path() / "adapter");
@@ -315,7 +316,8 @@ TEST_CASE("a text is written of the tokenizer's tokens, even if the model's voca
   CHECK(text.out == "a\xff\n");
 }
 
-TEST_CASE("an adapter with padded rows writes, with a tokenizer of fewer tokens and without one, and its notes are told") {
+TEST_CASE(
+    "an adapter with padded rows writes, with a tokenizer of fewer tokens and without one, and its notes are told") {
   const temporary_folder folder;
   write_padded_gpt2(folder);
   write_padded_adapter(folder);
@@ -326,7 +328,8 @@ TEST_CASE("an adapter with padded rows writes, with a tokenizer of fewer tokens 
     CHECK(o.status == 0);
     CHECK(o.out != "");
     CHECK(o.out == run_hydra(folder, "generate padded" + arguments).out);
-    CHECK_THAT(o.err, Contains("note: ") && Contains("unheard_of = 1") && Contains("\"nowhere\" matches no adapted module"));
+    CHECK_THAT(o.err,
+               Contains("note: ") && Contains("unheard_of = 1") && Contains("\"nowhere\" matches no adapted module"));
   }
 }
 
@@ -355,14 +358,16 @@ TEST_CASE("generate notes what generation_config.json says that it does not do, 
   const outcome o = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
   CHECK(o.status == 0);
   const std::string unused = "note: m/generation_config.json: Hydra does not use ";
-  CHECK(o.err == unused + "do_sample = false, temperature = 0.6: --temperature, --top-k and --top-p say how tokens are " +
-                     "chosen\n" + unused + "forced_bos_token_id = 0\n" + unused + "repetition_penalty = 1.05\n" + unused +
-                     "suppress_tokens = [5]\n" + unused + "unheard_of = \"x\"\n");
+  CHECK(o.err == unused +
+                     "do_sample = false, temperature = 0.6: --temperature, --top-k and --top-p say how tokens are " +
+                     "chosen\n" + unused + "forced_bos_token_id = 0\n" + unused + "repetition_penalty = 1.05\n" +
+                     unused + "suppress_tokens = [5]\n" + unused + "unheard_of = \"x\"\n");
   CHECK_THAT(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 1").err,
              !Contains("do_sample") && !Contains("temperature") && Contains("repetition_penalty"));
   folder.write("m/generation_config.json", R"({"temperature": 0.6, "top_k": 20, "top_p": 0.9})");
   CHECK(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 0").err.empty());
-  CHECK_THAT(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 1").err, Contains("top_k = 20, top_p"));
+  CHECK_THAT(run_hydra(folder, "generate m --prompt-ids 1 --tokens 1 --temperature 1").err,
+             Contains("top_k = 20, top_p"));
   folder.write("m/generation_config.json", R"({"eos_token_id": "<|endoftext|>"})");
   const outcome wrong = run_hydra(folder, "generate m --prompt-ids 1 --tokens 1");
   CHECK(wrong.status == 2);

@@ -43,13 +43,14 @@ outcome run_hydra_with_threads(const temporary_folder& folder, const std::string
 outcome start_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before) {
   const temporary_folder streams;
   const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
-  const std::string line =
-      "cd '" + folder.path().string() + "' && " + before + "'" HYDRA_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+  const std::string line = "cd '" + folder.path().string() + "' && " + before + "'" HYDRA_PROGRAM "' " + arguments +
+                           " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, streams.read("out"), streams.read("err")};
 }
 
-outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments, const std::string& streams) {
+outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments,
+                               const std::string& streams) {
   return start_hydra(folder, arguments + " " + streams + "; }", "{ ");
 }
 

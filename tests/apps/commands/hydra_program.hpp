@@ -13,8 +13,8 @@ struct outcome {
   std::string err;  ///< stderr
 };
 
-/// `hydra <arguments>` with `folder` as working directory, in a process in which LibTorch is already loaded. Arguments are
-/// split as by the shell: no pipes, redirections or braces, and patterns must be quoted.
+/// `hydra <arguments>` with `folder` as working directory, in a process in which LibTorch is already loaded. Arguments
+/// are split as by the shell: no pipes, redirections or braces, and patterns must be quoted.
 outcome run_hydra(const temporary_folder& folder, const std::string& arguments);
 
 /// The same where the main thread can start only so many threads.
@@ -24,7 +24,8 @@ outcome run_hydra_with_threads(const temporary_folder& folder, const std::string
 outcome start_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before = "");
 
 /// The built program with streams of its own: ">/dev/full", "<&-"; the others come back.
-outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments, const std::string& streams);
+outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments,
+                               const std::string& streams);
 
 /// No file may become larger than so many blocks of 512 bytes: what a full disk does to a program, too.
 std::string with_small_files(int blocks);

@@ -14,11 +14,12 @@ using test::in_child;
 
 namespace {
 
-const std::string first = "interrupted: stopping, a training run saves its state first; interrupt again to stop at once\n";
+const std::string first =
+    "interrupted: stopping, a training run saves its state first; interrupt again to stop at once\n";
 const std::string second = "interrupted again: stopped at once\n";
 
-/// Sends each signal once the one before has been noticed, the second until it ends the process: at first it may belong to
-/// the interrupt before. Ends with 7 if nothing ends it before.
+/// Sends each signal once the one before has been noticed, the second until it ends the process: at first it may belong
+/// to the interrupt before. Ends with 7 if nothing ends it before.
 int send(const std::vector<int>& signals) {
   const blocked_signals blocked;
   std::promise<void> noticed;

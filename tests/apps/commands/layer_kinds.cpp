@@ -26,7 +26,8 @@ TEST_CASE("kinds of layers have those options that tell layers of a name apart, 
         short_names{"llama block window=4", "llama block window=0"});
   CHECK(of_signatures({"block width=8 scaling=none 1 4", "block width=8 scaling=linear 8 4"}) ==
         short_names{"block scaling=none 1 4", "block scaling=linear 8 4"});
-  CHECK(of_signatures({"block scaling=linear 8 4 factors= 1 act=silu", "block scaling=linear 8 4 factors=2,3 1 act=silu"}) ==
+  CHECK(of_signatures(
+            {"block scaling=linear 8 4 factors= 1 act=silu", "block scaling=linear 8 4 factors=2,3 1 act=silu"}) ==
         short_names{"block factors= 1", "block factors=2,3 1"});
   CHECK(of_signatures({"block width=8 frozen nf4", "block width=8 lora rank=2 frozen nf4", "exported 12ab"}) ==
         short_names{"block", "block lora rank=2", "exported 12ab"});

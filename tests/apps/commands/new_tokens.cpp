@@ -1,4 +1,5 @@
-// Tokens that a checkpoint lacks: in its tokenizer, its embedding and its head, in what is trained and in what is exported.
+// Tokens that a checkpoint lacks: in its tokenizer, its embedding and its head, in what is trained and in what is
+// exported.
 
 #include "models/weights/hub_tensors.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
@@ -132,8 +133,9 @@ TEST_CASE("an adapter of a grown model has the rows of the embedding and the hea
   write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");
   CHECK(evaluated_loss(folder, "w.toml") == trained);
   write_text(folder, "from = \"base\"", "adapter = { from = \"lora\" }\n", "<|im_end|>");
-  CHECK_THAT(run_hydra(folder, "evaluate w.toml").err,
-             Contains("vocabulary is 257") && Contains("token ids up to 258 (\"<|im_end|>\")") && Contains("tokens = ["));
+  CHECK_THAT(run_hydra(folder, "evaluate w.toml").err, Contains("vocabulary is 257") &&
+                                                           Contains("token ids up to 258 (\"<|im_end|>\")") &&
+                                                           Contains("tokens = ["));
   const outcome o = run_hydra(folder, "evaluate w.toml --set data.d.tokenizer=bytes");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("is [259, 4]; the model has [257, 4]") && Contains("tokens = ["));
@@ -143,14 +145,16 @@ TEST_CASE("an adapter that does not train the rows of new tokens says so, and ha
   const temporary_folder folder;
   write_small_base(folder);
   write_talks(folder, grown_base, "adapter = { rank = 2 }\n");
-  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
-             Contains("the rows of new tokens in transformer.wte.weight are not trained: also_train = [\"wte\", \"lm_head\"] "
-                      "trains them"));
+  CHECK_THAT(
+      run_hydra(folder, "plan w.toml").out,
+      Contains("the rows of new tokens in transformer.wte.weight are not trained: also_train = [\"wte\", \"lm_head\"] "
+               "trains them"));
   train_and_export(folder, "run", "lora");
   CHECK(stored_shape(folder, "lora", "wte.weight") == tensor_shape{259, 4});
   write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\"] }\n");
-  CHECK_THAT(run_hydra(folder, "plan w.toml").out,
-             Contains("the rows of new tokens in lm_head.weight are not trained: also_train = [\"wte\", \"lm_head\"] trains"));
+  CHECK_THAT(
+      run_hydra(folder, "plan w.toml").out,
+      Contains("the rows of new tokens in lm_head.weight are not trained: also_train = [\"wte\", \"lm_head\"] trains"));
   write_talks(folder, grown_base, "adapter = { rank = 2, also_train = [\"wte\", \"lm_head\"] }\n");
   CHECK_THAT(run_hydra(folder, "plan w.toml").out, !Contains("rows of new tokens"));
   write_talks(folder, grown_base, "adapter = { from = \"lora\" }\n");

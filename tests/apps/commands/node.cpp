@@ -129,7 +129,8 @@ TEST_CASE("a node that is started before its run waits for it") {
   folder.write("w.toml", example);
   const std::string join = "--join \"" + (folder.path() / "a run").string() + "\": ";
   heard_program node{elsewhere, {"node", "--join", (folder.path() / "a run").string()}};
-  CHECK_THAT(node.after(join), Contains("there is no such folder yet: hydra train --listen makes it; trying again for"));
+  CHECK_THAT(node.after(join),
+             Contains("there is no such folder yet: hydra train --listen makes it; trying again for"));
   heard_program run{folder, coordinating};
   const int status = node.end();
   if (status != 0) run_hydra(folder, "control 'a run' quit");
@@ -156,13 +157,15 @@ TEST_CASE("a node waits for a run whose folder vanishes for a moment, also where
 TEST_CASE("an address that is written like a path or with a scheme is refused at once, with how to write it") {
   const temporary_folder folder;
   for (const char* const to : {"tcp://host:7878", "host:7878/", "host:7878/run"})
-    CHECK_THAT(node_refusal(folder, "--join " + std::string{to}), Contains(to) && Contains("is not an address: HOST:PORT"));
+    CHECK_THAT(node_refusal(folder, "--join " + std::string{to}),
+               Contains(to) && Contains("is not an address: HOST:PORT"));
   REQUIRE(::setenv("HYDRA_COORDINATOR", "tcp://host:7878", 1) == 0);
   CHECK_THAT(node_refusal(folder, ""), Contains("\"tcp://host:7878\" is not an address: HOST:PORT"));
   ::unsetenv("HYDRA_COORDINATOR");
 }
 
-TEST_CASE("a node waits no longer than its patience for a run, and not at all for a damaged one, or for what is not a run") {
+TEST_CASE(
+    "a node waits no longer than its patience for a run, and not at all for a damaged one, or for what is not a run") {
   const temporary_folder folder;
   const outcome none = run_hydra(folder, "node --join ./there --patience 0s");
   CHECK(none.status == 130);

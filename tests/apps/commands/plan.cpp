@@ -49,9 +49,10 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   CHECK_THAT(plan(folder, bent("memory", two)).out, !Contains("steps in parallel"));
   std::string both = halves;
   both.replace(both.find("memory"), 6, two);
-  CHECK_THAT(plan(folder, both).out, Contains("steps in parallel") && Contains("as it is") && Contains("other results") &&
-                                         Contains("same results") && Contains(" KiB"));
-  CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out, Contains("micro-batches 2 in 1 replica and 2 waves of each"));
+  CHECK_THAT(plan(folder, both).out, Contains("steps in parallel") && Contains("as it is") &&
+                                         Contains("other results") && Contains("same results") && Contains(" KiB"));
+  CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out,
+             Contains("micro-batches 2 in 1 replica and 2 waves of each"));
   const auto simulated = run_hydra(folder, "simulate w.toml --policies fifo --json");
   CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 3);
   const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];

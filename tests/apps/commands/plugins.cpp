@@ -63,7 +63,8 @@ TEST_CASE("a policy that throws, blocks, answers nonsense or nothing is replaced
   }
 }
 
-TEST_CASE("a simulated policy that throws, blocks, answers nonsense or nothing is reported with its reason by both drivers") {
+TEST_CASE(
+    "a simulated policy that throws, blocks, answers nonsense or nothing is reported with its reason by both drivers") {
   const temporary_folder folder;
   const std::string generated = "--generate equal:models=3,devices=2,length=0.05 --policies ";
   for (const auto& [name, why] : bad_policies())
@@ -82,7 +83,8 @@ TEST_CASE("a good plug-in is simulated by both drivers, by its file and by its n
   const temporary_folder folder;
   for (const std::string driver : {"actors", "loop"}) {
     const outcome o = run_hydra(folder, "simulate --generate equal:models=3,devices=2,length=0.05 --plugin " +
-                                            plugin("shortest_first") + " --policies 'shortest-first(bonus=5),srtf' --json --driver " + driver);
+                                            plugin("shortest_first") +
+                                            " --policies 'shortest-first(bonus=5),srtf' --json --driver " + driver);
     INFO(o.err);
     REQUIRE(o.status == 0);
     const auto j = nlohmann::json::parse(o.out);
@@ -100,7 +102,8 @@ TEST_CASE("a study and a simulated workload report replaced policies, too") {
   REQUIRE(study.status == 0);
   const std::string reason = "policy throwing was replaced by sharded-lrtf: it fails";
   CHECK_THAT(study.out, Contains(reason));
-  for (const char* file : {"study.csv", "study.json", "study.html"}) CHECK_THAT(folder.read(std::filesystem::path{"there"} / file), Contains(reason));
+  for (const char* file : {"study.csv", "study.json", "study.html"})
+    CHECK_THAT(folder.read(std::filesystem::path{"there"} / file), Contains(reason));
   folder.write("w.toml", example);
   CHECK_THAT(run_hydra(folder, "simulate w.toml --policies " + plugin("throwing")).out, Contains(reason));
 }
@@ -115,11 +118,13 @@ TEST_CASE("a run is simulated again with the policy it was started with, its opt
              Contains("\nshortest-first ") && Contains("with shortest-first; simulated, "));
   const outcome foreign = run_hydra(folder, "simulate good");
   CHECK(foreign.status == 2);
-  CHECK_THAT(foreign.err, Contains("the folder names \"" + plugin("shortest_first") + "\"") && Contains("--plugin FILE"));
+  CHECK_THAT(foreign.err,
+             Contains("the folder names \"" + plugin("shortest_first") + "\"") && Contains("--plugin FILE"));
   CHECK(run_hydra(folder, "evaluate good").status == 0);
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output bad --policy " + plugin("throwing")).status == 0);
   const outcome o = run_hydra(folder, "simulate bad --plugin " + plugin("throwing"));
-  CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("during the run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
+  CHECK_THAT(o.out, Contains("\nthrowing ") &&
+                        Contains("during the run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
 }
 
 TEST_CASE("who wants to simulate a policy that is an actor is told so, and not to give its plug-in") {
@@ -129,15 +134,18 @@ TEST_CASE("who wants to simulate a policy that is an actor is told so, and not t
   const std::string given = " --plugin " + plugin("thoughtful");
   const outcome o = run_hydra(folder, "simulate there" + given);
   CHECK(o.status == 2);
-  CHECK_THAT(o.err, Contains("thoughtful is an actor, which runs in real time: it cannot be simulated; give other policies by "
-                             "--policies") && !Contains("--plugin"));
+  CHECK_THAT(o.err,
+             Contains("thoughtful is an actor, which runs in real time: it cannot be simulated; give other policies by "
+                      "--policies") &&
+                 !Contains("--plugin"));
   CHECK(run_hydra(folder, "simulate there --policies fifo" + given).status == 0);
 }
 
 TEST_CASE("a plug-in that cannot be used ends with status 2 before anything was made") {
   const temporary_folder folder;
   folder.write("w.toml", example);
-  for (const std::string name : {"wrong_abi", "no_entry_point", "null_table", "unresolved", "unknown_kind", "only_a_layer", "none"}) {
+  for (const std::string name :
+       {"wrong_abi", "no_entry_point", "null_table", "unresolved", "unknown_kind", "only_a_layer", "none"}) {
     INFO(name);
     const outcome o = run_hydra(folder, "train w.toml --quiet --policy " + plugin(name));
     CHECK(o.status == 2);
@@ -149,10 +157,12 @@ TEST_CASE("a plug-in that cannot be used ends with status 2 before anything was 
 
 TEST_CASE("hydra policies lists what plug-ins offer, with their options") {
   const temporary_folder folder;
-  const outcome o = run_hydra(folder, "policies --plugin " + plugin("shortest_first") + " --plugin " + plugin("two_policies"));
+  const outcome o =
+      run_hydra(folder, "policies --plugin " + plugin("shortest_first") + " --plugin " + plugin("two_policies"));
   REQUIRE(o.status == 0);
-  CHECK_THAT(o.out, Contains("shortest-first") && Contains("small models finish early") && Contains("(shortest_first.so)") &&
-                        Contains("bonus = 0 (0 to 3600)") && Contains("last-candidate") && Contains("fifo"));
+  CHECK_THAT(o.out, Contains("shortest-first") && Contains("small models finish early") &&
+                        Contains("(shortest_first.so)") && Contains("bonus = 0 (0 to 3600)") &&
+                        Contains("last-candidate") && Contains("fifo"));
   CHECK(run_hydra(folder, "policies --plugin " + plugin("wrong_abi")).status == 2);
 }
 

@@ -68,7 +68,8 @@ TEST_CASE("an unknown command that is near to none is refused with those that th
 
 TEST_CASE("numbers that an option cannot hold are refused with its name, not taken for others") {
   const temporary_folder folder;
-  for (const std::string option : {"generate r --samples", "generate r --seed", "export r m f --step", "simulate i --seed"})
+  for (const std::string option :
+       {"generate r --samples", "generate r --seed", "export r m f --step", "simulate i --seed"})
     for (const char* number : {"-1", "18446744073709551616", "1e1", "0x3", "3k", "''"}) {
       const outcome o = run_hydra(folder, option + " " + number);
       INFO(option << " " << number << " -> " << o.err);
@@ -82,7 +83,8 @@ TEST_CASE("numbers that an option cannot hold are refused with its name, not tak
 }
 
 TEST_CASE("digits after a zero are decimal") {
-  CHECK_THAT(run_hydra(temporary_folder{}, "generate r --prompt-ids 1 --tokens -010").err, Contains("--tokens is -10;"));
+  CHECK_THAT(run_hydra(temporary_folder{}, "generate r --prompt-ids 1 --tokens -010").err,
+             Contains("--tokens is -10;"));
 }
 
 TEST_CASE("a wrong command line is refused") {

@@ -131,7 +131,8 @@ TEST_CASE("a run before its first step, which has no metrics yet, is shown with 
   const outcome o = run_hydra(folder, "report run --html page.html");
   INFO(o.err);
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("ended without a report (killed?); no step is reported yet"));
+  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") &&
+                        Contains("ended without a report (killed?); no step is reported yet"));
   CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is reported yet"));
 }
 

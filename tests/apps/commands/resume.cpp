@@ -79,7 +79,8 @@ TEST_CASE("a run that was killed before its first checkpoint starts afresh in it
   CHECK(check_resume(w) == "");
 }
 
-TEST_CASE("a run that was killed after a model had been stopped, and while files were written, is resumed without both") {
+TEST_CASE(
+    "a run that was killed after a model had been stopped, and while files were written, is resumed without both") {
   const temporary_folder folder;
   const std::string endless = bent("steps = 3", "steps = 1000000");
   fs::create_directories(folder.path() / "runs/w");
@@ -156,7 +157,8 @@ TEST_CASE("a recorded workload that is none is refused by name") {
   folder.write("runs/w/workload.toml", "seed = \n");
   CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("runs/w/workload.toml:1: not valid TOML"));
   folder.write("runs/w/workload.toml", "[tool]\nname = \"poetry\"\n");
-  CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("w.toml: run.output: \"runs/w\" is not a run folder"));
+  CHECK_THAT(refused(folder, resume(folder, example)),
+             StartsWith("w.toml: run.output: \"runs/w\" is not a run folder"));
 }
 
 TEST_CASE("two runs do not share a folder") {
@@ -200,8 +202,9 @@ TEST_CASE("devices of another arithmetic are refused: bits may differ") {
   const auto on = [&](const std::string& changes, const std::string& text = example) {
     return refused(folder, resume(folder, text, changes));
   };
-  CHECK_THAT(on("--set device.threads=2"),
-             StartsWith("w.toml:4: device: the run was trained on cpu (now cpu with threads = 2); other arithmetic may"));
+  CHECK_THAT(
+      on("--set device.threads=2"),
+      StartsWith("w.toml:4: device: the run was trained on cpu (now cpu with threads = 2); other arithmetic may"));
   CHECK_THAT(on("--set device.precision=bf16"), Contains("cpu (now cpu with precision = \"bf16\")"));
   CHECK_THAT(on("--set device.precision=bf16 --set device.gradients=bf16"),
              Contains("cpu (now cpu with precision = \"bf16\", gradients = \"bf16\")"));
@@ -212,7 +215,9 @@ TEST_CASE("devices of another arithmetic are refused: bits may differ") {
   CHECK_THAT(on("", beside), Contains("cpu (now cpu and cuda)"));
 }
 
-TEST_CASE("the default of what decides bits may be written out when a run is resumed, and devices may be others of the kind") {
+TEST_CASE(
+    "the default of what decides bits may be written out when a run is resumed, and devices may be others of the "
+    "kind") {
   const temporary_folder folder;
   leave_run(folder);
   const auto said = check_resume(parse_workload(
@@ -227,7 +232,8 @@ TEST_CASE("nothing of a complete run is done again, and its files stay") {
   REQUIRE(resume(folder, example, "--quiet").status == 0);
   const auto files = [&] {
     std::string all;
-    for (const char* name : {"report.json", "trace.json", "plan.json", "workload.toml"}) all += folder.read(std::string{"runs/w/"} + name);
+    for (const char* name : {"report.json", "trace.json", "plan.json", "workload.toml"})
+      all += folder.read(std::string{"runs/w/"} + name);
     return all;
   };
   const std::string before = files();
@@ -269,7 +275,8 @@ TEST_CASE("a run that was killed before its report was written is reported when 
 
 TEST_CASE("the report is written after the other files: it names those that could not be written") {
   const temporary_folder folder;
-  for (const char* file : {"plan.json", "trace.json"}) fs::create_directories(folder.path() / "runs/w" / file / "in the way");
+  for (const char* file : {"plan.json", "trace.json"})
+    fs::create_directories(folder.path() / "runs/w" / file / "in the way");
   folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
   CHECK(resume(folder, example, "--quiet").status == 1);
   CHECK_THAT(folder.read("runs/w/report.json"), Contains("plan.json") && Contains("trace.json"));

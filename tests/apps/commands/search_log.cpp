@@ -54,8 +54,8 @@ TEST_CASE("a damaged line of search.jsonl is bad input: it is named, with what c
   run.folder.write(search_file, damaged);
   const fault why = run.resume();
   CHECK(why.code == fault_code::bad_input);
-  CHECK_THAT(why.text, Contains("search.jsonl: line 2 is not a decision of a search: ") && !Contains("json.exception") &&
-                           Contains("remove that line and all below it"));
+  CHECK_THAT(why.text, Contains("search.jsonl: line 2 is not a decision of a search: ") &&
+                           !Contains("json.exception") && Contains("remove that line and all below it"));
   CHECK(run.folder.read(search_file) == damaged);
 }
 

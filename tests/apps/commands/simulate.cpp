@@ -151,7 +151,8 @@ TEST_CASE("a run is simulated with the times that it has recorded, and compared 
 
 TEST_CASE("a run is simulated with the memory that its blocks could use of a device, which is not all of its budget") {
   const temporary_folder folder;
-  folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 1, 2, 3]") + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  folder.write("w.toml",
+               bent("steps = 3", "steps = 3\ncuts = [0, 1, 2, 3]") + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
   const int loads = simulated(folder, "runs/w --policies fifo")["rows"][0]["loads"];
   json report = json::parse(folder.read("runs/w/report.json"));
@@ -197,8 +198,9 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, "--generate hetero:rho=1,rho=2", "--generate: rho: is given twice");
   check_no_simulation(folder, "--generate hetero:devices=3,speeds=4x1", "--generate: devices: 3 is given");
   check_no_simulation(folder, "--generate equal --policies fifo,lla,fifo", "policies: \"fifo\" is given twice");
-  check_no_simulation(folder, "--generate equal --policies 'band-hold(critical_units=1,critical_units=2)'",
-                      "policies: \"band-hold(critical_units=1,critical_units=2)\" gives the option critical_units twice");
+  check_no_simulation(
+      folder, "--generate equal --policies 'band-hold(critical_units=1,critical_units=2)'",
+      "policies: \"band-hold(critical_units=1,critical_units=2)\" gives the option critical_units twice");
   check_no_simulation(folder, "--generate hetero:speeds=4y1", "--generate: speeds: \"4y1\"");
   check_no_simulation(folder, "--generate hetero:devices=2,failures=2",
                       "--generate: hetero:devices=2,failures=2: failures: 2");

@@ -52,7 +52,8 @@ TEST_CASE("more threads than the system can have are refused with the number, be
   folder.write("w.toml", bent("memory = \"24MiB\"", "memory = \"24MiB\"\nthreads = 1024"));
   const outcome o = run_hydra_with_threads(folder, "train w.toml --quiet", 500);
   CHECK(o.status == 2);
-  CHECK_THAT(o.err, Catch::StartsWith("cpu:0 (threads = 1024) needs 1026 threads beside the ") && Contains("ulimit -u"));
+  CHECK_THAT(o.err,
+             Catch::StartsWith("cpu:0 (threads = 1024) needs 1026 threads beside the ") && Contains("ulimit -u"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 

@@ -66,9 +66,10 @@ TEST_CASE("a trace that is cut short is refused by name") {
 }
 
 TEST_CASE("of a trace only its events are read, what is beside or among them is dropped at once") {
-  const std::string event = R"({"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "args": {"detail": "a", "more": [1]}})";
-  std::istringstream in{R"({"otherData": {"dropped_spans": 7, "list": [)" + event + R"(]}, "traceEvents": [1, [)" + event + "], " +
-                        event + R"(], "beside": {"a": )" + event + R"(}, "list": [)" + event + "]}"};
+  const std::string event =
+      R"({"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "args": {"detail": "a", "more": [1]}})";
+  std::istringstream in{R"({"otherData": {"dropped_spans": 7, "list": [)" + event + R"(]}, "traceEvents": [1, [)" +
+                        event + "], " + event + R"(], "beside": {"a": )" + event + R"(}, "list": [)" + event + "]}"};
   std::vector<nlohmann::json> events;
   CHECK(each_trace_event(in, "trace.json", [&](const nlohmann::json& e) { events.push_back(e); }) == 7);
   REQUIRE(events.size() == 1);

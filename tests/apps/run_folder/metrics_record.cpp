@@ -18,7 +18,8 @@ using Catch::Contains;
 
 namespace {
 
-const std::string plan = "[run]\nname = \"r\"\n[[model]]\nname = \"late\"\nchain = { family = \"mlp\" }\n[[model]]\nname = \"a\"\n";
+const std::string plan =
+    "[run]\nname = \"r\"\n[[model]]\nname = \"late\"\nchain = { family = \"mlp\" }\n[[model]]\nname = \"a\"\n";
 
 const std::string reported = R"({"time": 100, "model": "a", "step": 1, "steps": 9, "loss": 3, "tokens": 10}
 {"time": 101, "model": "a", "step": 2, "steps": 9, "loss": 2, "tokens": 20, "tokens_per_s": 5}
@@ -59,7 +60,8 @@ TEST_CASE("of a line that no run writes, so long it is, not all is held") {
 }
 
 TEST_CASE("a step that is reported again removes what followed it") {
-  const recorded_run r = parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110, true);
+  const recorded_run r =
+      parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110, true);
   REQUIRE(r.summary.models.size() == 1);
   CHECK(r.summary.models[0].loss == std::vector<float>{3, 2});
   CHECK(r.summary.models[0].validation.empty());
@@ -68,19 +70,22 @@ TEST_CASE("a step that is reported again removes what followed it") {
 TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier one's nor that there are steps") {
   const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
   CHECK(parsed_metrics(reported + "\n" + added, plan, 110, true).unfinished == "under way; last line 7 s ago");
-  CHECK(parsed_metrics(added, plan, 110, false).unfinished == "ended without a report (killed?); its last line has no time");
+  CHECK(parsed_metrics(added, plan, 110, false).unfinished ==
+        "ended without a report (killed?); its last line has no time");
   CHECK(parsed_metrics("", plan, 110, true).unfinished == "under way; no step is reported yet");
 }
 
 TEST_CASE("a step far behind all others is not a step of the run, whose list of losses would take the memory") {
-  const recorded_run r = parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 900000000, \"loss\": 2}\n", plan, 110, true);
+  const recorded_run r =
+      parsed_metrics(reported + "\n{\"model\": \"a\", \"step\": 900000000, \"loss\": 2}\n", plan, 110, true);
   CHECK(r.summary.models[1].loss.size() == 3);
 }
 
 TEST_CASE("a run that has not ended has a page with its curves") {
   const std::string page = to_page(parsed_metrics(reported, plan, 110, true), {});
   CHECK(xml_fault(page) == "");
-  CHECK_THAT(page, Contains("under way; last line 7 s ago") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
+  CHECK_THAT(page, Contains("under way; last line 7 s ago") && Contains("loss curves") && Contains("not ended") &&
+                       !Contains("makespan"));
 }
 
 TEST_CASE("metrics take precedence if they have later steps than the report") {

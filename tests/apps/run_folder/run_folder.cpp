@@ -61,7 +61,8 @@ TEST_CASE("an output in a folder that may not be written to is refused") {
                   fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   const test::ordinary_user somebody;
   CHECK_THAT(refusal(folder.path() / "new"),
-             StartsWith("--output: run.output: ") && (Catch::EndsWith("is not writable") || Catch::EndsWith("Permission denied")));
+             StartsWith("--output: run.output: ") &&
+                 (Catch::EndsWith("is not writable") || Catch::EndsWith("Permission denied")));
 }
 
 }  // namespace hydra::apps

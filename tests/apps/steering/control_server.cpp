@@ -34,8 +34,8 @@ const std::string ask_clone = R"({"command": "clone", "model": "gpt-a", "changes
 
 bool tells_status(const std::string& line) { return json::parse(line).contains("models"); }
 
-/// Waits until the server has noticed what other clients did before, closing included. Returns the number of descriptors
-/// then, two of which belong to this client.
+/// Waits until the server has noticed what other clients did before, closing included. Returns the number of
+/// descriptors then, two of which belong to this client.
 std::ptrdiff_t settle(const std::filesystem::path& folder) {
   socket_client client{folder};
   for (int i = 0; i < 2; ++i) CHECK(tells_status(client.ask(ask_status)));

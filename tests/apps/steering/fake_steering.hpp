@@ -20,7 +20,8 @@ struct fake_model {
   double loss = 0;  ///< 0: none yet
 };
 
-/// Host memory: 100 MiB for each model that trains, of 250 MiB; of those that wait, the first trains as soon as it fits.
+/// Host memory: 100 MiB for each model that trains, of 250 MiB; of those that wait, the first trains as soon as it
+/// fits.
 class fake_steering : public steering {
  public:
   explicit fake_steering(std::vector<fake_model> models = {{"gpt-a"}, {"gpt-b"}});

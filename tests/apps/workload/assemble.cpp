@@ -101,7 +101,8 @@ TEST_CASE("a schedule that the model's steps or epochs cannot hold is refused wh
              StartsWith("w.toml:17: model.gpt.schedule: warmup is 4, but the model is trained for 3 steps"));
   CHECK(of("epochs = 1", "warmup = 4") == "");
   CHECK_THAT(of("epochs = 1", "warmup = 900000000"), StartsWith("w.toml:17: model.gpt.schedule: warmup is 900000000"));
-  CHECK_THAT(of("steps = 3", "kind = \"wsd\", warmup = 3"), StartsWith("w.toml:17: model.gpt.schedule: a warm-up of 3"));
+  CHECK_THAT(of("steps = 3", "kind = \"wsd\", warmup = 3"),
+             StartsWith("w.toml:17: model.gpt.schedule: a warm-up of 3"));
   CHECK_THAT(of("steps = 3", "kind = \"cosine-restarts\", cycles = 4"),
              StartsWith("w.toml:17: model.gpt.schedule: cycles is 4"));
 }
@@ -167,7 +168,8 @@ TEST_CASE("a vocabulary too small for the data is refused where the chain is des
 }
 
 TEST_CASE("a family that cannot be used with its devices' precision is refused where the chain is described") {
-  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ family = \"resnet\" }");
+  std::string text =
+      bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ family = \"resnet\" }");
   const std::string kind = "kind = \"synthetic-language\"";
   text.replace(text.find(kind), kind.size(), "kind = \"synthetic-classes\"\nshape = [3, 32, 32]");
   CHECK(assembly_refusal(text) == "");
@@ -200,7 +202,8 @@ TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
 TEST_CASE("what asks for more memory than the host has is refused where it is written") {
   const place where{std::make_shared<std::string>("w.toml"), 8};
   const auto open = []() -> int { throw std::bad_alloc{}; };
-  CHECK_THROWS_WITH(located(where, "data.d", open), StartsWith("w.toml:8: data.d: this needs more memory than the host has"));
+  CHECK_THROWS_WITH(located(where, "data.d", open),
+                    StartsWith("w.toml:8: data.d: this needs more memory than the host has"));
   try {
     located(where, "data.d", open);
   } catch (const fault_error& e) {

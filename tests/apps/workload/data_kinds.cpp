@@ -84,7 +84,8 @@ TEST_CASE("a tokenizer that is neither bytes nor files is refused") {
     CHECK_THAT(with(wrong), StartsWith("w.toml:3: data.d.tokenizer: ") && Contains("{ vocab = "));
   CHECK_THAT(with("{ fil = \"DIR/t\" }"), StartsWith("w.toml:3: data.d.tokenizer.fil: unknown key"));
   CHECK_THAT(with("{ file = \"DIR/none\" }"), StartsWith("w.toml:3: data.d.tokenizer.file: no such file"));
-  CHECK_THAT(with("{ vocab = \"DIR\" }"), StartsWith("w.toml:3: data.d.tokenizer.vocab: ") && Contains(": a folder; a file is expected"));
+  CHECK_THAT(with("{ vocab = \"DIR\" }"),
+             StartsWith("w.toml:3: data.d.tokenizer.vocab: ") && Contains(": a folder; a file is expected"));
 }
 
 TEST_CASE("tokens need a vocabulary or a tokenizer") {

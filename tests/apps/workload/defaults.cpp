@@ -129,7 +129,8 @@ void add_data(std::map<std::string, std::string>& all) {
   }
   for (const auto& [kind, rule] : {std::pair{"jsonl", jsonl_files{}.bad_rows}, {"chat", chat_files{}.bad_rows},
                                    {"csv", csv_files{}.bad_rows}})
-    all[fmt::format("data.{}.bad_rows", kind)] = toml(std::string{rule == bad_row_rule::refuse ? "refuse" : "leave-out"});
+    all[fmt::format("data.{}.bad_rows", kind)] =
+        toml(std::string{rule == bad_row_rule::refuse ? "refuse" : "leave-out"});
   all["data.jsonl.text"] = toml(jsonl_files{}.text);
   all["data.jsonl.packing"] = toml(jsonl_files{}.packing);
   all["data.jsonl.validation_share"] = toml(jsonl_files{}.validation_share);

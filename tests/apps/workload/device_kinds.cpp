@@ -47,9 +47,11 @@ TEST_CASE("a cuda device is checked whether its plug-in is there or not") {
   CHECK_THAT(with_cuda("memory = \"160%\""), StartsWith("w.toml:6: device.memory: "));
   CHECK_THAT(with_cuda("pool = \"arenas\""), StartsWith("w.toml:6: device.pool: ") && Contains("mean \"arena\""));
   CHECK_THAT(with_cuda("tf32 = 1"), StartsWith("w.toml:6: device.tf32: 1 ") && Contains("true or false"));
-  CHECK_THAT(with_cuda("link = \"1GiB/s\""),
-             StartsWith("w.toml:6: device.link: unknown key; it belongs to kind \"cpu\"; kind \"cuda\" takes index, memory, ") &&
-                 !Contains("did you mean"));
+  CHECK_THAT(
+      with_cuda("link = \"1GiB/s\""),
+      StartsWith(
+          "w.toml:6: device.link: unknown key; it belongs to kind \"cpu\"; kind \"cuda\" takes index, memory, ") &&
+          !Contains("did you mean"));
   CHECK_THAT(refusal(bent("memory = \"24MiB\"", "memory = 1\ntf32 = true")),
              StartsWith("w.toml:7: device.tf32: unknown key; it belongs to kind \"cuda\""));
 }
@@ -73,8 +75,9 @@ TEST_CASE("the keys of a cuda device are the options of its plug-in") {
 }
 
 TEST_CASE("the options of a plug-in's device are keys of every type") {
-  const auto given = options_in(with_plugin(
-      "kind = \"moody\"\nmemory = \"2MiB\"\nmood = \"fair\"\nhot = true\nfans = 3\ntilt = 1\nbus = \"1MiB/s\"\nnap = \"5ms\""));
+  const auto given =
+      options_in(with_plugin("kind = \"moody\"\nmemory = \"2MiB\"\nmood = \"fair\"\nhot = true\nfans = 3\ntilt = "
+                             "1\nbus = \"1MiB/s\"\nnap = \"5ms\""));
   CHECK(given == option_values{{"memory", 2_MiB},
                                 {"mood", std::string{"fair"}},
                                 {"hot", true},
@@ -88,8 +91,10 @@ TEST_CASE("a plug-in's device is checked as any other, with the line") {
   const auto moody = [](const std::string& lines) { return refusal(with_plugin("kind = \"moody\"\n" + lines)); };
   CHECK(moody("memory = \"1MiB\"") == "");
   CHECK_THAT(moody(""), StartsWith("w.toml:5: device.memory: missing"));
-  CHECK_THAT(moody("memory = \"1MiB\"\nfan = 3"), StartsWith("w.toml:8: device.fan: unknown key") && Contains("\"fans\""));
-  CHECK_THAT(moody("memory = \"1MiB\"\nfans = 1.5"), StartsWith("w.toml:8: device.fans: 1.5 ") && Contains("an integer"));
+  CHECK_THAT(moody("memory = \"1MiB\"\nfan = 3"),
+             StartsWith("w.toml:8: device.fan: unknown key") && Contains("\"fans\""));
+  CHECK_THAT(moody("memory = \"1MiB\"\nfans = 1.5"),
+             StartsWith("w.toml:8: device.fans: 1.5 ") && Contains("an integer"));
   CHECK_THAT(moody("memory = \"1MiB\"\nbus = 3"), StartsWith("w.toml:8: device.bus: 3 ") && Contains("a rate such as"));
   CHECK_THAT(refusal(with_plugin("kind = \"mody\"\nmemory = 1")),
              StartsWith("w.toml:6: device.kind: ") && Contains("mean \"moody\"") && Contains("cuda"));
@@ -103,7 +108,8 @@ TEST_CASE("an option that every device has already is refused") {
 
 TEST_CASE("devices of several precisions are refused at the first that differs") {
   const auto precision_of = [](const std::string& second) {
-    const workload w = parse_workload(bent("memory = \"24MiB\"", "memory = 1\nprecision = \"bf16\"\n[[device]]\n" + second), "w.toml");
+    const workload w =
+        parse_workload(bent("memory = \"24MiB\"", "memory = 1\nprecision = \"bf16\"\n[[device]]\n" + second), "w.toml");
     try {
       return to_string(common_formats(w.devices).numbers);
     } catch (const fault_error& e) {
@@ -112,8 +118,10 @@ TEST_CASE("devices of several precisions are refused at the first that differs")
   };
   CHECK(precision_of("kind = \"cuda\"\nprecision = \"bf16\"") == "bf16");
   CHECK(precision_of("kind = \"cuda\"\nprecision = \"fp32\"") ==
-        "w.toml:10: device.precision: fp32 here, but bf16 at w.toml:4; it decides results, so give all devices of a run the same");
-  CHECK_THAT(precision_of("kind = \"cuda\"\nindex = 0"), StartsWith("w.toml:8: device.precision: fp32 here, but bf16 at w.toml:4"));
+        "w.toml:10: device.precision: fp32 here, but bf16 at w.toml:4; it decides results, so give all devices of a "
+        "run the same");
+  CHECK_THAT(precision_of("kind = \"cuda\"\nindex = 0"),
+             StartsWith("w.toml:8: device.precision: fp32 here, but bf16 at w.toml:4"));
 }
 
 TEST_CASE("gradients in bf16 are refused of devices in fp32, and where devices differ") {
@@ -126,7 +134,8 @@ TEST_CASE("gradients in bf16 are refused of devices in fp32, and where devices d
     }
   };
   CHECK(refused("precision = \"bf16\"\ngradients = \"bf16\"") == "bf16");
-  CHECK_THAT(refused("gradients = \"bf16\""), StartsWith("w.toml:7: device.gradients: ") && Contains("precision = \"bf16\""));
+  CHECK_THAT(refused("gradients = \"bf16\""),
+             StartsWith("w.toml:7: device.gradients: ") && Contains("precision = \"bf16\""));
   CHECK_THAT(refused("precision = \"bf16\"\n[[device]]\nkind = \"cuda\"\nprecision = \"bf16\"\ngradients = \"bf16\""),
              StartsWith("w.toml:11: device.gradients: bf16 here, but fp32 at w.toml:4"));
 }

@@ -23,7 +23,8 @@ policy = "/theirs/libpolicy.so:shortest"
 TEST_CASE("a node puts its own plug-ins in place of each that the workload names") {
   value_table root = parse_toml(two_plugins, "w.toml");
   use_own_plugins(root, {"/own/libpolicy.so", "/own/liblayers.so"});
-  CHECK_THAT(to_toml(root), Contains("/own/libpolicy.so:shortest") && Contains("/own/liblayers.so") && !Contains("theirs"));
+  CHECK_THAT(to_toml(root),
+             Contains("/own/libpolicy.so:shortest") && Contains("/own/liblayers.so") && !Contains("theirs"));
 }
 
 TEST_CASE("a node that lacks one of the plug-ins that the workload names refuses it by its name") {

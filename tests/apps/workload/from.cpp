@@ -56,8 +56,10 @@ TEST_CASE("a chain without a source, or with two, is refused with its line") {
   CHECK_THAT(refusal(bent(example_chain, "{ context = 4 }")),
              StartsWith("w.toml:13: model.chain.family: missing") && Contains("give from in its place"));
   CHECK_THAT(refusal(with_chain(folder, ", layers = 2")), StartsWith("w.toml:13: model.chain.layers: unknown key"));
-  CHECK_THAT(refusal(with_chain(folder, ", head = \"tail\"")), StartsWith("w.toml:13: model.chain.head: unknown value"));
-  CHECK_THAT(refusal(with_chain(folder, ", context = 7")), StartsWith("w.toml:13: model.chain.from: ") && Contains("n_positions"));
+  CHECK_THAT(refusal(with_chain(folder, ", head = \"tail\"")),
+             StartsWith("w.toml:13: model.chain.head: unknown value"));
+  CHECK_THAT(refusal(with_chain(folder, ", context = 7")),
+             StartsWith("w.toml:13: model.chain.from: ") && Contains("n_positions"));
   folder.write("tiny/config.json", R"({"architectures": ["GPT3"]})");
   CHECK_THAT(refusal(with_chain(folder)),
              StartsWith("w.toml:13: model.chain.from: ") && Contains("config.json: architectures: \"GPT3\""));

@@ -90,11 +90,13 @@ TEST_CASE("a node loads the plug-ins that it was started with, and refuses a wor
   const std::string policy = "policy = \"" + theirs + ":last-candidate\"";
   const std::string rule = "[search]\nkind = \"own\"\nrule = \"" + theirs + "\"\n";
   for (const std::string& text : {with(list), with(policy), with(list + "\n" + policy), rule + workload_text})
-    CHECK_THROWS_WITH(session_of(text, {}), Contains("needs \"" + theirs + "\"") && Contains("hydra node --plugin FILE"));
+    CHECK_THROWS_WITH(session_of(text, {}),
+                      Contains("needs \"" + theirs + "\"") && Contains("hydra node --plugin FILE"));
   const std::vector<std::string> own{test::test_plugin("two_policies").string()};
   CHECK(session_of(with(policy), own) != nullptr);
   CHECK(session_of(with(list + "\npolicy = \"last-candidate\""), own) != nullptr);
-  CHECK_THROWS_WITH(session_of(with(policy), {test::test_plugin("shortest_first").string()}), Contains("needs \"" + theirs));
+  CHECK_THROWS_WITH(session_of(with(policy), {test::test_plugin("shortest_first").string()}),
+                    Contains("needs \"" + theirs));
 }
 
 TEST_CASE("the inputs of a workload are the files and folders that it names") {

@@ -76,14 +76,16 @@ TEST_CASE("values of overrides are TOML, bare words stand for themselves") {
 }
 
 TEST_CASE("what a run could not write down as UTF-8 is refused with its option and its key") {
-  CHECK_THAT(set_refusal({"run.name=x\xff"}), StartsWith("--set run.name=x\xff: run.name: ") && Contains("byte 1 is 0xff"));
+  CHECK_THAT(set_refusal({"run.name=x\xff"}),
+             StartsWith("--set run.name=x\xff: run.name: ") && Contains("byte 1 is 0xff"));
   CHECK_THAT(set_refusal({"model.name=\xc3\x28"}), Contains(": model.name: ") && Contains("byte 0 is 0xc3"));
   CHECK_THAT(set_refusal({"data.new\xff={ kind = \"synthetic-language\" }"}), Contains(": data.new\xff: "));
   CHECK(set_refusal({"run.name=gr\xc3\xb6\xc3\x9f" "er"}) == "");
 }
 
 TEST_CASE("a file whose name is not UTF-8 needs another name for its run") {
-  CHECK_THROWS_WITH(parse_workload(example, "w\xff.toml"), StartsWith("w\xff.toml:1: run.name: \"w\\xff\" is not UTF-8"));
+  CHECK_THROWS_WITH(parse_workload(example, "w\xff.toml"),
+                    StartsWith("w\xff.toml:1: run.name: \"w\\xff\" is not UTF-8"));
   CHECK(parse_workload(example, "w\xff.toml", {parse_override("run.name=w")}).options.name == "w");
 }
 

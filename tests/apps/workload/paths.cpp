@@ -10,7 +10,8 @@ namespace hydra::apps {
 
 using Catch::Contains;
 
-TEST_CASE("relative paths of data, tokenizers, checkpoints and plans start at another folder, what is not a path stays") {
+TEST_CASE(
+    "relative paths of data, tokenizers, checkpoints and plans start at another folder, what is not a path stays") {
   value_table root = parse_toml(R"([run]
 name = "w"
 output = "runs/w"
@@ -39,10 +40,12 @@ chain = { family = "gpt2", layers = 2 }
 )", "w.toml");
   resolve_paths(root, workload_rules(), "/base/x");
   const std::string text = to_toml(root);
-  for (const char* path : {"/base/x/t.txt", "\"/v.txt", "/base/x/v.json", "/base/x/m.txt", "/base/x/b.txt", "/base/x/one", "/base/two",
-                           "/base/x/gpt2", "/base/x/plan.json", "\"greedy\"", "\"bytes\"", "\"runs/w\""})
+  for (const char* path :
+       {"/base/x/t.txt", "\"/v.txt", "/base/x/v.json", "/base/x/m.txt", "/base/x/b.txt", "/base/x/one", "/base/two",
+        "/base/x/gpt2", "/base/x/plan.json", "\"greedy\"", "\"bytes\"", "\"runs/w\""})
     CHECK_THAT(text, Contains(path));
-  CHECK_THAT(text, !Contains("x/greedy") && !Contains("x/bytes") && !Contains("x/runs") && Contains("family = \"gpt2\""));
+  CHECK_THAT(text,
+             !Contains("x/greedy") && !Contains("x/bytes") && !Contains("x/runs") && Contains("family = \"gpt2\""));
 }
 
 }  // namespace hydra::apps

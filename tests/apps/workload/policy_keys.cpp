@@ -54,7 +54,8 @@ TEST_CASE("an error of a policy or a plug-in is reported with its place") {
              StartsWith("w.toml:3: run.policy.units: the text \"3\" is given, expected a number"));
   CHECK_THAT(refusal(run_with("policy = { name = \"fifo\", units = 3 }")),
              StartsWith("w.toml:3: run.policy: ") && Contains("there is no option \"units\""));
-  CHECK_THAT(refusal(run_with("plugins = \"x.so\"")), StartsWith("w.toml:3: run.plugins: ") && Contains("a list of texts"));
+  CHECK_THAT(refusal(run_with("plugins = \"x.so\"")),
+             StartsWith("w.toml:3: run.plugins: ") && Contains("a list of texts"));
   CHECK_THAT(refusal(run_with("plugins = [{ name = \"y.so\" }]")),
              StartsWith("w.toml:3: run.plugins: element 1 of the list: a table is given, expected a text"));
   CHECK_THAT(refusal(run_with("plugins = [\"/nowhere/x.so\"]")),
@@ -62,7 +63,8 @@ TEST_CASE("an error of a policy or a plug-in is reported with its place") {
   CHECK_THAT(refusal(run_with("policy = \"" + plugin("wrong_abi") + "\"")),
              StartsWith("w.toml:3: run.policy: ") && Contains("hydra 99.0.0"));
   CHECK_THAT(refusal(run_with("policy = { name = \"" + plugin("shortest_first") + "\", bonus = -1 }")),
-             StartsWith("w.toml:3: run.policy: ") && Contains("bonus must be a number of at least 0 and at most 3600, got -1"));
+             StartsWith("w.toml:3: run.policy: ") &&
+                 Contains("bonus must be a number of at least 0 and at most 3600, got -1"));
 }
 
 }  // namespace hydra::apps

@@ -20,7 +20,8 @@ TEST_CASE("a changed file is reported by data of every kind that is mapped") {
   std::string records;
   for (int i = 0; i < 4; ++i) records += "{\"text\": \"some text\"}\n";
   const auto bytes = folder.write("bytes.txt", text), lines = folder.write("lines.jsonl", records),
-             ids = folder.write("ids.bin", std::string(64, '\0')), pictures = folder.write("c.bin", std::string(3073, '\0')),
+             ids = folder.write("ids.bin", std::string(64, '\0')),
+             pictures = folder.write("c.bin", std::string(3073, '\0')),
              table = folder.write("t.csv", "text\nsome text\nother text\n");
   const std::vector<std::pair<std::filesystem::path, data_description>> all{
       {bytes, {text_files{.train = bytes, .tokenizer = {.bytes = true}}}},

@@ -145,8 +145,9 @@ TEST_CASE("a turn is kept if no answer would be left, whatever follows it") {
 }
 
 TEST_CASE("a tokenizer that does not have a template's tokens is refused") {
-  CHECK_THROWS_WITH(encoded(talk, {.format = {"chatml"}}),
-                    Contains("chatml writes \"<|im_start|>\" and \"<|im_end|>\", which tokenizer of letters does not have"));
+  CHECK_THROWS_WITH(
+      encoded(talk, {.format = {"chatml"}}),
+      Contains("chatml writes \"<|im_start|>\" and \"<|im_end|>\", which tokenizer of letters does not have"));
 }
 
 TEST_CASE("a conversation without an answer has no loss and is refused, unless every token has one") {

@@ -60,8 +60,10 @@ TEST_CASE("Jinja begins a conversation with what the tokenizer puts before a tex
   CHECK_THAT(chat_jinja({"chatml"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- for message in messages -%}"));
   CHECK_THAT(chat_jinja({"qwen"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- if messages[0]"));
   CHECK_THAT(chat_jinja({"llama-3"}, marks), StartsWith("{{- \"<s>\" -}}\n{%- for message in messages -%}"));
-  const std::map<std::string, role_marks> roles{{"assistant", {"A: ", ""}}, {"system", {"S: ", ""}}, {"user", {"<s>U: ", ""}}};
-  CHECK_THAT(chat_jinja({.roles = roles}, marks),
-             StartsWith("{%- if messages[0]['role'] in [\"assistant\", \"system\"] -%}{{- \"<s>\" -}}\n{%- endif -%}\n"));
+  const std::map<std::string, role_marks> roles{
+      {"assistant", {"A: ", ""}}, {"system", {"S: ", ""}}, {"user", {"<s>U: ", ""}}};
+  CHECK_THAT(
+      chat_jinja({.roles = roles}, marks),
+      StartsWith("{%- if messages[0]['role'] in [\"assistant\", \"system\"] -%}{{- \"<s>\" -}}\n{%- endif -%}\n"));
   CHECK_THAT(chat_jinja({.roles = {{"user", {"<s>", ""}}}}, marks), !Contains("messages[0]"));
 }

@@ -80,7 +80,8 @@ TEST_CASE("conversations that a template cannot write are refused") {
     CHECK_THROWS_WITH(written({name}, {{"user", "a"}, {"system", "b"}}), Contains("message 2 is by \"system\""));
   }
   for (const char* name : {"chatml", "llama-3", "qwen"})
-    CHECK_THROWS_WITH(written({name}, {{"usr", "a"}}), Contains(std::string{"the template "} + name + " has system, user, assistant"));
+    CHECK_THROWS_WITH(written({name}, {{"usr", "a"}}),
+                      Contains(std::string{"the template "} + name + " has system, user, assistant"));
 }
 
 TEST_CASE("unknown templates, and tokenizers without a template's tokens are refused") {

@@ -91,5 +91,6 @@ TEST_CASE("two classes that differ only in the case of letters are named: they m
   const label_census found = labels_in_lines({pos, capital, ten});
   const std::vector<std::string> notes = class_names{{}, found}.notes(found, "csv f");
   REQUIRE(notes.size() == 1);
-  CHECK_THAT(notes[0], Contains("csv f: \"Pos\" and \"pos\" are two classes, though they differ only in the case of letters"));
+  CHECK_THAT(notes[0],
+             Contains("csv f: \"Pos\" and \"pos\" are two classes, though they differ only in the case of letters"));
 }

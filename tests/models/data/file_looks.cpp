@@ -15,7 +15,9 @@ const std::string two_objects = "{\"text\": \"one\"}\n{\"text\": \"two\"}\n";
 
 sample_request classes_of_texts() { return {.context = 5, .form = sample_form::labelled}; }
 
-data_description table(const std::filesystem::path& file) { return csv({.train = file, .target = "mood", .text = "what"}); }
+data_description table(const std::filesystem::path& file) {
+  return csv({.train = file, .target = "mood", .text = "what"});
+}
 
 }  // namespace
 
@@ -24,7 +26,8 @@ TEST_CASE("a text that is JSON lines or a table is learnt with a note that names
   const auto notes = [&](const char* name, const std::string& content) {
     return open_data(text(folder.write(name, content)), 4)->notes();
   };
-  CHECK_THAT(notes("a.txt", two_objects).at(0), Contains("a.txt: looks like JSON lines") && Contains("kind = \"jsonl\""));
+  CHECK_THAT(notes("a.txt", two_objects).at(0),
+             Contains("a.txt: looks like JSON lines") && Contains("kind = \"jsonl\""));
   CHECK_THAT(notes("a.csv", "what,mood\none,good\n").at(0), Contains("kind = \"csv\", with text = \"COLUMN\""));
   CHECK(notes("b.txt", "{ is a brace\n").empty());
   CHECK(notes("c.txt", "one, two\nthree, four\n").empty());
@@ -50,8 +53,8 @@ TEST_CASE("UTF-16 is refused by every kind of text with the way to UTF-8") {
   for (const std::string mark : {"\xFF\xFE", "\xFE\xFF"}) {
     const auto file = folder.write("a.txt", mark + std::string{"a\0b\0", 4});
     for (const data_description& data : {text(file), jsonl({.train = file}), table(file)})
-      CHECK_THROWS_WITH(open_data(data, 4),
-                        Contains("a.txt: is UTF-16") && Contains("iconv -f UTF-16 -t UTF-8 ") && Contains("> a-utf8.txt"));
+      CHECK_THROWS_WITH(open_data(data, 4), Contains("a.txt: is UTF-16") && Contains("iconv -f UTF-16 -t UTF-8 ") &&
+                                                Contains("> a-utf8.txt"));
   }
 }
 

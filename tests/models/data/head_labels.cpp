@@ -15,7 +15,9 @@ using texts = std::vector<std::string>;
 
 class_label number(std::int64_t i) { return i; }
 
-class_names named_by(const texts& head, const std::vector<class_label>& labels) { return {{}, labels_in_lines(labels), head}; }
+class_names named_by(const texts& head, const std::vector<class_label>& labels) {
+  return {{}, labels_in_lines(labels), head};
+}
 
 std::string head_refusal(const texts& head, const std::vector<class_label>& labels) {
   try {
@@ -64,12 +66,14 @@ TEST_CASE("a head's default names say nothing, but are names") {
 
 TEST_CASE("labels that a head with names does not have are refused with what can be done") {
   const std::string other = head_refusal({"bad", "good"}, {"good", "fair", "bad"});
-  CHECK_THAT(other, Contains("f:2: the label \"fair\" is none of the 2 classes of the model's head: \"bad\", \"good\""));
+  CHECK_THAT(other,
+             Contains("f:2: the label \"fair\" is none of the 2 classes of the model's head: \"bad\", \"good\""));
   CHECK_THAT(other, Contains("labels = [...]") && Contains("head = \"classification\""));
   CHECK_THAT(head_refusal({"bad", "good"}, {number(1), number(2)}), Contains("f:2: the label 2 is none"));
   CHECK_THAT(head_refusal({"bad", "good"}, {"bad", number(1)}), Contains("f:2: the label 1 is none"));
   CHECK_THAT(head_refusal({"bad", "good"}, {"Bad", "Good"}), Contains("f:1: the label \"Bad\" is none"));
-  CHECK_THAT(head_refusal({"bad", "good"}, {number(0), number(1), number(-1)}), Contains("f:3: the label -1 is beside 0"));
+  CHECK_THAT(head_refusal({"bad", "good"}, {number(0), number(1), number(-1)}),
+             Contains("f:3: the label -1 is beside 0"));
   const std::string forged = head_refusal({"bad", "good"}, {"x\nhydra: all is well" + std::string(1'000'000, 'y')});
   CHECK_THAT(forged, Contains(R"(f:1: the label "x\nhydra: all is well)"));
   CHECK(forged.size() < 2000);

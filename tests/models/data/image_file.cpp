@@ -191,7 +191,8 @@ TEST_CASE("the orientation in a JPEG file is applied to its size and its pixels"
   }
 }
 
-// The files are Pillow's; so are the pixels, exif_transpose(...).convert("RGB") as in transformers.image_utils.load_image.
+// The files are Pillow's; so are the pixels, exif_transpose(...).convert("RGB") as in
+// transformers.image_utils.load_image.
 TEST_CASE(
     "files of Pillow have the pixels that transformers loads from them, and are refused where their end is missing") {
   struct file_of_pillow {
@@ -353,7 +354,8 @@ TEST_CASE("a photograph of several images is known from their number beside the 
   const std::string alone = bytes_of(folder.path() / "a.jpg");
   for (const char images : {1, 2}) {
     std::string photograph = alone;
-    const std::string directory = from_hex("4d4d002a000000080001b001000400000001000000") + images + from_hex("00000000");
+    const std::string directory =
+        from_hex("4d4d002a000000080001b001000400000001000000") + images + from_hex("00000000");
     photograph.insert(2, from_hex("ffe200204d504600") + directory);
     const auto file = folder.write("a.jpg", photograph + alone);
     CHECK(outline_of(file).several == (images > 1));

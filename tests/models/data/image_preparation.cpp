@@ -41,8 +41,8 @@ void write_pets(const temporary_folder& folder) {
 
 }  // namespace
 
-// The files are those beside google/vit-base-patch16-224 and microsoft/resnet-50, of facebook/deit-base-patch16-224 the keys
-// that matter here.
+// The files are those beside google/vit-base-patch16-224 and microsoft/resnet-50, of facebook/deit-base-patch16-224 the
+// keys that matter here.
 TEST_CASE("the numbers and the size of a checkpoint's images are read as transformers reads them") {
   const auto vit = prepared(R"({"do_normalize": true, "do_resize": true, "image_mean": [0.5, 0.5, 0.5],
                                 "image_std": [0.5, 0.5, 0.5], "size": 224})");
@@ -91,7 +91,8 @@ TEST_CASE("other factors become means and deviations of values in [0, 1]") {
   const auto doubled = prepared(R"({"rescale_factor": 0.00784313725490196, "image_mean": 1, "image_std": [0.5]})");
   CHECK(doubled.scale.mean[0] == Approx(0.5));
   CHECK(doubled.scale.deviation[0] == Approx(0.25));
-  CHECK_THROWS_WITH(prepared(R"({"rescale_factor": 0})"), Contains("preprocessor_config.json: rescale_factor: 0 is not positive"));
+  CHECK_THROWS_WITH(prepared(R"({"rescale_factor": 0})"),
+                    Contains("preprocessor_config.json: rescale_factor: 0 is not positive"));
   const auto whole = prepared(R"({"do_rescale": false, "image_mean": [127.5, 0, 255], "image_std": [255, 1, 1]})");
   CHECK(whole.scale.mean == reals{0.5, 0, 1});
   CHECK(whole.scale.deviation[1] == Approx(1 / 255.0));
@@ -176,9 +177,10 @@ TEST_CASE("what scales images is noted where the checkpoint does not say it") {
   std::filesystem::create_directories(folder.path() / "vit");
   const sample_request wants{.checkpoint = folder.path() / "vit"};
   image_folders o{.train = folder.path() / "pets", .scale = {.deviation = {1, 1, 1}}};
-  CHECK(has_note(open_data(images(o), wants)->notes(),
-                 "vit/preprocessor_config.json is not there: images are scaled by mean = [0.485, 0.456, 0.406] and deviation = "
-                 "[1, 1, 1]"));
+  CHECK(has_note(
+      open_data(images(o), wants)->notes(),
+      "vit/preprocessor_config.json is not there: images are scaled by mean = [0.485, 0.456, 0.406] and deviation = "
+      "[1, 1, 1]"));
   CHECK(open_data(images(o), 0)->notes().empty());
   o.scale.mean = {0, 0, 0};
   CHECK(open_data(images(o), wants)->notes().empty());

@@ -9,7 +9,8 @@
 
 namespace hydra::test {
 
-/// 1 channel: grey, 3: colours, 4: with alpha. `depth` is 8 or 16; 16 bits of grey repeat the 8, of colours the lower are 1.
+/// 1 channel: grey, 3: colours, 4: with alpha. `depth` is 8 or 16; 16 bits of grey repeat the 8, of colours the lower
+/// are 1.
 void write_png(const std::filesystem::path& file, const image& what, int depth = 8);
 
 /// 1 or 3 channels; 4: CMYK.

@@ -62,7 +62,8 @@ TEST_CASE("a line that is not a record is refused by file and line") {
   CHECK_THAT(refusal(good + "{\"text\": \"\\ud800\"}"), Contains("f.jsonl:3: no JSON"));
   for (const char* label : {"1.5", "null", "[1]", "9223372036854775808", "99999999999999999999", "1e300"})
     CHECK_THAT(refusal(std::string{"{\"text\": \"a\", \"l\": "} + label + "}", {.label = "l"}),
-               Contains("f.jsonl:1: \"l\" is ") && Contains("but a class is a text, a whole number below 2^63, true or false"));
+               Contains("f.jsonl:1: \"l\" is ") &&
+                   Contains("but a class is a text, a whole number below 2^63, true or false"));
 }
 
 TEST_CASE("numbers beyond a double and too deeply nested JSON are refused by file and line") {
@@ -124,7 +125,8 @@ TEST_CASE("what is said of many bad records is said once, with their number and 
   const std::string empty = "{\"text\": \"\"}\n", number = "{\"text\": 1}\n";
   const std::string text = empty + empty + "{\"text\": \"a\"}\n" + number + empty + number + empty + empty;
   CHECK(refusal(text) ==
-        "f.jsonl:1: \"text\" is empty (7 of 8 records cannot be read: the same in lines 2, 5, ... (4 records); lines 4, 6: "
+        "f.jsonl:1: \"text\" is empty (7 of 8 records cannot be read: the same in lines 2, 5, ... (4 records); lines "
+        "4, 6: "
         "\"text\" is not text but of type number; bad_rows = \"leave-out\" in [data.NAME] leaves them out)");
   const temporary_folder folder;
   const auto file = folder.write("f.jsonl", text);

@@ -46,12 +46,14 @@ TEST_CASE("a text with a tokenizer gives windows of its tokens") {
   CHECK_FALSE(std::filesystem::is_empty(folder.path() / "cache" / "tokens"));
 }
 
-TEST_CASE("records begin as the tokenizer says, which a note says of windows; what its settings say in vain is noted, too") {
+TEST_CASE(
+    "records begin as the tokenizer says, which a note says of windows; what its settings say in vain is noted, too") {
   const data_folder folder;
   const auto file = folder.write("t", "one two three");
   const auto lines = folder.write("t.jsonl", "{\"text\": \"one two\"}\n");
   const tokenizer_choice by{.vocab = folder.vocab()};
-  const auto windows = open_data(text(file, {}, by), 2), records = open_data(jsonl({.train = lines, .tokenizer = by}), 5);
+  const auto windows = open_data(text(file, {}, by), 2),
+             records = open_data(jsonl({.train = lines, .tokenizer = by}), 5);
   CHECK(read_sample(*records, 0).input == ids{2, 5, 6, 3, 0});
   CHECK(read_sample(*records, 0).target == ids{5, 6, 3, no, no});
   CHECK(records->notes().empty());
@@ -128,7 +130,8 @@ TEST_CASE("files that are for training and for validation are a note") {
   CHECK_THAT(open_data(text(file, folder.path() / "." / "t"), 2)->notes().at(0), Contains("t is " + nothing_new));
   CHECK_THAT(open_data(jsonl({.train = file_list{{more, lines}}, .validation = lines}), 9)->notes().at(0),
              Contains("t.jsonl is " + nothing_new));
-  CHECK_THAT(open_data(csv({.train = rows, .validation = rows, .target = "y"}), {})->notes().at(0), Contains(nothing_new));
+  CHECK_THAT(open_data(csv({.train = rows, .validation = rows, .target = "y"}), {})->notes().at(0),
+             Contains(nothing_new));
   CHECK(open_data(jsonl({.train = more, .validation = lines}), 9)->notes().empty());
 }
 
@@ -243,7 +246,8 @@ TEST_CASE("every form of samples has the notes of its records") {
   CHECK(open_data(jsonl(o), masked(5))->notes().front() == note + "\"l\", \"more\"");
 }
 
-TEST_CASE("a model without classes is given records with a label: a note names it, and what to write for a classifier") {
+TEST_CASE(
+    "a model without classes is given records with a label: a note names it, and what to write for a classifier") {
   const data_folder folder;
   const tokenizer_choice by{.vocab = folder.vocab()};
   const auto lines = folder.write("f.jsonl", "{\"text\": \"one\", \"Label\": 1}\n{\"text\": \"two\", \"Label\": 0}\n");
@@ -259,7 +263,8 @@ TEST_CASE("a model without classes is given records with a label: a note names i
   CHECK(open_data(records, labelled(5))->notes().empty());
   CHECK(open_data(table, labelled(5))->notes().empty());
   const auto other = folder.write("g.jsonl", "{\"text\": \"one\", \"lang\": \"en\"}\n");
-  CHECK_THAT(open_data(jsonl({.train = other, .tokenizer = by}), 5)->notes().at(0), Contains("\"lang\"") && !Contains("class"));
+  CHECK_THAT(open_data(jsonl({.train = other, .tokenizer = by}), 5)->notes().at(0),
+             Contains("\"lang\"") && !Contains("class"));
 }
 
 TEST_CASE("records with labels are classified; validation has no labels of its own") {
@@ -288,7 +293,8 @@ TEST_CASE("texts and images have the classes of the model's head, in its order")
   const data_folder folder;
   sample_request wants = labelled(4);
   wants.labels = {"good", "fair", "bad"};
-  const auto lines = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"bad\"}\n{\"text\": \"two\", \"l\": \"good\"}\n");
+  const auto lines =
+      folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"bad\"}\n{\"text\": \"two\", \"l\": \"good\"}\n");
   const auto rows = folder.write("t.csv", "l,text\nbad,one\ngood,two\n");
   for (const char* name : {"bad", "good"}) {
     std::filesystem::create_directories(folder.path() / "train" / name);
@@ -302,14 +308,16 @@ TEST_CASE("texts and images have the classes of the model's head, in its order")
     const auto source = open_data(data, wants);
     CAPTURE(source->describe());
     CHECK(source->class_names() == wants.labels);
-    CHECK(source->notes() == std::vector{source->describe() + ": 1 of the 3 classes has no sample to train on: \"fair\""});
+    CHECK(source->notes() ==
+          std::vector{source->describe() + ": 1 of the 3 classes has no sample to train on: \"fair\""});
     CHECK(open_data(data, labelled(4))->fingerprint() != source->fingerprint());
   }
   CHECK(read_sample(*open_data(all[0], wants), 0).target == ids{2});
   CHECK(read_sample(*open_data(all[1], wants), 0).target == ids{2});
   CHECK(read_sample<float>(*open_data(all[2], wants), 0).target == ids{0});  // its images are sorted by class
   wants.labels = {"bad", "fine"};
-  for (const data_description& data : all) CHECK_THROWS_WITH(open_data(data, wants), Contains("the label \"good\" is none"));
+  for (const data_description& data : all)
+    CHECK_THROWS_WITH(open_data(data, wants), Contains("the label \"good\" is none"));
   image_folders named{.train = folder.path() / "train", .labels = {"good", "bad"}};
   CHECK(open_data(images(named), wants)->class_names() == std::vector<std::string>{"good", "bad"});
   named.labels = {"good", "fine"};
@@ -403,8 +411,9 @@ TEST_CASE("images in a folder within that of a class are of this class, which a 
   const std::string all = (folder.path() / "all/").string();
   const auto data = open_data(images({.train = all, .validation = all}), 0);
   CHECK(data->class_names() == std::vector<std::string>{"a", "b"});
-  CHECK(data->notes() == std::vector{all + ": 2 files are in a folder within the folder of a class, and of this class: b/x/1.png, "
-                                           "b/x/y/1.png"});
+  CHECK(data->notes() ==
+        std::vector{all + ": 2 files are in a folder within the folder of a class, and of this class: b/x/1.png, "
+                          "b/x/y/1.png"});
 }
 
 TEST_CASE("cifar files are opened by the short form") {
@@ -455,7 +464,8 @@ TEST_CASE("fingerprints distinguish texts, tokens and records of other bytes, to
 TEST_CASE("a text classifier with fewer embeddings than the tokenizer has ids is refused") {
   const data_folder folder;
   const auto train = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"b\"}\n{\"text\": \"two\", \"l\": \"a\"}\n");
-  const auto data = open_data(jsonl({.train = train, .tokenizer = {.vocab = folder.vocab()}, .label = "l"}), labelled(4));
+  const auto data =
+      open_data(jsonl({.train = train, .tokenizer = {.vocab = folder.vocab()}, .label = "l"}), labelled(4));
   CHECK(data->vocabulary() == 10);
   bert_options o{.layers = 1, .width = 8, .heads = 2, .context = 4};
   o.head = bert_head::classification;

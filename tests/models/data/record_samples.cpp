@@ -50,9 +50,11 @@ TEST_CASE("how many records lose their end is noted, of many by the first ones")
     all[0].text = all.back().text = "abcdefghijklmnopqrst";
     return record_samples{options(std::move(all), 6, sample_form::masked)}.notes();
   };
-  CHECK(notes_of(3) == std::vector<std::string>{"records: 2 of 3 training records have more than 4 tokens and lose their end"});
+  CHECK(notes_of(3) ==
+        std::vector<std::string>{"records: 2 of 3 training records have more than 4 tokens and lose their end"});
   CHECK(notes_of(1001) ==
-        std::vector<std::string>{"records: 1 of the first 1000 training records have more than 4 tokens and lose their end"});
+        std::vector<std::string>{
+            "records: 1 of the first 1000 training records have more than 4 tokens and lose their end"});
 }
 
 TEST_CASE("a record may be masked") {

@@ -47,7 +47,8 @@ record_windows windows_of(const std::vector<text_record>& records, std::int64_t 
                          .seed = h.seed}};
 }
 
-constexpr std::int64_t no = masked_target, begin = letter_tokenizer::classify, end = letter_tokenizer::end, pad = letter_tokenizer::padding;
+constexpr std::int64_t no = masked_target, begin = letter_tokenizer::classify, end = letter_tokenizer::end,
+                       pad = letter_tokenizer::padding;
 
 /// "abc" -> ids, '^' -> [CLS], '.' -> the end of the text, '_' -> padding, '-' -> no target.
 ids spell(std::string_view text) {
@@ -74,8 +75,8 @@ class joining_words final : public letter_tokenizer {
   }
 };
 
-/// The targets of a model that predicts a token from those before it in its record, by what precedes each: what a sample
-/// trains, whichever window it is in.
+/// The targets of a model that predicts a token from those before it in its record, by what precedes each: what a
+/// sample trains, whichever window it is in.
 std::multiset<std::pair<ids, std::int64_t>> trained(const data_source& data) {
   std::multiset<std::pair<ids, std::int64_t>> all;
   const bool packed = data.sample_input().shape.size() == 2;

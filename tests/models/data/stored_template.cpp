@@ -94,7 +94,8 @@ TEST_CASE("texts of a template are those that it writes of a conversation of tex
           "{% if tools %}aa{% if x %}bb{% endif %}{% elif not m.tool_calls %}cc{% else %}dd{% endif %}"
           "{% macro f(x) %}ee{% endmacro %}{{ raise_exception('ff') }}{% if add_generation_prompt %}gg{% endif %}hh") ==
       std::vector<std::string>{"cc", "dd", "hh"});
-  CHECK(jinja_texts("{{ '<think>' + m if '</think>' not in m else \"no\" }}") == std::vector<std::string>{"<think>", "no"});
+  CHECK(jinja_texts("{{ '<think>' + m if '</think>' not in m else \"no\" }}") ==
+        std::vector<std::string>{"<think>", "no"});
   CHECK(jinja_texts("{{ '{{a}}' + 'b}} c' }}{% set x = 'd%}e' %}{# it's #}end") ==
         std::vector<std::string>{"{{a}}", "b}} c", "d%}e", "end"});
   for (const char* const broken : {"{{", "{{ 'a", "{{ 'a\\", "{% if", "{% endif %}{% else %}", "{"})

@@ -27,7 +27,8 @@ namespace {
 
 std::vector<std::uint32_t> xmp_values(const std::string& text) { return {text.begin(), text.end()}; }
 
-/// Why these bytes are refused; empty if they are read. Images of many pixels, which damaged bytes may claim, are not decoded.
+/// Why these bytes are refused; empty if they are read. Images of many pixels, which damaged bytes may claim, are not
+/// decoded.
 std::string refusal_of(std::string_view bytes) {
   const auto of_file = std::as_bytes(std::span{bytes});
   try {
@@ -56,7 +57,8 @@ struct tiff_kind {
   }
 };
 
-// Expected values: Pillow 13, exif_transpose(...).convert("RGB"). It makes grey of 16 bits white; here that is rounded to 8.
+// Expected values: Pillow 13, exif_transpose(...).convert("RGB"). It makes grey of 16 bits white; here that is rounded
+// to 8.
 std::vector<tiff_kind> tiff_kinds() {
   const std::vector<std::uint8_t> grey{0, 0, 0, 40, 40, 40, 80, 80, 80, 120, 120, 120, 160, 160, 160, 255, 255, 255};
   const std::vector<std::uint8_t> black_and_white{0, 0, 0, 255, 255, 255, 255, 255, 255,

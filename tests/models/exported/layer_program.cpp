@@ -169,7 +169,8 @@ TEST_CASE("arguments that LibTorch refuses are bad input, named with layer and o
     FAIL("it was computed");
   } catch (const fault_error& e) {
     CHECK(e.what_happened().code == fault_code::bad_input);
-    CHECK_THAT(e.what(), Contains("layer stem: aten::layer_norm: its \"args\" do not suit: ") && Contains("normalized_shape"));
+    CHECK_THAT(e.what(),
+               Contains("layer stem: aten::layer_norm: its \"args\" do not suit: ") && Contains("normalized_shape"));
   }
 }
 

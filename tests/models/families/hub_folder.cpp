@@ -36,7 +36,8 @@ chain built(const fs::path& folder, const from_options& options = {}) {
 }
 
 /// The message with which a checkpoint is refused; empty if it is accepted.
-std::string refusal_of(const nlohmann::json& config, const hub_test_tensors& tensors, const from_options& options = {}) {
+std::string refusal_of(const nlohmann::json& config, const hub_test_tensors& tensors,
+                       const from_options& options = {}) {
   const temporary_folder folder;
   write_checkpoint(folder.path(), config, tensors);
   try {
@@ -149,10 +150,12 @@ TEST_CASE("weights that do not match the model are refused, with file and tensor
   CHECK(bent([](hub_test_tensors&) {}).empty());
   CHECK_THAT(bent([](auto& t) { t.erase("transformer.h.0.ln_1.bias"); }),
              Contains("lacks 1 of 16 tensors: transformer.h.0.ln_1.bias"));
-  CHECK_THAT(bent([](auto& t) { std::erase_if(t, [](const auto& e) { return e.first.find(".h.") != std::string::npos; }); }),
-             Contains("lacks 12 of 16 tensors: ") && Contains(" and 7 more"));
-  CHECK_THAT(bent([](auto& t) { t["transformer.h.1.ln_1.bias"] = ramp({4}, 0); }),
-             Contains("model.safetensors: has tensors that are not parameters") && Contains("transformer.h.1.ln_1.bias"));
+  CHECK_THAT(
+      bent([](auto& t) { std::erase_if(t, [](const auto& e) { return e.first.find(".h.") != std::string::npos; }); }),
+      Contains("lacks 12 of 16 tensors: ") && Contains(" and 7 more"));
+  CHECK_THAT(
+      bent([](auto& t) { t["transformer.h.1.ln_1.bias"] = ramp({4}, 0); }),
+      Contains("model.safetensors: has tensors that are not parameters") && Contains("transformer.h.1.ln_1.bias"));
   CHECK_THAT(bent([](auto& t) { t["transformer.ln_f.bias"] = ramp({5}, 0); }),
              Contains("model.safetensors: tensor transformer.ln_f.bias: is [5]; ") && Contains("has [4]"));
   CHECK_THAT(bent([](auto& t) { t["transformer.h.0.mlp.c_fc.weight"] = ramp({16, 4}, 0); }), Contains("is [16, 4]; "));
@@ -202,8 +205,9 @@ TEST_CASE("a configuration that Hydra does not support is refused with file and 
 }
 
 TEST_CASE("a type of another model than the architecture's is refused: transformers goes by it") {
-  CHECK_THAT(refusal_with("model_type", "mistral"), Contains("config.json: model_type: \"mistral\" is the model that") &&
-                                                        Contains("GPT2LMHeadModel, whose type is \"gpt2\""));
+  CHECK_THAT(refusal_with("model_type", "mistral"),
+             Contains("config.json: model_type: \"mistral\" is the model that") &&
+                 Contains("GPT2LMHeadModel, whose type is \"gpt2\""));
   CHECK_THAT(refusal_with("model_type", 1), Contains("config.json: model_type: 1 is not text"));
   CHECK(refusal_with("model_type", nullptr).empty());
 }
@@ -240,7 +244,8 @@ TEST_CASE("a shorter context than the checkpoint's is accepted, a longer one ref
   CHECK(from_checkpoint(folder.path()).context == 6);
   CHECK(from_checkpoint(folder.path()).wants().checkpoint == folder.path());
   CHECK(from_checkpoint(folder.path(), {.context = 3}).context == 3);
-  CHECK_THROWS_WITH(describe_from(folder.path(), {.context = 7}), Contains("config.json: n_positions: ") || Contains("7"));
+  CHECK_THROWS_WITH(describe_from(folder.path(), {.context = 7}),
+                    Contains("config.json: n_positions: ") || Contains("7"));
 }
 
 TEST_CASE("samples that are longer than the tokenizer's texts were are a note") {
@@ -333,7 +338,8 @@ TEST_CASE("a new head begins by Hydra's rule, which a note says where config.jso
                         {"num_attention_heads", 2}, {"intermediate_size", 8}, {"max_position_embeddings", 6},
                         {"vocab_size", 11}};
   const from_options options{.head = "classification"};
-  hub_test_tensors tensors = tensors_of(architectures().front().read(model_config{"config.json", config}, options).build(data));
+  hub_test_tensors tensors =
+      tensors_of(architectures().front().read(model_config{"config.json", config}, options).build(data));
   std::erase_if(tensors, [](const auto& t) { return t.first.starts_with("classifier."); });
   const auto notes_with = [&](double deviation) {
     config["initializer_range"] = deviation;
@@ -359,10 +365,11 @@ TEST_CASE("a quantised checkpoint is refused as what it is, a stale quantization
     tensors["transformer.h.0.mlp.c_fc." + suffix] = {type, {8}, std::string(8 * width_of(type), '\0')};
     return refusal_of(config, tensors);
   };
-  CHECK_THAT(stored_as("weight", stored_type::u8),
-             Contains("quantised already (quant_method = \"bitsandbytes\"): tensor transformer.h.0.mlp.c_fc.weight is U8 "
-                      "[8]") &&
-                 Contains("16 or 32 bits") && Contains("base = \"nf4\""));
+  CHECK_THAT(
+      stored_as("weight", stored_type::u8),
+      Contains("quantised already (quant_method = \"bitsandbytes\"): tensor transformer.h.0.mlp.c_fc.weight is U8 "
+               "[8]") &&
+          Contains("16 or 32 bits") && Contains("base = \"nf4\""));
   CHECK_THAT(stored_as("weight", stored_type::f8_e4m3), Contains("quantised already"));
   CHECK_THAT(stored_as("qweight", stored_type::i32), Contains("quantised already"));
   CHECK_THAT(stored_as("weight", stored_type::f64), Contains("is [8]; ") && !Contains("quantised"));
@@ -406,7 +413,8 @@ TEST_CASE("a note says which weights in 4 bits base = \"nf4\" would round again:
   CHECK_THAT(notes[0], EndsWith("again, and rounds what was not nf4 in blocks of 64"));
 }
 
-TEST_CASE("folders that are taken for that of a model are named as what they are, and files that are not read in notes") {
+TEST_CASE(
+    "folders that are taken for that of a model are named as what they are, and files that are not read in notes") {
   const temporary_folder folder;
   fs::create_directory(folder.path() / "snapshots");
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("is a folder of Hugging Face's cache"));
@@ -414,10 +422,10 @@ TEST_CASE("folders that are taken for that of a model are named as what they are
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("is the folder of an adapter: write chain = { from = "));
   write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
   write_text(folder.path() / "model.safetensors.index.json", "{}");
-  for (const char* const name : {"tekken.json", "modules.json", "trainer_state.json", "vocab.json", "README.md", "a.bin",
-                                 "configuration.json", "predict_results.json", "unigram.json",
-                                 "generation_config_for_text_generation.json",
-                                 "generation_config_for_conversational.json"})
+  for (const char* const name :
+       {"tekken.json", "modules.json", "trainer_state.json", "vocab.json", "README.md", "a.bin", "configuration.json",
+        "predict_results.json", "unigram.json", "generation_config_for_text_generation.json",
+        "generation_config_for_conversational.json"})
     write_text(folder.path() / name, "{}");
   const std::vector<std::string> notes = built(folder.path()).notes();
   REQUIRE(notes.size() == 3);
@@ -474,7 +482,11 @@ TEST_CASE("a vocabulary gets rows for the tokens that are named, and not for oth
   const temporary_folder folder;
   write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
   const auto rows_for = [&](std::vector<std::string> tokens, std::int64_t ids) {
-    return describe_from(folder.path(), {.tokens = std::move(tokens)}).build(few_ids{ids}).outputs(1).back().shape.back();
+    return describe_from(folder.path(), {.tokens = std::move(tokens)})
+        .build(few_ids{ids})
+        .outputs(1)
+        .back()
+        .shape.back();
   };
   CHECK(rows_for({"<x>", "<y>"}, 8) == 8);
   CHECK(rows_for({"<x>", "<y>"}, 9) == 9);

@@ -94,7 +94,8 @@ TEST_CASE("attention over a growing text, beyond its initial capacity, equals th
 }
 
 TEST_CASE("dropout zeroes attention's probabilities at random, by key, and none in evaluation") {
-  const attention_heads h{random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 7, 4}, 2), random_tensor({2, 3, 7, 4}, 3)};
+  const attention_heads h{random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 7, 4}, 2),
+                          random_tensor({2, 3, 7, 4}, 3)};
   const layer_context trains{.seed = 3, .step = 1};
   layer_context evaluates = trains;
   evaluates.training = false;

@@ -49,7 +49,8 @@ TEST_CASE("batch norm in training and its gradients are torch's") {
   const at::Tensor x = micro_batch(0).set_requires_grad(true), same_x = micro_batch(0).set_requires_grad(true);
   const at::Tensor weights = random_tensor({4, channels, 5, 3}, 5);
   const at::Tensor y = batch_norm(x, ours, {});
-  const at::Tensor expected = torch_batch_norm(same_x, torch, torch[2].detach().clone(), torch[3].detach().clone(), true);
+  const at::Tensor expected =
+      torch_batch_norm(same_x, torch, torch[2].detach().clone(), torch[3].detach().clone(), true);
   CHECK(same_bits(y.detach(), expected.detach()));
   y.mul(weights).sum().backward();
   expected.mul(weights).sum().backward();

@@ -77,7 +77,8 @@ TEST_CASE("a BERT embedding refuses samples of another form or beyond its positi
   CHECK_THROWS_WITH(e.output({{2, 3, 7}, element::i64}), Contains("at most 6 tokens"));
   CHECK_THROWS_WITH(e.output({{2, 2, 6}, element::i64}), Contains("3 rows"));
   CHECK_THROWS_WITH(e.output({{2, 3, 6}, element::f32}), Contains("wants i64"));
-  CHECK_THROWS_WITH((bert_embedding{{.vocabulary = 7, .positions = 6, .width = 4, .padding = 7}}), Contains("padding is id 7"));
+  CHECK_THROWS_WITH((bert_embedding{{.vocabulary = 7, .positions = 6, .width = 4, .padding = 7}}),
+                    Contains("padding is id 7"));
 }
 
 }  // namespace bert_embedding_test

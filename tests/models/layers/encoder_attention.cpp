@@ -34,7 +34,9 @@ at::Tensor plain_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor
 at::Tensor plain_attention(const attention_projections& p, std::int64_t sample, std::int64_t keys) {
   at::Tensor result = zeros({5, 8}, at::kDouble);
   for (std::int64_t h = 0; h < 2; ++h) {
-    const auto part = [&](const at::Tensor& t, std::int64_t n) { return t[sample].narrow(0, 0, n).narrow(1, 4 * h, 4); };
+    const auto part = [&](const at::Tensor& t, std::int64_t n) {
+      return t[sample].narrow(0, 0, n).narrow(1, 4 * h, 4);
+    };
     result.narrow(1, 4 * h, 4).copy_(plain_head(part(p.query, 5), part(p.key, keys), part(p.value, keys)));
   }
   return result;
@@ -53,8 +55,8 @@ TEST_CASE("an encoder's attention attends to every token and to no padding, fuse
 TEST_CASE("attention without a bias attends to every key") {
   const auto p = random_projections(at::kDouble);
   for (const double dropout : {0.0, 0.5})
-    CHECK(distance(encoder_attention(p, {}, {.heads = 2, .dropout = dropout}, evaluation)[1], plain_attention(p, 1, 5)) <
-          1e-12);
+    CHECK(distance(encoder_attention(p, {}, {.heads = 2, .dropout = dropout}, evaluation)[1],
+                   plain_attention(p, 1, 5)) < 1e-12);
 }
 
 TEST_CASE("dropout of the attention's probabilities depends on step and site and keeps their sum on average") {

@@ -26,7 +26,8 @@ TEST_CASE("magnitudes scale what a dropout leaves of the map and of what is adde
       const std::vector<at::Tensor> all{transposed ? w.t().contiguous() : w, bias, a, b, magnitude};
       const at::Tensor y = transposed ? linear_map_in_out(all, 0, x, context) : linear_map(all, {0, 1}, x, context);
       const at::Tensor left = keyed_dropout(x, 0.5, context, 1);
-      const at::Tensor scaled = left.matmul(w.t()).mul(factor.sub(1)), added = left.matmul(a.t()).matmul(b.t()).mul(factor);
+      const at::Tensor scaled = left.matmul(w.t()).mul(factor.sub(1)),
+                       added = left.matmul(a.t()).matmul(b.t()).mul(factor);
       CHECK(distance(y, x.matmul(w.t()).add(bias).add(scaled).add(added, 0.7)) < 1e-5);
     }
 }

@@ -34,7 +34,8 @@ TEST_CASE("frequencies fall geometrically from one to nearly one over theta") {
 
 TEST_CASE("features i and i + size/2 are rotated by position times frequency") {
   const rotary r{{.size = 4, .theta = 100}};
-  const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble), y = rotated(x, r.turns_at(consecutive_positions(5, 3, x), x));
+  const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble),
+                   y = rotated(x, r.turns_at(consecutive_positions(5, 3, x), x));
   for (std::int64_t token = 0; token < 3; ++token)
     for (std::int64_t i = 0; i < 2; ++i) {
       const double angle = static_cast<double>(5 + token) * r.frequencies()[static_cast<std::size_t>(i)];

@@ -12,7 +12,8 @@ using Catch::Contains;
 
 namespace {
 
-/// transformers 4.57, optimization.py, _get_cosine_with_hard_restarts_schedule_with_warmup_lr_lambda, after the warm-up.
+/// transformers 4.57, optimization.py, _get_cosine_with_hard_restarts_schedule_with_warmup_lr_lambda, after the
+/// warm-up.
 double transformers_restarts(int step, int warmup, int total, int cycles) {
   const double progress = double(step - warmup) / std::max(1, total - warmup);
   if (progress >= 1.0) return 0;

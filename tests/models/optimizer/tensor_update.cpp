@@ -15,7 +15,8 @@ using Catch::Matchers::Contains;
 namespace tensor_update_test {
 
 struct state {
-  explicit state(std::int64_t n) : p(random_tensor({n}, 1)), m(zeros({n})), v(zeros({n})), copy(zeros({n}).to(at::kBFloat16)) {}
+  explicit state(std::int64_t n)
+      : p(random_tensor({n}, 1)), m(zeros({n})), v(zeros({n})), copy(zeros({n}).to(at::kBFloat16)) {}
   at::Tensor p, m, v, copy;
 };
 
@@ -73,15 +74,20 @@ TEST_CASE("constants survive the dispatcher's list of numbers") {
 
 TEST_CASE("an update of tensors with different lengths is refused") {
   const auto constants = constants_of(adamw({}), 0, 1, 1.0F);
-  CHECK_THROWS_WITH(apply_update(constants, update_tensors{zeros({4}), zeros({3}), zeros({4}), zeros({4})}), Contains("update of 4"));
-  CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4}).to(at::kDouble), zeros({4})}), fault_error);
-  CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4})}), fault_error);  // a moment is missing
+  CHECK_THROWS_WITH(apply_update(constants, update_tensors{zeros({4}), zeros({3}), zeros({4}), zeros({4})}),
+                    Contains("update of 4"));
+  CHECK_THROWS_AS(
+      apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4}).to(at::kDouble), zeros({4})}),
+      fault_error);
+  CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4})}),
+                  fault_error);  // a moment is missing
 }
 
 TEST_CASE("a device whose plug-in has no kernel for updates is refused with what to do") {
   const auto there = [](const at::Tensor& t) { return t.to(at::kMeta); };
   const update_tensors tensors{there(zeros({4})), there(zeros({4})), there(zeros({4})), there(zeros({4}))};
-  CHECK_THROWS_WITH(apply_update(constants_of(adamw({}), 0, 1, 1.0F), tensors), Contains("hydra::update_") && Contains("optimizer_on"));
+  CHECK_THROWS_WITH(apply_update(constants_of(adamw({}), 0, 1, 1.0F), tensors),
+                    Contains("hydra::update_") && Contains("optimizer_on"));
 }
 
 }  // namespace tensor_update_test

@@ -74,7 +74,10 @@ inline nlohmann::json frame_of(const std::vector<std::pair<std::string, std::uin
   add(before);
   single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
   add(after);
-  return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", nlohmann::json::array()}, {"special_tokens", special}};
+  return {{"type", "TemplateProcessing"},
+          {"single", single},
+          {"pair", nlohmann::json::array()},
+          {"special_tokens", special}};
 }
 
 inline nlohmann::json added(std::uint32_t id, const std::string& content, bool normalized = false) {

@@ -98,7 +98,8 @@ TEST_CASE("the id of a token is at most 4194303, which a vocabulary must be larg
   check_refusal(R"({"model": {"vocab": {"x": 4194303}}})", "tokens have ids up to 4194303: too far apart");
   check_refusal(R"({"model": {"vocab": {"x": 4194304}}})", "the id 4194304 is above 4194303");
   check_refusal(R"({"added_tokens": [{"id": 4194303, "content": "<x>"}]})", "too far apart");
-  check_refusal(R"({"added_tokens": [{"id": 4194304, "content": "<x>"}]})", "the id is not an integer from 0 to 4194303");
+  check_refusal(R"({"added_tokens": [{"id": 4194304, "content": "<x>"}]})",
+                "the id is not an integer from 0 to 4194303");
 }
 
 TEST_CASE("what is not supported is refused with the alternative") {

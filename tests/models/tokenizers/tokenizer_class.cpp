@@ -185,7 +185,8 @@ TEST_CASE("older files are refused where transformers' class makes other words f
                                                                 Contains("kind = \"tokens\""));
 }
 
-TEST_CASE("a text of RobertaTokenizer's or MPNetTokenizer's older files begins with cls_token and ends with sep_token") {
+TEST_CASE(
+    "a text of RobertaTokenizer's or MPNetTokenizer's older files begins with cls_token and ends with sep_token") {
   using ids = std::vector<std::uint32_t>;
   json settings{{"cls_token", "<s>"}, {"sep_token", "</s>"}, {"add_bos_token", false}};
   const auto frame = [&](const temporary_folder& folder, const char* name) {

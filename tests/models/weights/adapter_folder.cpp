@@ -214,7 +214,8 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   const stored_adapter stored;
   CHECK_THAT(stored.refusal_with("peft_type", "IA3"),
              Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
-  CHECK_THAT(stored.refusal_with("use_dora", true), Contains("lacks tensor") && Contains("c_attn.lora_magnitude_vector"));
+  CHECK_THAT(stored.refusal_with("use_dora", true),
+             Contains("lacks tensor") && Contains("c_attn.lora_magnitude_vector"));
   CHECK_THAT(stored.refusal_with("lora_bias", true), Contains("lora_bias: true is not supported"));
   CHECK_THAT(stored.refusal_with("bias", "some"), Contains("bias: \"some\" is none of \"none\", \"lora_only\" and"));
   CHECK_THAT(stored.refusal_with("bias", "lora_only"), Contains("lacks tensor transformer.h.0.attn.c_attn.bias"));
@@ -225,8 +226,8 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
   CHECK_THAT(stored.refusal_with("lora_alpha", 0), Contains("lora_alpha"));
   CHECK(stored.refusal_with("modules_to_save", {"ln_f", "classifier", "score"}) == "accepted");
   CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}),
-             Contains("lora_A.weight: is F32 [2, 4]") && Contains("[8, 4] (rank_pattern of adapter_config.json gives") &&
-                 Contains("rank 8"));
+             Contains("lora_A.weight: is F32 [2, 4]") &&
+                 Contains("[8, 4] (rank_pattern of adapter_config.json gives") && Contains("rank 8"));
   CHECK_THAT(stored.refusal_with("layers_to_transform", {1}), Contains("target_modules: names no module"));
   CHECK_THAT(stored.refusal_with("target_modules", 1), Contains("target_modules: is not a list"));
   CHECK_THAT(stored.refusal_with("trainable_token_indices", {1}),
@@ -320,8 +321,10 @@ TEST_CASE("a base that cannot be compared with the one in use is noted, and so a
   stored.write(config, stored_adapter::tensors());
   const auto notes = stored.read().notes();
   REQUIRE(notes.size() == 3);
-  CHECK_THAT(notes[0], Contains("adapter_config.json: base_model_name_or_path: \"gpt2\" is not a checkpoint on this machine"));
-  CHECK_THAT(notes[1], Contains("rank_pattern: \"h.1.attn.c_attn\" matches no adapted module, so that its 8 is not used"));
+  CHECK_THAT(notes[0],
+             Contains("adapter_config.json: base_model_name_or_path: \"gpt2\" is not a checkpoint on this machine"));
+  CHECK_THAT(notes[1],
+             Contains("rank_pattern: \"h.1.attn.c_attn\" matches no adapted module, so that its 8 is not used"));
   CHECK_THAT(notes[2], Contains("alpha_pattern: \"c_fc\" matches no adapted module, so that its 1.5 is not used"));
 }
 
@@ -345,7 +348,8 @@ TEST_CASE("a tied weight that is stored twice may be of two types, if the values
 
 TEST_CASE("the magnitudes of an adapter have the names that PEFT gives them") {
   const stored_adapter stored;
-  const chain c = adapt(describe_from(stored.base(), {}).build(text()), {.rank = 1, .magnitudes = true, .targets = {"c_attn"}});
+  const chain c =
+      adapt(describe_from(stored.base(), {}).build(text()), {.rank = 1, .magnitudes = true, .targets = {"c_attn"}});
   const std::vector<float> zeros(64);
   const fs::path written = stored.folder.path() / "written";
   durable_folder into{posix_file_system(), written};
@@ -360,7 +364,8 @@ TEST_CASE("the magnitudes of an adapter have the names that PEFT gives them") {
   std::vector<std::string> names;
   const hub_tensors files{written, "adapter_model"};
   for (const auto& [canonical, t] : files.all()) names.push_back(t.name);
-  CHECK_THAT(names, Catch::VectorContains(std::string{"base_model.model.transformer.h.0.attn.c_attn.lora_magnitude_vector"}));
+  CHECK_THAT(names,
+             Catch::VectorContains(std::string{"base_model.model.transformer.h.0.attn.c_attn.lora_magnitude_vector"}));
 }
 
 TEST_CASE("biases that PEFT has trained take the place of the base's, are trained further, and are stored again") {
@@ -385,7 +390,8 @@ TEST_CASE("biases that PEFT has trained take the place of the base's, are traine
 
   config["bias"] = "all";
   for (const auto& [name, t] : tiny_gpt2_tensors())
-    if (name.ends_with(".bias") && !name.ends_with("c_attn.bias")) tensors["base_model.model." + name] = ramp(t.shape, 71);
+    if (name.ends_with(".bias") && !name.ends_with("c_attn.bias"))
+      tensors["base_model.model." + name] = ramp(t.shape, 71);
   stored.write(config, tensors);
   const chain all = stored.read();
   CHECK(all.trained_parameters().size() == 2 + 7);
@@ -493,7 +499,8 @@ TEST_CASE("what LoRA adds to an embedding is added to its rows") {
   auto grown = tensors;
   grown["base_model.model.transformer.wte.lora_embedding_A"] = ramp({1, 10}, 2);
   stored.write(config, grown);
-  CHECK_THAT(stored.refusal(), Contains("lora_embedding_A: is [1, 10]") && Contains("2 tokens more") && Contains("tokens = ["));
+  CHECK_THAT(stored.refusal(),
+             Contains("lora_embedding_A: is [1, 10]") && Contains("2 tokens more") && Contains("tokens = ["));
   config["r"] = 2;
   config["target_modules"] = {"c_attn"};
   stored.write(config, tensors);
@@ -504,7 +511,8 @@ TEST_CASE("what LoRA adds to an embedding is added to its rows") {
   stored.write(config, tensors);
   CHECK_THAT(stored.refusal(), Contains("lacks tensor transformer.wte.lora_embedding_B"));
   write_checkpoint(stored.base(), tiny_gpt2_config(), tiny_gpt2_tensors());
-  CHECK_THAT(stored.refusal(), Contains("target_modules names transformer.wte, whose weight is that of lm_head, too (tied)"));
+  CHECK_THAT(stored.refusal(),
+             Contains("target_modules names transformer.wte, whose weight is that of lm_head, too (tied)"));
 }
 
 TEST_CASE("values that an adapter stores beside what it trains take the place of the base's, and are stored again") {
@@ -609,7 +617,8 @@ TEST_CASE("frozen parameters that the checkpoint lacks are refused, all of them 
                                            "checkpoint does not have them, so that they would stay random"));
 }
 
-TEST_CASE("the weight of a head that is adapted may be stored beside the adapter, and is the base's or takes its place") {
+TEST_CASE(
+    "the weight of a head that is adapted may be stored beside the adapter, and is the base's or takes its place") {
   const stored_adapter stored;
   const std::string name = "base_model.model.lm_head.base_layer.weight";
   stored.adapt_own_head(30);

@@ -21,7 +21,8 @@ using name_list = std::vector<std::string>;
 /// Twelve layers, so that one number begins with another.
 const chain& twelve_layers() {
   static const chain made = [] {
-    const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+    const auto data =
+        open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
     return llama({.layers = 12, .width = 4, .heads = 2, .hidden = 4, .context = 6}).build(*data);
   }();
   return made;
@@ -31,7 +32,8 @@ const chain& twelve_layers() {
 lora_options read_targets(const std::string& keys, const chain& model = twelve_layers()) {
   const temporary_folder folder;
   write_text(folder.path() / "adapter_config.json", "{" + keys + "}");
-  return adapter_targets{model_config::read(folder.path() / "adapter_config.json")}.in(model, {.rank = 4, .alpha = 8}, {});
+  return adapter_targets{model_config::read(folder.path() / "adapter_config.json")}.in(model, {.rank = 4, .alpha = 8},
+                                                                                       {});
 }
 
 std::string refusal_of_targets(const std::string& keys, const chain& model = twelve_layers()) {
@@ -55,7 +57,8 @@ name_list in_layer(int layer, const name_list& modules) {
 // The expected modules are those to which peft 0.21 adds an adapter.
 
 TEST_CASE("a list of modules stays as it is where it alone decides") {
-  CHECK(read_targets(R"("target_modules": ["q_proj", "1.mlp.up_proj"])").targets == name_list{"q_proj", "1.mlp.up_proj"});
+  CHECK(read_targets(R"("target_modules": ["q_proj", "1.mlp.up_proj"])").targets ==
+        name_list{"q_proj", "1.mlp.up_proj"});
   CHECK(read_targets(R"("target_modules": "all-linear")").targets == name_list{lora_options::all_linear});
   CHECK(read_targets(R"("target_modules": ["q_proj", "c_attn"])").targets == name_list{"q_proj"});
 }
@@ -74,7 +77,8 @@ TEST_CASE("a text is a regular expression that the whole name of a module matche
 }
 
 TEST_CASE("targets that are not linear maps of their own are refused with file, key and a way out") {
-  for (const std::string keys : {R"("target_modules": ["q_proj", "embed_tokens"])", R"("target_modules": ".*embed_tokens")"})
+  for (const std::string keys :
+       {R"("target_modules": ["q_proj", "embed_tokens"])", R"("target_modules": ".*embed_tokens")"})
     CHECK_THAT(refusal_of_targets(keys),
                Contains("adapter_config.json: target_modules: names model.embed_tokens, which is not a linear map") &&
                    Contains("merge_and_unload"));
@@ -102,10 +106,13 @@ TEST_CASE("layers_to_transform chooses layers by number, in the lists that layer
   CHECK_THAT(refusal_of_targets(q + second + first_decides), Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"-("layers_to_transform": [1], "layers_pattern": "(")-"),
              Contains("adapter_config.json: layers_pattern: the pattern"));
-  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "ayers")"), Contains("names no module"));
-  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "h")"), Contains("names no module"));
+  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "ayers")"),
+             Contains("names no module"));
+  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [1], "layers_pattern": "h")"),
+             Contains("names no module"));
   CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": [12])"), Contains("names no module"));
-  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": "1")"), Contains("layers_to_transform: is not a list of integers"));
+  CHECK_THAT(refusal_of_targets(q + R"("layers_to_transform": "1")"),
+             Contains("layers_to_transform: is not a list of integers"));
   const name_list named =
       read_targets(R"("target_modules": ["model.layers.3.mlp.up_proj", "k_proj"], "layers_to_transform": [2])").targets;
   CHECK(named == name_list{"model.layers.2.self_attn.k_proj", "model.layers.3.mlp.up_proj"});
@@ -121,7 +128,8 @@ TEST_CASE("what is excluded or trained as a whole is not adapted") {
   CHECK(saved.also_train == name_list{"v_proj", "lm_head"});
 }
 
-TEST_CASE("a name of modules_to_save means every module whose name ends so, and only after a dot none of them is adapted") {
+TEST_CASE(
+    "a name of modules_to_save means every module whose name ends so, and only after a dot none of them is adapted") {
   const std::string q = R"("target_modules": ["q_proj"], "modules_to_save": )";
   CHECK(read_targets(q + R"(["head"])").also_train == name_list{"lm_head"});
   CHECK(read_targets(q + R"(["mlp"])").also_train == name_list{"mlp"});
@@ -146,12 +154,15 @@ TEST_CASE("the first pattern that matches gives a module its rank and alpha") {
   CHECK(o.alpha_of.size() == 2);
   CHECK(o.scale_in("model.layers.1.self_attn.v_proj") == 16.5 / 2);
   CHECK(o.scale_in("model.layers.11.self_attn.v_proj") == 8.0 / 2);
-  CHECK(read_targets(R"("target_modules": ["q_proj", "v_proj"], "rank_pattern": {"q_proj|v_proj": 3})").rank_of.size() == 24);
+  CHECK(
+      read_targets(R"("target_modules": ["q_proj", "v_proj"], "rank_pattern": {"q_proj|v_proj": 3})").rank_of.size() ==
+      24);
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "rank_pattern": {"q_proj": 1.5})"),
              Contains("rank_pattern.q_proj: 1.5 is not an integer"));
   for (const char* const rank : {"0", "65537", "9000000000000000000"})
-    CHECK_THAT(refusal_of_targets(fmt::format(R"("target_modules": ["q_proj"], "rank_pattern": {{"q_proj": {}}})", rank)),
-               Contains(fmt::format("rank_pattern.q_proj: {} is not a rank from 1 to 65536", rank)));
+    CHECK_THAT(
+        refusal_of_targets(fmt::format(R"("target_modules": ["q_proj"], "rank_pattern": {{"q_proj": {}}})", rank)),
+        Contains(fmt::format("rank_pattern.q_proj: {} is not a rank from 1 to 65536", rank)));
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "rank_pattern": {"q_proj": 10000000000000000000})"),
              Contains("rank_pattern.q_proj: 10000000000000000000 is not below 2^63"));
   CHECK_THAT(refusal_of_targets(R"("target_modules": ["q_proj"], "alpha_pattern": {"q_proj": 0})"),

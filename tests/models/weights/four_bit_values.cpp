@@ -53,8 +53,9 @@ TEST_CASE("a scale that is quantised itself is its code's multiple of a second s
   std::vector<float> table(256), second(2);
   table[3] = 5;
   second = {0.5F, 2};
-  const four_bit_values from{four_bit_type::nf4, 64, bytes(codes), bytes(indices),
-                             nested_scales{.table = bytes(table), .scales = bytes(second), .group = 32, .offset = 0.25F}};
+  const four_bit_values from{
+      four_bit_type::nf4, 64, bytes(codes), bytes(indices),
+      nested_scales{.table = bytes(table), .scales = bytes(second), .group = 32, .offset = 0.25F}};
   const std::vector<float> values = decoded(from, 2 * 64 * 32);
   CHECK(values[0] == 2.75F);
   CHECK(values[64 * 32 - 1] == nf4_table[8] * 2.75F);
@@ -87,7 +88,8 @@ TEST_CASE("values that were nf4 in blocks of 64 have the same codes and scales w
   for (std::size_t b = 0; b < scales.size(); ++b) scales[b] = 0.02F + 1e-6F * static_cast<float>(b % 977);
   const auto mapped_codes = codes;  // copies: as of a mapping, pages that were read are released
   const auto mapped_scales = scales;
-  const std::vector<float> values = decoded({four_bit_type::nf4, nf4_block, bytes(mapped_codes), bytes(mapped_scales)}, n);
+  const std::vector<float> values =
+      decoded({four_bit_type::nf4, nf4_block, bytes(mapped_codes), bytes(mapped_scales)}, n);
   std::vector<std::uint8_t> codes_again(codes.size());
   std::vector<float> scales_again(scales.size());
   to_nf4(values, scales_again, codes_again);

@@ -44,12 +44,14 @@ std::string refusal_of_changed(const Change& change, four_bit_scales how = four_
   } catch (const fault_error& e) {
     CHECK(e.what_happened().code == fault_code::bad_input);
     CHECK_THAT(e.what(), Contains("model.safetensors: tensor model.up.weight"));
-    CHECK_THAT(e.what(), Contains("quantised to 4 bits by bitsandbytes: ") && Contains("take the checkpoint in 16 bits"));
+    CHECK_THAT(e.what(),
+               Contains("quantised to 4 bits by bitsandbytes: ") && Contains("take the checkpoint in 16 bits"));
     return e.what();
   }
 }
 
-std::string refusal_of_state(const std::string& from, const std::string& to, four_bit_scales how = four_bit_scales::fp32) {
+std::string refusal_of_state(const std::string& from, const std::string& to,
+                             four_bit_scales how = four_bit_scales::fp32) {
   return refusal_of_changed(
       [&](hub_test_tensors& t) {
         std::string text = t.at(state).bytes;
@@ -132,8 +134,9 @@ TEST_CASE("a weight in 4 bits of which a tensor is missing is refused, with what
                Contains("model.up.weight: model.up.weight" + part + " is missing"));
   CHECK_THAT(refusal_of_changed([](hub_test_tensors& t) { t.erase(state); }),
              Contains("has neither model.up.weight.quant_state"));
-  CHECK_THAT(refusal_of_changed([](hub_test_tensors& t) { t["model.up.weight.quant_state.bitsandbytes__fp4"] = t[state]; }),
-             Contains("has both model.up.weight.quant_state"));
+  CHECK_THAT(
+      refusal_of_changed([](hub_test_tensors& t) { t["model.up.weight.quant_state.bitsandbytes__fp4"] = t[state]; }),
+      Contains("has both model.up.weight.quant_state"));
 }
 
 TEST_CASE("tensors beside a weight in 4 bits that do not fit it are refused") {
@@ -144,7 +147,8 @@ TEST_CASE("tensors beside a weight in 4 bits that do not fit it are refused") {
   CHECK_THAT(with(".absmax", tensor_of_text("abc")), Contains("is U8 [3]; F32 [3] is needed"));
   CHECK_THAT(with(".absmax", ramp({3}, 1), four_bit_scales::nested), Contains("is F32 [3]; U8 [3] is needed"));
   CHECK_THAT(with(".nested_absmax", ramp({2}, 1), four_bit_scales::nested), Contains("is F32 [2]; F32 [1] is needed"));
-  CHECK_THAT(with(".nested_quant_map", ramp({16}, 1), four_bit_scales::nested), Contains("is F32 [16]; F32 [256] is needed"));
+  CHECK_THAT(with(".nested_quant_map", ramp({16}, 1), four_bit_scales::nested),
+             Contains("is F32 [16]; F32 [256] is needed"));
   CHECK_THAT(with(".quant_map", ramp({15}, 1)), Contains("is F32 [15]; F32 [16] is needed"));
   CHECK_THAT(with(".quant_map", ramp({16}, 0)), Contains("model.up.weight.quant_map: is not the table of nf4"));
   CHECK_THAT(with("", tensor_of_text("abc")), Contains("has 3 bytes, which is not half of the values of [3, 50]"));
@@ -152,9 +156,11 @@ TEST_CASE("tensors beside a weight in 4 bits that do not fit it are refused") {
 }
 
 TEST_CASE("a quant_state of a weight in 4 bits that says something else is refused, with its key") {
-  CHECK_THAT(refusal_of_state("\"blocksize\": 64", "\"blocksize\": 48"), Contains("__nf4: blocksize: 48 is none of 32, 64, "));
+  CHECK_THAT(refusal_of_state("\"blocksize\": 64", "\"blocksize\": 48"),
+             Contains("__nf4: blocksize: 48 is none of 32, 64, "));
   CHECK_THAT(refusal_of_state("\"blocksize\": 64, ", ""), Contains("blocksize: is missing"));
-  CHECK_THAT(refusal_of_state("\"blocksize\": 64", "\"blocksize\": 128"), Contains("absmax: is F32 [3]; F32 [2] is needed"));
+  CHECK_THAT(refusal_of_state("\"blocksize\": 64", "\"blocksize\": 128"),
+             Contains("absmax: is F32 [3]; F32 [2] is needed"));
   CHECK_THAT(refusal_of_state("[3, 50]", "[3, 52]"), Contains("is not half of the values of [3, 52]"));
   CHECK_THAT(refusal_of_state("[3, 50]", "[-3, 50]"), Contains("is not half of the values of [-3, 50]"));
   CHECK_THAT(refusal_of_state("[3, 50]", "null"), Contains("shape: is not a list of integers"));

@@ -50,7 +50,8 @@ void check_equal(const fs::path& a, const fs::path& b) {
 
 TEST_CASE("an export equals what was read, in one file or in parts") {
   const temporary_folder folder;
-  const fs::path original = folder.path() / "original", whole = folder.path() / "whole", parts = folder.path() / "parts";
+  const fs::path original = folder.path() / "original", whole = folder.path() / "whole",
+                 parts = folder.path() / "parts";
   write_checkpoint(original, tiny_gpt2_config(), tiny_gpt2_tensors());
   export_tiny(original, whole, hub_part_bytes);
   export_tiny(original, parts, 300);
@@ -65,7 +66,8 @@ TEST_CASE("an export equals what was read, in one file or in parts") {
 
 TEST_CASE("an export can be read again") {
   const temporary_folder folder;
-  const fs::path original = folder.path() / "original", first = folder.path() / "first", second = folder.path() / "second";
+  const fs::path original = folder.path() / "original", first = folder.path() / "first",
+                 second = folder.path() / "second";
   write_checkpoint(original, tiny_gpt2_config(), tiny_gpt2_tensors());
   export_tiny(original, first, hub_part_bytes);
   export_tiny(first, second, hub_part_bytes);

@@ -54,7 +54,8 @@ TEST_CASE("names with and without the base model's prefix, and old names of norm
   CHECK(canonical_name("bert.embeddings.LayerNorm.beta") == "embeddings.LayerNorm.bias");
   CHECK(canonical_name("classifier.1.weight") == "classifier.1.weight");
   CHECK(canonical_name("base_model.model.lm_head.base_layer.weight") == "lm_head.weight");
-  CHECK(canonical_name("base_model.model.up_proj.lora_magnitude_vector.default.weight") == "up_proj.lora_magnitude_vector");
+  CHECK(canonical_name("base_model.model.up_proj.lora_magnitude_vector.default.weight") ==
+        "up_proj.lora_magnitude_vector");
 }
 
 TEST_CASE("a checkpoint in parts equals the one in a single file") {
@@ -102,7 +103,8 @@ TEST_CASE("names in messages about a checkpoint are on one line and short, whate
   const temporary_folder folder;
   write_parts(folder.path());
   const std::string forged = "x\nhydra: all is well" + std::string(1'000'000, 'y');
-  write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}, {forged, "model-1.safetensors"}});
+  write_index(folder.path(),
+              {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}, {forged, "model-1.safetensors"}});
   const std::string missing = refusal_of(folder.path());
   write_tensors(folder.path() / "model-1.safetensors", {{"a", ramp({2}, 1)}, {forged, ramp({2}, 1)}});
   write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}});

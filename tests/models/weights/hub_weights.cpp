@@ -69,7 +69,8 @@ TEST_CASE("a new classifier has nothing of the stored one, though it has as many
   hub_test_tensors tensors;
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i)) tensors[p.name] = ramp(p.shape, 3);
-  const hub_weights stored = weights_of(tensors, model, hub_head::stored), fresh = weights_of(tensors, model, hub_head::fresh);
+  const hub_weights stored = weights_of(tensors, model, hub_head::stored),
+                    fresh = weights_of(tensors, model, hub_head::fresh);
   const std::vector<parameter_spec> head = model.parameters(model.size() - 1);
   for (const parameter_spec& p : head) {
     std::vector<float> values(static_cast<std::size_t>(p.elements()), 5.0f);
@@ -128,8 +129,9 @@ TEST_CASE("tied parameters that are stored with different values are named, thos
 TEST_CASE("of a checkpoint with other names, the message shows both") {
   hub_test_tensors tensors;
   for (const auto& [name, t] : tiny_gpt2_tensors()) tensors["net." + name] = t;
-  CHECK_THROWS_WITH(weights_of(tensors, tied_gpt2(), hub_head::stored),
-                    Contains("lacks 16 of 16 tensors: transformer.") && Contains("in their place it has net.transformer."));
+  CHECK_THROWS_WITH(
+      weights_of(tensors, tied_gpt2(), hub_head::stored),
+      Contains("lacks 16 of 16 tensors: transformer.") && Contains("in their place it has net.transformer."));
 }
 
 TEST_CASE("the rows of new tokens are the mean of those that are stored") {
@@ -152,7 +154,8 @@ TEST_CASE("the rows of new tokens are the mean of those that are stored") {
                     Contains("is [8, 4]"));
 }
 
-TEST_CASE("the values of a tensor are compared with those that a parameter begins with, also in the rows of new tokens") {
+TEST_CASE(
+    "the values of a tensor are compared with those that a parameter begins with, also in the rows of new tokens") {
   hub_test_tensors tensors = tiny_gpt2_tensors(), others;
   tensors["lm_head.weight"] = ramp({8, 4}, 3);
   hub_test_tensor grown = ramp({10, 4}, 3);
@@ -207,7 +210,9 @@ TEST_CASE("only what has a row for each token gets rows with new tokens") {
   tensors["wte.weight"] = ramp({8, 10}, 1);
   const temporary_folder folder;
   write_tensors(folder.path() / "model.safetensors", tensors);
-  const auto open = [&] { return hub_weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 8}; };
+  const auto open = [&] {
+    return hub_weights{std::make_shared<const hub_tensors>(folder.path()), model, hub_head::stored, 8};
+  };
   CHECK(open().differs_from_base("wte.weight"));
   tensors["ln_f.weight"] = ramp({8}, 1);
   write_tensors(folder.path() / "model.safetensors", tensors);

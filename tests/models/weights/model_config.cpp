@@ -43,15 +43,22 @@ TEST_CASE("a configuration that is nested too deep is refused") {
 }
 
 TEST_CASE("an integer that does not fit into 64 bits with a sign is refused, not wrapped around") {
-  const model_config c{"f", nlohmann::json::parse(R"({"a": 9223372036854775807, "b": 9223372036854775808, "c": [1, 18446744073709551615]})")};
+  const model_config c{
+      "f",
+      nlohmann::json::parse(R"({"a": 9223372036854775807, "b": 9223372036854775808, "c": [1, 18446744073709551615]})")};
   CHECK(c.integer("a") == 9223372036854775807);
   CHECK_THROWS_WITH(c.integer("b"), "f: b: 9223372036854775808 is not below 2^63");
   CHECK_THROWS_WITH(c.integers("c"), "f: c: 18446744073709551615 is not below 2^63");
 }
 
 TEST_CASE("a configuration knows which of its keys nobody asked for, in tables that were opened too") {
-  const model_config config{"f", {{"used", 1}, {"other", {{"a", 1}}}, {"none", nullptr}, {"opened", {{"b", 2}, {"c", {1}}}},
-                                  {"list", {{{"d", 3}}, {{"d", 4}, {"e", true}}}}, {"without", 5}}};
+  const model_config config{"f",
+                            {{"used", 1},
+                             {"other", {{"a", 1}}},
+                             {"none", nullptr},
+                             {"opened", {{"b", 2}, {"c", {1}}}},
+                             {"list", {{{"d", 3}}, {{"d", 4}, {"e", true}}}},
+                             {"without", 5}}};
   CHECK(config.integer("used") == 1);
   CHECK(model_config{config}.table("opened")->has("b"));
   for (const model_config& entry : config.tables("list")) CHECK(entry.integer("d") > 2);

@@ -20,7 +20,8 @@ chain two_layers() {
 }  // namespace
 
 TEST_CASE("names that PEFT would read as more modules are written in full, and mean the same when they are read") {
-  const chain adapted = adapt(two_layers(), {.rank = 1, .targets = {"q_proj"}, .also_train = {"norm", "1.mlp", "lm_head"}});
+  const chain adapted =
+      adapt(two_layers(), {.rank = 1, .targets = {"q_proj"}, .also_train = {"norm", "1.mlp", "lm_head"}});
   const saved_names written = written_saved_modules(adapted, adapter_of(adapted)->also_train);
   CHECK(written == saved_names{"model.norm", "1.mlp", "lm_head"});
   CHECK(read_saved_modules(two_layers(), written) == written);

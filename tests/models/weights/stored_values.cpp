@@ -35,8 +35,9 @@ std::size_t wrong(stored_type type) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < all_patterns; ++i) {
     const float expected = static_cast<float>(Reference{static_cast<std::uint16_t>(i), Reference::from_bits()});
-    const bool equal = std::isnan(expected) ? std::isnan(values[i])
-                                            : std::bit_cast<std::uint32_t>(expected) == std::bit_cast<std::uint32_t>(values[i]);
+    const bool equal = std::isnan(expected)
+                           ? std::isnan(values[i])
+                           : std::bit_cast<std::uint32_t>(expected) == std::bit_cast<std::uint32_t>(values[i]);
     count += equal ? 0 : 1;
   }
   return count;

@@ -54,7 +54,8 @@ struct saved_case {
   std::unique_ptr<host_arena> arena = make_host_arena(byte_count{64 << 20});
   model_checkpoint checkpoint{};
 
-  explicit saved_case(const cut_points& cuts, const update_options& update = adamw({})) : what(cut_model(body(), {.cuts = cuts, .update = update})) {
+  explicit saved_case(const cut_points& cuts, const update_options& update = adamw({}))
+      : what(cut_model(body(), {.cuts = cuts, .update = update})) {
     what->identity = "seed: 1\n";
     checkpoint.what = what;
     checkpoint.memory.homes = make_homes(*what, *arena);
@@ -67,7 +68,8 @@ struct saved_case {
     checkpoint.memory.versions.assign(what->size(), version_index{2});
     checkpoint.memory.updates.shards.assign(what->size(), update_phase::waiting);
     checkpoint.standing = {.next = {.step = 2}, .losses = {}, .stopped = false, .history = {}};
-    checkpoint.standing.history = {{3.5F, std::numeric_limits<float>::infinity()}, {0.5F, 0.25F}, {{2, 1.0 / 3, 0.5}, {2, 2, {}}}};
+    checkpoint.standing.history = {
+        {3.5F, std::numeric_limits<float>::infinity()}, {0.5F, 0.25F}, {{2, 1.0 / 3, 0.5}, {2, 2, {}}}};
   }
 
   /// In the middle of step 2: the last shard has been stepped and waits for the owner of its tied copy.
@@ -148,7 +150,8 @@ TEST_CASE("what is saved inside a step comes back to the bit", "[checkpoint]") {
   CHECK(values(*c.what, memory.homes, true) == values(*c.what, c.checkpoint.memory.homes, true));
   CHECK_FALSE(memory.homes[1].has_any_gradients());
   const auto& written_back = c.what->shards[2].layout().parameters().back();
-  CHECK(memory.homes[2].gradients.front()->floats()[written_back.offset] == c.checkpoint.memory.homes[2].gradients.front()->floats()[written_back.offset]);
+  CHECK(memory.homes[2].gradients.front()->floats()[written_back.offset] ==
+        c.checkpoint.memory.homes[2].gradients.front()->floats()[written_back.offset]);
   REQUIRE(memory.boundaries.size() == 1);
   CHECK(memory.boundaries[0].first.model == model_id{4});
   CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
@@ -173,7 +176,9 @@ TEST_CASE("the shard that is stepped first is saved first", "[checkpoint]") {
   const temporary_folder folder;
   const saved_case c({0, 2, 4});
   std::vector<std::uint32_t> order;
-  checkpoint_folder(posix_file_system(), folder.path(), 1).save(c.checkpoint, [&](shard_index s) { order.push_back(s.value); });
+  checkpoint_folder(posix_file_system(), folder.path(), 1).save(c.checkpoint, [&](shard_index s) {
+    order.push_back(s.value);
+  });
   CHECK(order == std::vector<std::uint32_t>{2, 1, 0});
 }
 
@@ -317,8 +322,13 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
   c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::stepped};
   c.memory.homes[2].gradients = {arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients")};
   c.standing.next.units = {3};
-  const block_id between{.model = {}, .replica = {}, .step = {}, .pass = pass_kind::train, .kind = block_kind::activation,
-                         .shard = shard_index{1}, .micro_batch = {}};
+  const block_id between{.model = {},
+                         .replica = {},
+                         .step = {},
+                         .pass = pass_kind::train,
+                         .kind = block_kind::activation,
+                         .shard = shard_index{1},
+                         .micro_batch = {}};
   c.memory.boundaries = {{between, arena->allocate(what->plan.bytes_of(between), "activation")}};
   const auto values = c.memory.boundaries[0].second->halves();
   REQUIRE(values.size() == 3 * 13);  // an odd number of them
@@ -359,7 +369,8 @@ TEST_CASE("gradients in bf16 come back from a checkpoint as they were written ba
   const auto back = newest(folder.path());
   CHECK(std::ranges::equal(load_memory(back, model_id{0}, *what, *arena).homes[2].gradients.front()->halves(), bits));
   const auto wide = cut_model(rounded(small), {.cuts = {0, 1, 2}, .samples = 3});
-  CHECK_THROWS_WITH(load_memory(back, model_id{0}, *wide, *arena), Contains("gradient.") && Contains("another size or type"));
+  CHECK_THROWS_WITH(load_memory(back, model_id{0}, *wide, *arena),
+                    Contains("gradient.") && Contains("another size or type"));
 }
 
 TEST_CASE("a checkpoint that cannot be read now is not called damaged", "[checkpoint]") {
@@ -383,8 +394,9 @@ TEST_CASE("a state that no run has written is damage, and old checkpoints are dr
     auto other = text;
     return other.replace(other.find(from), from.size(), to);
   };
-  const auto state = GENERATE_COPY(std::string("[]"), std::string("{\"format\": 3}"), with("\"first_layer\": 0", "\"first_layer\": 2"),
-                                   text.substr(0, text.find("\"shards\"")) + "\"shards\": []}", with("\"unit\": ", "\"unit\": 99"));
+  const auto state =
+      GENERATE_COPY(std::string("[]"), std::string("{\"format\": 3}"), with("\"first_layer\": 0", "\"first_layer\": 2"),
+                    text.substr(0, text.find("\"shards\"")) + "\"shards\": []}", with("\"unit\": ", "\"unit\": 99"));
   overwrite(place / "state.json", state);
   try {
     read_checkpoint(place);

@@ -8,7 +8,9 @@ using namespace hydra::literals;
 namespace {
 
 struct registry {
-  void keep(std::uint32_t model) { kept.keep(model_id{model}, {arena->allocate(4_KiB, "a"), arena->allocate(4_KiB, "b")}); }
+  void keep(std::uint32_t model) {
+    kept.keep(model_id{model}, {arena->allocate(4_KiB, "a"), arena->allocate(4_KiB, "b")});
+  }
   bool has(std::uint32_t model) const { return !kept.of(model_id{model}).empty(); }
 
   std::unique_ptr<host_arena> arena = make_host_arena(1_MiB);

@@ -137,7 +137,8 @@ TEST_CASE("running averages keep out of norm, clipping and optimizer and move by
   homes[0].gradients = {arena->allocate(model->plan.shards[0].parameters, "gradients")};
   std::ranges::fill(homes[0].gradients.front()->floats(), 0.0F);
   const auto& all = model->shards[0].layout().parameters();
-  const auto average = std::ranges::find(all, "resnet.embedder.embedder.normalization.running_var", &placed_parameter::name);
+  const auto average =
+      std::ranges::find(all, "resnet.embedder.embedder.normalization.running_var", &placed_parameter::name);
   const auto values = homes[0].parameters->floats().subspan(average->offset, average->elements);
   std::ranges::fill(homes[0].gradients.front()->floats().subspan(average->offset, average->elements), 2.0F);
   model_update math(model);
@@ -304,5 +305,6 @@ TEST_CASE("moments of a shard that a device steps start as zeros where the memor
   before.reset();
   const auto home = make_home(*arena, *m, 0);
   REQUIRE(home.moments.size() == 2);
-  for (const auto& moments : home.moments) CHECK(std::ranges::all_of(moments->floats(), [](float x) { return x == 0; }));
+  for (const auto& moments : home.moments)
+    CHECK(std::ranges::all_of(moments->floats(), [](float x) { return x == 0; }));
 }

@@ -27,7 +27,8 @@ struct cut_chain {
   }
 
   static const small_model& gpt() {
-    static const auto m = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
+    static const auto m =
+        small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
     return m;
   }
 

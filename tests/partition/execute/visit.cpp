@@ -77,7 +77,8 @@ TEST_CASE("after its last micro-batch a visit holds neither parameters nor gradi
   visit work(m, visit_of(*m, direction::backward, 1), 24);
   const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
   for (const std::size_t k : {0, 1}) {
-    work.run(k, {flat}, {raw(random_tensor({2, 6, 16}, 3)), raw(random_ids({2, 6}, 11, 4)), std::make_shared<device_block>()},
+    work.run(k, {flat},
+             {raw(random_tensor({2, 6, 16}, 3)), raw(random_ids({2, 6}, 11, 4)), std::make_shared<device_block>()},
              out);
     CHECK((flat->tensor.storage().use_count() > 1) == (k == 0));
     CHECK((out.gradients->tensor.storage().use_count() > 1) == (k == 0));
@@ -210,7 +211,8 @@ at::Tensor gradients_of_two(const std::shared_ptr<sharded_model>& m) {
 
 }  // namespace
 
-TEST_CASE("gradients in bf16 are the sum of all micro-batches, rounded once to the nearest and of two to the even one") {
+TEST_CASE(
+    "gradients in bf16 are the sum of all micro-batches, rounded once to the nearest and of two to the even one") {
   const auto m = gpt_in_bf16(2, precision::bf16);
   const auto sum = gradients_of_two(gpt_in_bf16(2)), write_back = gradients_of_two(m);
   std::vector<std::uint16_t> expected(static_cast<std::size_t>(sum.numel()));

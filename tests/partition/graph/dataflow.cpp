@@ -138,7 +138,8 @@ TEST_CASE("block names derive from the unit: model, step, shard and micro-batch,
   auto u = step_of({.shards = 3, .micro_batches = 2})[1];  // forward 1
   const auto in = inputs_of(u, of_shards(3), micro_batch_index{1});
   CHECK(to_string(in.input) == "activation of model 2 shard 0 step 3 micro-batch 1");
-  CHECK(to_string(*output_of(u, of_shards(3), micro_batch_index{1})) == "activation of model 2 shard 1 step 3 micro-batch 1");
+  CHECK(to_string(*output_of(u, of_shards(3), micro_batch_index{1})) ==
+        "activation of model 2 shard 1 step 3 micro-batch 1");
   CHECK(to_string(parameters_of(u)) == "parameters of model 2 shard 1 version 3");
   const auto before = produced_by(u, of_shards(3));
   u.attempt = 4;

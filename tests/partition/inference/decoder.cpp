@@ -257,7 +257,8 @@ TEST_CASE("when a decoder gives up, its arena lives as long as the operations th
   std::shared_ptr arena = make_host_arena(64_MiB);
   const std::weak_ptr seen = arena;
   {
-    decoder writer{model, {.lengths = lengths, .stall_limit = std::chrono::seconds{1}}, stuck, std::exchange(arena, nullptr)};
+    decoder writer{
+        model, {.lengths = lengths, .stall_limit = std::chrono::seconds{1}}, stuck, std::exchange(arena, nullptr)};
     REQUIRE_FALSE(writer.plan().memory_resident);
     CHECK_THROWS_WITH(writer.next(text()), Contains("has completed nothing"));
   }

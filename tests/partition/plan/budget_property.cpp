@@ -1,4 +1,5 @@
-// The smallest sufficient budget of random configurations of every family. A new family: one row in `families_under_test`.
+// The smallest sufficient budget of random configurations of every family. A new family: one row in
+// `families_under_test`.
 
 #include "partition/plan/plan.hpp"
 #include "partition/plan/sufficient.hpp"

@@ -131,8 +131,8 @@ TEST_CASE("given cuts are kept although fewer shards would fit") {
 }
 
 TEST_CASE("a refusal names the device, the model and the layer that asks for most") {
-  CHECK_THROWS_WITH(plan_on(both().requests, 1_KiB),
-                    Contains("device cpu:0") && Contains("1.0 KiB") && Contains("model 'model-0'") && Contains("(transformer block"));
+  CHECK_THROWS_WITH(plan_on(both().requests, 1_KiB), Contains("device cpu:0") && Contains("1.0 KiB") &&
+                                                         Contains("model 'model-0'") && Contains("(transformer block"));
   auto requests = both().requests;
   requests[0].cuts = cut_points{0, 2};
   CHECK_THROWS_WITH(plan_on(requests, 1_KiB), Contains("shard 1 (layers 2 to 5)"));
@@ -167,7 +167,8 @@ TEST_CASE("a plan knows the size of every block and the footprint and time of ev
   requests[0].cuts = cut_points{0, 2};
   const auto m = plan_on(requests, 1_GiB).models[0];
   const auto bytes = [&](block_kind kind, std::uint32_t s) {
-    return m.bytes_of({.model = {}, .replica = {}, .step = {}, .kind = kind, .shard = shard_index{s}, .micro_batch = {}});
+    return m.bytes_of(
+        {.model = {}, .replica = {}, .step = {}, .kind = kind, .shard = shard_index{s}, .micro_batch = {}});
   };
   CHECK(bytes(block_kind::minibatch, 0) == byte_count{2 * 8 * 8});         // samples, tokens, i64
   CHECK(bytes(block_kind::activation, 0) == byte_count{2 * 8 * 32 * 4});   // samples, tokens, width, fp32
@@ -203,7 +204,8 @@ TEST_CASE("host memory that is too small for the gradient sums of replicas is re
   requests[0].replicas = 4;
   const auto plan = plan_on(requests, 1_GiB);
   REQUIRE(plan.host_needed > one);
-  CHECK_THROWS_WITH(check_host(plan, one), Contains("use fewer replicas or waves (with gradient sums of their own they take "));
+  CHECK_THROWS_WITH(check_host(plan, one),
+                    Contains("use fewer replicas or waves (with gradient sums of their own they take "));
 }
 
 TEST_CASE(
@@ -211,7 +213,8 @@ TEST_CASE(
   const auto& requests = both().requests;
   const auto least = sufficient_for(requests);
   for (std::uint64_t part = 0; part <= 8; ++part) {
-    const std::vector<plan_device> devices{{.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}, .reserve = {}}};
+    const std::vector<plan_device> devices{
+        {.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}, .reserve = {}}};
     const auto run = make_plan(std::span(requests).first(1), devices);
     INFO("memory " << devices[0].memory.value() << ", staging bytes " << run.staging_bytes.value());
     try {

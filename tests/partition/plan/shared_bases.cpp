@@ -33,7 +33,8 @@ base_place place(std::uint32_t model, std::uint32_t shard) { return {model_id{mo
 
 TEST_CASE("bases of the same origin and layers have one name, that of the first shard", "[shared]") {
   known_bases known;
-  std::vector models{plan_with({0, 2, 4}, 6), plan_with({0, 1, 2, 4}, 6), plan_with({0, 2, 4}, 6), plan_with({0, 2, 4}, 6)};
+  std::vector models{plan_with({0, 2, 4}, 6), plan_with({0, 1, 2, 4}, 6), plan_with({0, 2, 4}, 6),
+                     plan_with({0, 2, 4}, 6)};
   name_bases(models[0], content("a"), model_id{0}, known);
   name_bases(models[1], content("a"), model_id{1}, known);
   name_bases(models[2], content("b"), model_id{2}, known);

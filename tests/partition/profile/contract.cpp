@@ -89,7 +89,8 @@ at::Tensor entropies(const at::Tensor& y, const at::Tensor& targets) {
 }  // namespace
 
 TEST_CASE("models of the tree keep the contract, with dropout, in bf16 and with a loss in chunks, too") {
-  const auto gpt = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1});
+  const auto gpt =
+      small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1});
   const auto in_chunks = std::make_shared<chain>(*gpt.body);
   in_chunks->chunk_loss(4);
   const auto mlp = small_mlp({.layers = 3, .width = 16, .dropout = 0.5}), cnn = small_cnn({.stages = 2, .width = 4});
@@ -101,7 +102,8 @@ TEST_CASE("models of the tree keep the contract, with dropout, in bf16 and with 
 }
 
 TEST_CASE("a layer whose random numbers have the seed of its context is pure") {
-  CHECK(refusal_of_layer([](const at::Tensor& x, const layer_context& c) { return keyed_dropout(x, 0.5, c, 0); }) == "");
+  CHECK(refusal_of_layer([](const at::Tensor& x, const layer_context& c) { return keyed_dropout(x, 0.5, c, 0); }) ==
+        "");
 }
 
 TEST_CASE("a layer that gives other bits the second time is refused by name, with what to do") {
@@ -123,8 +125,9 @@ TEST_CASE("a layer whose NaN is the same NaN each time is pure") {
 TEST_CASE("an output of another shape than was said is refused with both") {
   const auto same = [](const at::Tensor& x, const layer_context&) { return x.clone(); };
   CHECK(refusal_of_layer(same, 8) == "");
-  CHECK_THAT(refusal_of_layer(same, 9), Contains("layer 1 (\"1.\")") &&
-                                            Contains("forward() of f32[2, 8] returns f32[2, 8], but output() says f32[2, 9]"));
+  CHECK_THAT(refusal_of_layer(same, 9),
+             Contains("layer 1 (\"1.\")") &&
+                 Contains("forward() of f32[2, 8] returns f32[2, 8], but output() says f32[2, 9]"));
 }
 
 TEST_CASE("what throws is left to the measurement") {
@@ -134,7 +137,8 @@ TEST_CASE("what throws is left to the measurement") {
 
 TEST_CASE("losses that are sums are accepted, masked, contrastive and zero ones, too") {
   CHECK(refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return entropies(y, t).sum(); }) == "");
-  CHECK(refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return y.sub(t).square().sum(); }, three_values) == "");
+  CHECK(refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return y.sub(t).square().sum(); },
+                        three_values) == "");
   CHECK(refusal_of_loss([](const at::Tensor& y, const at::Tensor&) {
           return y.mm(y.t()).log_softmax(-1).diagonal().sum().neg();
         }) == "");
@@ -147,6 +151,8 @@ TEST_CASE("a loss that is a mean is refused with what to return instead") {
                             Contains("at::Reduction::Sum"));
   };
   is_mean(refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return entropies(y, t).mean(); }));
-  is_mean(refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return entropies(y, t).sum().div(t.numel()); }));
-  is_mean(refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return y.sub(t).square().mean(); }, three_values));
+  is_mean(
+      refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return entropies(y, t).sum().div(t.numel()); }));
+  is_mean(
+      refusal_of_loss([](const at::Tensor& y, const at::Tensor& t) { return y.sub(t).square().mean(); }, three_values));
 }

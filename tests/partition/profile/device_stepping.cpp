@@ -16,7 +16,12 @@ namespace device_stepping_test {
 chain gpt(bool tied) { return *small_gpt({.layers = 3, .width = 8, .heads = 2, .context = 6, .tied = tied}).body; }
 
 shard_boundary boundary(duration update, duration device_update) {
-  return {.forward = 10ms, .backward = 20ms, .promote = 1ms, .demote = 2ms, .update = update, .device_update = device_update,
+  return {.forward = 10ms,
+          .backward = 20ms,
+          .promote = 1ms,
+          .demote = 2ms,
+          .update = update,
+          .device_update = device_update,
           .demote_stepped = 7ms};
 }
 

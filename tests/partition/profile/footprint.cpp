@@ -43,7 +43,8 @@ byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const uni
     if (k + 1 < u.micro_batches) {
       batches.push_back(inputs_for(*m, u, k + 1));
     }
-    batches[k].output = output_of(u, m->plan.shape(), micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
+    batches[k].output =
+        output_of(u, m->plan.shape(), micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
     work.run(k, parameters, batches[k], results);
     batches[k].input.reset();
     batches[k].second.reset();
@@ -133,7 +134,8 @@ TEST_CASE("in bf16 no visit is charged more than parameters, inputs and working 
 
 TEST_CASE("gradients in bf16 need no more memory, and their sum's is free when the visit has computed") {
   const auto model = small_gpt({.layers = 1, .width = 32, .heads = 4, .context = 12});
-  const auto wide = cut_model(rounded(model), {.cuts = {0, 1}}), narrow = cut_model(rounded(model, precision::bf16), {.cuts = {0, 1}});
+  const auto wide = cut_model(rounded(model), {.cuts = {0, 1}}),
+             narrow = cut_model(rounded(model, precision::bf16), {.cuts = {0, 1}});
   for (std::size_t s = 0; s < 2; ++s) {
     const auto& a = wide->plan.shards[s].backward;
     const auto& b = narrow->plan.shards[s].backward;

@@ -167,11 +167,14 @@ TEST_CASE("a pilot measures with the device's own meter") {
 
 TEST_CASE("a link is measured with the device's own meter, by copies as large as its memory allows") {
   const auto copied_in_a_second = [](byte_count memory) {
-    outfitted_device slow(make_cpu_device("cpu:0", {.memory = memory}), {.meter = [] { return std::make_unique<slow_meter>(); }});
+    outfitted_device slow(make_cpu_device("cpu:0", {.memory = memory}),
+                          {.meter = [] { return std::make_unique<slow_meter>(); }});
     device* const devices[] = {&slow};
     return pilot(devices, long_enough).link_rates().at(0).per_second() / (1 << 20);
   };
-  const auto about = [](double mib, double seen) { return seen <= mib && seen > mib / 2; };  // a second, and what it takes
+  const auto about = [](double mib, double seen) {
+    return seen <= mib && seen > mib / 2;
+  };  // a second, and what it takes
   CHECK(about(64, copied_in_a_second(1_GiB)));
   CHECK(about(16, copied_in_a_second(16_MiB)));
   CHECK(about(4, copied_in_a_second(1_KiB)));
@@ -198,7 +201,9 @@ TEST_CASE("the pilot's copies are from pages that the device has locked, and are
 }
 
 TEST_CASE("devices whose links are measured share the host memory for it, and take the least where no more is locked") {
-  const auto size = [](byte_count probe_buffer) { return static_cast<std::size_t>(round_up(host_charge(probe_buffer), 4096).value()); };
+  const auto size = [](byte_count probe_buffer) {
+    return static_cast<std::size_t>(round_up(host_charge(probe_buffer), 4096).value());
+  };
   auto made = std::make_unique<recorded_locker>();
   auto poor_made = std::make_unique<poor_locker>();
   const auto& locker = *made;

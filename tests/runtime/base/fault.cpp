@@ -53,8 +53,10 @@ TEST_CASE("a refused allocation is out of memory, whether LibTorch or the host r
   REQUIRE(host.code == fault_code::out_of_memory);
   REQUIRE_THAT(host.text, Catch::Contains("no memory left"));
   const fault tensor = caught([] {
-    TORCH_CHECK(false, "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
-                       "allocate 40000400192 bytes. Error code 12 (Cannot allocate memory)");
+    TORCH_CHECK(
+        false,
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+        "allocate 40000400192 bytes. Error code 12 (Cannot allocate memory)");
   });
   REQUIRE(tensor.code == fault_code::out_of_memory);
   REQUIRE(tensor.text == host.text);
@@ -92,7 +94,8 @@ TEST_CASE("files that cannot be used are I/O faults") {
 }
 
 TEST_CASE("a thread that the system refuses is said to be one, with what to do") {
-  const fault thread = caught([] { throw std::system_error{std::make_error_code(std::errc::resource_unavailable_try_again)}; });
+  const fault thread =
+      caught([] { throw std::system_error{std::make_error_code(std::errc::resource_unavailable_try_again)}; });
   CHECK(thread.code == fault_code::bad_input);
   CHECK_THAT(thread.text, Catch::StartsWith("no thread could be started (") && Catch::Contains("ulimit -u"));
   const fault other = caught([] { throw std::system_error{std::make_error_code(std::errc::invalid_argument)}; });

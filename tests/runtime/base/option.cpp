@@ -11,13 +11,14 @@ using namespace hydra::literals;
 
 namespace option_test {
 
-const std::vector<option> known{{.name = "width", .standard = std::int64_t{0}, .required = true, .help = "of a layer", .range = {.least = 1}},
-                                {.name = "dropout", .standard = 0.1, .range = {.least = 0, .most = 1, .open_most = true}},
-                                {.name = "tied", .standard = true},
-                                {.name = "head", .standard = "causal", .choices = {"causal", "masked"}},
-                                {.name = "memory", .standard = byte_count{}, .otherwise = "all that is free"},
-                                {.name = "rate", .standard = 2_MiB_per_s},
-                                {.name = "delay", .standard = duration{5'000'000}}};
+const std::vector<option> known{
+    {.name = "width", .standard = std::int64_t{0}, .required = true, .help = "of a layer", .range = {.least = 1}},
+    {.name = "dropout", .standard = 0.1, .range = {.least = 0, .most = 1, .open_most = true}},
+    {.name = "tied", .standard = true},
+    {.name = "head", .standard = "causal", .choices = {"causal", "masked"}},
+    {.name = "memory", .standard = byte_count{}, .otherwise = "all that is free"},
+    {.name = "rate", .standard = 2_MiB_per_s},
+    {.name = "delay", .standard = duration{5'000'000}}};
 
 std::string refusal(const option_values& given) {
   try {
@@ -62,7 +63,8 @@ TEST_CASE("values that are not allowed are refused with those that are") {
 
 TEST_CASE("unknown and missing options are named") {
   CHECK(refusal(with("dropuot", 0.1)) ==
-        "net: there is no option \"dropuot\"; did you mean \"dropout\"? (known: width, dropout, tied, head, memory, rate, delay)");
+        "net: there is no option \"dropuot\"; did you mean \"dropout\"? (known: width, dropout, tied, head, memory, "
+        "rate, delay)");
   CHECK(refusal({}) == "net: option width (of a layer) is missing");
 }
 

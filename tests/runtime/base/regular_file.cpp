@@ -25,11 +25,12 @@ namespace fs = std::filesystem;
 TEST_CASE("what is not a file is refused by everything that reads files, with what it is") {
   const temporary_folder folder;
   using reader = std::function<void(const fs::path&)>;
-  const std::array readers{std::pair<const char*, reader>{"file", [](const fs::path& p) { regular_file{p}; }},
-                           std::pair<const char*, reader>{"stream", [](const fs::path& p) { file_stream{p}; }},
-                           std::pair<const char*, reader>{"text", [](const fs::path& p) { read_text(p, text_kind::record); }},
-                           std::pair<const char*, reader>{"mapped", [](const fs::path& p) { mapped_file{p}; }},
-                           std::pair<const char*, reader>{"packed.gz", [](const fs::path& p) { unpacked_file{p}; }}};
+  const std::array readers{
+      std::pair<const char*, reader>{"file", [](const fs::path& p) { regular_file{p}; }},
+      std::pair<const char*, reader>{"stream", [](const fs::path& p) { file_stream{p}; }},
+      std::pair<const char*, reader>{"text", [](const fs::path& p) { read_text(p, text_kind::record); }},
+      std::pair<const char*, reader>{"mapped", [](const fs::path& p) { mapped_file{p}; }},
+      std::pair<const char*, reader>{"packed.gz", [](const fs::path& p) { unpacked_file{p}; }}};
   for (const special_file& special : special_files()) {
     for (const auto& [name, read] : readers) {
       const fs::path place = folder.path() / name;

@@ -18,9 +18,10 @@ bool is_valid(const std::string& text) { return valid_utf8(std::as_bytes(std::sp
 
 /// Pieces of text, of what terminals obey, and of bytes that are not text.
 std::string random_text(std::mt19937_64& random) {
-  static const std::string pieces[]{"plain",  "é",      "日本",   "😀",     "\n",   "\t",   "\x1b[31m",     "\x7f", std::string(1, '\0'),
-                                    "\u0085", "\u009b", "\u202e", "\u2066", "\u200f", "\u2028", "\xff", "\xc3", "\xe2\x82",
-                                    "\xed\xa0\x80", "\\", "\""};
+  static const std::string pieces[]{
+      "plain",        "é",      "日本",   "😀",      "\n",     "\t",     "\x1b[31m", "\x7f", std::string(1, '\0'),
+      "\u0085",       "\u009b", "\u202e", "\u2066", "\u200f", "\u2028", "\xff",     "\xc3", "\xe2\x82",
+      "\xed\xa0\x80", "\\",     "\""};
   std::string text;
   for (auto n = random() % 60; n > 0; --n) text += pieces[random() % std::size(pieces)];
   return text;

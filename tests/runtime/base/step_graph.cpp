@@ -54,10 +54,12 @@ TEST_CASE("lanes divide the micro-batches of a step in order", "[step_graph]") {
   CHECK(ranges_of({.micro_batches = 12, .replicas = 2, .waves = 3}) == "0-1 2-3 4-5 6-7 8-9 10-11");
 }
 
-TEST_CASE("nodes and units name each other; each follows its predecessors; a micro-batch has one lane", "[step_graph]") {
-  for (const step_shape shape : {step_shape{.shards = 1}, step_shape{.shards = 3, .micro_batches = 6, .waves = 3},
-                                 step_shape{.shards = 4, .micro_batches = 24, .replicas = 3, .waves = 4},
-                                 step_shape{.shards = 5, .micro_batches = 4, .replicas = 2, .waves = 2, .first_trained = 3}}) {
+TEST_CASE("nodes and units name each other; each follows its predecessors; a micro-batch has one lane",
+          "[step_graph]") {
+  for (const step_shape shape :
+       {step_shape{.shards = 1}, step_shape{.shards = 3, .micro_batches = 6, .waves = 3},
+        step_shape{.shards = 4, .micro_batches = 24, .replicas = 3, .waves = 4},
+        step_shape{.shards = 5, .micro_batches = 4, .replicas = 2, .waves = 2, .first_trained = 3}}) {
     const step_graph graph(shape);
     std::set<unit> all;
     for (step_graph::node n = 0; n < graph.size(); ++n) {
@@ -114,7 +116,8 @@ TEST_CASE("a shape that divides nothing is refused with its numbers", "[step_gra
   };
   CHECK(refused({.shards = 0}) == "a step has at least one shard, micro-batch, replica and wave");
   CHECK(refused({.micro_batches = 4, .replicas = 3}) == "3 replicas do not divide the 4 micro-batches of a step");
-  CHECK(refused({.micro_batches = 4, .replicas = 2, .waves = 3}) == "3 waves do not divide the 2 micro-batches of a replica");
+  CHECK(refused({.micro_batches = 4, .replicas = 2, .waves = 3}) ==
+        "3 waves do not divide the 2 micro-batches of a replica");
   CHECK(refused({.micro_batches = 4, .replicas = 2, .waves = 2}) == "accepted");
 }
 

@@ -22,11 +22,12 @@ TEST_CASE("a file is read whole, an empty one and one with zero bytes as well") 
 
 TEST_CASE("a file with more bytes than its kind may have is refused by name with both, before it is read") {
   const temporary_folder folder;
-  for (const auto kind : {text_kind::key, text_kind::checksums, text_kind::settings, text_kind::prompt, text_kind::graph,
-                          text_kind::plan, text_kind::vocabulary, text_kind::record}) {
+  for (const auto kind : {text_kind::key, text_kind::checksums, text_kind::settings, text_kind::prompt,
+                          text_kind::graph, text_kind::plan, text_kind::vocabulary, text_kind::record}) {
     const auto file = folder.write("large", "");
     std::filesystem::resize_file(file, largest_text(kind) + 1);  // takes no space on the disk
-    CHECK_THROWS_WITH(read_text(file, kind), StartsWith(file.string()) && Contains(std::to_string(largest_text(kind) + 1)) &&
+    CHECK_THROWS_WITH(read_text(file, kind), StartsWith(file.string()) &&
+                                                 Contains(std::to_string(largest_text(kind) + 1)) &&
                                                  Contains("may have " + to_string(byte_count{largest_text(kind)})));
   }
   const auto file = folder.write("just", "");

@@ -82,7 +82,9 @@ TEST_CASE("who needs no thread is never refused") {
 
 TEST_CASE("other errors, and results, pass through what would end the process") {
   CHECK(begin_or_end_process("the actors", [] { return 3; }) == 3);
-  CHECK_THROWS_AS(begin_or_end_process("the actors", []() -> int { throw std::runtime_error{"other"}; }), std::runtime_error);
+  CHECK_THROWS_AS(begin_or_end_process("the actors", []() -> int { throw std::runtime_error{"other"}; }),
+                  std::runtime_error);
   const auto other = std::make_error_code(std::errc::invalid_argument);
-  CHECK_THROWS_AS(begin_or_end_process("the actors", [&]() -> int { throw std::system_error{other}; }), std::system_error);
+  CHECK_THROWS_AS(begin_or_end_process("the actors", [&]() -> int { throw std::system_error{other}; }),
+                  std::system_error);
 }

@@ -21,6 +21,7 @@ TEST_CASE("an executor begins no thread: all were made before it") {
 
 TEST_CASE("parallel loops for which there are too few threads are refused with the number") {
   const scarce_threads two{2};
-  CHECK_THROWS_WITH(loop_threads{300}, Catch::StartsWith("TBB, for parallel loops on the host, needs 300 threads beside ") &&
-                                           Catch::Contains("but 2 can be made"));
+  CHECK_THROWS_WITH(loop_threads{300},
+                    Catch::StartsWith("TBB, for parallel loops on the host, needs 300 threads beside ") &&
+                        Catch::Contains("but 2 can be made"));
 }

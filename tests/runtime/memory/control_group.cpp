@@ -13,7 +13,8 @@ namespace {
 struct groups : temporary_folder {
   std::filesystem::path root = path() / "cgroup";
 
-  void unified(const std::string& group, const std::string& limit, const std::string& used, const std::string& inactive) const {
+  void unified(const std::string& group, const std::string& limit, const std::string& used,
+               const std::string& inactive) const {
     write("cgroup/" + group + "/memory.max", limit + "\n");
     write("cgroup/" + group + "/memory.current", used + "\n");
     write("cgroup/" + group + "/memory.stat", "anon 5\nfile 900\ninactive_file " + inactive + "\nactive_file 7\n");

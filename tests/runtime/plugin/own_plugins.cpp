@@ -36,7 +36,8 @@ TEST_CASE("the folders that the loader searches have the libraries of this progr
 }
 
 TEST_CASE("a missing plug-in of Hydra's own is refused with what to do", "[plugin]") {
-  CHECK_THROWS_WITH(find_own_plugin("x", {"/nowhere/hydra"}), Contains("libhydra_x.so") && Contains("\"/nowhere/hydra\""));
+  CHECK_THROWS_WITH(find_own_plugin("x", {"/nowhere/hydra"}),
+                    Contains("libhydra_x.so") && Contains("\"/nowhere/hydra\""));
   CHECK_THROWS_WITH(find_own_plugin("x", {}), Contains("no folder lib/hydra next to the program"));
   CHECK_THROWS_WITH(find_own_plugin("cuda", {}), Contains("built without CUDA: ") || Contains("install Hydra again"));
 }

@@ -68,24 +68,27 @@ TEST_CASE("a plug-in that is cut short is refused, wherever it ends", "[plugin]"
   CHECK(refusal(copy.path()) == "accepted");
   auto damaged = bytes;
   damaged.replace(offsetof(ElfW(Ehdr), e_shoff), 8, 8, '\xff');
-  CHECK_THAT(refusal(test::temporary_file{damaged}.path()), Contains("it is cut short"));  // a table that no file can have
+  CHECK_THAT(refusal(test::temporary_file{damaged}.path()),
+             Contains("it is cut short"));  // a table that no file can have
 }
 
 TEST_CASE("a library that a plug-in misses is named, one of CUDA with its package", "[plugin]") {
-  CHECK_THAT(refusal(test_plugin("needs_one")), Contains("it needs the library libhydra_stub_one.so, which is not there") &&
-                                                    !Contains("package"));
+  CHECK_THAT(refusal(test_plugin("needs_one")),
+             Contains("it needs the library libhydra_stub_one.so, which is not there") && !Contains("package"));
   CHECK_THAT(refusal(test_plugin("needs_cuda")),
              Contains("it needs the library libcudart.so.0, which is not there (PyPI package nvidia-cuda-runtime)"));
 }
 
 TEST_CASE("of a plug-in of another build only the ABI string is read", "[plugin]") {
   const auto text = refusal(test_plugin("wrong_abi"));
-  CHECK_THAT(text, Contains("built for [hydra 99.0.0, of another world]") && Contains(plugin_abi) && Contains("build it again"));
+  CHECK_THAT(text, Contains("built for [hydra 99.0.0, of another world]") && Contains(plugin_abi) &&
+                       Contains("build it again"));
   CHECK_THAT(refusal(test_plugin("two_policies"), "something else"), Contains("this program is [something else]"));
 }
 
 TEST_CASE("the ABI string names project, interfaces, LibTorch, CAF, compiler and standard library", "[plugin]") {
-  CHECK_THAT(plugin_abi, Contains("hydra 0.") && Contains("interfaces ") && Contains("LibTorch 2.") && Contains("CAF 0.17."));
+  CHECK_THAT(plugin_abi,
+             Contains("hydra 0.") && Contains("interfaces ") && Contains("LibTorch 2.") && Contains("CAF 0.17."));
   CHECK_THAT(plugin_abi, Contains(__VERSION__) && (Contains("libstdc++ 20") || Contains("libc++ ")));
 }
 
@@ -101,11 +104,13 @@ TEST_CASE("a plug-in is loaded once, and two that offer the same name are refuse
 
 TEST_CASE("a program accepts what it uses from plug-ins, and no name that it has itself", "[plugin]") {
   plugin_set set{{.abi = plugin_abi, .used = {plugin_kind::device}, .own = {{plugin_kind::device, "cpu"}}}};
-  CHECK_THROWS_WITH(set.load(test_plugin("two_policies")),
-                    Contains("policy \"first-candidate\"") && Contains("does not take from plug-ins (it takes: device)"));
+  CHECK_THROWS_WITH(
+      set.load(test_plugin("two_policies")),
+      Contains("policy \"first-candidate\"") && Contains("does not take from plug-ins (it takes: device)"));
   CHECK_THROWS_WITH(set.load(test_plugin("takes_cpu")), Contains("it offers device \"cpu\", as Hydra itself does"));
   CHECK(set.all().empty());
   set.load(test_plugin("thread_device"));
-  CHECK_THROWS_WITH(set.load(test_plugin("same_device")), Contains("device \"thread\"") && Contains("thread_device.so"));
+  CHECK_THROWS_WITH(set.load(test_plugin("same_device")),
+                    Contains("device \"thread\"") && Contains("thread_device.so"));
   CHECK(set.load(test_plugin("devices")).items->size() == 4);  // with a policy, which it does not use
 }

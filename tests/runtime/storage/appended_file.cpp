@@ -22,7 +22,8 @@ std::string bytes_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// As long as it exists no file grows beyond so many bytes: a write is short at first and then fails, as on a full disk.
+/// As long as it exists no file grows beyond so many bytes: a write is short at first and then fails, as on a full
+/// disk.
 class full_disk {
  public:
   explicit full_disk(rlim_t bytes) : handler_{::signal(SIGXFSZ, SIG_IGN)} {

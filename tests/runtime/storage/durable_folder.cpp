@@ -70,10 +70,10 @@ TEST_CASE("files are on the disk before the folder gets its name, the name befor
   folder.write("empty", nothing);
   folder.commit();
   const auto temporary = temporary_path("step", getpid()).string();
-  CHECK(noted.transcript() == std::vector<std::string>{"make folder " + temporary, "create empty", "flush empty", "create SHA256SUMS",
-                                                       "write SHA256SUMS", "flush SHA256SUMS", "sync empty", "close empty",
-                                                       "sync SHA256SUMS", "close SHA256SUMS",
-                                                       "sync folder " + temporary, "rename to step",
+  CHECK(noted.transcript() == std::vector<std::string>{"make folder " + temporary, "create empty", "flush empty",
+                                                       "create SHA256SUMS", "write SHA256SUMS", "flush SHA256SUMS",
+                                                       "sync empty", "close empty", "sync SHA256SUMS",
+                                                       "close SHA256SUMS", "sync folder " + temporary, "rename to step",
                                                        "sync folder " + parent.path().filename().string()});
 }
 

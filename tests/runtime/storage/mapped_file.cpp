@@ -40,6 +40,7 @@ TEST_CASE("a mapped file that became shorter, or has other bytes, is refused") {
 
 TEST_CASE("a pointer of Git LFS is not mapped in the place of the file") {
   const temporary_folder folder;
-  const auto file = folder.write("data.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n");
+  const auto file =
+      folder.write("data.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n");
   CHECK_THROWS_WITH(mapped_file{file}, Contains("data.txt: is a pointer of Git LFS") && Contains("git lfs pull"));
 }

@@ -98,7 +98,8 @@ TEST_CASE("several threads may record at once") {
 TEST_CASE("a million spans take no more memory than the limit, and the newest are kept") {
   trace t{2_MiB};
   constexpr int n = 1'000'000;
-  for (int i = 0; i < n; ++i) t.record(bar("execute_shard", "cpu:0 compute", i * 1us, 1us, "gpt-a forward " + std::to_string(i)));
+  for (int i = 0; i < n; ++i)
+    t.record(bar("execute_shard", "cpu:0 compute", i * 1us, 1us, "gpt-a forward " + std::to_string(i)));
   REQUIRE(t.bytes() <= 2_MiB);
   const auto kept = t.spans();
   REQUIRE(kept.size() > 10'000);

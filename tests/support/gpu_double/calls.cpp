@@ -58,7 +58,8 @@ std::uint64_t counted(const std::string& what) { return counts.contains(what) ? 
 void complain(const std::string& kind, const std::string& text) {
   count("complaints");
   count("complaint: " + kind);
-  if (counted("complaint: " + kind) <= most_lines) std::fprintf(stderr, "gpu-double: %s: %s\n", kind.c_str(), text.c_str());
+  if (counted("complaint: " + kind) <= most_lines)
+    std::fprintf(stderr, "gpu-double: %s: %s\n", kind.c_str(), text.c_str());
 }
 
 int failure_of(const std::string& call) {

@@ -1,5 +1,6 @@
 #pragma once
-// What every function of the runtime does first: takes the lock, counts the call, and fails if it has to. And what is counted.
+// What every function of the runtime does first: takes the lock, counts the call, and fails if it has to. And what is
+// counted.
 
 #include <cstdint>
 #include <map>
@@ -48,7 +49,9 @@ Error called(const char* name, const F& f) {
 }
 
 /// Defines such a function. At the end of its body it has succeeded.
-#define CALL(Error, name, parameters, ...) \
-  Error name parameters { return called<Error>(#name, [&]([[maybe_unused]] lock& l) -> Error { __VA_ARGS__ return Error{}; }); }
+#define CALL(Error, name, parameters, ...)                                                               \
+  Error name parameters {                                                                                \
+    return called<Error>(#name, [&]([[maybe_unused]] lock& l) -> Error { __VA_ARGS__ return Error{}; }); \
+  }
 
 }  // namespace gpu_double

@@ -1,5 +1,6 @@
-// Copies. From locked memory they are launched; from pageable memory the bytes are staged before the call returns, and to
-// pageable memory the call waits, as the CUDA documentation says of cudaMemcpyAsync. Not modelled: peers, and copy engines.
+// Copies. From locked memory they are launched; from pageable memory the bytes are staged before the call returns, and
+// to pageable memory the call waits, as the CUDA documentation says of cudaMemcpyAsync. Not modelled: peers, and copy
+// engines.
 
 #include "tests/support/gpu_double/memory.hpp"
 #include "tests/support/gpu_double/streams.hpp"
@@ -19,7 +20,8 @@ struct copy {
   touched read() const { return range_of(from, n, false); }
   touched written() const { return range_of(to, n, true); }
   std::string name() const {
-    return std::string{"copy to the "} + (to_device ? "device" : "host") + " from the " + (from_device ? "device" : "host");
+    return std::string{"copy to the "} + (to_device ? "device" : "host") + " from the " +
+           (from_device ? "device" : "host");
   }
 };
 
@@ -54,10 +56,11 @@ cudaError_t copy_with_host(const copy& c, stream* s, lock& l) {
 
 }  // namespace
 
-extern "C" CALL(cudaError_t, cudaMemcpyAsync, (void* to, const void* from, std::size_t n, cudaMemcpyKind, cudaStream_t on), {
-  const copy c{.to = to, .from = from, .n = n};
-  if (n == 0) return cudaSuccess;
-  if (!all_live(launched(c), "is launched")) return cudaErrorInvalidValue;
-  if (c.to_device != c.from_device) return copy_with_host(c, stream_of(on), l);
-  enqueue(stream_of(on), launched(c));
-})
+extern "C" CALL(cudaError_t, cudaMemcpyAsync,
+                (void* to, const void* from, std::size_t n, cudaMemcpyKind, cudaStream_t on), {
+                  const copy c{.to = to, .from = from, .n = n};
+                  if (n == 0) return cudaSuccess;
+                  if (!all_live(launched(c), "is launched")) return cudaErrorInvalidValue;
+                  if (c.to_device != c.from_device) return copy_with_host(c, stream_of(on), l);
+                  enqueue(stream_of(on), launched(c));
+                })

@@ -49,7 +49,9 @@ CALL(cudaError_t, cudaGetDeviceProperties, (cudaDeviceProp* p, int), {
 CALL(cudaError_t, cudaDeviceGetPCIBusId, (char* id, int n, int device), {
   std::snprintf(id, static_cast<std::size_t>(n), "0000:%02x:00.0", device + 1);
 })
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = -5, cudaSuccess; }
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return *least = 0, *greatest = -5, cudaSuccess;
+}
 
 // -- the driver ---
 

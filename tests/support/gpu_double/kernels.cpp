@@ -1,5 +1,5 @@
-// Hydra's own kernels, the same sources, as functions of the host: one thread after the other. generate.py takes away the
-// launches, for which nvcc makes calls of the functions below.
+// Hydra's own kernels, the same sources, as functions of the host: one thread after the other. generate.py takes away
+// the launches, for which nvcc makes calls of the functions below.
 
 #include "tests/support/gpu_double/streams.hpp"
 
@@ -97,7 +97,8 @@ thread_local std::tuple<dim3, dim3, std::size_t, cudaStream_t> next_launch;
 
 extern "C" {
 
-void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*) {
   const lock l{mutex};
   mangled_names[host] = name;
 }
@@ -111,7 +112,8 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   return cudaSuccess;
 }
 cudaError_t __cudaGetKernel(void** kernel, void* f) { return *kernel = f, cudaSuccess; }
-cudaError_t __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t, cudaStream_t on) {
+cudaError_t __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t,
+                               cudaStream_t on) {
   return called<cudaError_t>("cudaLaunchKernel", [&](lock&) {
     const auto& name = mangled_names[kernel];
     for (const auto& [part, make] : makers) {

@@ -123,9 +123,8 @@ CALL(cudaError_t, cudaHostUnregister, (void* p), {
 
 // -- virtual memory ---
 
-CALL(CUresult, cuMemGetAllocationGranularity, (std::size_t* n, const CUmemAllocationProp*, CUmemAllocationGranularity_flags), {
-  *n = page_unit;
-})
+CALL(CUresult, cuMemGetAllocationGranularity,
+     (std::size_t * n, const CUmemAllocationProp*, CUmemAllocationGranularity_flags), { *n = page_unit; })
 CALL(CUresult, cuMemAddressReserve, (CUdeviceptr* p, std::size_t n, std::size_t, CUdeviceptr, unsigned long long), {
   if (n % page_unit != 0) return wrong("cuMemAddressReserve of a part of a page");
   *p = take_addresses(n);
@@ -154,7 +153,8 @@ CALL(CUresult, cuMemRelease, (page_handle handle), {
 })
 CALL(CUresult, cuMemMap, (CUdeviceptr p, std::size_t n, std::size_t offset, page_handle handle, unsigned long long), {
   const auto page = memory.pages.find(handle);
-  if (offset != 0 || page == memory.pages.end() || n != page->second) return wrong("cuMemMap of what is not a page as a whole");
+  if (offset != 0 || page == memory.pages.end() || n != page->second)
+    return wrong("cuMemMap of what is not a page as a whole");
   const bool free = memory.reserved.have_all_of(range(p, n)) && !memory.mapped.have_some_of(range(p, n));
   if (!free || p % page_unit != 0) return wrong("cuMemMap to where no page can be");
   memory.mapped[p] = n;
@@ -162,7 +162,8 @@ CALL(CUresult, cuMemMap, (CUdeviceptr p, std::size_t n, std::size_t offset, page
 CALL(CUresult, cuMemSetAccess, (CUdeviceptr p, std::size_t n, const CUmemAccessDesc*, std::size_t), {
   for (const auto past = p + n; p < past; p += memory.mapped[p]) {
     const auto page = memory.mapped.find(p);
-    if (page == memory.mapped.end() || p + page->second > past) return wrong("cuMemSetAccess of what is not mapped as a whole");
+    if (page == memory.mapped.end() || p + page->second > past)
+      return wrong("cuMemSetAccess of what is not mapped as a whole");
     if (!memory.live.contains(p)) give_bytes(p, page->second);
   }
 })

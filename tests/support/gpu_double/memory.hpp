@@ -1,6 +1,7 @@
 #pragma once
-// Addresses, and the bytes behind them: memory of the GPUs, pages that are mapped, host memory that is locked. All GPUs share one
-// amount. Addresses are never given twice. A page that is mapped elsewhere has lost its bytes. All functions: with the lock held.
+// Addresses, and the bytes behind them: memory of the GPUs, pages that are mapped, host memory that is locked. All GPUs
+// share one amount. Addresses are never given twice. A page that is mapped elsewhere has lost its bytes. All functions:
+// with the lock held.
 
 #include "tests/support/gpu_double/calls.hpp"
 #include "tests/support/gpu_double/launch.hpp"

@@ -1,7 +1,7 @@
-// LibTorch's operators. Each kernel of the key CUDA is replaced by one that infers its results' shapes, allocates them as the
-// GPU's kernel would, and launches the CPU's kernel on the current stream, over the same memory. What launches no kernel stays:
-// allocations, views, copies from and to the host, reading a number. Not modelled: a GPU's rounding, cuBLAS, cuDNN, fused
-// attention and norms, shapes that depend on values.
+// LibTorch's operators. Each kernel of the key CUDA is replaced by one that infers its results' shapes, allocates them
+// as the GPU's kernel would, and launches the CPU's kernel on the current stream, over the same memory. What launches
+// no kernel stays: allocations, views, copies from and to the host, reading a number. Not modelled: a GPU's rounding,
+// cuBLAS, cuDNN, fused attention and norms, shapes that depend on values.
 
 #include "tests/support/gpu_double/launch.hpp"
 
@@ -101,7 +101,8 @@ void add_ranges(std::vector<touched>& all, const c10::IValue& v, bool written) {
 at::Tensor on_host(const at::Tensor& t) {
   if (!t.defined() || !t.is_cuda()) return t;
   auto* const p = t.numel() == 0 ? nullptr : bytes_at(const_cast<void*>(t.const_data_ptr()));
-  return at::from_blob(p, t.sizes(), t.strides(), [](void*) {}, t.options().device(at::kCPU).requires_grad(false), at::kCPU);
+  return at::from_blob(
+      p, t.sizes(), t.strides(), [](void*) {}, t.options().device(at::kCPU).requires_grad(false), at::kCPU);
 }
 
 bool is_written(const c10::Argument& a) { return a.alias_info() && a.alias_info()->isWrite(); }
@@ -148,9 +149,11 @@ outcome allocate(const c10::FunctionSchema& schema, const Stack& arguments, cons
     o.results.push_back(i ? arguments[*i] : with_tensors(shape, on_current_gpu));
     o.places.push_back(i ? c10::IValue{} : with_tensors(o.results.back(), on_host));
     if (!i) add_ranges(o.ranges, o.results.back(), true);
-    if (i && schema.arguments()[*i].is_out() && shape.isTensor()) arguments[*i].toTensor().resize_(shape.toTensor().sizes());
+    if (i && schema.arguments()[*i].is_out() && shape.isTensor())
+      arguments[*i].toTensor().resize_(shape.toTensor().sizes());
   }
-  for (std::size_t i = 0; i < arguments.size(); ++i) add_ranges(o.ranges, arguments[i], is_written(schema.arguments()[i]));
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    add_ranges(o.ranges, arguments[i], is_written(schema.arguments()[i]));
   return o;
 }
 
@@ -202,7 +205,8 @@ bool replace_all() {
   static torch::Library aten(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA, __FILE__, __LINE__);
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findSchema(name);
-    if (op && is_replaced(*op)) aten.impl(toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&on_double>());
+    if (op && is_replaced(*op))
+      aten.impl(toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&on_double>());
   }
   aten.impl("copy_", TORCH_FN(copy));
   // the CPU has no such operators

@@ -1,5 +1,5 @@
-// Which work may run at the same time, by vector clocks over streams and events. Work that has really run counts as done before,
-// so no alarm is false, and a race needs a delay to be seen.
+// Which work may run at the same time, by vector clocks over streams and events. Work that has really run counts as
+// done before, so no alarm is false, and a race needs a delay to be seen.
 
 #include "tests/support/gpu_double/streams.hpp"
 

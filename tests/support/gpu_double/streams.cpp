@@ -116,9 +116,8 @@ using namespace gpu_double;
 
 extern "C" {
 
-CALL(cudaError_t, cudaStreamCreateWithPriority, (cudaStream_t* s, unsigned, int), {
-  *s = reinterpret_cast<cudaStream_t>(make_stream());
-})
+CALL(cudaError_t, cudaStreamCreateWithPriority, (cudaStream_t * s, unsigned, int),
+     { *s = reinterpret_cast<cudaStream_t>(make_stream()); })
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned flags) {
   return cudaStreamCreateWithPriority(s, flags, 0);
 }
@@ -131,9 +130,8 @@ CALL(cudaError_t, cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned)
   if (!last_of(e)) complain("useless call", "cudaStreamWaitEvent of an event that was never recorded");
   enqueue(stream_of(s), {.name = "wait"}, last_of(e));
 })
-CALL(cudaError_t, cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void* data), {
-  enqueue(stream_of(s), {.name = "host function", .run = [=] { f(data); }})->is_host_function = true;
-})
+CALL(cudaError_t, cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void* data),
+     { enqueue(stream_of(s), {.name = "host function", .run = [=] { f(data); }})->is_host_function = true; })
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* s) { return *s = {}, cudaSuccess; }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 

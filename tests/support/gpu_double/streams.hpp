@@ -1,6 +1,6 @@
 #pragma once
-// Streams and events: what streams still have to do, and the order between them. A stream is a thread with a queue. Modelled is
-// what non-blocking streams do; not that stream 0 waits for the others, priorities, graphs and capture.
+// Streams and events: what streams still have to do, and the order between them. A stream is a thread with a queue.
+// Modelled is what non-blocking streams do; not that stream 0 waits for the others, priorities, graphs and capture.
 
 #include "tests/support/gpu_double/calls.hpp"
 #include "tests/support/gpu_double/launch.hpp"

@@ -14,7 +14,9 @@ class blocking final : public hydra::test::first_candidate {
     std::mutex m;
     std::unique_lock lock{m};
     std::condition_variable never;
-    const auto seen = [&] { return device.speed + view.devices.front().speed + double(candidates.front().next.attempt); };
+    const auto seen = [&] {
+      return device.speed + view.devices.front().speed + double(candidates.front().next.attempt);
+    };
     for (;;) {
       never.wait_for(lock, std::chrono::milliseconds(5));
       sum_ = sum_ + seen();

@@ -37,7 +37,9 @@ byte_count memory_of(const device_request& r) { return get<byte_count>(r.options
 class board final : public device {
  public:
   explicit board(const device_request& r)
-      : claim_{r.name, r.use == device_use::run ? memory_of(r) : byte_count{}}, inside_{r.name, memory_of(r)}, info_{inside_.info()} {
+      : claim_{r.name, r.use == device_use::run ? memory_of(r) : byte_count{}},
+        inside_{r.name, memory_of(r)},
+        info_{inside_.info()} {
     info_.kind = "board";
     info_.model = "B64";
     info_.reserve = get<byte_count>(r.options, "reserve");

@@ -71,8 +71,8 @@ plugin_item device_item(const char* name, void* (*make)(const void*), device_abo
 
 extern "C" const hydra_plugin* hydra_plugin_v1() {
   static const hydra_plugin plugin{hydra::plugin_abi,
-                                   {hydra::offer_policy<hydra::test::first_candidate>("front", "the first candidate"), moody(),
-                                    device_item("crossed", throwing::make, {{}, throwing::find}),
+                                   {hydra::offer_policy<hydra::test::first_candidate>("front", "the first candidate"),
+                                    moody(), device_item("crossed", throwing::make, {{}, throwing::find}),
                                     device_item("absent", [](const void*) -> void* { return nullptr; })}};
   return &plugin;
 }

@@ -5,6 +5,7 @@
 extern "C" const hydra_plugin* hydra_plugin_v1() {
   static const hydra_plugin plugin{
       hydra::plugin_abi,
-      {hydra::offer_device<thread_device>("cpu", "", {{{.name = "memory", .standard = hydra::byte_count{}, .required = true}}, {}})}};
+      {hydra::offer_device<thread_device>(
+          "cpu", "", {{{.name = "memory", .standard = hydra::byte_count{}, .required = true}}, {}})}};
   return &plugin;
 }

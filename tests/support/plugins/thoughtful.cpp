@@ -17,12 +17,15 @@ class thoughtful final : public hydra::policy_actor::base {
   }
 };
 
-hydra::policy_actor start(caf::actor_system& system, const hydra::policy_options&) { return system.spawn<thoughtful>(); }
+hydra::policy_actor start(caf::actor_system& system, const hydra::policy_options&) {
+  return system.spawn<thoughtful>();
+}
 
 }  // namespace
 
 extern "C" const hydra_plugin* hydra_plugin_v1() {
   static const hydra_plugin plugin{
-      hydra::plugin_abi, {hydra::offer_policy_actor<start>("thoughtful", "an actor that decides as sharded-lrtf does")}};
+      hydra::plugin_abi,
+      {hydra::offer_policy_actor<start>("thoughtful", "an actor that decides as sharded-lrtf does")}};
   return &plugin;
 }

@@ -79,9 +79,11 @@ TEST_CASE("data of other classes than the checkpoint's need a new head") {
 
 TEST_CASE("what Hydra's BERT does not support is refused by its key") {
   CHECK_THROWS_WITH(read(with(small(), "is_decoder", true)), Contains("config.json: is_decoder"));
-  CHECK_THROWS_WITH(read(with(small(), "position_embedding_type", "relative_key")), Contains("position_embedding_type"));
+  CHECK_THROWS_WITH(read(with(small(), "position_embedding_type", "relative_key")),
+                    Contains("position_embedding_type"));
   CHECK_THROWS_WITH(read(with(small(), "tie_word_embeddings", false)), Contains("tie_word_embeddings"));
-  CHECK_THROWS_WITH(read(with(small(), "hidden_act", "mish")), Contains("hidden_act: \"mish\"") && Contains("gelu_new"));
+  CHECK_THROWS_WITH(read(with(small(), "hidden_act", "mish")),
+                    Contains("hidden_act: \"mish\"") && Contains("gelu_new"));
   CHECK_THROWS_WITH(read(with(classifier(), "problem_type", "regression")), Contains("problem_type"));
 }
 
@@ -98,12 +100,21 @@ TEST_CASE("the config of an export is the original's, in fp32, with the changes"
   const json other = exported(classifier(), {.context = 6, .head = "classification"}, four_classes);
   CHECK(other["id2label"].size() == 4);
   CHECK(other["label2id"]["LABEL_3"] == 3);
-  CHECK(exported(classifier(), {.context = 6, .head = "masked-lm"}, masked)["architectures"] == json{"BertForMaskedLM"});
+  CHECK(exported(classifier(), {.context = 6, .head = "masked-lm"}, masked)["architectures"] ==
+        json{"BertForMaskedLM"});
 }
 
 TEST_CASE("a BERT's own config describes the same chain again") {
-  const chain made = bert({.layers = 1, .width = 8, .heads = 2, .hidden = 20, .context = 6, .types = 3, .act = activation::relu,
-                           .dropout = 0.2, .eps = 1e-6}).build(masked);
+  const chain made = bert({.layers = 1,
+                           .width = 8,
+                           .heads = 2,
+                           .hidden = 20,
+                           .context = 6,
+                           .types = 3,
+                           .act = activation::relu,
+                           .dropout = 0.2,
+                           .eps = 1e-6})
+                         .build(masked);
   const chain again = read(json::parse(made.hub().config)).build(masked);
   REQUIRE(again.size() == made.size());
   for (std::size_t i = 0; i < made.size(); ++i) CHECK(again.at(i).body->signature() == made.at(i).body->signature());

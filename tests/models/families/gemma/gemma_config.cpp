@@ -79,9 +79,11 @@ TEST_CASE("Gemma 3's positions are read from the keys of transformers 5 and of e
     CHECK_THAT(model.at(6).body->signature(), Contains("theta=5000 scaling=linear 8"));
   }
   for (const char* const key : {"rope_theta", "rope_local_base_freq"})
-    CHECK_THROWS_WITH(gemma3_from_config(file(with(now, key, 7.0)), {}),
-                      Contains("attention.rope_theta: ") && Contains(std::string{"contradicts "} + key + " = 7 outside"));
-  CHECK_THROWS_WITH(gemma3_from_config(file(with(based, "rope_theta", 7.0)), {}), Contains("rope_scaling.rope_theta: 5000"));
+    CHECK_THROWS_WITH(
+        gemma3_from_config(file(with(now, key, 7.0)), {}),
+        Contains("attention.rope_theta: ") && Contains(std::string{"contradicts "} + key + " = 7 outside"));
+  CHECK_THROWS_WITH(gemma3_from_config(file(with(based, "rope_theta", 7.0)), {}),
+                    Contains("rope_scaling.rope_theta: 5000"));
 }
 
 TEST_CASE("a setting of Gemma that Hydra does not support is refused with its key") {

@@ -34,7 +34,8 @@ TEST_CASE("a GPT-2 is read with its sizes; a shorter context keeps all its posit
   CHECK(d.context == 16);
   const chain model = build(d);
   CHECK(model.parameters(0)[1].shape == std::vector<std::int64_t>{32, 8});
-  CHECK(model.at(1).body->signature() == "transformer block width=8 heads=2 dropout=0.1 attention_dropout=0.1 eps=1e-06");
+  CHECK(model.at(1).body->signature() ==
+        "transformer block width=8 heads=2 dropout=0.1 attention_dropout=0.1 eps=1e-06");
   CHECK(model.parameters(3)[2].tied_to == "wte.weight");
 }
 

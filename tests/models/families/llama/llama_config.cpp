@@ -71,8 +71,9 @@ TEST_CASE("a base of rotary positions beside that of their table has to be the s
   const json table{{"rope_type", "linear"}, {"factor", 4.0}, {"rope_theta", 500.0}};
   for (const char* const key : {"rope_parameters", "rope_scaling"}) {
     const json config = with(small(), key, table);
-    CHECK_THROWS_WITH(llama_from_config(file(with(config, "rope_theta", 10000.0)), {}),
-                      Contains(std::string{"m/config.json: "} + key + ".rope_theta: 500 contradicts rope_theta = 10000"));
+    CHECK_THROWS_WITH(
+        llama_from_config(file(with(config, "rope_theta", 10000.0)), {}),
+        Contains(std::string{"m/config.json: "} + key + ".rope_theta: 500 contradicts rope_theta = 10000"));
     CHECK_THAT(block_of(with(config, "rope_theta", 500)), Contains("theta=500 "));
   }
 }
@@ -129,8 +130,10 @@ TEST_CASE("windows that contradict themselves are refused with their key") {
   };
   refuses({"sliding_attention", "full_attention"}, "use_sliding_window is not true");
   refuses({"full_attention"}, "each of 2 layers");
-  const json listed = with(with(small(), "use_sliding_window", true), "layer_types", {"sliding_attention", "full_attention"});
-  CHECK_THROWS_WITH(qwen3_from_config(file(with(listed, "sliding_window", nullptr)), {}), Contains("sliding_window is null"));
+  const json listed =
+      with(with(small(), "use_sliding_window", true), "layer_types", {"sliding_attention", "full_attention"});
+  CHECK_THROWS_WITH(qwen3_from_config(file(with(listed, "sliding_window", nullptr)), {}),
+                    Contains("sliding_window is null"));
   refuses({"full_attention", "chunked_attention"}, "\"chunked_attention\"");
   const json endless = with(with(small(), "use_sliding_window", true), "num_hidden_layers", 1'000'000'000'000);
   CHECK_THROWS_WITH(qwen2_from_config(file(endless), {}), Contains("num_hidden_layers"));
@@ -154,7 +157,8 @@ TEST_CASE("a chain that was read is exported with the config that was read") {
 TEST_CASE("an export has no dropout where the model was trained without that of its config") {
   const json config = with(small(), "attention_dropout", 0.1);
   CHECK_THROWS_WITH(llama_from_config(file(config), {}), Contains("attention_dropout: 0.1, but"));
-  CHECK(json::parse(build(llama_from_config(file(config), {.dropout = 0})).hub().config).at("attention_dropout") == 0.0);
+  CHECK(json::parse(build(llama_from_config(file(config), {.dropout = 0})).hub().config).at("attention_dropout") ==
+        0.0);
   CHECK_FALSE(json::parse(build(llama_from_config(file(small()), {})).hub().config).contains("attention_dropout"));
 }
 

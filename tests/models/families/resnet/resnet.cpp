@@ -52,7 +52,8 @@ TEST_CASE("a resnet is an embedding, a layer for each residual layer, and a head
 }
 
 TEST_CASE("ResNet-50 has its published number of parameters") {
-  const auto data = open_data({synthetic_classes{.shape = {3, 224, 224}, .classes = 1000, .samples = 1, .validation_samples = 0}}, 0);
+  const auto data =
+      open_data({synthetic_classes{.shape = {3, 224, 224}, .classes = 1000, .samples = 1, .validation_samples = 0}}, 0);
   CHECK(describe_chain("resnet", {}).build(*data).parameter_count() == 25'557'032);
 }
 
@@ -85,8 +86,9 @@ TEST_CASE("a configuration that Hydra's resnet does not support is refused with 
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"hidden_act", "gelu"}}), {}), Contains("config.json: hidden_act"));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"depths", {1}}}), {}), Contains("config.json: depths"));
   CHECK_THROWS_WITH(resnet_from_config(config_of(), {.context = 5}), Contains("leave context out"));
-  CHECK_THROWS_WITH(resnet_from_config(config_of({{"num_labels", 4}}), {}).build(*images({3, 32, 32})),
-                    Contains("config.json: id2label") && Contains("4 classes") && Contains("head = \"classification\""));
+  CHECK_THROWS_WITH(
+      resnet_from_config(config_of({{"num_labels", 4}}), {}).build(*images({3, 32, 32})),
+      Contains("config.json: id2label") && Contains("4 classes") && Contains("head = \"classification\""));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"num_channels", 1}}), {}).build(*images({3, 32, 32})),
                     Contains("1 channels, but the data have 3"));
 }

@@ -61,7 +61,8 @@ TEST_CASE("vit refuses vectors, patches that do not tile and impossible options"
   CHECK_THROWS_WITH(vit(small).build(*images({3, 9, 8})), Contains("do not tile images of 9 x 8"));
   CHECK_THROWS_WITH(vit({.layers = 1, .width = 8, .heads = 3, .patch = 4}), Contains("3 heads do not divide width 8"));
   CHECK_THROWS_WITH(vit({.layers = 1, .width = 8, .heads = 2}), Contains("patch is 0"));
-  CHECK_THROWS_WITH(vit({.layers = 1, .width = 8, .heads = 2, .patch = 4, .image = {8, 8}}), Contains("channels, height"));
+  CHECK_THROWS_WITH(vit({.layers = 1, .width = 8, .heads = 2, .patch = 4, .image = {8, 8}}),
+                    Contains("channels, height"));
 }
 
 TEST_CASE("workloads request square images by their side") {

@@ -84,7 +84,9 @@ TEST_CASE("labels keep their names with the stored head only") {
 }
 
 TEST_CASE("a stored head asks the data for its classes in their order, a new one does not") {
-  const auto labels = [](const json& table, const from_options& options = {}) { return read(table, options).wants().labels; };
+  const auto labels = [](const json& table, const from_options& options = {}) {
+    return read(table, options).wants().labels;
+  };
   json ten = small();
   for (int i = 0; i < 11; ++i) ten["id2label"][std::to_string(i)] = "class " + std::to_string(i);
   CHECK(labels(ten).size() == 11);
@@ -94,7 +96,8 @@ TEST_CASE("a stored head asks the data for its classes in their order, a new one
   CHECK(labels(ten, {.head = "classification"}).empty());
   CHECK_THROWS_WITH(labels(with(small(), "id2label", {{"1", "a"}, {"2", "b"}})),
                     Contains("config.json: id2label.0: is missing"));
-  CHECK_THROWS_WITH(labels(with(small(), "num_labels", 2'000'000)), Contains("config.json: num_labels: 2000000 classes"));
+  CHECK_THROWS_WITH(labels(with(small(), "num_labels", 2'000'000)),
+                    Contains("config.json: num_labels: 2000000 classes"));
 }
 
 TEST_CASE("an export has the names of what was trained, and a note says where they are not the checkpoint's") {
@@ -106,8 +109,9 @@ TEST_CASE("an export has the names of what was trained, and a note says where th
   const chain other = built({{"0", "dog"}, {"1", "cat"}}, {{"dog", 0}, {"cat", 1}});
   CHECK(json::parse(other.hub().config)["id2label"] == of_data);
   CHECK(json::parse(other.hub().config)["label2id"] == numbers);
-  CHECK(other.notes() == std::vector<std::string>{"config.json: class 0 is \"dog\" in id2label and \"cat\" in cats and dogs; "
-                                                  "an export has the names of the data"});
+  CHECK(other.notes() ==
+        std::vector<std::string>{"config.json: class 0 is \"dog\" in id2label and \"cat\" in cats and dogs; "
+                                 "an export has the names of the data"});
   CHECK(built(of_data, {{"LABEL_0", 0}, {"LABEL_1", 1}}).notes() ==
         std::vector<std::string>{"config.json: label2id and id2label differ; id2label counts"});
 }

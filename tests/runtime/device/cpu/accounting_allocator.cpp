@@ -194,7 +194,8 @@ TEST_CASE("an account's slot is not reused before everything charged to it is fr
 
 TEST_CASE("a full table is a fault, not a wrong charge") {
   std::vector<std::unique_ptr<memory_account>> all;
-  for (int i = 0; i < static_cast<int>(most_memory_accounts); ++i) all.push_back(std::make_unique<memory_account>(1_MiB));
+  for (int i = 0; i < static_cast<int>(most_memory_accounts); ++i)
+    all.push_back(std::make_unique<memory_account>(1_MiB));
   try {
     const memory_account one_more{1_MiB};
     FAIL("there was a free slot");

@@ -47,9 +47,11 @@ device_info info() {
 
 }  // namespace
 
-TEST_CASE("a device for which there are too few threads is refused with the number that it needs, before it makes one") {
+TEST_CASE(
+    "a device for which there are too few threads is refused with the number that it needs, before it makes one") {
   for (int left = 0; left < 3; ++left)
-    check_refused(left, [] { return make_cpu_device("d:0", {.memory = 1_MiB}); }, "d:0 (threads = 1) needs 3 threads beside");
+    check_refused(
+        left, [] { return make_cpu_device("d:0", {.memory = 1_MiB}); }, "d:0 (threads = 1) needs 3 threads beside");
   for (int left = 0; left < 5; ++left)
     check_refused(left, [] { return make_cpu_device("d:0", {.memory = 1_MiB, .threads = 3}); },
                   "d:0 (threads = 3) needs 5 threads beside");

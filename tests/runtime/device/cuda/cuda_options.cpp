@@ -70,9 +70,10 @@ TEST_CASE("a share refers to the whole GPU, so that several devices can divide i
 }
 
 TEST_CASE("what a GPU cannot give is refused with what it has") {
-  REQUIRE(refusal([] { memory_budget("cuda:0", "60GiB", 40_GiB, 80_GiB); }) ==
-          "device cuda:0: memory: 60.0 GiB requested, but of the GPU's 80.0 GiB only 40.0 GiB are free; request less, or "
-          "stop what else uses the GPU");
+  REQUIRE(
+      refusal([] { memory_budget("cuda:0", "60GiB", 40_GiB, 80_GiB); }) ==
+      "device cuda:0: memory: 60.0 GiB requested, but of the GPU's 80.0 GiB only 40.0 GiB are free; request less, or "
+      "stop what else uses the GPU");
   for (const auto* share : {"%", "0%", "-5%", "101%", "abc%", "50 %"}) {
     REQUIRE_THAT(refusal([&] { memory_budget("cuda:0", share, 80_GiB, 80_GiB); }), Catch::Contains("not a share"));
   }

@@ -1,5 +1,5 @@
-// Run by name on a machine with a GPU, runtime_tests "[gpu]", and by ctest on the GPU double. [large]: products that take a CPU
-// minutes.
+// Run by name on a machine with a GPU, runtime_tests "[gpu]", and by ctest on the GPU double. [large]: products that
+// take a CPU minutes.
 
 #include "runtime/device/device_block.hpp"
 #include "runtime/memory/block_copy.hpp"
@@ -37,7 +37,8 @@ namespace {
 /// A part of GPU 0, with `space` bytes in addition to what the libraries take for themselves.
 std::unique_ptr<device> part_of_gpu(byte_count space, const std::string& pool = "arena") {
   const auto make = [&](byte_count memory) {
-    return make_gpu({.name = "cuda:0", .options = {{"memory", std::to_string(memory.value())}, {"context", 0_B}, {"pool", pool}}});
+    return make_gpu(
+        {.name = "cuda:0", .options = {{"memory", std::to_string(memory.value())}, {"context", 0_B}, {"pool", pool}}});
   };
   byte_count own;
   {
@@ -67,7 +68,8 @@ byte_count least_page() {
   return kib != nullptr ? byte_count{std::stoull(kib) << 10} : 2_MiB;
 }
 
-/// Bytes that stay on a device for a while: copied in, doubled beside other tensors, copied out and freed by the copy's queue.
+/// Bytes that stay on a device for a while: copied in, doubled beside other tensors, copied out and freed by the copy's
+/// queue.
 struct visitor {
   visitor(bench& to, host_arena& arena, byte_count n, float value)
       : at(&to), size(n), home(arena.allocate(n, "there", host_use::transferred)),
@@ -150,7 +152,8 @@ class lodging {
 };
 
 at::Tensor ones(std::int64_t n, const std::string& where) {
-  return at::_ops::ones::call(c10::fromIntArrayRefSlow({n, n}), at::kFloat, std::nullopt, at::Device(where), std::nullopt);
+  return at::_ops::ones::call(c10::fromIntArrayRefSlow({n, n}), at::kFloat, std::nullopt, at::Device(where),
+                              std::nullopt);
 }
 
 void require_gpu() {
@@ -184,7 +187,8 @@ TEST_CASE("bytes go to a GPU and come back", "[.][gpu]") {
   const auto twice = b.submit(queue_kind::compute, [block] { block->tensor.view(at::kFloat).mul_(2); }, {in});
   const auto out = b.submit(queue_kind::d2h, copy_out(block, back), {twice});
   REQUIRE_FALSE(b.log.wait_for(out).error);
-  const auto doubled = std::ranges::mismatch(home->floats(), back->floats(), [](float a, float c) { return 2 * a == c; });
+  const auto doubled =
+      std::ranges::mismatch(home->floats(), back->floats(), [](float a, float c) { return 2 * a == c; });
   REQUIRE(doubled.in1 == home->floats().end());
 }
 
@@ -229,7 +233,8 @@ TEST_CASE("what LibTorch says of a GPU's failure names device, operation and wha
     return b.log.wait_for(b.submit(queue_kind::compute, work)).error;
   };
   const auto error = [](int code, const char* text) { throw c10::AcceleratorError({"f", "f.cu", 1}, code, text); };
-  const auto invalid = said_of([=] { error(1, "CUDA error: invalid argument\nCUDA kernel errors might be reported later"); });
+  const auto invalid =
+      said_of([=] { error(1, "CUDA error: invalid argument\nCUDA kernel errors might be reported later"); });
   CHECK(invalid.code == fault_code::internal);
   CHECK_THAT(invalid.text, Catch::StartsWith("test on cuda:0: CUDA: an operator of LibTorch has failed: ") &&
                                Catch::Contains("dmesg") && !Catch::Contains("kernel errors"));
@@ -244,7 +249,8 @@ TEST_CASE("what LibTorch says of a GPU's failure names device, operation and wha
     CHECK_THAT(no_memory.text, Catch::Contains(status) && Catch::Contains("; the GPU has no memory left"));
   }
   const auto full = said_of([] {
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB. If reserved but unallocated");
+    TORCH_CHECK_WITH(OutOfMemoryError, false,
+                     "CUDA out of memory. Tried to allocate 2.00 GiB. If reserved but unallocated");
   });
   CHECK(full.code == fault_code::out_of_memory);
   CHECK_THAT(full.text, Catch::Contains("Tried to allocate 2.00 GiB; the GPU has no memory left") &&

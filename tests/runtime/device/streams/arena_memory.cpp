@@ -170,7 +170,8 @@ TEST_CASE("an arena without work in progress says how many bytes are missing") {
   const auto scope = memory->launch(computation(1), done);
   void* const half = memory->allocate(512 << 10);
   REQUIRE(memory->try_allocate(1 << 20) == nullptr);
-  REQUIRE_THROWS_WITH(memory->allocate(768 << 10), Catch::Contains("768.0 KiB are needed; of the device's 1.0 MiB, 512.0 KiB"));
+  REQUIRE_THROWS_WITH(memory->allocate(768 << 10),
+                      Catch::Contains("768.0 KiB are needed; of the device's 1.0 MiB, 512.0 KiB"));
   memory->release(half);
   REQUIRE(memory->usage().used == 0_B);
 }

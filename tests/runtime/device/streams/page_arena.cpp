@@ -62,7 +62,8 @@ TEST_CASE("unused pages are remapped where one run of addresses is needed") {
   REQUIRE(a.used() == a.size());
 }
 
-TEST_CASE("bytes that a launched computation frees are free for the next computation at once, for copies when it is done") {
+TEST_CASE(
+    "bytes that a launched computation frees are free for the next computation at once, for copies when it is done") {
   page_arena a(1_KiB, 1);
   const auto all = a.take(1_KiB, compute);
   a.give(all->offset, first);
@@ -175,7 +176,8 @@ class watched_arena {
     const auto which = generator_() % taken_.size();
     const auto [at, n] = taken_[which];
     taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(which));
-    const auto freed = generator_() % 2 == 0 ? std::optional<launch_point>{} : launch_point{any_queue(), ticket{operations_}};
+    const auto freed =
+        generator_() % 2 == 0 ? std::optional<launch_point>{} : launch_point{any_queue(), ticket{operations_}};
     arena_.give(at, freed);
     for (std::size_t i = at / 512; i < at / 512 + n; ++i) {
       owners_[i] = {false, freed};

@@ -41,7 +41,9 @@ std::unique_ptr<device> make(byte_count memory, host_stream_options options = {}
 
 /// A device on host streams and the log of its completions.
 struct bench {
-  explicit bench(host_stream_options options = {}) : dev(make(64_MiB, std::move(options))) { dev->on_completion(log.sink()); }
+  explicit bench(host_stream_options options = {}) : dev(make(64_MiB, std::move(options))) {
+    dev->on_completion(log.sink());
+  }
 
   ticket submit(queue_kind queue, std::function<void()> work, const std::vector<ticket>& after = {}) {
     operation op;
@@ -65,7 +67,8 @@ struct kernel_graph {
         after.push_back(tickets[earlier.back()]);
       }
       const auto queue = all_queues[generator() % all_queues.size()];
-      tickets.push_back(b.submit(queue, [this, i, earlier] { launch_kernel([this, i, earlier] { run(i, earlier); }); }, after));
+      tickets.push_back(b.submit(
+          queue, [this, i, earlier] { launch_kernel([this, i, earlier] { run(i, earlier); }); }, after));
     }
   }
 
@@ -274,7 +277,8 @@ class explaining final : public altered_streams {
 
 /// Waits without a lock: the thread sanitizer must not take it for synchronization.
 void await(const std::atomic<bool>& flag) {
-  for (const auto limit = steady_clock::now() + patience; !flag.load(std::memory_order_relaxed) && steady_clock::now() < limit;) {
+  for (const auto limit = steady_clock::now() + patience;
+       !flag.load(std::memory_order_relaxed) && steady_clock::now() < limit;) {
     std::this_thread::yield();
   }
 }
@@ -335,7 +339,8 @@ struct pattern_writers {
     op.work = [this, value, n] {
       auto* const p = static_cast<std::byte*>(current_pool(c10::kCPU)->allocate(n));
       launch_kernel([p, n, value] { std::fill_n(p, n, value); });
-      launch_kernel([this, p, n, value] { wrong += std::count_if(p, p + n, [value](std::byte b) { return b != value; }); });
+      launch_kernel(
+          [this, p, n, value] { wrong += std::count_if(p, p + n, [value](std::byte b) { return b != value; }); });
       current_pool(c10::kCPU)->release(p);  // the closure is done with it; the kernels have not started
     };
     return dev->submit(all_queues[generator() % 3], std::move(op), after);
@@ -427,7 +432,8 @@ TEST_CASE("bytes that a closure frees before its kernels have run are not reused
   std::mt19937 generator(11);
   std::vector<ticket> all;
   for (int i = 0; i < 600; ++i) {
-    const auto earlier = all.empty() || generator() % 2 == 0 ? std::vector<ticket>{} : std::vector{all[generator() % all.size()]};
+    const auto earlier =
+        all.empty() || generator() % 2 == 0 ? std::vector<ticket>{} : std::vector{all[generator() % all.size()]};
     all.push_back(w.submit(generator, earlier));
   }
   for (const auto& c : w.log.wait_for_count(all.size())) {
