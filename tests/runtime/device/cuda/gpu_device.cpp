@@ -12,6 +12,7 @@
 #include "tests/support/tensors.hpp"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/add_ops.h>
 #include <ATen/ops/mm_ops.h>
 #include <ATen/ops/ones_ops.h>
 #include <c10/util/Exception.h>
@@ -281,7 +282,9 @@ TEST_CASE("a GPU's meter counts bytes beyond the budget, and time on the device"
   const auto t = b.submit(queue_kind::compute, [&] {
     const auto meter = b.dev->measure();
     const auto start = meter->now();
-    const auto product = at::_ops::mm::call(ones(8192, where), ones(8192, where));
+    const auto x = ones(8192, where), y = ones(8192, where);
+    auto sum = at::_ops::add_Tensor::call(x, y, 1);
+    for (int i = 0; i < 16; ++i) at::_ops::add__Tensor::call(sum, x, 1);
     elapsed = meter->now() - start;
     peak = meter->peak();
   });
