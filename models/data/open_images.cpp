@@ -112,7 +112,7 @@ void note_inner_folders(const std::filesystem::path& folder, const std::vector<l
 void note_places(const std::filesystem::path& folder, const std::vector<labelled_image>& images,
                  std::vector<std::string>& notes) {
   note_inner_folders(folder, images, notes);
-  note_files(folder, other_files(folder), "no image of a class by name and place, and not read", notes);
+  note_files(folder, other_files(folder), "not read (by name and place not an image of a class)", notes);
 }
 
 /// Sizes and numbers that neither the data nor the model say are those of the checkpoint.

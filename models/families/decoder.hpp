@@ -94,7 +94,9 @@ template <class Options>
 chain_description described_decoder(const char* who, const Options& options, decoder_layers (*layers)(const Options&),
                                     hub_form (*form)(const Options&)) {
   const Options o = completed(who, options);
-  static_cast<void>(llama_block{layers(o).blocks.front()});  // validates now rather than when the data are known
+  Options one = o;  // block: there may be said to be any number of them
+  one.layers = 1;
+  static_cast<void>(llama_block{layers(one).blocks.front()});  // validates now rather than when the data are known
   return {who, o.context, [=](const data_source& data) {
             const tensor_spec input = causal_samples_of(who, data);
             Options known = o;

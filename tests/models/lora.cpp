@@ -245,7 +245,7 @@ TEST_CASE("an impossible adapter is refused with what to do") {
   CHECK_THAT(refusal({.rank = 1, .targets = {"q_prj"}}, small_llama()),
              Contains("\"q_prj\", which is not a linear map of the model; did you mean \"q_proj\"?"));
   CHECK_THAT(refusal({.rank = 1, .targets = {"wte"}}, small_gpt2()),
-             Contains("no linear map") && Contains("known: c_attn, c_fc, c_proj, lm_head"));
+             Contains("not a linear map") && Contains("known: c_attn, c_fc, c_proj, lm_head"));
   CHECK_THAT(refusal({.rank = 1, .targets = {"lm_head"}}, small_gpt2()), Contains("tied"));
   CHECK_THAT(refusal({.rank = 1, .also_train = {"lm_head"}}, small_gpt2()), Contains("tied"));
   CHECK_THAT(refusal({.rank = 1, .also_train = {"wte"}}, small_gpt2()), Contains("tied"));

@@ -92,7 +92,7 @@ TEST_CASE("bases and the first trained shard survive a round trip, and what cont
              Contains("base_h2d[0]: 7 us is given, expected 0 or more than h2d[0], 7 us"));
   CHECK_THAT(with(R"("first_trained": 1)"), Contains("first_trained: 1 is given, a shard below 1 is expected"));
   i.models[1].base_h2d[2] += 1us;
-  CHECK_THAT(refusal(to_json(i)), Contains("models[1] (m01).base_h2d: differs from that of models[0]"));
+  CHECK_THAT(refusal(to_json(i)), Contains("models[1] (m01).base_h2d: differs from models[0]"));
 }
 
 TEST_CASE("arrivals, priorities, deadlines, failures and noise survive a round trip") {

@@ -147,7 +147,7 @@ TEST_CASE("evaluate refuses what is not there by name") {
   CHECK_THAT(refused("nowhere"), Contains("nowhere"));
   CHECK_THAT(refused(std::string(300, 'a')), Contains("aaa…: File name too long"));
   CHECK_THAT(refused("w.toml gtp"), Contains("no model \"gtp\"") && Contains("\"gpt\""));
-  CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
+  CHECK_THAT(refused("w.toml --best"), Contains("not a run folder"));
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
   CHECK_THAT(refused("run"),

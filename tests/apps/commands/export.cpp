@@ -256,10 +256,11 @@ TEST_CASE("the classes of an export are called as they were trained, and found b
     lines +=
         fmt::format("{{\"text\": \"{0}\", \"label\": \"pos\"}}\n{{\"text\": \"two {0}\", \"label\": \"neg\"}}\n", text);
   folder.write("d.jsonl", lines);
+  folder.write("v.jsonl", lines);
   const auto workload = [](const std::string& from, const std::string& labels) {
     return "[run]\nseed = 1\n[[device]]\nkind = \"cpu\"\nmemory = \"64MiB\"\n[data.d]\nkind = \"jsonl\"\ntrain = "
            "\"d.jsonl\"\n"
-           "validation = \"d.jsonl\"\nlabel = \"label\"\ntokenizer = { vocab = \"vocab.txt\" }\n" +
+           "validation = \"v.jsonl\"\nlabel = \"label\"\ntokenizer = { vocab = \"vocab.txt\" }\n" +
            labels + "[[model]]\nname = \"m\"\nchain = " + from +
            "\ndata = \"d\"\nbatch_size = 4\nsteps = 20\n"
            "optimizer = { learning_rate = 1e-2 }\n";

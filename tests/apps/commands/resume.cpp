@@ -70,7 +70,7 @@ TEST_CASE("a run that was killed before its first checkpoint starts afresh in it
   folder.write("runs/w/.workload.toml.17.tmp", "[ru");
   const workload w =
       parse_workload(example, "w.toml", {parse_override("run.output=" + (folder.path() / "runs/w").string())});
-  CHECK_THROWS_WITH(check_resume(w), Contains("no run folder"));
+  CHECK_THROWS_WITH(check_resume(w), Contains("not a run folder"));
   fs::remove_all(folder.path() / "runs/w/checkpoints");
   CHECK_THAT(check_resume(w), StartsWith("no run yet in "));
   folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);

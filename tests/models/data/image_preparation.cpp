@@ -220,12 +220,12 @@ TEST_CASE("files that are not images of a class are counted and named") {
   CHECK(open_data(images(o), 0)->notes().empty());
   folder.write("pets/metadata.csv", "");
   const std::string one = open_data(images(o), 0)->notes().at(0);
-  CHECK(one.ends_with("pets: 1 file is not an image of a class by name and place, and not read: metadata.csv"));
+  CHECK(one.ends_with("pets: 1 file is not read (by name and place not an image of a class): metadata.csv"));
   for (const char* name : {"cat/a.txt", "cat/b.txt", "dog/c.json"})
     folder.write(std::filesystem::path{"pets"} / name, "");
   CHECK(open_data(images(o), 0)
             ->notes()
             .at(0)
-            .ends_with("4 files are not an image of a class by name and place, and not read: "
+            .ends_with("4 files are not read (by name and place not an image of a class): "
                        "cat/a.txt, cat/b.txt, dog/c.json, ..."));
 }

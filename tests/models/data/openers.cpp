@@ -132,7 +132,7 @@ TEST_CASE("files that are for training and for validation are a note") {
              Contains("t.jsonl is " + nothing_new));
   CHECK_THAT(open_data(csv({.train = rows, .validation = rows, .target = "y"}), {})->notes().at(0),
              Contains(nothing_new));
-  CHECK(open_data(jsonl({.train = more, .validation = lines}), 9)->notes().empty());
+  CHECK(open_data(jsonl({.train = more, .validation = lines}), 32)->notes().empty());
 }
 
 TEST_CASE("a text for a checkpoint without tokenizer is refused with the options, and bytes can be requested") {
@@ -225,9 +225,10 @@ TEST_CASE("conversations that cannot be learnt are left out, if they may be; wha
   o.bad_rows = bad_row_rule::leave_out;
   const auto data = open_data(chat(o), 5);
   CHECK(data->census(split::train)->records == 1);
-  REQUIRE(data->notes().size() == 2);
-  CHECK_THAT(data->notes()[0], Contains("f.jsonl: 2 of 3 records cannot be read and are left out"));
-  CHECK_THAT(data->notes()[1], Contains("f.jsonl: fields that are not read: \"score\""));
+  REQUIRE(data->notes().size() == 3);
+  CHECK_THAT(data->notes()[0], Contains("f.jsonl is for training and for validation"));
+  CHECK_THAT(data->notes()[1], Contains("f.jsonl: 2 of 3 records cannot be read and are left out"));
+  CHECK_THAT(data->notes()[2], Contains("f.jsonl: fields that are not read: \"score\""));
 }
 
 TEST_CASE("every form of samples has the notes of its records") {
@@ -409,7 +410,7 @@ TEST_CASE("images in a folder within that of a class are of this class, which a 
     write_png(folder.path() / "all" / name / "1.png", ramp({8, 6}, 3));
   }
   const std::string all = (folder.path() / "all/").string();
-  const auto data = open_data(images({.train = all, .validation = all}), 0);
+  const auto data = open_data(images({.train = all}), 0);
   CHECK(data->class_names() == std::vector<std::string>{"a", "b"});
   CHECK(data->notes() ==
         std::vector{all + ": 2 files are in a folder within the folder of a class, and of this class: b/x/1.png, "

@@ -108,7 +108,7 @@ TEST_CASE("a graph whose fields do not agree is refused", "[exported]") {
              Contains("layers[1] (head): its inputs are not the outputs of the layer before"));
   CHECK_THAT(
       refusal("\"averaging\": 0.25},\n    {\"value\": \"p:var\"", "\"averaging\": 0.5},\n    {\"value\": \"p:var\""),
-      Contains("no statistic of a batch norm of that momentum"));
+      Contains("not a statistic of a batch norm of that momentum"));
   CHECK_THAT(refusal("{\"i\": 0}], \"out\": [\"dropped\"]", "{\"i\": -1}], \"out\": [\"dropped\"]"),
              Contains("no site of its own"));
   CHECK_THAT(refusal("\"name\": \"v\", \"type\"", "\"name\": \"w\", \"type\""), Contains("two parameters \"w\""));

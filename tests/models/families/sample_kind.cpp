@@ -15,8 +15,8 @@ using Catch::Matchers::Contains;
 
 TEST_CASE("a model on samples of another kind says what it takes, what the data are and what to write") {
   const auto images = open_data({synthetic_classes{.shape = {3, 8, 8}}}, 0), rows = open_data({synthetic_classes{}}, 0);
-  for (const chain_description& d : {llama({.layers = 1, .width = 8, .heads = 2, .context = 4}),
-                                     bert({.layers = 1, .width = 8, .heads = 2, .context = 4})})
+  for (const chain_description& d : {llama({.layers = 1, .width = 8, .heads = 2, .hidden = 8, .context = 4}),
+                                     bert({.layers = 1, .width = 8, .heads = 2, .hidden = 8, .context = 4})})
     CHECK_THROWS_WITH(d.build(*images),
                       Contains("the model takes texts, the samples of the data are images, f32[3, 8, 8]") &&
                           Contains("data = \"NAME\" of data of kind \"text\"") && Contains("for images: \"vit\""));

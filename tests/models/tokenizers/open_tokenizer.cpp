@@ -66,7 +66,7 @@ const malformed bad_bpe[]{
     {R"({"added_tokens": [{"id": 300}]})", ": added_tokens[0]: the token is empty"},
     {R"({"added_tokens": [{"id": 300, "content": "a"}]})",
      ": added_tokens[0]: the id is 300, but the vocabulary has 97"},
-    {R"({"added_tokens": [{"id": 97, "content": "<x>"}]})", ": added_tokens[0]: the id 97 is that of \"a\""},
+    {R"({"added_tokens": [{"id": 97, "content": "<x>"}]})", ": added_tokens[0]: the id 97 belongs to \"a\""},
     {R"({"added_tokens": [{"id": 300, "content": "<x>"}, {"id": 300, "content": "<y>"}]})",
      ": added_tokens[1]: the token"},
     {R"({"added_tokens": [{"id": 300, "content": "<x>", "lstrip": 1}]})", ": added_tokens[0].lstrip: 1 is neither"},
@@ -143,7 +143,7 @@ TEST_CASE("an invalid merge is refused with its line") {
                     Catch::EndsWith("merges.txt: line 3: \"ab\" is not two tokens with a blank between"));
   CHECK_THROWS_WITH(open(vocab, "a b\nb a\n"), Catch::EndsWith("merges.txt: line 2: \"ba\" is not in the vocabulary"));
   CHECK_THROWS_WITH(open(R"({"a": 0, "b": 0})", ""),
-                    Catch::Contains("vocab.json: vocabulary: \"b\": the id 0 is that of"));
+                    Catch::Contains("vocab.json: vocabulary: \"b\": the id 0 belongs to"));
 }
 
 TEST_CASE("the files next to a vocabulary say how it is used") {

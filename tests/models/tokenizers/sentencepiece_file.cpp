@@ -85,7 +85,7 @@ TEST_CASE("files next to a tokenizer.model add tokens with ids beyond its own") 
   CHECK(t->special().padding == 9u);
   folder.write("added_tokens.json", R"({"<pad>": 4})");
   CHECK_THROWS_WITH(opened(folder, made_model::bpe),
-                    Catch::Contains("added_tokens.json: \"<pad>\": the id 4 is that of"));
+                    Catch::Contains("added_tokens.json: \"<pad>\": the id 4 belongs to"));
 }
 
 TEST_CASE("an empty table or list in the settings beside a tokenizer.model says nothing, and is not noted") {

@@ -512,7 +512,7 @@ TEST_CASE("what LoRA adds to an embedding is added to its rows") {
   CHECK_THAT(stored.refusal(), Contains("lacks tensor transformer.wte.lora_embedding_B"));
   write_checkpoint(stored.base(), tiny_gpt2_config(), tiny_gpt2_tensors());
   CHECK_THAT(stored.refusal(),
-             Contains("target_modules names transformer.wte, whose weight is that of lm_head, too (tied)"));
+             Contains("target_modules names transformer.wte, which shares its weight with lm_head (tied)"));
 }
 
 TEST_CASE("values that an adapter stores beside what it trains take the place of the base's, and are stored again") {
@@ -646,7 +646,7 @@ TEST_CASE("targets and numbers that no adapter of Hydra can have are refused wit
   for (const std::string module : {"lm_head", "wte"})
     CHECK_THAT(stored.refusal_with("target_modules", {"c_attn", module}),
                Contains("adapter_config.json: target_modules: names ") && Contains(module) &&
-                   Contains("no linear map with a weight of its own"));
+                   Contains("not a linear map with a weight of its own"));
   CHECK_THAT(stored.refusal_with("r", 0), Contains("adapter_config.json: r: 0 is not a rank from 1 to 65536"));
   CHECK_THAT(stored.refusal_with("r", 1e15), Contains("adapter_config.json: r: "));
   CHECK_THAT(stored.refusal_with("lora_dropout", 1), Contains("adapter_config.json: lora_dropout: 1 is not"));

@@ -78,7 +78,7 @@ TEST_CASE("what readers would refuse is not written") {
   const auto byte = tensor_of(stored_type::u8, {1}, "x"), four = tensor_of(stored_type::f32, {1}, "1234");
   check_refused({{"a", byte}, {"a", byte}}, "\"a\" cannot be stored: its name is taken");
   check_refused({{"__metadata__", byte}}, "reserves the name");
-  check_refused({{"\xFF", byte}}, "no UTF-8");
+  check_refused({{"\xFF", byte}}, "not UTF-8");
   check_refused({{"a", tensor_of(stored_type::u8, {2}, "x")}}, "U8[2] is not of 1 bytes");
   check_refused({{"a", tensor_of(stored_type::u8, {-1, -1}, "x")}}, "U8[-1, -1] is not of 1 bytes");
   check_refused({{"a", byte}, {"b", four}}, "\"b\" cannot be stored: wider types must come first");

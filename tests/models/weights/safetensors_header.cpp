@@ -20,15 +20,15 @@ std::string a(const std::string& entry) { return R"({"a":{)" + entry + "}}"; }
 const std::string deep(100'000, '['), deep_array = deep + std::string(deep.size(), ']');
 
 const malformed table[]{
-    {"", "no object"},
-    {"[]", "no object"},
-    {"null", "no object"},
-    {" {}", "no object"},
-    {"{", "no JSON from byte"},
-    {"{}x", "no JSON from byte"},
+    {"", "not an object"},
+    {"[]", "not an object"},
+    {"null", "not an object"},
+    {" {}", "not an object"},
+    {"{", "not JSON from byte"},
+    {"{}x", "not JSON from byte"},
     {std::string{"{}\0", 3}, "zero byte"},
-    {"{\"\xFF\":1}", "no JSON from byte"},
-    {R"({"a":1e999})", "no JSON: "},
+    {"{\"\xFF\":1}", "not JSON from byte"},
+    {R"({"a":1e999})", "not JSON: "},
     {R"({"a":1})", "tensor \"a\": is described by no object"},
     {R"({"a":null})", "tensor \"a\": is described by no object"},
     {R"({"__metadata__":1})", "__metadata__ is not an object of texts"},

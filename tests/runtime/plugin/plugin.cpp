@@ -47,7 +47,7 @@ TEST_CASE("a plug-in lists what it offers", "[plugin]") {
 
 TEST_CASE("a file that is not a plug-in is refused with its path and the reason", "[plugin]") {
   CHECK_THAT(refusal("/nowhere/libx.so"), Contains("no such file"));
-  CHECK_THAT(refusal(std::filesystem::temp_directory_path()), Contains("no file"));
+  CHECK_THAT(refusal(std::filesystem::temp_directory_path()), Contains("not a file"));
   const test::temporary_file text{"this is not a shared object"};
   CHECK_THAT(refusal(text.path()), Contains("cannot be loaded"));
   CHECK_THAT(refusal(test_plugin("no_entry_point")), Contains("no function hydra_plugin_v1"));
