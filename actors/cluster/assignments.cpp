@@ -51,8 +51,7 @@ void assignments::stopped(std::size_t model) {
   models_.at(model).remaining = {};
 }
 
-// -- events
-// ---------------------------------------------------------------------------------------------------------------
+// -- events -----------------------------------------------------------------------------------------------------------
 
 cluster_model* assignments::current(std::size_t number, assignment_epoch epoch) {
   auto& m = models_.at(number);
@@ -177,8 +176,7 @@ bool assignments::ended(std::size_t number, assignment_epoch epoch, const fault&
   return true;
 }
 
-// -- decisions
-// ------------------------------------------------------------------------------------------------------------
+// -- decisions --------------------------------------------------------------------------------------------------------
 
 std::vector<std::size_t> assignments::taking_models() const {
   std::vector<std::size_t> all;

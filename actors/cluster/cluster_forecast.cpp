@@ -132,8 +132,7 @@ class simulated_cluster {
   /// In the time of the shortened run.
   duration scaled(duration d) const { return from_seconds(seconds(d) / scale_); }
 
-  // -- what takes time
-  // ---------------------------------------------------------------------------------------------------
+  // -- what takes time ------------------------------------------------------------------------------------------------
 
   void after(duration time, std::function<void()> what) { arrivals_.emplace(now_ + time, std::move(what)); }
 
@@ -151,8 +150,7 @@ class simulated_cluster {
     }
   }
 
-  // -- commands
-  // ----------------------------------------------------------------------------------------------------------
+  // -- commands -------------------------------------------------------------------------------------------------------
 
   void give(const assign_model& c) {
     if (c.from_step) {
@@ -208,8 +206,7 @@ class simulated_cluster {
   /// Of those who have trained it together: it has ended there, too.
   void give(const drop_model&) {}
 
-  // -- what the nodes do
-  // -------------------------------------------------------------------------------------------------
+  // -- what the nodes do ----------------------------------------------------------------------------------------------
 
   void look() {
     std::vector<std::vector<model_now>> models;

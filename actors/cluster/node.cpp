@@ -149,8 +149,7 @@ class node final : public local_node::base {
 
   void on_fault(const fault& why) { stop(node_end::failed, why.text); }
 
-  // -- membership
-  // --------------------------------------------------------------------------------------------------------
+  // -- membership -----------------------------------------------------------------------------------------------------
 
   void on_accepted(const node_accepted& m) {
     answer_due_.reset();
@@ -258,8 +257,7 @@ class node final : public local_node::base {
     finished_ = true;
   }
 
-  // -- files
-  // -------------------------------------------------------------------------------------------------------------
+  // -- files ----------------------------------------------------------------------------------------------------------
 
   void on_want_chunk(const want_chunk& m) {
     if (over_) {
@@ -283,8 +281,7 @@ class node final : public local_node::base {
     return hydra::checkpoints_of(run_.folder / "checkpoints", run_.models.at(model));
   }
 
-  // -- commands
-  // ----------------------------------------------------------------------------------------------------------
+  // -- commands -------------------------------------------------------------------------------------------------------
 
   held_model* current(std::uint32_t model, assignment_epoch epoch) {
     const auto found = held_.find(model);
@@ -482,8 +479,7 @@ class node final : public local_node::base {
     send(setup_.coordinator, message);
   }
 
-  // -- what the run does
-  // -------------------------------------------------------------------------------------------------
+  // -- what the run does ----------------------------------------------------------------------------------------------
 
   void on_look(const look_at_run&) {
     check_answer();

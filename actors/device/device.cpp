@@ -60,8 +60,7 @@ class device_host final : public device_actor::base, public pipeline_port {
   }
 
  private:
-  // -- messages
-  // --------------------------------------------------------------------------------------------------------
+  // -- messages -------------------------------------------------------------------------------------------------------
 
   void on_begin_run(const begin_run&) { pipeline_->start(); }
 

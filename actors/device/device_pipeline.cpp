@@ -18,8 +18,7 @@ device_pipeline::device_pipeline(device& machine, pipeline_port& port, trace* sp
 
 void device_pipeline::start() { slots_.offer_all(); }
 
-// -- messages
-// -------------------------------------------------------------------------------------------------------------
+// -- messages ---------------------------------------------------------------------------------------------------------
 
 void device_pipeline::prefetch(const unit& u, const placement_times& when) {
   auto& v = state_.visits.record(u);
@@ -117,8 +116,7 @@ void device_pipeline::forget(model_id model) {
   advance();
 }
 
-// -- the loop
-// -------------------------------------------------------------------------------------------------------------
+// -- the loop ---------------------------------------------------------------------------------------------------------
 
 /// Every event may unblock any visit; a port that answers at once must not start a second loop inside the first.
 void device_pipeline::advance() {
@@ -169,8 +167,7 @@ void device_pipeline::mark_started() {
   }
 }
 
-// -- facts
-// ----------------------------------------------------------------------------------------------------------------
+// -- facts ------------------------------------------------------------------------------------------------------------
 
 bool device_pipeline::quiet() const {
   const auto& cache = state_.cache;

@@ -28,8 +28,7 @@ visit_staging::visit_staging(pipeline_state& state, device_slots& slots, pipelin
                              pipeline_port& port)
     : state_(state), slots_(slots), accounts_(accounts), port_(port), lookup_(state) {}
 
-// -- requests
-// -------------------------------------------------------------------------------------------------------------
+// -- requests ---------------------------------------------------------------------------------------------------------
 
 /// At most one unit holds W without C: the budget covers one W in addition to the unit that computes, and with more
 /// slots a second W could take the bytes that the first unit needs to compute.
@@ -168,8 +167,7 @@ void visit_staging::request(lease_record lease) {
   port_.lease(id, what, std::move(reads), std::move(outputs));
 }
 
-// -- answers
-// --------------------------------------------------------------------------------------------------------------
+// -- answers ----------------------------------------------------------------------------------------------------------
 
 bool visit_staging::leased(ticket lease, std::span<const host_block_ptr> reads,
                            std::span<const host_block_ptr> outputs) {

@@ -57,8 +57,7 @@ std::vector<shard_home> block_store::remove_model(model_id model) {
   return removed.empty() ? std::vector<shard_home>{} : std::move(removed.mapped().homes);
 }
 
-// -- leases
-// --------------------------------------------------------------------------------------------------------------
+// -- leases -----------------------------------------------------------------------------------------------------------
 
 host_block_ptr block_store::readable(const block_id& id) const {
   if (id.kind == block_kind::base) {
@@ -117,8 +116,7 @@ lease_grant block_store::lease(const lease_request& request) {
 
 void block_store::lease_returned(device_id device, ticket lease) { leases_.erase({device, lease}); }
 
-// -- completion
-// ----------------------------------------------------------------------------------------------------------
+// -- completion -------------------------------------------------------------------------------------------------------
 
 std::optional<committed> block_store::commit(const unit& u, device_id device) {
   auto write_back = write_backs_.extract({device, u});
@@ -182,8 +180,7 @@ void block_store::fence(device_id device) {
   std::erase_if(write_backs_, [&](const auto& entry) { return entry.first.first == device; });
 }
 
-// -- minibatches, versions
-// -----------------------------------------------------------------------------------------------
+// -- minibatches, versions --------------------------------------------------------------------------------------------
 
 /// Of the step in which it was resumed: targets after the loss, minibatches after the last unit of the lane.
 bool block_store::was_read(const model_record& r, const block_id& id) {
@@ -221,8 +218,7 @@ version_index block_store::stepped(model_id model, shard_index shard) {
   return r.versions[shard.value];
 }
 
-// -- checkpoints
-// ---------------------------------------------------------------------------------------------------------
+// -- checkpoints ------------------------------------------------------------------------------------------------------
 
 model_memory block_store::capture(model_id model, update_progress updates, bool boundaries) const {
   const auto& r = models_.at(model);
@@ -252,8 +248,7 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   return memory;
 }
 
-// -- facts
-// ---------------------------------------------------------------------------------------------------------------
+// -- facts ------------------------------------------------------------------------------------------------------------
 
 bool block_store::has(model_id id) const { return models_.contains(id); }
 

@@ -80,8 +80,7 @@ class memory_manager final : public memory_actor::base {
     }
   }
 
-  // -- leases
-  // ----------------------------------------------------------------------------------------------------------
+  // -- leases ---------------------------------------------------------------------------------------------------------
 
   void on_lease_shard(const lease_shard& m) {
     const lease_request request{m.lease, m.device, m.what, m.reads, m.outputs};
@@ -124,8 +123,7 @@ class memory_manager final : public memory_actor::base {
     }
   }
 
-  // -- completion
-  // ------------------------------------------------------------------------------------------------------
+  // -- completion -----------------------------------------------------------------------------------------------------
 
   void on_shard_demoted(const shard_demoted& m) {
     const auto result = store_.commit(m.what, m.device);
@@ -233,8 +231,7 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  // -- checkpoints
-  // -----------------------------------------------------------------------------------------------------
+  // -- checkpoints ----------------------------------------------------------------------------------------------------
 
   void on_capture_model(const capture_model& m) {
     if (!store_.has(m.model)) {
@@ -262,8 +259,7 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  // -- models that have ended
-  // ------------------------------------------------------------------------------------------
+  // -- models that have ended -----------------------------------------------------------------------------------------
 
   void on_release_model(const release_model& m) {
     if (store_.has(m.model)) {
@@ -307,8 +303,7 @@ class memory_manager final : public memory_actor::base {
     send(supervisor_, model_released{model});
   }
 
-  // -- the end
-  // ---------------------------------------------------------------------------------------------------------
+  // -- the end --------------------------------------------------------------------------------------------------------
 
   void on_report_state(const report_state& m) {
     auto text = store_.describe();

@@ -92,8 +92,7 @@ class model_task final : public task_actor::base {
     end(why);  // it still answers unit_placed: a device must not wait for an execute_shard that is never sent
   }
 
-  // -- messages
-  // --------------------------------------------------------------------------------------------------------
+  // -- messages -------------------------------------------------------------------------------------------------------
 
   void on_begin_run(const begin_run& m) {
     run_began_ = m.at;

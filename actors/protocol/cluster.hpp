@@ -47,8 +47,7 @@ inline constexpr std::uint32_t cluster_protocol = 4;
 /// and another one has the model.
 using assignment_epoch = std::uint64_t;
 
-// -- files
-// ----------------------------------------------------------------------------------------------------------------
+// -- files ------------------------------------------------------------------------------------------------------------
 
 /// Of a file, in order. `why`: it cannot be read, or the folders are not offered any more.
 struct chunk {
@@ -111,8 +110,7 @@ struct offered_folders {
   friend auto inspect(auto& f, offered_folders& x) { return f(x.offer, x.from, x.files); }
 };
 
-// -- inputs
-// ---------------------------------------------------------------------------------------------------------------
+// -- inputs -----------------------------------------------------------------------------------------------------------
 
 struct offered_input_file {
   std::string name{};  ///< relative path; that of a folder begins with the folder's own name
@@ -142,8 +140,7 @@ struct want_input {
 };
 using input_source = chunk_source::extend<caf::reacts_to<want_input>>;
 
-// -- from the COORDINATOR
-// -------------------------------------------------------------------------------------------------
+// -- from the COORDINATOR ---------------------------------------------------------------------------------------------
 
 struct node_accepted {
   std::uint64_t run = 0;   ///< the same after the coordinator was started again: checkpoints of this run are of use
@@ -222,8 +219,7 @@ using node_actor =
                          caf::reacts_to<give_back>, caf::reacts_to<drop_assigned>, caf::reacts_to<stop_assigned>,
                          caf::reacts_to<offer_found>, caf::reacts_to<end_node>>;
 
-// -- from a NODE
-// ----------------------------------------------------------------------------------------------------------
+// -- from a NODE ------------------------------------------------------------------------------------------------------
 
 struct join_cluster {
   std::uint32_t protocol = 0;

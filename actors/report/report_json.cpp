@@ -17,8 +17,7 @@ namespace {
 
 using json = nlohmann::ordered_json;  // keys in the order of the documentation; NaN and infinities become null
 
-// -- writing and reading have the same interface, so that each field stands once
-// ----------------------------------------
+// -- writing and reading have the same interface, so that each field stands once --------------------------------------
 
 json value_of(duration d) { return seconds(d); }
 json value_of(byte_count n) { return n.value(); }

@@ -85,8 +85,7 @@ class supervisor final : public supervisor_actor::base {
     on_run_aborted({why, is_first(abort_cause::handler_has_thrown)});
   }
 
-  // -- messages
-  // --------------------------------------------------------------------------------------------------------
+  // -- messages -------------------------------------------------------------------------------------------------------
   void on_actors_spawned(const actors_spawned& m);
   void on_add_model(const add_model& m);
   void on_model_prepared(const model_prepared& m);

@@ -65,8 +65,7 @@ class scheduler final : public scheduler_actor::base {
     quit(caf::exit_reason::unhandled_exception);
   }
 
-  // -- messages
-  // --------------------------------------------------------------------------------------------------------
+  // -- messages -------------------------------------------------------------------------------------------------------
 
   void on_device_added(const device_added& m) {
     devices_[m.device] = m.actor;
@@ -203,8 +202,7 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  // -- a policy that is an actor
-  // -----------------------------------------------------------------------------------------
+  // -- a policy that is an actor --------------------------------------------------------------------------------------
 
   void watch_policy_actor() {
     if (!advice_.actor) {

@@ -182,8 +182,7 @@ struct session::state {
   report report_of(const executed_run& run, duration load, const trace* spans);
 };
 
-// -- building the workload
-// ------------------------------------------------------------------------------------------------
+// -- building the workload --------------------------------------------------------------------------------------------
 
 void session::state::set(const char* what, const std::function<void()>& change) {
   if (const auto line = requests.before_opening(change); line != line_state::closed) {
@@ -360,8 +359,7 @@ void session::use_search(const search_settings& settings, search_hooks hooks, st
   state_->recorded.assign(earlier.begin(), earlier.end());
 }
 
-// -- the plan
-// -------------------------------------------------------------------------------------------------------------
+// -- the plan ---------------------------------------------------------------------------------------------------------
 
 void session::state::require_unplanned(const std::string& what) const {
   if (planned) {
@@ -478,8 +476,7 @@ bool session::complete() {
          std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
 }
 
-// -- forecasts
-// ------------------------------------------------------------------------------------------------------------
+// -- forecasts --------------------------------------------------------------------------------------------------------
 
 /// The devices with the rates of their links, which are measured once unless they are emulated.
 std::vector<device_info> session::state::measured_machines() {
@@ -572,8 +569,7 @@ std::vector<memory_forecast> session::compare_memory() {
   return hydra::compare_memory(*state_->planned, state_->planning(), state_->prediction(), times);
 }
 
-// -- the run
-// --------------------------------------------------------------------------------------------------------------
+// -- the run ----------------------------------------------------------------------------------------------------------
 
 model_entry session::state::load_model(std::size_t i) const {
   const auto* saved = planned->begins.of(i);

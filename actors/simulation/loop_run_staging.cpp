@@ -22,8 +22,7 @@ double unit_noise(std::uint64_t seed, const loop_visit& v, const step_graph& gra
 
 }  // namespace
 
-// -- what follows
-// --------------------------------------------------------------------------------------------------------
+// -- what follows -----------------------------------------------------------------------------------------------------
 
 /// The next unit, if its version is ready and its predecessors compute or have ended.
 void loop_run::announce(std::uint32_t model, std::uint32_t at) {

@@ -174,8 +174,7 @@ class optimizer final : public optimizer_actor::base {
     start_waiting();
   }
 
-  // -- checkpoints
-  // -----------------------------------------------------------------------------------------------------
+  // -- checkpoints ----------------------------------------------------------------------------------------------------
 
   void on_hold_updates(const hold_updates& m) {
     auto& model = *model_of(m.model, m.what, m.memory);
@@ -211,8 +210,7 @@ class optimizer final : public optimizer_actor::base {
     submit(id, std::exchange(model->parked, {}));
   }
 
-  // -- models that have ended
-  // ------------------------------------------------------------------------------------------
+  // -- models that have ended -----------------------------------------------------------------------------------------
 
   void on_release_updates(const release_updates& m) {
     releases_.insert_or_assign(m.model, m);
@@ -244,8 +242,7 @@ class optimizer final : public optimizer_actor::base {
 
   void on_digest(const digest_job& job) { send(job.memory, updates_released{job.model, *job.digest}); }
 
-  // -- jobs
-  // ------------------------------------------------------------------------------------------------------------
+  // -- jobs -----------------------------------------------------------------------------------------------------------
 
   /// A complete shard's gradients are freed at once: the host budget counts them once. (A tied copy is reported after
   /// its owner was stepped, so nothing reads them any more.)

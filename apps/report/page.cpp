@@ -32,8 +32,7 @@ std::string count(auto n) { return n > 0 ? std::to_string(n) : "-"; }
 
 std::string swatch(std::size_t model) { return fmt::format("<i style=\"background:{}\"></i>", colour_of(model)); }
 
-// -- models
-// ------------------------------------------------------------------------------------------------------------
+// -- models -----------------------------------------------------------------------------------------------------------
 
 const validation_report* last_validation(const recorded_run& run, std::size_t model) {
   const auto& all = run.summary.models[model].validation;
@@ -129,8 +128,7 @@ std::string models_section(const recorded_run& run) {
   return rows.empty() ? "" : section("Models", table_of(columns, rows), order_note(run));
 }
 
-// -- curves
-// ------------------------------------------------------------------------------------------------------------
+// -- curves -----------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t most_curves = 60;  // more cannot be distinguished
 
@@ -159,8 +157,7 @@ std::string curves_section(const recorded_run& run) {
                      (all ? "" : fmt::format(" The best {} models of {}.", most_curves, run.summary.models.size())));
 }
 
-// -- devices
-// -----------------------------------------------------------------------------------------------------------
+// -- devices ----------------------------------------------------------------------------------------------------------
 
 std::string devices_section(const recorded_run& run) {
   const std::vector<column> columns{
@@ -205,8 +202,7 @@ std::string bounds_section(const recorded_run& run) {
                                 "No schedule on these devices can be shorter than the largest.");
 }
 
-// -- page
-// --------------------------------------------------------------------------------------------------------------
+// -- page -------------------------------------------------------------------------------------------------------------
 
 std::string fact(const std::string& value, const std::string& what) {
   return fmt::format("<div><b>{}</b><span>{}</span></div>\n", escaped(value), escaped(what));

@@ -82,8 +82,7 @@ device_kind cuda_kind() {
   return kind_of_plugin("cuda", "an NVIDIA GPU, or a part of one", std::move(keys));
 }
 
-// -- plug-ins
-// ----------------------------------------------------------------------------------------------------------
+// -- plug-ins ---------------------------------------------------------------------------------------------------------
 
 key_rule own_rule(const known_device& of, const option& o) {
   if (o.name.empty() || o.name == "kind" || o.name == "count")

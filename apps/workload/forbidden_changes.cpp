@@ -32,8 +32,7 @@ struct named_table {
   place where;
 };
 
-// -- values
-// ------------------------------------------------------------------------------------------------------------
+// -- values -----------------------------------------------------------------------------------------------------------
 
 bool is_number(const value& v) { return v.as<std::int64_t>() || v.as<double>(); }
 
@@ -86,8 +85,7 @@ std::string spelled(const value* v, const key_rule* rule) {
   return rule && !rule->fallback.empty() ? fmt::format("{} by default", rule->fallback) : "not set";
 }
 
-// -- tables
-// ------------------------------------------------------------------------------------------------------------
+// -- tables -----------------------------------------------------------------------------------------------------------
 
 /// The table in a value; an empty one for anything else.
 const value_table& table_in(const value* v) {
@@ -132,8 +130,7 @@ const table_variant* variant_of(const value_table& table, const table_rules& rul
   return name ? rules.variant(*name) : nullptr;
 }
 
-// -- comparison
-// --------------------------------------------------------------------------------------------------------
+// -- comparison -------------------------------------------------------------------------------------------------------
 
 class comparison {
  public:

@@ -22,8 +22,7 @@ namespace {
 constexpr const char* allowed_form =
     "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
 
-// -- text
-// --------------------------------------------------------------------------------------------------------------
+// -- text -------------------------------------------------------------------------------------------------------------
 
 bool has_empty_part(std::string_view path) {
   return path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos;
@@ -50,8 +49,7 @@ value read_value(std::string_view text, const place& where, std::string_view pat
   return *v;
 }
 
-// -- tree
-// --------------------------------------------------------------------------------------------------------------
+// -- tree -------------------------------------------------------------------------------------------------------------
 
 using halves = std::pair<std::string_view, std::string_view>;
 
@@ -122,8 +120,7 @@ void set_in_data(value_table& root, std::string_view rest, const key_override& o
   set_key(*named->as<value_table>(), parts->second, o);
 }
 
-// -- models
-// ------------------------------------------------------------------------------------------------------------
+// -- models -----------------------------------------------------------------------------------------------------------
 
 std::string name_of(const value& model) {
   const value* const name = model.as<value_table>()->find("name");

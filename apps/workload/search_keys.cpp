@@ -74,8 +74,7 @@ std::vector<key_rule> keys_of(search_kind kind) {
   }
 }
 
-// -- checks of the models
-// ----------------------------------------------------------------------------------------------
+// -- checks of the models ---------------------------------------------------------------------------------------------
 
 /// A checked [search] with the models that it chooses among.
 struct search_site {

@@ -22,8 +22,7 @@ std::string place_of(const exported_graph& g, std::size_t layer) {
   return fmt::format("layers[{}] ({})", layer, g.layers[layer].name);
 }
 
-// -- values of a layer
-// ---------------------------------------------------------------------------------------------------
+// -- values of a layer ------------------------------------------------------------------------------------------------
 
 /// The values that are there before a call.
 class known_values {
@@ -67,8 +66,7 @@ void check_neighbours(const exported_graph& g) {
     refuse_in(place_of(g, g.layers.size() - 1), "its output is not the output of the model");
 }
 
-// -- parameters
-// ----------------------------------------------------------------------------------------------------------
+// -- parameters -------------------------------------------------------------------------------------------------------
 
 bool are_alike(const graph_parameter& a, const graph_parameter& b) {
   return a.is.type == b.is.type && a.is.shape == b.is.shape && a.is.strides == b.is.strides && a.trained == b.trained;
@@ -120,8 +118,7 @@ void check_parameters(const exported_graph& g) {
   }
 }
 
-// -- Hydra's operations
-// --------------------------------------------------------------------------------------------------
+// -- Hydra's operations -----------------------------------------------------------------------------------------------
 
 template <class Form>
 const Form* form_of(const graph_call& call, std::size_t argument) {
@@ -161,8 +158,7 @@ void check_sites(const exported_graph& g) {
     }
 }
 
-// -- sizes
-// ---------------------------------------------------------------------------------------------------------------
+// -- sizes ------------------------------------------------------------------------------------------------------------
 
 void check_part(const std::string& place, const graph_part& p, std::int64_t samples) {
   const std::vector<std::int64_t> shape = evaluate(p.shape, samples);

@@ -204,8 +204,7 @@ layer_program::prepared_calls::slot layer_program::prepared_calls::slot_of(const
   return static_cast<slot>(std::ranges::lower_bound(names_, value) - names_.begin());
 }
 
-// -- preparing
-// -----------------------------------------------------------------------------------------------------------
+// -- preparing --------------------------------------------------------------------------------------------------------
 
 layer_program::prepared_calls::prepared_argument layer_program::prepared_calls::prepare(const graph_argument& a,
                                                                                         const c10::Type* type) const {
@@ -258,8 +257,7 @@ void layer_program::prepared_calls::find_last_uses() {
   }
 }
 
-// -- running
-// -------------------------------------------------------------------------------------------------------------
+// -- running ----------------------------------------------------------------------------------------------------------
 
 std::vector<at::Tensor> layer_program::prepared_calls::run(const layer_tensors& on, std::int64_t samples,
                                                            const layer_context& context) const {

@@ -20,8 +20,7 @@ using c10::TypeKind;
 
 std::string name_of(const graph_call& call) { return call.overload.empty() ? call.op : call.op + "." + call.overload; }
 
-// -- forms
-// ---------------------------------------------------------------------------------------------------------------
+// -- forms ------------------------------------------------------------------------------------------------------------
 
 template <class... Forms>
 bool is_one_of(const graph_argument& a) {
@@ -94,8 +93,7 @@ void check_results(const graph_call& call, const c10::FunctionSchema& schema) {
   if (!suit) refuse(fmt::format("{} returns other results than are named", name_of(call)));
 }
 
-// -- random numbers and files
-// --------------------------------------------------------------------------------------------
+// -- random numbers and files -----------------------------------------------------------------------------------------
 
 /// An argument that says that no random numbers are drawn.
 bool switches_off(const c10::Argument& argument, const graph_argument& given) {
@@ -129,8 +127,7 @@ c10::OperatorHandle operator_of(const graph_call& call) {
   return *found;
 }
 
-// -- Hydra's own
-// ---------------------------------------------------------------------------------------------------------
+// -- Hydra's own ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -173,8 +170,7 @@ void check_own(const graph_call& call) {
   if (!(rate > 0 && rate <= 1)) refuse(fmt::format("{} drops a share of {}, not above 0 and at most 1", call.op, rate));
 }
 
-// -- writes
-// --------------------------------------------------------------------------------------------------------------
+// -- writes -----------------------------------------------------------------------------------------------------------
 
 namespace {
 

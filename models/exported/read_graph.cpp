@@ -45,8 +45,7 @@ std::string printable_name(const json_node& node) {
 
 std::int64_t integer_of(const json_node& node) { return node.integer(); }
 
-// -- sizes and types
-// -----------------------------------------------------------------------------------------------------
+// -- sizes and types --------------------------------------------------------------------------------------------------
 
 using size_kind = size_expression::kind;
 
@@ -89,8 +88,7 @@ value_type type_of(const json_node& node) {
   return named(node, names, "a type");
 }
 
-// -- layers
-// --------------------------------------------------------------------------------------------------------------
+// -- layers -----------------------------------------------------------------------------------------------------------
 
 graph_part part_of(const json_node& node) {
   node.allow({"name", "type", "shape", "strides", "gradient"});
@@ -143,8 +141,7 @@ graph_tensor constant_of(const json_node& node) {
   return tensor_of(node);
 }
 
-// -- calls
-// ---------------------------------------------------------------------------------------------------------------
+// -- calls ------------------------------------------------------------------------------------------------------------
 
 double real_of(const json_node& node) {
   if (!node.is_text()) return node.real();
@@ -215,8 +212,7 @@ graph_layer layer_of(const json_node& unnamed) {
           .calls = list_of(node.member("calls"), call_of)};
 }
 
-// -- the file
-// ------------------------------------------------------------------------------------------------------------
+// -- the file ---------------------------------------------------------------------------------------------------------
 
 nlohmann::json parsed(std::string_view text) {
   try {

@@ -144,8 +144,7 @@ void check_standing(const saved_model& m, const fs::path& file) {
   }
 }
 
-// -- memory
-// -----------------------------------------------------------------------------------------------------------------
+// -- memory -----------------------------------------------------------------------------------------------------------
 
 std::span<float> slice_of(const host_block_ptr& block, std::size_t offset, std::size_t n) {
   return block->floats().subspan(offset, n);

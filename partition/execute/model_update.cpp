@@ -82,8 +82,7 @@ void round_masters(const shard_home& home) {
   }
 }
 
-// -- order
-// --------------------------------------------------------------------------------------------------------------
+// -- order ------------------------------------------------------------------------------------------------------------
 
 update_tracker::update_tracker(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere)
     : ties_(std::move(ties)),
@@ -200,8 +199,7 @@ std::vector<update_job> update_tracker::resume(const std::vector<update_phase>& 
   return ready_jobs();
 }
 
-// -- mathematics
-// ----------------------------------------------------------------------------------------------------------
+// -- mathematics ------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -14,8 +14,7 @@ cursor::cursor(model_id model, const step_shape& shape, std::uint32_t steps, std
       backward_(shape.shards),
       evaluate_(shape.shards) {}
 
-// -- order
-// ----------------------------------------------------------------------------------------------------------------
+// -- order ------------------------------------------------------------------------------------------------------------
 
 bool cursor::evaluates_after(std::uint32_t step) const noexcept {
   if (evaluation_.range.micro_batches == 0 || (step == 0 && steps_ > 0) || step > steps_) {
@@ -88,8 +87,7 @@ std::uint32_t cursor::training_unit(unit_position p) const noexcept {
   return p.index > evaluations ? p.index - evaluations : 0;
 }
 
-// -- times
-// ----------------------------------------------------------------------------------------------------------------
+// -- times ------------------------------------------------------------------------------------------------------------
 
 const cursor::unit_class& cursor::class_of(direction way, std::uint32_t shard) const {
   const auto& all = way == direction::forward ? forward_ : way == direction::backward ? backward_ : evaluate_;

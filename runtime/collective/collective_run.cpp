@@ -58,8 +58,7 @@ bool collective_run::finished() const noexcept {
   return std::ranges::all_of(here_, [&](const auto& entry) { return entry.second.round == what_->rounds.size(); });
 }
 
-// -- values of other nodes
-// -----------------------------------------------------------------------------------------------
+// -- values of other nodes --------------------------------------------------------------------------------------------
 
 std::vector<piece> collective_run::wanted() {
   std::vector<piece> all;
@@ -117,8 +116,7 @@ void collective_run::read(const piece& p, const std::function<void(std::span<con
   advance();
 }
 
-// -- rounds
-// --------------------------------------------------------------------------------------------------------------
+// -- rounds -----------------------------------------------------------------------------------------------------------
 
 void collective_run::begin_round(party_state& state) const {
   state.cells.clear();

@@ -238,8 +238,7 @@ TEST_CASE("the reader of data may die at any message: what was trained is saved"
                         });
 }
 
-// -- memory of a model that dies
-// ------------------------------------------------------------------------------------------
+// -- memory of a model that dies --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -64,8 +64,7 @@ void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t
 
 }  // namespace
 
-// -- devices
-// --------------------------------------------------------------------------------------------------------------
+// -- devices ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a device may die at any message", "[loss]") { lose_at_every_message(kill, 1); }
 TEST_CASE("a device with two slots may die at any message", "[loss]") { lose_at_every_message(kill, 2); }
@@ -119,8 +118,7 @@ TEST_CASE("devices may die one after the other", "[loss]") {
   }
 }
 
-// -- operations
-// -----------------------------------------------------------------------------------------------------------
+// -- operations -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -552,8 +550,7 @@ TEST_CASE("a device that is lost while an interrupted run is saved does not stop
   }
 }
 
-// -- controllers
-// ----------------------------------------------------------------------------------------------------------
+// -- controllers ------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -93,8 +93,7 @@ std::vector<plain_span> plain_spans(simulation& s) {
 
 }  // namespace
 
-// -- transfers
-// ------------------------------------------------------------------------------------------------------------
+// -- transfers --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("copies of half a computation are hidden by computations: only the first is exposed", "[time]") {
   const auto s = finished(even_run(even_models(4), 1));
@@ -157,8 +156,7 @@ TEST_CASE("of updates that wait that of the lowest shard comes first, because th
   CHECK(makespan(*finished(std::move(setup))) == 21ms + 4ms + 15ms + 2 * 4ns);  // and the losses are copied
 }
 
-// -- no actor between two units
-// -------------------------------------------------------------------------------------------
+// -- no actor between two units ---------------------------------------------------------------------------------------
 
 TEST_CASE("the staged unit is on the compute queue before the current one ends", "[time]") {
   simulation s(even_run(even_models(4), 1));
@@ -230,8 +228,7 @@ TEST_CASE("write-back bytes pass to the next unit when they are written back, wi
   check_gap_after_backward(3 * 1024us, 1024us);
 }
 
-// -- ablations
-// ------------------------------------------------------------------------------------------------------------
+// -- ablations --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("without a double buffer every copy of parameters is exposed", "[time]") {
   auto setup = even_run(even_models(4), 1);
@@ -264,8 +261,7 @@ TEST_CASE("without a cache a unit still reads its boundary where the unit before
   CHECK(s->record()->devices[0].counters.h2d_bytes == bytes_of(3 * 1ms));  // each unit its parameters, no boundary
 }
 
-// -- determinism, policies, bounds
-// ----------------------------------------------------------------------------------------
+// -- determinism, policies, bounds ------------------------------------------------------------------------------------
 
 TEST_CASE("the same setup gives the same trace, to the nanosecond", "[time]") {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
@@ -333,8 +329,7 @@ TEST_CASE("no run is shorter than its bounds", "[time]") {
   }
 }
 
-// -- controllers
-// ----------------------------------------------------------------------------------------------------------
+// -- controllers ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a model that is not observed does not wait for a controller", "[time]") {
   simulation s(even_run(even_models(1), 1));
@@ -364,8 +359,7 @@ TEST_CASE("a callback's stop ends its model exactly after that step, and no othe
   CHECK(s->record()->leftovers == "");
 }
 
-// -- policies that misbehave
-// ----------------------------------------------------------------------------------------------
+// -- policies that misbehave ------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -115,8 +115,7 @@ device_info make_device(rng& random, std::size_t i, byte_count budget) {
   return d;
 }
 
-// -- disturbances of a run
-// ------------------------------------------------------------------------------------------------
+// -- disturbances of a run --------------------------------------------------------------------------------------------
 
 /// From `silent_from` on, no completion of the victim's operations is reported. Others may arrive up to 40 us late: in
 /// the order of their queue, but completions of other queues may overtake them.
@@ -177,8 +176,7 @@ void lose(simulation& s, mishap how, std::size_t victim) {
   }
 }
 
-// -- what must hold at its end
-// --------------------------------------------------------------------------------------------
+// -- what must hold at its end ----------------------------------------------------------------------------------------
 
 using ends = std::map<std::string, time_point>;
 
@@ -332,8 +330,7 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
   return wrong.empty() ? left_over(s, c.trouble, c.victim) : wrong;
 }
 
-// -- cases
-// ----------------------------------------------------------------------------------------------------------------
+// -- cases ------------------------------------------------------------------------------------------------------------
 
 void add_devices(fuzz_case& c, rng& random) {
   auto& s = c.setup;

@@ -7,8 +7,7 @@
 
 namespace hydra::test {
 
-// -- recording_port
-// -------------------------------------------------------------------------------------------------------
+// -- recording_port ---------------------------------------------------------------------------------------------------
 
 void recording_port::lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) {
   questions.push_back({.lease = lease, .what = u, .reads = std::move(reads), .outputs = std::move(outputs)});
@@ -46,8 +45,7 @@ std::vector<block_id> recording_port::reads_of(const unit& u) const {
   return all;
 }
 
-// -- bench_model
-// ----------------------------------------------------------------------------------------------------------
+// -- bench_model ------------------------------------------------------------------------------------------------------
 
 bench_model::bench_model(const even_model& m) : id_(m.id) {
   const simulated_shard shard{
@@ -74,8 +72,7 @@ unit bench_model::make(direction way, std::uint32_t shard, std::uint32_t attempt
   return u;
 }
 
-// -- pipeline_bench
-// -------------------------------------------------------------------------------------------------------
+// -- pipeline_bench ---------------------------------------------------------------------------------------------------
 
 pipeline_bench::pipeline_bench(byte_count memory, const pipeline_options& options)
     : machine(memory), pipeline(machine, port, nullptr, options) {

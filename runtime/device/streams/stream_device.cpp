@@ -134,8 +134,7 @@ stream_device::~stream_device() {
   driver_.reset();  // late notifications of a broken driver still find this object
 }
 
-// -- on any thread
-// --------------------------------------------------------------------------------------------------------
+// -- on any thread ----------------------------------------------------------------------------------------------------
 
 void stream_device::on_completion(completion_sink sink) {
   const std::lock_guard lock{mutex_};
@@ -171,8 +170,7 @@ bool stream_device::stop(duration limit) noexcept {
   return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
 }
 
-// -- on the thread of a queue
-// ---------------------------------------------------------------------------------------------
+// -- on the thread of a queue -----------------------------------------------------------------------------------------
 
 void stream_device::serve(queue_kind queue) {
   name_this_thread(info_.name, queue_names[index_of(queue)]);
@@ -327,8 +325,7 @@ void stream_device::lose_all(const fault& why) {
   }
 }
 
-// -- on a thread of the driver
-// --------------------------------------------------------------------------------------------
+// -- on a thread of the driver ----------------------------------------------------------------------------------------
 
 void stream_device::post(const flight_ptr& f) {
   {
@@ -340,8 +337,7 @@ void stream_device::post(const flight_ptr& f) {
   changed_.notify_all();
 }
 
-// -- on the thread that retires
-// -------------------------------------------------------------------------------------------
+// -- on the thread that retires ---------------------------------------------------------------------------------------
 
 /// A queue's flights are retired in order, and a cause before its effect: the device learns of it by events before the
 /// driver notifies us.

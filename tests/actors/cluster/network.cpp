@@ -110,8 +110,7 @@ std::vector<unsigned char> random_bytes(std::mt19937& draw) {
   return bytes;
 }
 
-// -- keys
-// -----------------------------------------------------------------------------------------------------------------
+// -- keys -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("keys are made for their owner alone, and never over something that is there", "[cluster]") {
   const temporary_folder folder;
@@ -178,8 +177,7 @@ TEST_CASE("the keys of a run are made once, and again if they cannot be used", "
   CHECK(read_text(keys.key, text_kind::key) != first);
 }
 
-// -- addresses
-// --------------------------------------------------------------------------------------------------------------
+// -- addresses --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("addresses are a host and a port", "[cluster]") {
   CHECK(parse_address("node-1:4000").host == "node-1");
@@ -224,8 +222,7 @@ TEST_CASE("a node asks at each attempt where its coordinator is: one that is sta
   CHECK(asked == 2);
 }
 
-// -- members and strangers
-// --------------------------------------------------------------------------------------------------
+// -- members and strangers --------------------------------------------------------------------------------------------
 
 TEST_CASE("who has the keys of a cluster is answered, nobody else", "[cluster]") {
   const temporary_folder folder;

@@ -35,8 +35,7 @@ void start(pipeline_bench& b, const bench_model& m, const unit& u) {
 
 }  // namespace
 
-// -- staging
-// --------------------------------------------------------------------------------------------------------------
+// -- staging ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a unit is staged when both its messages have come, whichever is first") {
   pipeline_bench b(64_KiB);
@@ -106,8 +105,7 @@ TEST_CASE("a unit that does not fit next to the running one requests nothing unt
   CHECK(b.waits_for_lease(c.forward(0)));
 }
 
-// -- computing
-// ------------------------------------------------------------------------------------------------------------
+// -- computing --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a staged unit is enqueued behind the running one by ticket and takes its input from there") {
   pipeline_bench b(64_KiB, {.cache = GENERATE(true, false)});
@@ -271,8 +269,7 @@ TEST_CASE("parameters leave the cache with their backward visit: the optimizer m
   CHECK(b.pipeline.budget().used() == 0_B);
 }
 
-// -- credits
-// --------------------------------------------------------------------------------------------------------------
+// -- credits ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a device starts by offering the credit of every slot") {
   pipeline_bench b(64_KiB, {.slots = 3});
@@ -356,8 +353,7 @@ TEST_CASE("the pipeline describes what each unit holds") {
                                  "outstanding, 0 of 1 micro-batches computed\n");
 }
 
-// -- ablations
-// ------------------------------------------------------------------------------------------------------------
+// -- ablations --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("clean parameters leave the device without a copy, unless the ablation wants one") {
   const bool wanted = GENERATE(false, true);
@@ -388,8 +384,7 @@ TEST_CASE("parameters stay on the device until they have been copied back, howev
   CHECK(b.pipeline.quiet());
 }
 
-// -- updates on the device
-// ------------------------------------------------------------------------------------------------
+// -- updates on the device --------------------------------------------------------------------------------------------
 
 namespace {
 

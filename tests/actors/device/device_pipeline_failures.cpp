@@ -40,8 +40,7 @@ void complete_copies_of(pipeline_bench& b, const std::string& unit_text) {
 
 }  // namespace
 
-// -- withdrawal
-// -----------------------------------------------------------------------------------------------------------
+// -- withdrawal -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a unit withdrawn in any phase fails once, returns its credit and leaves nothing behind") {
   pipeline_bench b(64_KiB, {.double_buffer = GENERATE(true, false), .cache = GENERATE(true, false)});
@@ -127,8 +126,7 @@ TEST_CASE("a lease that is granted after the withdrawal is returned unused") {
   check_failed(b, m.forward(0), fault_code::cancelled);
 }
 
-// -- operations and leases
-// ------------------------------------------------------------------------------------------------
+// -- operations and leases --------------------------------------------------------------------------------------------
 
 TEST_CASE("a failing copy fails its unit, whose computation is skipped") {
   pipeline_bench b(64_KiB);
@@ -280,8 +278,7 @@ TEST_CASE("running out of memory empties the cache of blocks that are not in use
   CHECK(b.pipeline.budget().used() == 0_B);
 }
 
-// -- the second attempt
-// ---------------------------------------------------------------------------------------------------
+// -- the second attempt -----------------------------------------------------------------------------------------------
 
 TEST_CASE("a second attempt takes nothing from the first") {
   pipeline_bench b(64_KiB);

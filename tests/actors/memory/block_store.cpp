@@ -70,8 +70,7 @@ struct stocked {
 
 }  // namespace
 
-// -- frozen parameters
-// ----------------------------------------------------------------------------------------------------
+// -- frozen parameters ------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -116,8 +115,7 @@ TEST_CASE(
   CHECK(base.use_count() == 1);
 }
 
-// -- models that have ended
-// -----------------------------------------------------------------------------------------------
+// -- models that have ended -------------------------------------------------------------------------------------------
 
 TEST_CASE("a model that is removed leaves nothing behind of what it had in host memory or was writing back") {
   stocked s;
@@ -141,8 +139,7 @@ TEST_CASE("late messages of a model that was removed find nothing") {
   CHECK(s.store.all_homes().empty());
 }
 
-// -- leases
-// ---------------------------------------------------------------------------------------------------------------
+// -- leases -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("of masters with a rounded copy the copy is leased") {
   stocked s;
@@ -223,8 +220,7 @@ TEST_CASE("write-back buffers that do not fit are out of memory and leave nothin
   CHECK(s.refusal(r) == fault_code::none);
 }
 
-// -- completion
-// -----------------------------------------------------------------------------------------------------------
+// -- completion -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a commit makes the outputs readable in host memory") {
   stocked s;
@@ -344,8 +340,7 @@ TEST_CASE("after every step the host holds the shards' buffers and nothing else"
   }
 }
 
-// -- checkpoints
-// ----------------------------------------------------------------------------------------------------------
+// -- checkpoints ------------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "between two steps a model's memory is its shards' buffers; boundaries of a started step are left out or "

@@ -75,8 +75,7 @@ void bring_versions(task_tracker& tracker, std::uint32_t version) {
 
 }  // namespace
 
-// -- announcements
-// --------------------------------------------------------------------------------------------------------
+// -- announcements ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("one unit is announced at a time, once") {
   auto tracker = two_shards();
@@ -187,8 +186,7 @@ TEST_CASE("a model that is given up announces nothing more and is drained when i
   CHECK(tracker.drained());
 }
 
-// -- minibatches
-// ----------------------------------------------------------------------------------------------------------
+// -- minibatches ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("minibatches are wanted once each, one step ahead of the one that has not completed") {
   auto tracker = two_shards(3);
@@ -201,8 +199,7 @@ TEST_CASE("minibatches are wanted once each, one step ahead of the one that has 
   CHECK_FALSE(tracker.wanted_batch());  // there is no step 3
 }
 
-// -- losses
-// ---------------------------------------------------------------------------------------------------------------
+// -- losses -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a lost unit takes the later flights with it and is announced again with the next attempt") {
   auto tracker = two_shards();
@@ -263,8 +260,7 @@ TEST_CASE("only the announced unit can be placed") {
   CHECK_FALSE(tracker.drained());
 }
 
-// -- the end
-// --------------------------------------------------------------------------------------------------------------
+// -- the end ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a model is finished when its last step has completed and all shards have the last version") {
   auto tracker = two_shards(1);
@@ -293,8 +289,7 @@ TEST_CASE("a stopped model ends after the given step, never after more than plan
   CHECK(other.units().steps() == 3);
 }
 
-// -- evaluation
-// -----------------------------------------------------------------------------------------------------------
+// -- evaluation -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("an evaluation goes through all shards with each range of micro-batches, before the next step") {
   auto tracker = evaluated();

@@ -42,8 +42,7 @@ void computed_behind_backward(policy& p, int late) {
 
 }  // namespace
 
-// -- equal speeds
-// ------------------------------------------------------------------------------------------------------
+// -- equal speeds -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("stay-pace stays with the device's own model while none is critical", "[policy]") {
   stay_pace p;
@@ -138,8 +137,7 @@ TEST_CASE("a pace is the completed part of the remaining work / the time of all 
   CHECK(p.value() <= before);
 }
 
-// -- gradients that block loads
-// ------------------------------------------------------------------------------------------
+// -- gradients that block loads ---------------------------------------------------------------------------------------
 
 TEST_CASE("stay-pace groups backwards once loads were seen to wait for gradients", "[policy]") {
   world w{1, 8};
@@ -192,8 +190,7 @@ TEST_CASE("a load that was a hit, or started when it could, does not count as de
   CHECK_FALSE(seen(true, 1));
 }
 
-// -- several speeds
-// ------------------------------------------------------------------------------------------------------
+// -- several speeds ---------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -202,8 +202,7 @@ TEST_CASE("several threads may allocate and free at once") {
   REQUIRE(arena->budget().peak() > 0_B);
 }
 
-// -- the pinned pool
-// ------------------------------------------------------------------------------------------------------
+// -- the pinned pool --------------------------------------------------------------------------------------------------
 
 TEST_CASE("a pinned pool is locked as a whole, in order, in pieces, with exactly the requested size") {
   test::recorded_locker first, second;
