@@ -27,8 +27,8 @@ struct cluster_workload {
   input_paths inputs{};               ///< files and folders that it names: for nodes that lack them
   std::vector<std::string> models{};  ///< names, in its order
   std::vector<std::string> data{};    ///< data_lines_of() each; empty: all nodes must only have the same
-  std::vector<std::string>
-      stopped{};  ///< of these models, those that end with their next step, as session_options::stopped
+  /// of these models, those that end with their next step, as session_options::stopped
+  std::vector<std::string> stopped{};
   std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
   std::uint32_t keep = 2;             ///< checkpoints of each model
 };

@@ -55,9 +55,9 @@ struct model_description {
   cut_choice cuts{};                  ///< balanced, greedy, first layer of each shard, or a saved plan's
   std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data
   std::optional<std::uint64_t> seed{};  ///< default: the session's
-  std::filesystem::path
-      begins{};  ///< folder of a checkpoint, saved between two steps by this or another run, with whose
-                 ///< parameters, optimizer state, history and step it starts; empty: from the beginning
+  /// folder of a checkpoint, saved between two steps by this or another run, with whose parameters, optimizer state,
+  /// history and step it starts; empty: from the beginning
+  std::filesystem::path begins{};
   bool stop_on_nan = true;
   double priority = 1;                ///< weight of its completion, above 0
   std::optional<duration> deadline{}; ///< since the start of the run; after its arrival

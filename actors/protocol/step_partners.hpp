@@ -20,8 +20,8 @@ struct partner_exchange {
   /// each has the values of its replica.
   bool adds = false;
   std::vector<std::span<float>> replicas;
-  std::function<void(const fault&)>
-      done;  ///< once, in the order of numbers, on any thread, or never; keeps the values alive
+  /// once, in the order of numbers, on any thread, or never; keeps the values alive
+  std::function<void(const fault&)> done;
 };
 
 /// Thread-safe.

@@ -71,8 +71,8 @@ struct model_report {
   double priority = 1;
   duration arrival{};                 ///< since the start of the run, as the next two
   std::optional<duration> deadline{};
-  std::optional<duration>
-      completed{};  ///< its last update or evaluation; not of a model that failed or was interrupted
+  /// its last update or evaluation; not of a model that failed or was interrupted
+  std::optional<duration> completed{};
 };
 
 /// A node of a cluster.

@@ -115,8 +115,8 @@ struct loop_device {
   double speed;
   bool alive = true;
   slot_cache cache;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, trained_part>
-      trained;  ///< by model and shard with a base; no slots
+  /// by model and shard with a base; no slots
+  std::map<std::pair<std::uint32_t, std::uint32_t>, trained_part> trained;
   copy_queue in;
   copy_queue out;
   std::optional<loop_visit> staged;

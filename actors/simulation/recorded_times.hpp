@@ -74,8 +74,8 @@ class recorded_times {
   };
   /// Operations whose labels differ in step and micro-batch only.
   struct operation_class {
-    std::vector<recorded_operation>
-        all;  ///< by step and micro-batch from the first take() on; equal ones by their ends
+    /// by step and micro-batch from the first take() on; equal ones by their ends
+    std::vector<recorded_operation> all;
     std::vector<bool> used;
     sums total;
     bool sorted = true;

@@ -11,8 +11,8 @@ namespace hydra {
 /// Without noise, arrival and failure.
 struct solo_run {
   duration wall{};
-  duration
-      turns{};  ///< after the last unit of each step until the next starts or the run ends: others could fill it
+  /// after the last unit of each step until the next starts or the run ends: others could fill it
+  duration turns{};
   double speed = 1;  ///< of the device
 };
 

@@ -11,8 +11,8 @@ namespace hydra {
 /// Windows, each with the records that it holds.
 struct window_plan {
   std::vector<std::uint32_t> records;
-  std::vector<std::uint64_t>
-      begins;  ///< window w holds records[begins[w]] up to records[begins[w + 1]]; one more at the end
+  /// window w holds records[begins[w]] up to records[begins[w + 1]]; one more at the end
+  std::vector<std::uint64_t> begins;
 
   std::size_t size() const noexcept { return begins.empty() ? 0 : begins.size() - 1; }
   std::span<const std::uint32_t> window(std::size_t w) const {

@@ -20,8 +20,8 @@ namespace hydra {
 struct chain_description {
   std::string family;
   std::int64_t context = 0;  ///< tokens per sample of a language model; 0 for others
-  std::function<chain(const data_source&)>
-      build;                               ///< called once, in plan() or run(); if it joins a run, on another thread
+  /// called once, in plan() or run(); if it joins a run, on another thread
+  std::function<chain(const data_source&)> build;
   sample_form form = sample_form::causal;  ///< the form of text samples
   /// [channels, height, width] of the images it requires; empty: as in the data
   std::vector<std::int64_t> image{};

@@ -23,9 +23,8 @@ struct model_memory {
   std::vector<shard_home> homes;      ///< with the gradient sums of the step that are in host memory
   std::vector<version_index> versions;
   update_progress updates{};
-  std::vector<std::pair<block_id, host_block_ptr>>
-      boundaries{};  ///< activations, upstream gradients and partial gradient
-                     ///< sums still to be read
+  /// activations, upstream gradients and partial gradient sums still to be read
+  std::vector<std::pair<block_id, host_block_ptr>> boundaries{};
 
   /// No shard is ahead of another and no gradient has been written back: the step can be started again, with any cuts.
   bool at_step_begin() const noexcept;

@@ -167,9 +167,8 @@ struct workload_plan {
   byte_count host_needed;        ///< parameters, moments, batches, write-back buffers of boundaries and gradients
   known_bases bases;             ///< that models share, or may share
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
-  std::set<model_id>
-      waiting{};  ///< models that are admitted when others have given their host memory back; the bytes above
-                  ///< are those of the others
+  /// models that are admitted when others have given their host memory back; the bytes above are those of the others
+  std::set<model_id> waiting{};
 };
 
 /// The gradient sums of replicas on other nodes must be had one by one: they are rounded, or are added in an order that

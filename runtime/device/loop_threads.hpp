@@ -13,8 +13,8 @@ class loop_threads {
   explicit loop_threads(int least);
 
  private:
-  oneapi::tbb::task_arena
-      held_;  ///< TBB's threads end with the last arena; the first one decides how many there may be
+  /// TBB's threads end with the last arena; the first one decides how many there may be
+  oneapi::tbb::task_arena held_;
 };
 
 }  // namespace hydra

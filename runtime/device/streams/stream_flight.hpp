@@ -19,8 +19,8 @@ struct stream_flight {
   queue_kind queue = queue_kind::compute;
   operation what;
   std::vector<ticket> after;
-  std::vector<std::shared_ptr<const stream_flight>>
-      causes;                                          ///< those of `after` that were in progress when it was launched
+  /// those of `after` that were in progress when it was launched
+  std::vector<std::shared_ptr<const stream_flight>> causes;
   std::vector<stream_event_ptr> waits;                 ///< ends of their work, on other queues
   stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
   bool reported = true;                                ///< its completion is passed to the sink

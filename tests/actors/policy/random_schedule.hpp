@@ -53,8 +53,8 @@ class random_schedule {
   std::vector<model> models_;
   std::vector<double> speeds_;
   std::vector<std::optional<choice>> running_;            ///< on each device
-  std::multimap<duration, std::optional<std::size_t>>
-      events_;  ///< the device that ends its unit; none: a version is loaded
+  /// the device that ends its unit; none: a version is loaded
+  std::multimap<duration, std::optional<std::size_t>> events_;
   duration now_{};
   duration last_{};
 };
