@@ -3,26 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 namespace hydra {
-
-std::vector<option> with_decoder_options(std::vector<option> own) {
-  constexpr std::int64_t none = 0;
-  std::vector<option> all{
-      {"layers", none, true, "blocks"},
-      {"width", none, true, "of the residual stream"},
-      {"heads", none, true, "of the attention's queries"},
-      {"kv_heads", none, false, "of its keys and values, divide heads; 0: heads"},
-      {"head_size", none, false, "features of a head, even; 0: width / heads"},
-      {"hidden", none, true, "features between the projections of an MLP"},
-      {"context", none, true, "tokens per sample"},
-      {"vocabulary", none, false, "token ids; 0: as many as the data have"},
-      {"window", none, false, "tokens that a token attends to, itself included; 0: all before it"}};
-  std::ranges::move(own, std::back_inserter(all));
-  return all;
-}
 
 chain decoder_chain(const std::string& family, const tensor_spec& sample, const decoder_layers& layers) {
   chain result{family, sample, cross_entropy()};

@@ -1,5 +1,5 @@
 #pragma once
-// What the families of decoders with rotary positions share: the chain, its options, its windows.
+// What the families of decoders with rotary positions share: the chain, checks of its options, its windows.
 
 #include "models/chain.hpp"
 #include "models/families/catalog.hpp"
@@ -8,7 +8,6 @@
 #include "models/layers/head.hpp"
 #include "models/layers/llama_block.hpp"
 #include "models/layers/token_embedding.hpp"
-#include "runtime/base/option.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -19,26 +18,6 @@
 #include <vector>
 
 namespace hydra {
-
-/// The options of all these families (layers, width, ..., window), then the family's own.
-std::vector<option> with_decoder_options(std::vector<option> own);
-
-/// Their values, and those of rope_theta, eps and tied.
-template <class Options>
-Options read_decoder_options(const option_values& o) {
-  return {.layers = get<std::int64_t>(o, "layers"),
-          .width = get<std::int64_t>(o, "width"),
-          .heads = get<std::int64_t>(o, "heads"),
-          .kv_heads = get<std::int64_t>(o, "kv_heads"),
-          .head_size = get<std::int64_t>(o, "head_size"),
-          .hidden = get<std::int64_t>(o, "hidden"),
-          .context = get<std::int64_t>(o, "context"),
-          .vocabulary = get<std::int64_t>(o, "vocabulary"),
-          .window = get<std::int64_t>(o, "window"),
-          .rope_theta = get<double>(o, "rope_theta"),
-          .eps = get<double>(o, "eps"),
-          .tied = get<bool>(o, "tied")};
-}
 
 struct decoder_layers {
   token_embedding_options embedding{};

@@ -1,22 +1,16 @@
 #include "models/families/cnn/cnn.hpp"
 #include "models/families/families.hpp"
+#include "models/families/family_option.hpp"
 
 namespace hydra {
 
 family cnn_family() {
-  const cnn_options standard;
-  return {"cnn",
-          "residual convolutional network on images: group norm, stages of halved size and doubled width",
-          {{"stages", standard.stages, false, "of equal image size; each but the first halves it"},
-           {"blocks", standard.blocks, false, "residual blocks of a stage"},
-           {"width", standard.width, false, "channels of the first stage; each other doubles them"},
-           {"groups", standard.groups, false, "of channels normalised together; divide width"}},
-          [](const option_values& o) {
-            return cnn({.stages = get<std::int64_t>(o, "stages"),
-                        .blocks = get<std::int64_t>(o, "blocks"),
-                        .width = get<std::int64_t>(o, "width"),
-                        .groups = get<std::int64_t>(o, "groups")});
-          }};
+  return family_of<cnn_options>(
+      "cnn", "residual convolutional network on images: group norm, stages of halved size and doubled width", cnn,
+      {{"stages", &cnn_options::stages, false, "of equal image size; each but the first halves it"},
+       {"blocks", &cnn_options::blocks, false, "residual blocks of a stage"},
+       {"width", &cnn_options::width, false, "channels of the first stage; each other doubles them"},
+       {"groups", &cnn_options::groups, false, "of channels normalised together; divide width"}});
 }
 
 }  // namespace hydra
