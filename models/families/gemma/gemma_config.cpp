@@ -1,11 +1,10 @@
 #include "models/families/gemma/gemma_config.hpp"
 
-#include "models/families/config_text.hpp"
+#include "models/families/decoder_config.hpp"
 #include "models/families/rope_config.hpp"
 #include "models/families/window_config.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace hydra {
 namespace {
@@ -36,18 +35,13 @@ gemma_options common(const model_config& config, std::int64_t pattern) {
   config.require("attention_bias", false);
   config.require("use_bidirectional_attention", false);
   if (pattern < 1) config.refuse("sliding_window_pattern", fmt::format("{} is not positive", pattern));
-  gemma_options o{.layers = config.integer("num_hidden_layers"),
-                  .width = config.integer("hidden_size"),
-                  .heads = config.integer("num_attention_heads"),
-                  .kv_heads = config.integer("num_key_value_heads"),
-                  .head_size = config.integer("head_dim", 256),
-                  .hidden = config.integer("intermediate_size"),
-                  .context = config.integer(positions),
-                  .vocabulary = config.integer("vocab_size"),
-                  .padding = padding_from(config, 0),
-                  .query_scale = config.real("query_pre_attn_scalar", 256),
-                  .eps = config.real("rms_norm_eps", 1e-6),
-                  .tied = config.boolean("tie_word_embeddings", true)};
+  gemma_options o = read_decoder<gemma_options>(config);
+  o.kv_heads = config.integer("num_key_value_heads");
+  o.head_size = config.integer("head_dim", 256);
+  o.padding = padding_from(config, 0);
+  o.query_scale = config.real("query_pre_attn_scalar", 256);
+  o.eps = config.real("rms_norm_eps", 1e-6);
+  o.tied = config.boolean("tie_word_embeddings", true);
   const auto full = full_layers_from(config, o.layers, [&](std::int64_t i) { return (i + 1) % pattern == 0; });
   if (std::ssize(full) == o.layers) return o;
   if (config.content().contains("sliding_window") && !config.has("sliding_window"))
@@ -140,31 +134,16 @@ chain_description gemma3_from_config(const model_config& config, const from_opti
 hub_form gemma_hub_form(const gemma_options& o) {
   if (!has_hub_form(o)) return {};
   const double scale = o.query_scale > 0 ? o.query_scale : static_cast<double>(o.head_size);
-  json config{{"architectures", {o.qk_norm ? "Gemma3ForCausalLM" : "Gemma2ForCausalLM"}},
-              {"model_type", o.qk_norm ? "gemma3_text" : "gemma2"},
-              {"dtype", "float32"},
-              {"attention_bias", false},
-              {"attention_dropout", 0.0},
-              {"attn_logit_softcapping", cap_of(o.score_cap)},
-              {"bos_token_id", nullptr},
-              {"eos_token_id", nullptr},
-              {"final_logit_softcapping", cap_of(o.logit_cap)},
-              {"head_dim", o.head_size},
-              {"hidden_activation", "gelu_pytorch_tanh"},
-              {"hidden_size", o.width},
-              {"initializer_range", 0.02},
-              {"intermediate_size", o.hidden},
-              {"layer_types", layer_types(o.layers, o.window, o.full_layers)},
-              {"max_position_embeddings", o.context},
-              {"num_attention_heads", o.heads},
-              {"num_hidden_layers", o.layers},
-              {"num_key_value_heads", o.kv_heads},
-              {"pad_token_id", token_or_null(o.padding)},
-              {"query_pre_attn_scalar", static_cast<std::int64_t>(scale)},
-              {"rms_norm_eps", o.eps},
-              {"sliding_window", o.window > 0 ? o.window : 4096},
-              {"tie_word_embeddings", o.tied},
-              {"vocab_size", o.vocabulary}};
+  json config = o.qk_norm ? write_decoder("Gemma3ForCausalLM", "gemma3_text", o)
+                          : write_decoder("Gemma2ForCausalLM", "gemma2", o);
+  config.update({{"attention_bias", false},
+                 {"attn_logit_softcapping", cap_of(o.score_cap)},
+                 {"final_logit_softcapping", cap_of(o.logit_cap)},
+                 {"head_dim", o.head_size},
+                 {"hidden_activation", "gelu_pytorch_tanh"},
+                 {"layer_types", layer_types(o.layers, o.window, o.full_layers)},
+                 {"query_pre_attn_scalar", static_cast<std::int64_t>(scale)},
+                 {"sliding_window", o.window > 0 ? o.window : 4096}});
   if (o.qk_norm)
     write_gemma3_positions(config, o);
   else

@@ -1,11 +1,10 @@
 #include "models/families/llama/llama_config.hpp"
 
-#include "models/families/config_text.hpp"
+#include "models/families/decoder_config.hpp"
 #include "models/families/rope_config.hpp"
 #include "models/families/window_config.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string_view>
@@ -17,35 +16,26 @@ using nlohmann::json;
 
 constexpr const char *positions = "max_position_embeddings", *attention_dropout = "attention_dropout";
 
-std::int64_t context_of(const model_config& config, const from_options& options) {
-  return context_from(config, options, positions, config.integer(positions));
-}
-
 /// What the architectures have in common; biases and norms are added by each.
 llama_options common(const model_config& config) {
   config.require("hidden_act", "silu");
   const rope_choice rope = rope_from(config);
-  const std::int64_t heads = config.integer("num_attention_heads");
-  return {.layers = config.integer("num_hidden_layers"),
-          .width = config.integer("hidden_size"),
-          .heads = heads,
-          .kv_heads = config.integer("num_key_value_heads", heads),
-          .head_size = config.integer("head_dim", 0),
-          .hidden = config.integer("intermediate_size"),
-          .context = config.integer(positions),
-          .vocabulary = config.integer("vocab_size"),
-          .padding = padding_from(config, -1),
-          .rope_theta = rope.theta,
-          .scaling = rope.scaling,
-          .eps = config.real("rms_norm_eps", 1e-6),
-          .tied = config.boolean("tie_word_embeddings", false)};
+  llama_options o = read_decoder<llama_options>(config);
+  o.kv_heads = config.integer("num_key_value_heads", o.heads);
+  o.head_size = config.integer("head_dim", 0);
+  o.padding = padding_from(config, -1);
+  o.rope_theta = rope.theta;
+  o.scaling = rope.scaling;
+  o.eps = config.real("rms_norm_eps", 1e-6);
+  o.tied = config.boolean("tie_word_embeddings", false);
+  return o;
 }
 
 chain_description described(const model_config& config, const from_options& options, const char* architecture,
                             llama_options o) {
   require_own_head(config, options);
   require_no_dropout(config, options, {attention_dropout});
-  o.context = context_of(config, options);
+  o.context = context_from(config, options, positions, o.context);
   return publishing(llama(o), published(config, architecture, {attention_dropout}));
 }
 
@@ -134,25 +124,9 @@ chain_description qwen3_from_config(const model_config& config, const from_optio
 hub_form llama_hub_form(const llama_options& o) {
   const auto name = hub_name_of(o);
   if (!name) return {};
-  json config{{"architectures", {name->architecture}},
-              {"model_type", name->type},
-              {"dtype", "float32"},
-              {"attention_dropout", 0.0},
-              {"bos_token_id", nullptr},
-              {"eos_token_id", nullptr},
-              {"head_dim", o.head_size},
-              {"hidden_act", "silu"},
-              {"hidden_size", o.width},
-              {"initializer_range", 0.02},
-              {"intermediate_size", o.hidden},
-              {"max_position_embeddings", o.context},
-              {"num_attention_heads", o.heads},
-              {"num_hidden_layers", o.layers},
-              {"num_key_value_heads", o.kv_heads},
-              {"pad_token_id", token_or_null(o.padding)},
-              {"rms_norm_eps", o.eps},
-              {"tie_word_embeddings", o.tied},
-              {"vocab_size", o.vocabulary}};
+  json config = write_decoder(name->architecture, name->type, o);
+  config["head_dim"] = o.head_size;
+  config["hidden_act"] = "silu";
   add_own_keys(config, o, name->type);
   write_rope(config, {o.rope_theta, o.scaling});
   return {config_text(config), {}};

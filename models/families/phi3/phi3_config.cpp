@@ -1,11 +1,10 @@
 #include "models/families/phi3/phi3_config.hpp"
 
-#include "models/families/config_text.hpp"
+#include "models/families/decoder_config.hpp"
 #include "models/families/rope_config.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 
@@ -73,19 +72,14 @@ chain_description phi3_from_config(const model_config& config, const from_option
   require_own_head(config, options);
   require_no_dropout(config, options, dropout_keys);
   config.require("hidden_act", "silu");
-  const std::int64_t heads = config.integer("num_attention_heads");
-  phi3_options o{.layers = config.integer("num_hidden_layers"),
-                 .width = config.integer("hidden_size"),
-                 .heads = heads,
-                 .kv_heads = config.integer("num_key_value_heads", heads),
-                 .head_size = head_size_of(config),
-                 .hidden = config.integer("intermediate_size"),
-                 .context = context_from(config, options, positions, config.integer(positions)),
-                 .vocabulary = config.integer("vocab_size"),
-                 .padding = padding_from(config, phi3_padding),
-                 .window = config.integer("sliding_window", 0),
-                 .eps = config.real("rms_norm_eps", 1e-5),
-                 .tied = config.boolean("tie_word_embeddings", false)};
+  phi3_options o = read_decoder<phi3_options>(config);
+  o.kv_heads = config.integer("num_key_value_heads", o.heads);
+  o.head_size = head_size_of(config);
+  o.context = context_from(config, options, positions, o.context);
+  o.padding = padding_from(config, phi3_padding);
+  o.window = config.integer("sliding_window", 0);
+  o.eps = config.real("rms_norm_eps", 1e-5);
+  o.tied = config.boolean("tie_word_embeddings", false);
   config.ignore({"original_max_position_embeddings"});  // of longrope only
   read_positions(config, o);
   return publishing(phi3(o), published(config, "Phi3ForCausalLM", dropout_keys));
@@ -94,33 +88,17 @@ chain_description phi3_from_config(const model_config& config, const from_option
 hub_form phi3_hub_form(const phi3_options& o) {
   if (o.scaling.how != rope_scaling::kind::none || o.head_size * o.heads != o.width) return {};
   const double share = o.rotated > 0 ? static_cast<double>(o.rotated) / static_cast<double>(o.head_size) : 1;
-  const json config{
-      {"architectures", {"Phi3ForCausalLM"}},
-      {"model_type", "phi3"},
-      {"dtype", "float32"},
-      {"attention_dropout", 0.0},
-      {"bos_token_id", nullptr},
-      {"embd_pdrop", 0.0},
-      {"eos_token_id", nullptr},
-      {"hidden_act", "silu"},
-      {"hidden_size", o.width},
-      {"initializer_range", 0.02},
-      {"intermediate_size", o.hidden},
-      {"max_position_embeddings", o.context},
-      {"num_attention_heads", o.heads},
-      {"num_hidden_layers", o.layers},
-      {"num_key_value_heads", o.kv_heads},
-      {"original_max_position_embeddings", o.context},
-      {"pad_token_id", token_or_null(o.padding)},
-      {"partial_rotary_factor", share},
-      {"resid_pdrop", 0.0},
-      {"rms_norm_eps", o.eps},
-      {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", o.rope_theta}, {"partial_rotary_factor", share}}},
-      {"rope_scaling", nullptr},
-      {"rope_theta", o.rope_theta},
-      {"sliding_window", o.window > 0 ? json(o.window) : json(nullptr)},
-      {"tie_word_embeddings", o.tied},
-      {"vocab_size", o.vocabulary}};
+  json config = write_decoder("Phi3ForCausalLM", "phi3", o);
+  config.update({{"embd_pdrop", 0.0},
+                 {"hidden_act", "silu"},
+                 {"original_max_position_embeddings", o.context},
+                 {"partial_rotary_factor", share},
+                 {"resid_pdrop", 0.0},
+                 {"rope_parameters",
+                  {{"rope_type", "default"}, {"rope_theta", o.rope_theta}, {"partial_rotary_factor", share}}},
+                 {"rope_scaling", nullptr},
+                 {"rope_theta", o.rope_theta},
+                 {"sliding_window", o.window > 0 ? json(o.window) : json(nullptr)}});
   return {config_text(config), {}};
 }
 
