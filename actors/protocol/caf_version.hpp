@@ -4,12 +4,17 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/error.hpp>
+#include <caf/sec.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace caf {
 
@@ -30,6 +35,24 @@ typename Inspector::result_type inspect(Inspector& f, std::optional<T>& x) {
 }  // namespace caf
 
 namespace hydra {
+
+/// Inspects a message with a vector whose elements CAF would copy one at a time: `fields(size)` inspects the fields
+/// with its size, then come its bytes. Refuses to read more than `most` elements.
+template <class Inspector, class T, class Fields>
+typename Inspector::result_type inspect_at_once(Inspector& f, std::vector<T>& values, std::uint64_t most,
+                                                Fields fields) {
+  std::uint64_t size = values.size();
+  if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) {
+    return fields(size);
+  } else {
+    if (auto e = fields(size)) return e;
+    if constexpr (Inspector::writes_state) {
+      if (size > most) return caf::sec::invalid_argument;
+      values.resize(size);
+    }
+    return f.apply_raw(values.size() * sizeof(T), values.data());
+  }
+}
 
 /// Sends without a sender: from completion callbacks, which run on other threads, and from set-up code.
 template <class Handle, class Message>

@@ -35,7 +35,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace hydra {
@@ -58,19 +57,7 @@ struct chunk {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, chunk& x) {
-    // Of a vector CAF copies one element at a time.
-    std::uint64_t size = x.bytes.size();
-    if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) {
-      return f(x.file, x.offset, size, x.why);
-    } else if constexpr (Inspector::writes_state) {
-      if (auto e = f(x.file, x.offset, size, x.why)) return e;
-      if (size > 16 << 20) return caf::sec::invalid_argument;
-      x.bytes.resize(size);
-      return f.apply_raw(x.bytes.size(), x.bytes.data());
-    } else {
-      if (auto e = f(x.file, x.offset, size, x.why)) return e;
-      return f.apply_raw(x.bytes.size(), x.bytes.data());
-    }
+    return inspect_at_once(f, x.bytes, 16 << 20, [&](auto& size) { return f(x.file, x.offset, size, x.why); });
   }
 };
 using chunk_receiver = caf::typed_actor<caf::reacts_to<chunk>>;

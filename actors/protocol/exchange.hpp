@@ -6,12 +6,10 @@
 #include "runtime/collective/collective_run.hpp"
 
 #include <caf/actor_system_config.hpp>
-#include <caf/sec.hpp>
 #include <caf/typed_actor.hpp>
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace hydra {
@@ -37,18 +35,8 @@ struct given_values {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, given_values& x) {
-    // Of a vector CAF copies one element at a time.
-    std::uint64_t size = x.values.size();
-    if constexpr (!std::is_same_v<typename Inspector::result_type, caf::error>) {
-      return f(x.of, x.what, size);
-    } else {
-      if (auto e = f(x.of, x.what, size)) return e;
-      if constexpr (Inspector::writes_state) {
-        if (size > collective_run::piece_values) return caf::sec::invalid_argument;
-        x.values.resize(size);
-      }
-      return f.apply_raw(x.values.size() * sizeof(float), x.values.data());
-    }
+    return inspect_at_once(f, x.values, collective_run::piece_values,
+                           [&](auto& size) { return f(x.of, x.what, size); });
   }
 };
 using value_receiver = caf::typed_actor<caf::reacts_to<given_values>>;
