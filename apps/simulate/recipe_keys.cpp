@@ -24,26 +24,6 @@ instance_family family_of(const std::string& name) {
   return static_cast<instance_family>(found - names_of_families.begin());
 }
 
-key_rule count_rule(std::string name, std::string help, std::string fallback, number_range range) {
-  return {.name = std::move(name),
-          .kind = value_kind::integer,
-          .help = std::move(help),
-          .fallback = std::move(fallback),
-          .range = range};
-}
-
-key_rule number_rule(std::string name, std::string help, std::string fallback, number_range range) {
-  key_rule rule = count_rule(std::move(name), std::move(help), std::move(fallback), range);
-  rule.kind = value_kind::real;
-  return rule;
-}
-
-key_rule switch_rule(std::string name, std::string help, std::string fallback) {
-  key_rule rule = count_rule(std::move(name), std::move(help), std::move(fallback), {});
-  rule.kind = value_kind::boolean;
-  return rule;
-}
-
 template <class T>
 std::optional<T> number_in(std::string_view text) {
   T x{};
@@ -106,27 +86,26 @@ std::vector<std::string> family_names() { return {names_of_families.begin(), nam
 std::vector<key_rule> recipe_keys() {
   using limits = recipe_limits;
   return {
-      count_rule("models", "how many", "12", {1, limits::models}),
-      count_rule("devices", "how many, of speed 1", "8", {1, limits::devices}),
+      integer_rule("models", {1, limits::models}, "12", "how many"),
+      integer_rule("devices", {1, limits::devices}, "8", "how many, of speed 1"),
       {.name = "speeds", .help = "of the devices, instead of `devices`: \"4x1+4x0.5\"", .fallback = "all 1"},
-      number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0",
-                  {0, limits::ratio}),
-      number_rule("frozen", "share of a shard's copy that is its base, frozen parameters of family equal; above 0.5",
-                  "0", {0, 1}),
-      switch_rule("share", "all models have one base, as fine-tunings of one model", "true"),
-      number_rule("optimizer", "update of a shard / its copy", "0", {0, limits::ratio}),
-      number_rule("length", "how many times the study's steps", "1",
-                  {.least = 0, .most = limits::ratio, .open_least = true}),
-      count_rule("slots", "cache places of a device, one shard each", "2", {1, 1 << 20}),
-      switch_rule("prefetch", "a unit is staged while another computes", "true"),
-      switch_rule("copy_back_clean", "parameters of forward visits are copied to the host", "false"),
-      count_rule("host_workers", "that update parameters", "1", {1, 65536}),
-      number_rule("noise", "units take up to this share longer or shorter", "0", {.most = 1, .open_most = true}),
-      number_rule("arrivals", "models arrive within this share of the work bound", "0", {0, limits::ratio}),
-      count_rule("failures", "devices that die, within the work bound", "0", {0, limits::devices}),
-      number_rule("hours", "of each model of family paper; 0: 0.5 to 4", "2", {0, limits::ratio}),
-      count_rule("units", "of each model of family paper; 0: 100 to 10000", "2000", {0, limits::units}),
-      count_rule("seed", "of all that is random", "0", {.least = 0})};
+      real_rule("rho", {0, limits::ratio}, "0", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers"),
+      real_rule("frozen", {0, 1}, "0",
+                "share of a shard's copy that is its base, frozen parameters of family equal; above 0.5"),
+      switch_rule("share", "true", "all models have one base, as fine-tunings of one model"),
+      real_rule("optimizer", {0, limits::ratio}, "0", "update of a shard / its copy"),
+      real_rule("length", {.least = 0, .most = limits::ratio, .open_least = true}, "1",
+                "how many times the study's steps"),
+      integer_rule("slots", {1, 1 << 20}, "2", "cache places of a device, one shard each"),
+      switch_rule("prefetch", "true", "a unit is staged while another computes"),
+      switch_rule("copy_back_clean", "false", "parameters of forward visits are copied to the host"),
+      integer_rule("host_workers", {1, 65536}, "1", "that update parameters"),
+      real_rule("noise", {.most = 1, .open_most = true}, "0", "units take up to this share longer or shorter"),
+      real_rule("arrivals", {0, limits::ratio}, "0", "models arrive within this share of the work bound"),
+      integer_rule("failures", {0, limits::devices}, "0", "devices that die, within the work bound"),
+      real_rule("hours", {0, limits::ratio}, "2", "of each model of family paper; 0: 0.5 to 4"),
+      integer_rule("units", {0, limits::units}, "2000", "of each model of family paper; 0: 100 to 10000"),
+      integer_rule("seed", {.least = 0}, "0", "of all that is random")};
 }
 
 instance_recipe read_recipe(const std::string& family, const value_table& table) {

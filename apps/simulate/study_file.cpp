@@ -27,11 +27,8 @@ key_rule names_rule(std::string name, std::string help, std::string fallback) {
 }
 
 key_rule repeat_rule(std::string fallback) {
-  return {.name = "repeat",
-          .kind = value_kind::integer,
-          .help = "instances of each generated cell, with seeds from its `seed` on",
-          .fallback = std::move(fallback),
-          .range = {1, 100000}};
+  return integer_rule("repeat", {1, 100000}, std::move(fallback),
+                      "instances of each generated cell, with seeds from its `seed` on");
 }
 
 table_rules cell_rules() {
@@ -194,11 +191,7 @@ table_rules study_rules() {
                    names_rule("drivers", "\"loop\", \"actors\"", "loop"),
                    {.name = "completion", .help = "of the loop", .fallback = "ended", .choices = {"ended", "landed"}},
                    repeat_rule("1"),
-                   {.name = "seed",
-                    .kind = value_kind::integer,
-                    .help = "of policies that choose by chance",
-                    .fallback = "0",
-                    .range = {.least = 0}},
+                   integer_rule("seed", {.least = 0}, "0", "of policies that choose by chance"),
                    {.name = "cell",
                     .kind = value_kind::table_list,
                     .help = "a row",

@@ -15,16 +15,9 @@ namespace {
 
 controller_kind early_stop_kind() {
   return {"early-stop",
-          {{.name = "patience",
-            .kind = value_kind::integer,
-            .help = "evaluations in a row without a better one, after which a model stops",
-            .fallback = "3",
-            .range = {1, 1e6}},
-           {.name = "minimum",
-            .kind = value_kind::real,
-            .help = "by how much the loss has to fall to count as better",
-            .fallback = "0",
-            .range = {.least = 0}}},
+          {integer_rule("patience", {1, 1e6}, "3",
+                        "evaluations in a row without a better one, after which a model stops"),
+           real_rule("minimum", {.least = 0}, "0", "by how much the loss has to fall to count as better")},
           true,
           [](session& s, const value_table& keys, const std::vector<std::string>& models) {
             early_stop_options o;

@@ -14,20 +14,11 @@ constexpr double many = 1e15;
 }  // namespace
 
 key_rule count_rule(std::string name, double least, std::string fallback, std::string help) {
-  return {.name = std::move(name),
-          .kind = value_kind::integer,
-          .help = std::move(help),
-          .fallback = std::move(fallback),
-          .range = {least, many}};
+  return integer_rule(std::move(name), {least, many}, std::move(fallback), std::move(help));
 }
 
 key_rule seed_rule(std::string help) {
-  return {.name = "seed", .kind = value_kind::integer, .help = std::move(help), .fallback = "0", .range = {.least = 0}};
-}
-
-key_rule switch_rule(std::string name, std::string fallback, std::string help) {
-  return {
-      .name = std::move(name), .kind = value_kind::boolean, .help = std::move(help), .fallback = std::move(fallback)};
+  return integer_rule("seed", {.least = 0}, "0", std::move(help));
 }
 
 key_rule name_rule(std::string name, std::string fallback, std::string help) {
@@ -51,11 +42,8 @@ std::vector<key_rule> record_file_rules() {
   return {
       {.name = "train", .kind = value_kind::files, .help = "files to train on; a .gz is unpacked", .required = true},
       {.name = "validation", .kind = value_kind::files, .help = "files to validate on", .fallback = "none"},
-      {.name = "validation_share",
-       .kind = value_kind::real,
-       .help = "of the training records, taken to validate on",
-       .fallback = "0",
-       .range = {.least = 0, .most = 1, .open_most = true}}};
+      real_rule("validation_share", {.least = 0, .most = 1, .open_most = true}, "0",
+                "of the training records, taken to validate on")};
 }
 
 std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second) {

@@ -22,7 +22,6 @@ data_kind tensors_kind();
 /// A count of symbols, tokens, samples.
 key_rule count_rule(std::string name, double least, std::string fallback, std::string help);
 key_rule seed_rule(std::string help);
-key_rule switch_rule(std::string name, std::string fallback, std::string help);
 /// A text without choices.
 key_rule name_rule(std::string name, std::string fallback, std::string help);
 /// Which label is which class.

@@ -28,10 +28,7 @@ table_rules data_rules() {
   table_rules rules{.selector = "kind"};
   for (const data_kind& kind : workload_data_kinds()) rules.variants.push_back({kind.name, kind.keys});
   rules.keys = {selector_rule("kind", rules.variants, ""),
-                {.name = "shuffle",
-                 .kind = value_kind::boolean,
-                 .help = "false keeps the order of the file",
-                 .fallback = "true"}};
+                switch_rule("shuffle", "true", "false keeps the order of the file")};
   return rules;
 }
 

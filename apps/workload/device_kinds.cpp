@@ -55,12 +55,8 @@ device_kind cpu_kind() {
       {{.name = "memory", .kind = value_kind::bytes, .help = "budget, enforced", .required = true},
        {.name = "link", .kind = value_kind::rate, .help = "rate of copies, each way", .fallback = "not emulated"},
        {.name = "latency", .kind = value_kind::time, .help = "of each copy", .fallback = "0ms"},
-       {.name = "threads", .kind = value_kind::integer, .help = "that compute", .fallback = "1", .range = {1, 1024}},
-       {.name = "speed",
-        .kind = value_kind::real,
-        .help = "the rest is slept after the work",
-        .fallback = "1.0",
-        .range = {.least = 0, .most = 1, .open_least = true}},
+       integer_rule("threads", {1, 1024}, "1", "that compute"),
+       real_rule("speed", {.least = 0, .most = 1, .open_least = true}, "1.0", "the rest is slept after the work"),
        precision_rule(),
        gradients_rule()},
       false,
@@ -117,11 +113,7 @@ table_rules device_rules(const std::vector<device_kind>& kinds) {
   table_rules rules{.selector = "kind"};
   for (const device_kind& kind : kinds) rules.variants.push_back({kind.name, kind.keys});
   rules.keys = {selector_rule("kind", rules.variants, ""),
-                {.name = "count",
-                 .kind = value_kind::integer,
-                 .help = "how many of these",
-                 .fallback = "1",
-                 .range = {1, most_devices}}};
+                integer_rule("count", {1, most_devices}, "1", "how many of these")};
   return rules;
 }
 

@@ -6,11 +6,8 @@ namespace hydra::apps {
 namespace {
 
 key_rule share_rule() {
-  return {.name = "validation_share",
-          .kind = value_kind::real,
-          .help = "of each class, taken from the training images",
-          .fallback = "0",
-          .range = {.least = 0, .most = 1, .open_most = true}};
+  return real_rule("validation_share", {.least = 0, .most = 1, .open_most = true}, "0",
+                   "of each class, taken from the training images");
 }
 
 /// How pixels become numbers.
@@ -67,11 +64,7 @@ data_kind images_kind() {
        .kind = value_kind::image_size,
        .help = "that images are stretched to",
        .fallback = "the model's, else its checkpoint's, else the files' own"},
-      {.name = "channels",
-       .kind = value_kind::integer,
-       .help = "1: grey, 3: colours",
-       .fallback = "the model's, else 3",
-       .range = {1, 3}},
+      integer_rule("channels", {1, 3}, "the model's, else 3", "1: grey, 3: colours"),
       seed_rule("of the share and of the mirrored images")};
   return {"images", joined(std::move(keys), pixel_rules("the checkpoint's, else ImageNet's")), read_images};
 }
@@ -83,11 +76,7 @@ data_kind cifar_kind() {
        .kind = value_kind::paths,
        .help = "the same to validate on",
        .fallback = "the test batch of the training folder"},
-      {.name = "classes",
-       .kind = value_kind::integer,
-       .help = "10: CIFAR-10; 100, 20: fine or coarse labels of CIFAR-100",
-       .fallback = "10",
-       .range = {10, 100}},
+      integer_rule("classes", {10, 100}, "10", "10: CIFAR-10; 100, 20: fine or coarse labels of CIFAR-100"),
       seed_rule("of the mirrored images")};
   return {"cifar", joined(std::move(keys), pixel_rules("the checkpoint's, else the data set's")), read_cifar};
 }

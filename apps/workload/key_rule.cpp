@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace hydra::apps {
 
@@ -110,6 +111,26 @@ std::string describe(const key_rule& rule) {
       return "a table of distributions by key, such as learning_rate = { log_uniform = [1e-5, 1e-3] }";
   }
   return {};
+}
+
+key_rule integer_rule(std::string name, number_range range, std::string fallback, std::string help) {
+  return {.name = std::move(name),
+          .kind = value_kind::integer,
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .range = range};
+}
+
+key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help) {
+  key_rule rule = integer_rule(std::move(name), range, std::move(fallback), std::move(help));
+  rule.kind = value_kind::real;
+  return rule;
+}
+
+key_rule switch_rule(std::string name, std::string fallback, std::string help) {
+  key_rule rule = integer_rule(std::move(name), {}, std::move(fallback), std::move(help));
+  rule.kind = value_kind::boolean;
+  return rule;
 }
 
 key_rule selector_rule(std::string name, const std::vector<table_variant>& variants, std::string fallback) {

@@ -86,6 +86,11 @@ std::string describe(const key_rule& rule);
 
 std::vector<std::string> names_of(const std::vector<key_rule>& rules);
 
+/// Keys of numbers, and of true or false.
+key_rule integer_rule(std::string name, number_range range, std::string fallback, std::string help);
+key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help);
+key_rule switch_rule(std::string name, std::string fallback, std::string help);
+
 /// The key that picks a variant. Its choices are the variants' names.
 key_rule selector_rule(std::string name, const std::vector<table_variant>& variants, std::string fallback);
 

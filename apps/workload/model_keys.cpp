@@ -20,11 +20,7 @@ namespace {
 constexpr number_range count{.least = 1, .most = 1e9};
 
 key_rule count_rule(std::string name, std::string fallback, std::string help) {
-  return {.name = std::move(name),
-          .kind = value_kind::integer,
-          .help = std::move(help),
-          .fallback = std::move(fallback),
-          .range = count};
+  return integer_rule(std::move(name), count, std::move(fallback), std::move(help));
 }
 
 /// Whether a resumed run may train for another number of steps is decided from its checkpoints.
@@ -204,13 +200,9 @@ table_rules model_rules() {
           required(table_rule("optimizer", optimizer_rules(), "update rule")),
           table_rule("schedule", schedule_rules(), "of the learning rate"),
           {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = loss_names()},
-          {.name = "loss_chunk",
-           .kind = value_kind::integer,
-           .help = "rows (tokens) for which a language model's head and loss are computed at a time, so that the "
-                   "logits of a "
-                   "large vocabulary are never whole in memory; 0 = all",
-           .fallback = "0",
-           .range = {0, 1e9}},
+          integer_rule("loss_chunk", {0, 1e9}, "0",
+                       "rows (tokens) for which a language model's head and loss are computed at a time, so that the "
+                       "logits of a large vocabulary are never whole in memory; 0 = all"),
           {.name = "freeze",
            .kind = value_kind::text_list,
            .help = "parameters that are not trained, by names in the checkpoint: \"*\" for any text, \"!\" before an "
@@ -226,11 +218,7 @@ table_rules model_rules() {
            .may_change = true,
            .choices = {"balanced", "greedy"}},
           table_rule("validate", validation_rules(), "on the validation data; default: at the end, on all"),
-          {.name = "seed",
-           .kind = value_kind::integer,
-           .help = "of initial values, dropout and data order",
-           .fallback = "the run's",
-           .range = {.least = 0}},
+          integer_rule("seed", {.least = 0}, "the run's", "of initial values, dropout and data order"),
           {.name = "begins",
            .kind = value_kind::folder,
            .help = "checkpoint of a model with the same parameters, saved between two steps: its parameters, optimizer "

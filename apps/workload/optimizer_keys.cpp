@@ -17,14 +17,6 @@ constexpr number_range positive{.least = 0, .open_least = true};
 constexpr number_range share_range{.least = 0, .most = 1};
 constexpr number_range below_one{.least = 0, .most = 1, .open_most = true};
 
-key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help) {
-  return {.name = std::move(name),
-          .kind = value_kind::real,
-          .help = std::move(help),
-          .fallback = std::move(fallback),
-          .range = range};
-}
-
 key_rule weight_decay_rule(std::string fallback) {
   return real_rule("weight_decay", {.least = 0}, std::move(fallback), "of all parameters, but see decay and groups");
 }
@@ -44,7 +36,7 @@ table_variant adamw_variant(std::string name) {
 }
 
 key_rule nesterov_rule(std::string fallback) {
-  return {.name = "nesterov", .kind = value_kind::boolean, .help = "needs momentum", .fallback = std::move(fallback)};
+  return switch_rule("nesterov", std::move(fallback), "needs momentum");
 }
 
 table_variant sgd_variant() {
@@ -198,11 +190,7 @@ table_rules schedule_rules() {
                 "(1 - floor) * (1 + cos(pi * (n - 1) / n)) / 2");
   const key_rule decay_ratio = real_rule("decay_ratio", {.least = 0, .most = 1, .open_least = true}, "0.1",
                                          "share of all steps, the last ones, that fall along a line to the floor");
-  const key_rule cycles{.name = "cycles",
-                        .kind = value_kind::integer,
-                        .help = "half cosines, each from the learning rate down",
-                        .fallback = "1",
-                        .range = {1, 1e9}};
+  const key_rule cycles = integer_rule("cycles", {1, 1e9}, "1", "half cosines, each from the learning rate down");
   table_rules rules{.selector = "kind",
                     .variants = {{"constant", {}},
                                  {"linear", {floor}},
@@ -212,12 +200,9 @@ table_rules schedule_rules() {
                                  {"inverse-sqrt", {}}}};
   rules.keys = {
       selector_rule("kind", rules.variants, "constant"),
-      {.name = "warmup",
-       .kind = value_kind::integer,
-       .help = "n steps that rise to the learning rate: step 1 has 1/n of it, step n all of it (in transformers "
-               "step 1 has 0, and step n + 1 all)",
-       .fallback = "0",
-       .range = {0, 1e9}},
+      integer_rule("warmup", {0, 1e9}, "0",
+                   "n steps that rise to the learning rate: step 1 has 1/n of it, step n all of it (in transformers "
+                   "step 1 has 0, and step n + 1 all)"),
       real_rule("warmup_ratio", below_one, "0", "instead of warmup: share of all steps, rounded up")};
   return rules;
 }

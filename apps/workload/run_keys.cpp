@@ -18,21 +18,10 @@ byte_count read_host_memory(const value& v) {
 }
 
 table_rules checkpoint_rules() {
-  return {.keys = {{.name = "every_steps",
-                    .kind = value_kind::integer,
-                    .help = "of each model; 0 = off",
-                    .fallback = "0",
-                    .range = {0, 1e9}},
-                   {.name = "every_minutes",
-                    .kind = value_kind::real,
-                    .help = "of each model; 0 = off",
-                    .fallback = "10",
-                    .range = {0, 1e6}},
-                   {.name = "keep",
-                    .kind = value_kind::integer,
-                    .help = "newest checkpoints of each model; 0 = nothing is saved, not even at the end",
-                    .fallback = "2",
-                    .range = {0, 1e6}}}};
+  return {.keys = {integer_rule("every_steps", {0, 1e9}, "0", "of each model; 0 = off"),
+                   real_rule("every_minutes", {0, 1e6}, "10", "of each model; 0 = off"),
+                   integer_rule("keep", {0, 1e6}, "2",
+                                "newest checkpoints of each model; 0 = nothing is saved, not even at the end")}};
 }
 
 checkpoint_options read_checkpoint(const value_table& table) {
@@ -68,11 +57,7 @@ ablation_options read_ablation(const value_table& table) {
 table_rules run_rules() {
   return {
       .keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
-               {.name = "seed",
-                .kind = value_kind::integer,
-                .help = "of models that have none",
-                .fallback = "0",
-                .range = {.least = 0}},
+               integer_rule("seed", {.least = 0}, "0", "of models that have none"),
                {.name = "policy",
                 .kind = value_kind::policy,
                 .help = "which unit is staged next",
@@ -106,11 +91,8 @@ table_rules host_rules() {
                     .kind = value_kind::bytes_or_percent,
                     .help = "cap on host memory of the run",
                     .fallback = "75% of what is available"},
-                   {.name = "optimizer_threads",
-                    .kind = value_kind::integer,
-                    .help = "threads that update parameters",
-                    .fallback = "half the cores, at least 1",
-                    .range = {1, 1024}}}};
+                   integer_rule("optimizer_threads", {1, 1024}, "half the cores, at least 1",
+                                "threads that update parameters")}};
 }
 
 table_rules ablation_rules() {

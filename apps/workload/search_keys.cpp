@@ -37,7 +37,7 @@ std::vector<key_rule> drawing_keys() {
        .kind = value_kind::integer,
        .help = "models that are drawn from the space; default: none, the search chooses among the models of the file",
        .range = {2, 10000}},
-      {.name = "seed", .kind = value_kind::integer, .help = "of what is drawn", .fallback = "0", .range = {.least = 0}},
+      integer_rule("seed", {.least = 0}, "0", "of what is drawn"),
       {.name = "space", .kind = value_kind::space, .help = "what varies, by keys as those of [model.grid]"}};
 }
 
@@ -49,11 +49,8 @@ std::vector<key_rule> with(std::vector<key_rule> more) {
 
 std::vector<key_rule> rung_keys() {
   return with({steps_rule("first", "steps to the first rung, where models are compared"),
-               {.name = "factor",
-                .kind = value_kind::integer,
-                .help = "1 of this many models continues, and the next rung is this many times as far",
-                .fallback = "3",
-                .range = {2, 1000}}});
+               integer_rule("factor", {2, 1000}, "3",
+                            "1 of this many models continues, and the next rung is this many times as far")});
 }
 
 std::vector<key_rule> keys_of(search_kind kind) {

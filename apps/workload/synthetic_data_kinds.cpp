@@ -41,11 +41,7 @@ data_kind synthetic_classes_kind() {
            count_rule("classes", 2, "10", "clusters"),
            count_rule("samples", 1, "4096", "to train on"),
            count_rule("validation_samples", 0, "512", "to validate on"),
-           {.name = "noise",
-            .kind = value_kind::real,
-            .help = "deviation around a class's centre",
-            .fallback = "1.0",
-            .range = {.least = 0}},
+           real_rule("noise", {.least = 0}, "1.0", "deviation around a class's centre"),
            seed_rule("of the data")},
           [](const value_table& keys) {
             synthetic_classes d;

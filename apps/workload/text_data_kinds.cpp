@@ -21,11 +21,8 @@ key_rule tokenizer_rule() {
 }
 
 std::vector<key_rule> masking_rules(const std::string& seed_help = "of the choice of hidden tokens") {
-  return {{.name = "mask_share",
-           .kind = value_kind::real,
-           .help = "of the tokens of a sample, hidden from models that guess them",
-           .fallback = "0.15",
-           .range = {.least = 0, .most = 1, .open_least = true}},
+  return {real_rule("mask_share", {.least = 0, .most = 1, .open_least = true}, "0.15",
+                    "of the tokens of a sample, hidden from models that guess them"),
           seed_rule(seed_help)};
 }
 
@@ -163,11 +160,7 @@ data_kind text_kind() {
 }
 
 data_kind tokens_kind() {
-  key_rule vocabulary{.name = "vocabulary",
-                      .kind = value_kind::integer,
-                      .help = "number of token ids",
-                      .fallback = "the tokenizer's",
-                      .range = {1, 4294967296.0}};
+  key_rule vocabulary = integer_rule("vocabulary", {1, 4294967296.0}, "the tokenizer's", "number of token ids");
   return {"tokens", joined({std::move(vocabulary)}, text_file_rules()), read_tokens};
 }
 
