@@ -277,8 +277,7 @@ void chain::check_frozen() const {
     for (const parameter_spec& p : parameters(i)) {
       if (p.averaging > 0)
         refuse(fmt::format(
-            "chain \"{}\" has running averages (\"{}\"), which move with each forward visit, and frozen "
-            "parameters: {}",
+            "chain \"{}\" has running averages (\"{}\"), which move with each forward visit, and frozen parameters: {}",
             family_, p.name,
             has_fixed_ ? "call eval() on the batch norms before the module is exported, or train all parameters"
                        : "leave out \"freeze\" or \"adapter\", or choose a family without batch norm"));

@@ -250,8 +250,7 @@ chain adapt(chain model, const lora_options& options) {
   if (model.has_fixed())
     refuse(
         "the module was exported with parameters that are not trained, below which nothing has a gradient: for an "
-        "adapter "
-        "export it with all of them trained (requires_grad); the adapter freezes them");
+        "adapter export it with all of them trained (requires_grad); the adapter freezes them");
   if (model.has_frozen()) refuse("an adapter freezes all parameters but its own: leave out \"freeze\"");
   model = with_separate_modules(std::move(model), options.also_train);
   const adaptation how{model, options};

@@ -6,11 +6,9 @@ namespace hydra {
 
 std::string not_finite_text(std::uint32_t step, double loss) {
   const char* const cause = step == 1 ? "before any update: look for values that are nan, infinite or very large in "
-                                        "the data, and in the weights that "
-                                        "the model starts with"
+                                        "the data, and in the weights that the model starts with"
                                       : "the losses before it were finite: lower the learning rate or set clip_norm, "
-                                        "or look for nan, infinite or very "
-                                        "large values in the data";
+                                        "or look for nan, infinite or very large values in the data";
   return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" continues)", step, loss, cause);
 }
 

@@ -218,8 +218,7 @@ void supervisor::on_model_kept(const model_kept& m) {
 
 fault supervisor::cannot_save(model_id model, const char* wish) const {
   return {fault_code::refused,
-          fmt::format("model '{}' cannot be {}: this run saves nothing (checkpoint.keep = 0, or it has "
-                      "no folder)",
+          fmt::format("model '{}' cannot be {}: this run saves nothing (checkpoint.keep = 0, or it has no folder)",
                       phases_.name_of(model), wish)};
 }
 

@@ -648,8 +648,7 @@ void session::state::check_search() const {
   if (search.rule && !planned->plan.waiting.empty() && !saves()) {
     throw fault_error(fault_code::bad_input,
                       "search: not all models fit into host memory, so trials that wait are paused, and for that "
-                      "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise "
-                      "[host] memory");
+                      "they are saved: give the run a folder and checkpoint.keep of 1 or more, or raise [host] memory");
   }
 }
 

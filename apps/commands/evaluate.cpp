@@ -262,8 +262,7 @@ int evaluate(const evaluate_options& o) {
   const blocked_signals blocked;
   if (o.best && !is_run(o))
     throw fault_error{fault_code::bad_input,
-                      fmt::format("--best: \"{}\" is not a run folder; a workload file has no best "
-                                  "checkpoint",
+                      fmt::format("--best: \"{}\" is not a run folder; a workload file has no best checkpoint",
                                   o.source)};
   workload w = read_source(o);
   select(w, o.models);

@@ -81,8 +81,7 @@ void write_tokenizer_settings(durable_folder& into, const copied_files& copied, 
   if (!has_json && copied.contains("tokenizer.model"))
     tell_line(
         "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give the "
-        "data a "
-        "tokenizer.json for the same ids");
+        "data a tokenizer.json for the same ids");
 }
 
 }  // namespace

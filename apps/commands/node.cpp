@@ -98,8 +98,7 @@ cluster_keys keys_for(const meeting_place& where, const std::optional<std::strin
         fmt::format("{0}: a node needs the keys of the run: hydra node --join RUN takes address and keys from the run "
                     "folder, if this "
                     "machine sees it; else hydra node --join {0} --keys DIR, with the folder that hydra train was "
-                    "given by --keys, or "
-                    "a copy of RUN/keys",
+                    "given by --keys, or a copy of RUN/keys",
                     to_string(at)));
   const fs::path own = keys_of_run(where.to);
   std::error_code ignored;

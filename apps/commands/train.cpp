@@ -275,8 +275,7 @@ command_action declare_train(command_line& line) {
       "continues in the run folder; host, policy, plugins, optimizer_on, cuts, waves, priority, deadline, arrival, "
       "checkpoint, "
       "ablation, tensorboard, output, under a constant schedule steps and epochs, and of devices all but kind, "
-      "threads, precision, "
-      "gradients and tf32 may have changed");
+      "threads, precision, gradients and tf32 may have changed");
   line.add_option(
           "--serve", o->serve,
           "shows the run on a page, from which it can also be steered, and prints its URL (default: 127.0.0.1 and a "

@@ -222,8 +222,7 @@ table_rules model_rules() {
           {.name = "begins",
            .kind = value_kind::folder,
            .help = "checkpoint of a model with the same parameters, saved between two steps: its parameters, optimizer "
-                   "state, "
-                   "losses and step are the start, rates, schedule, data, batches and steps may be others",
+                   "state, losses and step are the start, rates, schedule, data, batches and steps may be others",
            .fallback = "none",
            .may_change = true},
           {.name = "on_nan",

@@ -175,8 +175,7 @@ table_rules optimizer_rules() {
        .kind = value_kind::table_list,
        .help =
            "[{ parameters = [\"*.bias\"], learning_rate = 1e-4, weight_decay = 0 }]: parameters with a rate or a decay "
-           "of their own; of several groups with a "
-           "parameter the last one decides",
+           "of their own; of several groups with a parameter the last one decides",
        .fallback = "none",
        .inner = {group_rules()}}};
   return rules;

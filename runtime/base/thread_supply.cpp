@@ -46,8 +46,7 @@ void require_threads(std::size_t needed, const std::string& who) {
 
 std::string more_threads() {
   return "raise the limit (ulimit -u, pids.max of the control group, TasksMax of systemd), or use fewer devices, or "
-         "fewer "
-         "threads for them and for the optimizer";
+         "fewer threads for them and for the optimizer";
 }
 
 /// Written with one call and without stdio, whose lock another thread may hold.

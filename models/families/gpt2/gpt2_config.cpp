@@ -24,8 +24,7 @@ double dropout_from(const model_config& config, const from_options& options) {
   const double embeddings = config.real("embd_pdrop", 0.1), residual = config.real("resid_pdrop", 0.1);
   if (embeddings != residual)
     config.refuse("embd_pdrop",
-                  fmt::format("{} differs from resid_pdrop, {}; Hydra has one dropout for both: "
-                              "choose it with dropout",
+                  fmt::format("{} differs from resid_pdrop, {}; Hydra has one dropout for both: choose it with dropout",
                               embeddings, residual));
   return embeddings;
 }

@@ -12,8 +12,7 @@ namespace {
 
 constexpr const char* gpu_is_full =
     "the GPU has no memory left beside what its devices have reserved: nvidia-smi shows who uses it; give the devices "
-    "less "
-    "(memory in [[device]]), or end what else uses the GPU";
+    "less (memory in [[device]]), or end what else uses the GPU";
 constexpr const char* ask_the_driver = "nvidia-smi, and the kernel's log (dmesg, lines with \"Xid\"), may say why";
 constexpr const char* gpu_is_gone =
     "this process cannot use the GPU any more: nvidia-smi, and the kernel's log (dmesg, lines with \"Xid\"), may say "

@@ -67,8 +67,7 @@ TEST_CASE("what was decided may be newer than what a run has reported", "[report
 }
 
 TEST_CASE(
-    "the table of a search has its trials in the order of the ranking, with what varied, why they stopped and the "
-    "cost",
+    "the table of a search has its trials in the order of the ranking, with what varied, why they stopped and the cost",
     "[report]") {
   CHECK(ranking_table(three_models(), ranking) ==
         "model  steps  validation  learning_rate  warmup  outcome\n"
