@@ -84,7 +84,6 @@ using local_exchange =
     exchange_actor::extend<caf::reacts_to<form_team>, caf::reacts_to<members_reached>, caf::reacts_to<greet_teams>,
                            caf::reacts_to<team_ready>, caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
 
-constexpr std::size_t most_early = 1024;  ///< messages that come before this node forms its team
 constexpr caf::timespan greet_interval = 1s;
 constexpr duration silence_limit = 20s;  ///< CAF does not notice each lost connection
 
@@ -124,7 +123,6 @@ class exchange final : public local_exchange::base {
     }
     teams_.clear();
     early_.clear();
-    greetings_.clear();
   }
 
   /// Of a message that no honest node sends.
@@ -142,21 +140,15 @@ class exchange final : public local_exchange::base {
       end(before->second, {fault_code::cancelled, "the team was formed again"});
       teams_.erase(before);
     }
-    newest_[t.model] = t.epoch;
-    auto& team = teams_
-                     .emplace(t.model, open_team{.what = t,
-                                                 .exchanges = {t.model, t.epoch, nodes_of(t),
-                                                               static_cast<std::uint32_t>(t.here), adds_by_},
-                                                 .members = std::vector<exchange_actor>(t.members.size()),
-                                                 .heard = std::vector<time_point>(t.members.size(), clock().now()),
-                                                 .steps = std::vector<std::optional<std::uint32_t>>(t.members.size()),
-                                                 .forming = m.formed})
-                     .first->second;
+    teams_.emplace(t.model,
+                   open_team{.what = t,
+                             .exchanges = {t.model, t.epoch, nodes_of(t), static_cast<std::uint32_t>(t.here), adds_by_},
+                             .members = std::vector<exchange_actor>(t.members.size()),
+                             .heard = std::vector<time_point>(t.members.size(), clock().now()),
+                             .steps = std::vector<std::optional<std::uint32_t>>(t.members.size()),
+                             .forming = m.formed});
     connect(t);
-    for (const auto& wanted : take(early_, t.model, t.epoch)) {
-      team.exchanges.wanted(wanted);
-    }
-    for (const auto& g : take(greetings_, t.model, t.epoch)) {
+    for (const auto& g : take_early(t.model, t.epoch)) {
       on_greeting(g);  // it may be over then
     }
     if (!std::exchange(greets_, true)) {
@@ -205,9 +197,9 @@ class exchange final : public local_exchange::base {
   void on_greeting(const team_greeting& m) {
     auto* team = find(m.model, m.epoch);
     if (!team) {
-      if (greetings_.size() < most_early && !is_over(m.model, m.epoch)) {
-        std::erase_if(greetings_, [&](const auto& g) { return g.model == m.model && g.place == m.place; });
-        greetings_.push_back(m);
+      auto& early = early_[{m.model, m.place}];
+      if (m.epoch >= early.epoch) {  // an older one is late
+        early = m;
       }
       return;
     }
@@ -299,12 +291,11 @@ class exchange final : public local_exchange::base {
     go_on(open);
   }
 
+  /// It never comes before the team: the others begin when this node has greeted them as ready.
   void on_want_values(const want_values& m) {
     if (auto* team = find(m.of.model, m.of.epoch)) {
       team->exchanges.wanted(m);
       go_on(*team);
-    } else if (early_.size() < most_early && !is_over(m.of.model, m.of.epoch)) {
-      early_.push_back(m);
     }
   }
 
@@ -338,25 +329,15 @@ class exchange final : public local_exchange::base {
     return found != teams_.end() && found->second.what.epoch == epoch ? &found->second : nullptr;
   }
 
-  /// There was such a team, or a newer one.
-  bool is_over(std::uint32_t model, assignment_epoch epoch) const {
-    const auto found = newest_.find(model);
-    return found != newest_.end() && found->second >= epoch;
-  }
-
-  static std::pair<std::uint32_t, assignment_epoch> team_of(const team_greeting& m) { return {m.model, m.epoch}; }
-  static std::pair<std::uint32_t, assignment_epoch> team_of(const want_values& m) { return {m.of.model, m.of.epoch}; }
-
-  /// What came early for the team; what came for older ones is dropped.
-  template <class Message>
-  static std::vector<Message> take(std::vector<Message>& early, std::uint32_t model, assignment_epoch epoch) {
-    std::vector<Message> its;
-    std::erase_if(early, [&](const Message& m) {
-      const auto [of, since] = team_of(m);
-      if (of == model && since == epoch) {
-        its.push_back(m);
+  /// What members of the team have said before this node was told of it; what was said in older ones is dropped.
+  std::vector<team_greeting> take_early(std::uint32_t model, assignment_epoch epoch) {
+    std::vector<team_greeting> its;
+    std::erase_if(early_, [&](const auto& early) {
+      const auto& g = early.second;
+      if (g.model == model && g.epoch == epoch) {
+        its.push_back(g);
       }
-      return of == model && since <= epoch;
+      return g.model == model && g.epoch <= epoch;
     });
     return its;
   }
@@ -438,9 +419,8 @@ class exchange final : public local_exchange::base {
   collective_kind adds_by_;
   std::function<void(const exchange_totals&)> count_;
   std::map<std::uint32_t, open_team> teams_;  ///< by model
-  std::vector<want_values> early_;
-  std::vector<team_greeting> greetings_;              ///< the same
-  std::map<std::uint32_t, assignment_epoch> newest_;  ///< of each model's teams
+  /// By model and place, of the newest team: greetings that came before this node was told of it.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, team_greeting> early_;
   bool greets_ = false;
 };
 

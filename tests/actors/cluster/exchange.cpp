@@ -4,6 +4,8 @@
 #include "actors/cluster/network.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <caf/typed_event_based_actor.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -70,6 +73,46 @@ class team_node {
   std::string address_;
 };
 
+/// The second member of a team, which says what a test wants: each greeting once.
+class scripted_member {
+ public:
+  scripted_member(const test::temporary_folder& cluster, const team_node& other)
+      : network_(take_keys_of_run(cluster.path()), add_cluster_messages),
+        self_(network_.system().spawn([this](exchange_actor::pointer) { return ears(); })),
+        other_(network_.reach<exchange_actor>(parse_address(other.address()))) {}
+  ~scripted_member() { caf::anon_send_exit(self_, caf::exit_reason::user_shutdown); }
+  scripted_member(const scripted_member&) = delete;
+  scripted_member& operator=(const scripted_member&) = delete;
+
+  /// It is ready, with the state after so many steps.
+  void greet(assignment_epoch epoch, std::uint32_t step) {
+    post(other_, team_greeting{.model = 3, .epoch = epoch, .place = 1, .ready = true, .step = step, .from = self_});
+  }
+  /// Of the ten values of the first replica those that this member adds.
+  void want(assignment_epoch epoch, std::uint64_t number) {
+    post(other_, want_values{{3, epoch, number, 0}, {0, 0, 1, {5, 5}}, caf::actor_cast<value_receiver>(self_)});
+  }
+  assignment_epoch was_greeted() { return awaited(greeted_); }
+  given_values was_given() { return awaited(given_); }
+
+ private:
+  exchange_actor::behavior_type ears() {
+    return {[this](const given_values& m) { given_.set_value(m); }, [](const want_values&) {},
+            [this](const team_greeting& m) {
+              if (!std::exchange(heard_, true)) greeted_.set_value(m.epoch);
+            }};
+  }
+
+  std::promise<assignment_epoch> greeted_;
+  std::promise<given_values> given_;
+  bool heard_ = false;
+  cluster_network network_;
+  exchange_actor self_, other_;
+};
+
+/// With a scripted member, which has connected: "0" is the smaller address.
+std::vector<team_member> members_of(const team_node& a) { return {{a.address(), 1}, {"0", 1}}; }
+
 std::vector<team_member> members_of(const team_node& a, const team_node& b) {
   return {{a.address(), 1}, {b.address(), 1}};
 }
@@ -107,6 +150,30 @@ TEST_CASE("an exchange of an earlier team is cancelled", "[exchange]") {
   a.add(x, 0, 1, 5);
   CHECK(a.done().code == fault_code::cancelled);
   CHECK(x[0] == 1);
+}
+
+TEST_CASE("what a member says of a team before this node is told of it is not lost, and what is late has no effect",
+          "[exchange]") {
+  const test::temporary_folder cluster;
+  team_node a(cluster);
+  scripted_member b(cluster, a);
+  a.form(members_of(a), 0, 6, 7);
+  b.greet(7, 20);  // the assignment of epoch 7 is on its way to the other one
+  b.greet(5, 3);
+  b.greet(6, 7);
+  CHECK(b.was_greeted() == 6);  // so all of them have been read
+  CHECK(a.formed());
+  a.form(members_of(a), 0, 7, 20);
+  CHECK(a.formed());
+  std::vector<float> x{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  a.add(x, 0, 7, 2);
+  b.want(6, 2);
+  b.want(7, 2);
+  const auto given = b.was_given();
+  CHECK(given.of == exchange_part{3, 7, 2, 0});
+  CHECK(given.values == std::vector<float>{5, 6, 7, 8, 9});
+  a.die();
+  CHECK(a.done().code == fault_code::cancelled);
 }
 
 TEST_CASE("nodes with states of different steps form no team", "[exchange]") {
