@@ -226,17 +226,12 @@ class exchange final : public local_exchange::base {
   }
 
   void on_greet(const greet_teams&) {
-    const auto now = clock().now();
-    std::map<std::uint32_t, std::size_t> silent;
     for (const auto& [model, team] : teams_) {
       greet(team);
-      if (const auto member = silent_member(team, now)) {
-        silent.emplace(model, *member);
-      }
     }
-    for (const auto& [model, member] : silent) {
-      lose(model, {fault_code::io, "another node that trains it does not answer"}, member);
-    }
+    const auto limit = clock().now() - silence_limit;
+    lose_members([&](const open_team& team, std::size_t i) { return team.heard[i] < limit; },
+                 "another node that trains it does not answer");
     greets_ = !teams_.empty();
     if (greets_) {
       delayed_send(this, greet_interval, greet_teams{});
@@ -251,16 +246,23 @@ class exchange final : public local_exchange::base {
   }
 
   void on_down(const caf::down_msg& m) {
-    std::map<std::uint32_t, std::size_t> lost;
+    lose_members(
+        [&](const open_team& team, std::size_t i) { return team.members[i] && team.members[i].address() == m.source; },
+        "another node that trains it is lost");
+  }
+
+  template <class Lost>
+  void lose_members(const Lost& lost, const char* why) {
+    std::map<std::uint32_t, std::size_t> found;  // by model, the first one
     for (const auto& [model, team] : teams_) {
-      const auto found =
-          std::ranges::find_if(team.members, [&](const auto& a) { return a && a.address() == m.source; });
-      if (found != team.members.end()) {
-        lost.emplace(model, static_cast<std::size_t>(found - team.members.begin()));
+      for (std::size_t i = 0; i < team.members.size(); ++i) {
+        if (i != team.what.here && lost(team, i)) {
+          found.emplace(model, i);
+        }
       }
     }
-    for (const auto& [model, member] : lost) {
-      lose(model, {fault_code::io, "another node that trains it is lost"}, member);
+    for (const auto& [model, member] : found) {
+      lose(model, {fault_code::io, why}, member);
     }
   }
 
@@ -356,15 +358,6 @@ class exchange final : public local_exchange::base {
                                    caf::actor_cast<exchange_actor>(this)});
       }
     }
-  }
-
-  static std::optional<std::size_t> silent_member(const open_team& team, time_point now) {
-    for (std::size_t i = 0; i < team.heard.size(); ++i) {
-      if (i != team.what.here && now > team.heard[i] + silence_limit) {
-        return i;
-      }
-    }
-    return std::nullopt;
   }
 
   /// All members are known and ready.
