@@ -85,7 +85,9 @@ using local_exchange =
                            caf::reacts_to<team_ready>, caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
 
 constexpr caf::timespan greet_interval = 1s;
-constexpr duration silence_limit = 20s;  ///< CAF does not notice each lost connection
+/// The COORDINATOR sees no connection between members, and CAF 0.17.6 not all that happens on one: where a member gives
+/// it up first and makes it again in time, the other end keeps its handles, and is not told when their actors end.
+constexpr duration silence_limit = 20s;
 
 std::vector<std::uint32_t> nodes_of(const formed_team& t) {
   std::vector<std::uint32_t> parts;

@@ -53,7 +53,7 @@ struct team_greeting;
 using exchange_actor = value_receiver::extend<caf::reacts_to<want_values>, caf::reacts_to<team_greeting>>;
 
 /// To each member of a team, again and again as long as it exists: the sender is there. Of two members one connects to
-/// the other, which knows it by this.
+/// the other, which knows it by this. To a handle from the COORDINATOR CAF would send all values through that one.
 struct team_greeting {
   std::uint32_t model = 0;
   std::uint64_t epoch = 0;
