@@ -1,9 +1,9 @@
 #include "apps/commands/exported_texts.hpp"
 
-#include "apps/commands/text_ends.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "models/data/chat_jinja.hpp"
 #include "models/tokenizers/sentencepiece_json.hpp"
+#include "models/weights/generation_config.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"

@@ -1,6 +1,6 @@
 #include "apps/commands/generation_notes.hpp"
 
-#include "apps/commands/text_ends.hpp"
+#include "models/weights/generation_config.hpp"
 #include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/json_text.hpp"
@@ -80,7 +80,7 @@ std::optional<model_config> settings_in(const std::filesystem::path& folder) {
 bool is_off(const std::string& key, const json& value) { return value == false || off().value(key, json{}) == value; }
 
 void ignore_without_effect(const model_config& config) {
-  // who wrote it; tokens that text_ends.hpp and the tokenizer read; what is returned, and how it is computed
+  // who wrote it; tokens that generation_config.hpp and the tokenizer read; what is returned, and how it is computed
   config.ignore({"_commit_hash",
                  "_from_model_config",
                  "transformers_version",

@@ -1,7 +1,6 @@
 #include "apps/commands/text_source.hpp"
 
 #include "apps/commands/generation_notes.hpp"
-#include "apps/commands/text_ends.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
@@ -10,6 +9,7 @@
 #include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/adapter_folder.hpp"
+#include "models/weights/generation_config.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"

@@ -5,6 +5,7 @@
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/untied_head.hpp"
 #include "models/weights/adapter_folder.hpp"
+#include "models/weights/generation_config.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,7 +126,7 @@ void note_frozen_tokens(chain& model, const name_set& grown, const value_table& 
 /// On what is beside the adapter, and holds for its texts or is not read.
 std::vector<std::string> notes_on(const std::filesystem::path& folder) {
   std::vector<std::string> all;
-  for (auto&& note : {note_on_lone_settings(folder), note_on_generation_config(folder)})
+  for (auto&& note : {note_on_lone_settings(folder), note_on_ends(folder)})
     if (note) all.push_back(*note);
   return all;
 }

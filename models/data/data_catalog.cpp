@@ -130,4 +130,9 @@ std::optional<tokenizer_choice> tokenizer_for(const data_description& data, cons
   return std::visit(of, data.what);
 }
 
+const template_choice* chat_format_of(const data_description& data) {
+  const auto* const chat = std::get_if<chat_files>(&data.what);
+  return chat ? &chat->format : nullptr;
+}
+
 }  // namespace hydra

@@ -46,4 +46,7 @@ inline std::shared_ptr<const data_source> open_data(const data_description& data
 /// the checkpoint has no tokenizer and the data name none.
 std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
 
+/// The template of data of conversations; null for other data.
+const template_choice* chat_format_of(const data_description& data);
+
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "models/families/config_keys.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/phi3/phi3_config.hpp"
+#include "models/weights/generation_config.hpp"
 #include "models/weights/hub_weights.hpp"
 #include "models/weights/listed_names.hpp"
 #include "models/weights/quantised_weights.hpp"
@@ -299,17 +300,6 @@ struct checkpoint_reader {
 
 }  // namespace
 
-std::optional<std::string> note_on_generation_config(const fs::path& folder) {
-  const fs::path file = folder / "generation_config.json";
-  if (kind_of(file) != fs::file_type::regular) return std::nullopt;
-  const json ends = model_config::read(file).content().value("eos_token_id", json{});
-  const auto is_wrong = [](const json& id) { return !id.is_number_integer(); };
-  if (ends.is_null() || !(ends.is_array() ? std::ranges::any_of(ends, is_wrong) : is_wrong(ends))) return std::nullopt;
-  return fmt::format(
-      "{}: eos_token_id = {}: an export leaves out what is not a token id, and hydra generate refuses it",
-      file.string(), shown_json(ends));
-}
-
 chain_description describe_from(const fs::path& folder, const from_options& options) {
   if (kind_of(folder) != fs::file_type::directory)
     throw fault_error{fault_code::bad_input,
@@ -329,7 +319,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   require_layers(config, tensors->all().size());
   std::vector<std::string> notes = notes_on(config, *tensors);
   note_longest_text(folder, description.context, notes);
-  if (auto note = note_on_generation_config(folder)) notes.push_back(*std::move(note));
+  if (auto note = note_on_ends(folder)) notes.push_back(*std::move(note));
   description.checkpoint = folder;
   description.tokens = options.tokens;
   const checkpoint_reader reader{config, options, kind.read, tensors, stored_tokens_of(config, options)};

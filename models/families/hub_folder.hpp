@@ -5,8 +5,6 @@
 #include "models/families/architecture.hpp"
 
 #include <filesystem>
-#include <optional>
-#include <string>
 
 namespace hydra {
 
@@ -21,9 +19,5 @@ chain_description describe_from(const std::filesystem::path& folder, const from_
 inline chain_description from_checkpoint(const std::filesystem::path& folder, const from_options& options = {}) {
   return describe_from(folder, options);
 }
-
-/// The folder's generation_config.json decides which tokens end a text after the training, by generate and in exports:
-/// a wrong eos_token_id is a note. Throws fault_error{bad_input} for a file that is not a JSON object.
-std::optional<std::string> note_on_generation_config(const std::filesystem::path& folder);
 
 }  // namespace hydra

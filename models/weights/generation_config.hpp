@@ -1,14 +1,13 @@
 #pragma once
-// Which tokens end a text.
-
-#include "models/data/data_catalog.hpp"
+// generation_config.json: which tokens end a text after the training, for generate, exports and the notes of a plan.
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace hydra::apps {
+namespace hydra {
 
 inline constexpr const char* generation_config = "generation_config.json";
 
@@ -26,7 +25,8 @@ enum class wrong_ends { refused, left_out };
 /// transformers. Throws fault_error{bad_input} for a file that is not JSON object, and for wrong ids that are refused.
 std::vector<std::int64_t> stored_ends(const std::string& config, const std::filesystem::path& folder, wrong_ends wrong);
 
-/// The template of data of conversations; null for other data.
-const template_choice* chat_format_of(const data_description& data);
+/// On the wrong ids of the folder's generation_config.json, before a training. Throws fault_error{bad_input} for a file
+/// that is not a JSON object.
+std::optional<std::string> note_on_ends(const std::filesystem::path& folder);
 
-}  // namespace hydra::apps
+}  // namespace hydra
