@@ -1,6 +1,6 @@
 #include "models/layer.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
@@ -15,8 +15,7 @@ std::int64_t parameter_spec::elements() const noexcept {
 }
 
 at::Tensor layer::decode(std::span<const at::Tensor>, const at::Tensor&, const layer_context&, decode_memory&) const {
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("\"{}\" is not a layer of a model that writes text token by token", signature())};
+  refuse(fmt::format("\"{}\" is not a layer of a model that writes text token by token", signature()));
 }
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "models/frozen/base_encoding.hpp"
 #include "models/random.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
@@ -45,8 +46,7 @@ parameter_spec initial_source(const placed_parameter& p, const chain& model) {
   for (std::size_t i = 0; i < model.size(); ++i)
     for (parameter_spec& candidate : model.parameters(i))
       if (candidate.name == p.tied_to) return std::move(candidate);
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to)};
+  refuse(fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to));
 }
 
 float value_at(const initial_value& initial, std::uint64_t key, std::size_t i) {

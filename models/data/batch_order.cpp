@@ -1,7 +1,7 @@
 #include "models/data/batch_order.hpp"
 
 #include "models/random.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,7 @@ std::vector<std::size_t> epoch_permutation(std::size_t n, std::uint64_t seed, st
 
 batch_position batch_order::position(std::uint64_t step) const {
   const std::size_t batches = batch_size == 0 ? 0 : batches_per_epoch();
-  if (batches == 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{} samples do not make a batch of {}", samples, batch_size)};
+  if (batches == 0) refuse(fmt::format("{} samples do not make a batch of {}", samples, batch_size));
   return {.epoch = step / batches, .first = step % batches * batch_size};
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,10 +21,8 @@ std::size_t labels_in_record(std::int64_t classes) { return classes == 10 ? 1 : 
 
 void check_classes(const cifar_files& o) {
   if (o.classes != 10 && o.classes != 20 && o.classes != 100)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("cifar: classes is {}; allowed are 10 (CIFAR-10), 100 and 20 (CIFAR-100)", o.classes)};
-  if (o.train.empty()) throw fault_error{fault_code::bad_input, "cifar: there is no file to train on"};
+    refuse(fmt::format("cifar: classes is {}; allowed are 10 (CIFAR-10), 100 and 20 (CIFAR-100)", o.classes));
+  if (o.train.empty()) refuse("cifar: there is no file to train on");
 }
 
 /// The files of a folder, under their names in the archive.
@@ -96,15 +95,13 @@ void cifar_samples::add(const fs::path& file, std::vector<record>& to) {
   const record all = files_.emplace_back(std::make_unique<const mapped_file>(file))->bytes();
   digests_ += digest_of(*files_.back()) + " ";
   if (all.size() % size != 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} has {} bytes, which are not a whole number of records of {} bytes (classes = {})",
-                                  file.string(), all.size(), size, options_.classes)};
+    refuse(fmt::format("{} has {} bytes, which are not a whole number of records of {} bytes (classes = {})",
+                       file.string(), all.size(), size, options_.classes));
   for (std::size_t at = 0; at < all.size(); at += size) {
     to.push_back(all.subspan(at, size));
     if (label(to.back()) >= options_.classes)
-      throw fault_error{fault_code::bad_input,
-                        fmt::format("{}: record {} has label {}; there are {} classes", file.string(), at / size,
-                                    label(to.back()), options_.classes)};
+      refuse(fmt::format("{}: record {} has label {}; there are {} classes", file.string(), at / size, label(to.back()),
+                         options_.classes));
   }
 }
 

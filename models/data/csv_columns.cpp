@@ -58,7 +58,7 @@ void csv_columns::read_names(const csv_file_text& text) try {
 }
 
 void csv_columns::refuse(const csv_record& at, const std::string& what) const {
-  throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", file_.string(), at.line, what)};
+  hydra::refuse(fmt::format("{}:{}: {}", file_.string(), at.line, what));
 }
 
 std::size_t csv_columns::find(const std::string& name) const {

@@ -1,6 +1,6 @@
 #include "models/data/csv_reader.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/utf8.hpp"
 
 #include <csv.h>
@@ -14,7 +14,7 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse_line(const csv_file_text& text, std::size_t line, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", text.file.string(), line, what)};
+  refuse(fmt::format("{}:{}: {}", text.file.string(), line, what));
 }
 
 /// The library's parser, fed line by line so that a record's first line is known.

@@ -4,6 +4,7 @@
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/data/unread_fields.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
@@ -114,8 +115,7 @@ void csv_rows::choose_columns(const csv_columns& header) {
   columns_ = options_.columns.empty() ? header.names() : options_.columns;
   if (options_.columns.empty()) std::erase(columns_, options_.target);
   if (std::ranges::count(columns_, options_.target) > 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("columns: \"{}\" is the target; it cannot be an input, too", shown(options_.target))};
+    refuse(fmt::format("columns: \"{}\" is the target; it cannot be an input, too", shown(options_.target)));
   if (columns_.empty()) header.refuse({.line = 1}, "there is no column besides the target");
 }
 

@@ -6,7 +6,7 @@
 #include "models/data/openers.hpp"
 #include "models/data/token_windows.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -30,13 +30,11 @@ bool holds_text(const token_files&) { return false; }  // token ids need no toke
 bool holds_text(const csv_files& o) { return !o.text.empty(); }
 
 [[noreturn]] void refuse_without_tokenizer(const std::string& file, const std::filesystem::path& checkpoint) {
-  throw fault_error{
-      fault_code::bad_input,
-      fmt::format(
-          "{}: the model starts from {}, which has no tokenizer that Hydra reads (tokenizer.json, vocab.json with "
-          "merges.txt, or vocab.txt); name the one that it was trained with, tokenizer = {{ file = \"...\" }}, or "
-          "say tokenizer = \"bytes\" if each byte shall be a token",
-          file, checkpoint.string())};
+  refuse(
+      fmt::format("{}: the model starts from {}, which has no tokenizer that Hydra reads (tokenizer.json, vocab.json "
+                  "with merges.txt, or vocab.txt); name the one that it was trained with, tokenizer = {{ file = "
+                  "\"...\" }}, or say tokenizer = \"bytes\" if each byte shall be a token",
+                  file, checkpoint.string()));
 }
 
 template <with_tokenizer Files>
@@ -85,7 +83,7 @@ struct opener {
   source operator()(const tensor_files& o) const { return open_tensors(o, wants); }
 
   source operator()(const source& own) const {
-    if (!own) throw fault_error{fault_code::bad_input, "the data source is null"};
+    if (!own) refuse("the data source is null");
     return own;
   }
 

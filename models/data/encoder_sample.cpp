@@ -1,6 +1,6 @@
 #include "models/data/encoder_sample.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,20 +23,17 @@ encoder_marks encoder_marks_of(const tokenizer& by, bool masked, std::string_vie
                             .padding = need(special.padding, "[PAD]"),
                             .mask = masked ? need(special.mask, "[MASK]") : 0};
   if (!missing.empty())
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("{}: the model wants {} samples of text, but {} has no {}; name the tokenizer that the "
-                    "model was made for",
-                    data, masked ? "masked" : "labelled", by.describe(), fmt::join(missing, ", "))};
+    refuse(fmt::format(
+        "{}: the model wants {} samples of text, but {} has no {}; name the tokenizer that the model was made for",
+        data, masked ? "masked" : "labelled", by.describe(), fmt::join(missing, ", ")));
   return marks;
 }
 
 void require_room(std::int64_t context, std::string_view data) {
   if (context >= 3) return;
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("{} needs a model with a context of at least 3 tokens ([CLS], one of the text, [SEP]); "
-                                "this one asks for {}",
-                                data, context)};
+  refuse(fmt::format(
+      "{} needs a model with a context of at least 3 tokens ([CLS], one of the text, [SEP]); this one asks for {}",
+      data, context));
 }
 
 void write_encoder_input(std::span<const std::int64_t> tokens, const encoder_marks& marks,

@@ -4,6 +4,7 @@
 #include "models/data/smooth_pattern.hpp"
 #include "models/layers/checks.hpp"
 #include "models/random.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,10 +20,8 @@ void check_shape(const std::vector<std::int64_t>& shape) {
   constexpr std::int64_t most = 65536;  // upper bound, so that no product overflows
   const bool sane = std::ranges::all_of(shape, [](std::int64_t n) { return n > 0 && n <= most; });
   if (shape.size() != 3 || !sane)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("synthetic-classes: shape is [{}]; it must be [channels, height, width], each from 1 to {}",
-                    fmt::join(shape, ", "), most)};
+    refuse(fmt::format("synthetic-classes: shape is [{}]; it must be [channels, height, width], each from 1 to {}",
+                       fmt::join(shape, ", "), most));
 }
 
 }  // namespace
@@ -37,8 +36,7 @@ gaussian_clusters::gaussian_clusters(const synthetic_classes& options) : options
   if (options.validation_samples != 0)
     require_positive("synthetic-classes: validation_samples", options.validation_samples);
   if (!(options.noise >= 0 && std::isfinite(options.noise)))
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("synthetic-classes: noise is {}; it must be at least 0", options.noise)};
+    refuse(fmt::format("synthetic-classes: noise is {}; it must be at least 0", options.noise));
 }
 
 std::size_t gaussian_clusters::samples(split part) const {

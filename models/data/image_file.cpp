@@ -3,6 +3,7 @@
 #include "models/data/image_decoders.hpp"
 #include "models/data/image_orientation.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
@@ -28,10 +29,10 @@ const image_format& format_of(const std::filesystem::path& file, bytes_of_file b
   const auto& all = image_formats();
   const auto found = std::ranges::find_if(all, [&](const image_format& f) { return f.begins(as_text(bytes)); });
   if (found == all.end())
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} is not a JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it to PNG, or "
-                                  "move it out of the folder of its class",
-                                  file.string())};
+    refuse(
+        fmt::format("{} is not a JPEG, PNG, WebP, GIF, BMP or TIFF file. Convert it to PNG, or move it out of the "
+                    "folder of its class",
+                    file.string()));
   return *found;
 }
 
@@ -43,8 +44,7 @@ auto of_image(const std::filesystem::path& file, const What& what) {
   try {
     return what(format, mapped.bytes());
   } catch (const fault_error& e) {
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} cannot be read as an image: {}", file.string(), e.what_happened().text)};
+    refuse(fmt::format("{} cannot be read as an image: {}", file.string(), e.what_happened().text));
   }
 }
 
@@ -53,8 +53,7 @@ image_header checked(image_header header) {
   constexpr std::int64_t most = std::int64_t{1} << 28;
   const image_size size = header.size;
   if (size.height < 1 || size.width < 1 || size.height > most / size.width)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("it is {} x {} pixels; 1 to {} are supported", size.height, size.width, most)};
+    refuse(fmt::format("it is {} x {} pixels; 1 to {} are supported", size.height, size.width, most));
   return header;
 }
 
@@ -71,7 +70,7 @@ image luma(const image& rgb) {
 }  // namespace
 
 void require_end(bool there) {
-  if (!there) throw fault_error{fault_code::bad_input, "its end is missing"};
+  if (!there) refuse("its end is missing");
 }
 
 bool is_image_name(const std::filesystem::path& file) {

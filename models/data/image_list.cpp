@@ -4,6 +4,7 @@
 #include "models/random.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_folder(const fs::path& path, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("{} {}", path.string(), what)};
+  refuse(fmt::format("{} {}", path.string(), what));
 }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
@@ -118,8 +119,7 @@ std::vector<fs::path> other_files(const fs::path& folder) {
 
 std::vector<labelled_image> take_share(std::vector<labelled_image>& images, double share, std::uint64_t seed) {
   if (!(share >= 0 && share < 1))
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("images: validation_share is {}; it must be at least 0 and below 1", share)};
+    refuse(fmt::format("images: validation_share is {}; it must be at least 0 and below 1", share));
   std::set<fs::path> chosen;
   for (std::int64_t c = 0; !images.empty() && c <= images.back().label; ++c) chosen.merge(draw(images, c, share, seed));
   std::vector<labelled_image> taken, left;

@@ -2,6 +2,7 @@
 
 #include "models/data/image_resize.hpp"
 #include "models/data/sample_bytes.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/mapped_file.hpp"
 #include "runtime/storage/sha256.hpp"
 
@@ -54,8 +55,7 @@ std::string several_images(const std::string& data, const std::vector<std::strin
 
 image_samples::image_samples(image_samples_options options) : options_(std::move(options)) {
   if (options_.channels != 1 && options_.channels != 3)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: images have 1 or 3 channels, not {}", options_.name, options_.channels)};
+    refuse(fmt::format("{}: images have 1 or 3 channels, not {}", options_.name, options_.channels));
   options_.scale = with_defaults(options_.scale, options_.channels);
   values_ = {options_.scale, options_.channels, options_.name};
   look_at_files();
@@ -80,11 +80,9 @@ void image_samples::look_at_files() {
 
 void image_samples::require_equal_size(const labelled_image& i, image_size size) const {
   if (options_.size != size)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("{} is {} x {} pixels, {} is {} x {}; say which size = [height, width] all shall have",
-                    options_.train.front().file.string(), options_.size.height, options_.size.width, i.file.string(),
-                    size.height, size.width)};
+    refuse(fmt::format("{} is {} x {} pixels, {} is {} x {}; say which size = [height, width] all shall have",
+                       options_.train.front().file.string(), options_.size.height, options_.size.width, i.file.string(),
+                       size.height, size.width));
 }
 
 std::size_t image_samples::read(split part, std::size_t index, std::span<std::byte> input,

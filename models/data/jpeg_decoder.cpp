@@ -2,7 +2,7 @@
 #include "models/data/image_decoders.hpp"
 #include "models/data/image_orientation.hpp"
 #include "models/data/printing_colours.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <csetjmp>
 #include <cstdio>
@@ -96,7 +96,7 @@ class jpeg_codec {
     return {};
   }
 
-  [[noreturn]] void refuse() const { throw fault_error{fault_code::bad_input, std::string{trap_.text}}; }
+  [[noreturn]] void refuse() const { hydra::refuse(trap_.text); }
 
   jpeg_decompress_struct codec_{};
   error_trap trap_{};

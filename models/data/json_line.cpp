@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -17,7 +18,7 @@ namespace hydra {
 using nlohmann::json;
 
 void line_site::refuse(const std::string& what) const {
-  throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", file.string(), number, what)};
+  hydra::refuse(fmt::format("{}:{}: {}", file.string(), number, what));
 }
 
 namespace {

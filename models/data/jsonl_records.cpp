@@ -94,7 +94,7 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
     begin += line.size() + 1;
   }
   check.finish();
-  if (begins_.empty()) throw fault_error{fault_code::bad_input, fmt::format("{} has no record", path_.string())};
+  if (begins_.empty()) refuse(fmt::format("{} has no record", path_.string()));
   left_out_ = check.left_out();
   const bool learns_class = fields_.chat || !fields_.label.empty();
   notes_ = check.notes();

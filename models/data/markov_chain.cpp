@@ -1,7 +1,7 @@
 #include "models/data/markov_chain.hpp"
 
 #include "models/random.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -17,11 +17,10 @@ constexpr std::array branch_weights{0.7, 0.2, 0.1};
 void check(std::int64_t symbols, std::int64_t order) {
   const bool sane = symbols >= 2 && symbols <= std::int64_t{1} << 20 && order >= 1 && order <= 8;
   if (!sane || std::pow(static_cast<double>(symbols), static_cast<double>(order)) > 0x1p40)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("synthetic-language with {} symbols of order {}; allowed are 2 to 2^20 symbols, order "
-                    "1 to 8, and symbols^order up to 2^40",
-                    symbols, order)};
+    refuse(
+        fmt::format("synthetic-language with {} symbols of order {}; allowed are 2 to 2^20 symbols, order 1 to 8, and "
+                    "symbols^order up to 2^40",
+                    symbols, order));
 }
 
 std::size_t draw_branch(double u) noexcept {

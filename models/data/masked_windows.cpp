@@ -1,6 +1,7 @@
 #include "models/data/masked_windows.hpp"
 
 #include "models/data/sample_bytes.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,7 @@ masked_windows::masked_windows(masked_windows_options options)
     : options_(std::move(options)), masking_(options_.masking, options_.marks, options_.vocabulary, options_.name) {
   require_room(options_.context, options_.name);
   step_ = static_cast<std::size_t>(options_.context - 2);
-  if (options_.train.size() == 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{} has no tokens to train on", options_.name)};
+  if (options_.train.size() == 0) refuse(fmt::format("{} has no tokens to train on", options_.name));
 }
 
 std::size_t masked_windows::samples(split part) const { return (tokens(part).size() + step_ - 1) / step_; }

@@ -4,7 +4,7 @@
 #include "models/data/csv_rows.hpp"
 #include "models/data/csv_texts.hpp"
 #include "models/data/open_records.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse_csv(const csv_files& o, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("csv {}: {}", o.train.string(), what)};
+  refuse(fmt::format("csv {}: {}", o.train.string(), what));
 }
 
 void check(const csv_files& o) {

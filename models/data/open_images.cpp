@@ -5,7 +5,7 @@
 #include "models/data/class_names.hpp"
 #include "models/data/image_preparation.hpp"
 #include "models/data/image_samples.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse_images(const image_folders& o, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("images {}: {}", o.train.string(), what)};
+  refuse(fmt::format("images {}: {}", o.train.string(), what));
 }
 
 void check(const image_folders& o) {

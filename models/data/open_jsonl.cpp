@@ -3,7 +3,7 @@
 #include "models/data/choice_notes.hpp"
 #include "models/data/open_jsonl_files.hpp"
 #include "models/data/open_records.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse_jsonl(const jsonl_files& o, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("jsonl {}: {}", o.train.string(), what)};
+  refuse(fmt::format("jsonl {}: {}", o.train.string(), what));
 }
 
 void check(const jsonl_files& o, const sample_request& wants) {

@@ -6,7 +6,7 @@
 #include "models/data/open_windows.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -23,11 +23,10 @@ bool is_given(const tokenizer_choice& choice) { return choice != tokenizer_choic
 
 void refuse_labelled(const std::string& name, const sample_request& wants) {
   if (wants.form == sample_form::labelled)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("{} has no labels, but the model wants a class for each text; data with labels are of "
-                    "kind \"jsonl\" or \"csv\"",
-                    name)};
+    refuse(
+        fmt::format("{} has no labels, but the model wants a class for each text; data with labels are of kind "
+                    "\"jsonl\" or \"csv\"",
+                    name));
 }
 
 /// The file is mapped; its bytes are the ids.
@@ -40,8 +39,8 @@ std::int64_t vocabulary_of(const token_files& o, const tokenizer* by) {
   if (!by || o.vocabulary != 0) require_positive("tokens: vocabulary", o.vocabulary);
   if (o.vocabulary == 0) return by->vocabulary();
   if (is_given(o.tokenizer) && o.vocabulary < by->vocabulary())
-    throw fault_error{fault_code::bad_input, fmt::format("tokens: vocabulary is {}, but {} has {} tokens", o.vocabulary,
-                                                         by->describe(), by->vocabulary())};
+    refuse(
+        fmt::format("tokens: vocabulary is {}, but {} has {} tokens", o.vocabulary, by->describe(), by->vocabulary()));
   return o.vocabulary;
 }
 

@@ -1,7 +1,7 @@
 #include "models/data/pixel_values.hpp"
 
 #include "models/random.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,9 @@ namespace {
 
 void check(const std::vector<double>& numbers, std::int64_t channels, std::string_view data, const char* what) {
   if (static_cast<std::int64_t>(numbers.size()) != channels)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: {} has {} numbers; the images have {} channels", data,
-                                                         what, numbers.size(), channels)};
+    refuse(fmt::format("{}: {} has {} numbers; the images have {} channels", data, what, numbers.size(), channels));
   if (!std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); }))
-    throw fault_error{fault_code::bad_input, fmt::format("{}: {} holds a number that is not finite", data, what)};
+    refuse(fmt::format("{}: {} holds a number that is not finite", data, what));
 }
 
 }  // namespace
@@ -24,8 +23,7 @@ void check(const std::vector<double>& numbers, std::int64_t channels, std::strin
 pixel_values::pixel_values(const pixel_scale& scale, std::int64_t channels, std::string_view data) {
   check(scale.mean, channels, data, "mean");
   check(scale.deviation, channels, data, "deviation");
-  if (std::ranges::min(scale.deviation) <= 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: each deviation must be above 0", data)};
+  if (std::ranges::min(scale.deviation) <= 0) refuse(fmt::format("{}: each deviation must be above 0", data));
   tables_.resize(static_cast<std::size_t>(channels));
   for (std::size_t c = 0; c < tables_.size(); ++c)
     for (std::size_t v = 0; v < 256; ++v)

@@ -1,6 +1,7 @@
 #include "models/data/image_decoders.hpp"
 #include "models/data/image_orientation.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <csetjmp>
 #include <cstring>
@@ -65,7 +66,7 @@ class png_codec {
     self->rest_ = self->rest_.subspan(count);
   }
 
-  [[noreturn]] void refuse_png() const { throw fault_error{fault_code::bad_input, std::string{text_}}; }
+  [[noreturn]] void refuse_png() const { refuse(text_); }
 
   std::span<const std::byte> rest_;
   std::jmp_buf back_{};

@@ -3,6 +3,7 @@
 #include "models/data/record_parts.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/losses/class_targets.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ namespace hydra {
 namespace {
 
 void refuse_records(const record_samples_options& o, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("{} {}", o.name, what)};
+  refuse(fmt::format("{} {}", o.name, what));
 }
 
 void check_labels(const record_samples_options& o) {

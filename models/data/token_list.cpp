@@ -1,7 +1,7 @@
 #include "models/data/token_list.hpp"
 
 #include "models/data/tokenized_text.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
@@ -40,16 +40,14 @@ token_list token_list::ids_of(const std::filesystem::path& path, std::int64_t vo
   auto file = std::make_shared<const mapped_file>(path);
   const std::span<const std::byte> bytes = file->bytes();
   if (bytes.size() % sizeof(std::uint32_t) != 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{} has {} bytes, which are not a whole number of uint32 ids",
-                                                         path.string(), bytes.size())};
+    refuse(fmt::format("{} has {} bytes, which are not a whole number of uint32 ids", path.string(), bytes.size()));
   token_list result;
   result.words_ = {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};
   result.file_ = std::move(file);
   const auto wrong = std::ranges::find_if(result.words_, [=](std::uint32_t id) { return id >= vocabulary; });
   if (wrong != result.words_.end())
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: token {} at position {} is not below the vocabulary of {}", path.string(),
-                                  *wrong, wrong - result.words_.begin(), vocabulary)};
+    refuse(fmt::format("{}: token {} at position {} is not below the vocabulary of {}", path.string(), *wrong,
+                       wrong - result.words_.begin(), vocabulary));
   return result;
 }
 

@@ -2,7 +2,7 @@
 
 #include "models/losses/class_targets.hpp"
 #include "models/random.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,7 @@ token_masking::token_masking(const mask_options& options, const encoder_marks& m
                              std::string_view data)
     : options_(options), marks_(marks), vocabulary_(vocabulary) {
   if (!(options.share > 0 && options.share <= 1))
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: mask_share is {}; it must be above 0 and at most 1", data, options.share)};
+    refuse(fmt::format("{}: mask_share is {}; it must be above 0 and at most 1", data, options.share));
 }
 
 bool token_masking::is_special(std::int64_t id) const noexcept {

@@ -2,6 +2,7 @@
 
 #include "models/data/sample_bytes.hpp"
 #include "models/data/text_context.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -14,9 +15,8 @@ namespace {
 
 void check_length(const token_windows_options& options, const token_list& tokens, const char* part) {
   if (tokens.size() > static_cast<std::size_t>(options.context)) return;
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("{}: {} {} tokens do not make one sample of context {} (which takes {})", options.name,
-                                tokens.size(), part, options.context, options.context + 1)};
+  refuse(fmt::format("{}: {} {} tokens do not make one sample of context {} (which takes {})", options.name,
+                     tokens.size(), part, options.context, options.context + 1));
 }
 
 /// Mean over the positions of a window.

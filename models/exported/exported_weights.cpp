@@ -1,7 +1,7 @@
 #include "models/exported/exported_weights.hpp"
 
 #include "models/weights/stored_values.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,8 @@ bool exported_weights::read(const parameter_spec& p, std::span<float> values) co
   const auto stored = model_->tensors().find(p.name);
   if (!stored) return false;  // a parameter of an adapter
   if (const std::size_t n = widen_mapped(*stored, values); n > 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: tensor {}: {} of its {} values are not finite",
-                                  (model_->folder() / "model.safetensors").string(), p.name, n, values.size())};
+    refuse(fmt::format("{}: tensor {}: {} of its {} values are not finite",
+                       (model_->folder() / "model.safetensors").string(), p.name, n, values.size()));
   return true;
 }
 

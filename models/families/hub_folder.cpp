@@ -302,10 +302,9 @@ struct checkpoint_reader {
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
   if (kind_of(folder) != fs::file_type::directory)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} is not a folder; the folder of a checkpoint is needed, with "
-                                  "config.json and model.safetensors",
-                                  folder.string())};
+    refuse(
+        fmt::format("{} is not a folder; the folder of a checkpoint is needed, with config.json and model.safetensors",
+                    folder.string()));
   if (is_exported(folder)) return describe_exported(folder, options);
   require_config(folder);
   const auto stored = model_config::read(folder / "config.json");

@@ -1,6 +1,6 @@
 #include "models/families/integer_list.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/trimmed.hpp"
 
@@ -17,8 +17,7 @@ std::vector<std::int64_t> integer_list(std::string_view what, std::string_view t
     const std::string_view one = trimmed(text.substr(begin, end == text.npos ? end : end - begin), " ");
     const auto [rest, error] = std::from_chars(one.data(), one.data() + one.size(), result.emplace_back());
     if (error != std::errc{} || rest != one.data() + one.size())
-      throw fault_error{fault_code::bad_input,
-                        fmt::format("{} is \"{}\"; it must be integers like \"3,4,6,3\"", what, shown(text))};
+      refuse(fmt::format("{} is \"{}\"; it must be integers like \"3,4,6,3\"", what, shown(text)));
   }
   return result;
 }

@@ -3,7 +3,7 @@
 #include "models/families/sample_kind.hpp"
 #include "models/layers/checks.hpp"
 #include "models/weights/listed_names.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -34,14 +34,12 @@ tensor_spec causal_samples_of(std::string_view who, const data_source& data) {
 
 void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids, const data_source& data) {
   if (vocabulary < ids)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format(
-            "{}: vocabulary is {}; {} has token ids up to {}{}: its tokenizer has tokens that the model has no rows "
-            "for. A checkpoint gets one for each token that is named, chain = {{ from = \"...\", tokens = "
-            "[\"...\"] }}, which has to name those of its own tokenizer, too; an adapter that was trained without "
-            "them goes on with the tokenizer of its base, which the data name: tokenizer = {{ file = \"BASE\" }}",
-            who, vocabulary, data.describe(), ids - 1, token_in_brackets(data, ids - 1))};
+    refuse(fmt::format(
+        "{}: vocabulary is {}; {} has token ids up to {}{}: its tokenizer has tokens that the model has no rows for. A "
+        "checkpoint gets one for each token that is named, chain = {{ from = \"...\", tokens = [\"...\"] }}, which has "
+        "to name those of its own tokenizer, too; an adapter that was trained without them goes on with the tokenizer "
+        "of its base, which the data name: tokenizer = {{ file = \"BASE\" }}",
+        who, vocabulary, data.describe(), ids - 1, token_in_brackets(data, ids - 1)));
 }
 
 std::int64_t vocabulary_for(std::string_view who, std::int64_t chosen, const data_source& data) {

@@ -1,6 +1,6 @@
 #include "models/layers/batch_norm.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/native_batch_norm_backward_ops.h>
@@ -31,11 +31,10 @@ at::Tensor or_filled(const at::Tensor& parameter, const at::Tensor& x, double va
 
 void require_variance(const at::Tensor& x) {
   if (x.numel() <= x.size(1))
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("batch norm gets [{}]: one value of each channel has no variance; use micro-batches of "
-                    "more samples, or larger images",
-                    fmt::join(x.sizes(), ", "))};
+    refuse(
+        fmt::format("batch norm gets [{}]: one value of each channel has no variance; use micro-batches of more "
+                    "samples, or larger images",
+                    fmt::join(x.sizes(), ", ")));
 }
 
 /// What is to be added to the gradient of a running average. Backward of a micro-batch runs after that of the one

@@ -4,7 +4,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/masked_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/embedding_ops.h>
@@ -28,8 +28,7 @@ bert_embedding::bert_embedding(const bert_embedding_options& options) : options_
   require_dropout("bert embedding: dropout", options.dropout);
   require_eps("bert embedding: eps", options.eps);
   if (options.padding >= options.vocabulary)
-    throw fault_error{fault_code::bad_input, fmt::format("bert embedding: padding is id {}; the vocabulary has {}",
-                                                         options.padding, options.vocabulary)};
+    refuse(fmt::format("bert embedding: padding is id {}; the vocabulary has {}", options.padding, options.vocabulary));
 }
 
 std::vector<parameter_spec> bert_embedding::parameters() const {
@@ -44,9 +43,8 @@ std::vector<parameter_spec> bert_embedding::parameters() const {
 tensor_spec bert_embedding::output(const tensor_spec& input) const {
   require_input("bert embedding", input, element::i64, 3);
   if (input.shape[1] != 3 || input.shape[2] > options_.positions)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("bert embedding gets {}; it wants 3 rows (ids, segments, mask) of at most {} tokens",
-                                  to_string(input), options_.positions)};
+    refuse(fmt::format("bert embedding gets {}; it wants 3 rows (ids, segments, mask) of at most {} tokens",
+                       to_string(input), options_.positions));
   return {{input.shape[0], input.shape[2], options_.width + 1}, element::f32};
 }
 

@@ -1,6 +1,6 @@
 #include "models/layers/checks.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -12,24 +12,20 @@ void require_input(std::string_view who, const tensor_spec& input, element type,
       input.type == type && input.shape.size() == dimensions && (last == 0 || input.shape.back() == last);
   if (suits) return;
   const std::string width = last == 0 ? "" : fmt::format(", the last one {}", last);
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("{} gets {}; it wants {} with {} dimensions{}", who, to_string(input),
-                                to_string(type), dimensions, width)};
+  refuse(fmt::format("{} gets {}; it wants {} with {} dimensions{}", who, to_string(input), to_string(type), dimensions,
+                     width));
 }
 
 void require_positive(std::string_view what, std::int64_t value) {
-  if (value <= 0) throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be positive", what, value)};
+  if (value <= 0) refuse(fmt::format("{} is {}; it must be positive", what, value));
 }
 
 void require_context(std::string_view who, std::int64_t tokens, std::int64_t context) {
-  if (tokens > context)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} gets samples of {} tokens; its context is {}", who, tokens, context)};
+  if (tokens > context) refuse(fmt::format("{} gets samples of {} tokens; its context is {}", who, tokens, context));
 }
 
 void require_dropout(std::string_view what, double p) {
-  if (!(p >= 0 && p < 1))
-    throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be at least 0 and below 1", what, p)};
+  if (!(p >= 0 && p < 1)) refuse(fmt::format("{} is {}; it must be at least 0 and below 1", what, p));
 }
 
 std::string eps_unless_usual(double eps) { return eps == 1e-5 ? "" : fmt::format(" eps={}", eps); }
@@ -37,14 +33,12 @@ std::string eps_unless_usual(double eps) { return eps == 1e-5 ? "" : fmt::format
 void require_images(std::string_view who, const tensor_spec& input, std::int64_t channels) {
   require_input(who, input, element::f32, 4);
   if (input.shape[1] != channels)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} gets {}; it wants images of {} channels", who, to_string(input), channels)};
+    refuse(fmt::format("{} gets {}; it wants images of {} channels", who, to_string(input), channels));
 }
 
 void require_groups(std::string_view who, std::int64_t groups, std::int64_t width) {
   require_positive(fmt::format("{}: groups", who), groups);
-  if (width % groups != 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: {} groups do not divide width {}", who, groups, width)};
+  if (width % groups != 0) refuse(fmt::format("{}: {} groups do not divide width {}", who, groups, width));
 }
 
 }  // namespace hydra

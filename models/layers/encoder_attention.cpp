@@ -2,7 +2,7 @@
 
 #include "models/layers/attention.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
@@ -40,8 +40,7 @@ at::Tensor encoder_attention(const attention_projections& projections, const at:
 
 void require_heads(std::string_view who, std::int64_t heads, std::int64_t width) {
   require_positive(fmt::format("{}: heads", who), heads);
-  if (width % heads != 0)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: {} heads do not divide width {}", who, heads, width)};
+  if (width % heads != 0) refuse(fmt::format("{}: {} heads do not divide width {}", who, heads, width));
 }
 
 }  // namespace hydra

@@ -5,7 +5,7 @@
 #include "models/layers/linear_map.hpp"
 #include "models/layers/packed_tokens.hpp"
 #include "models/layers/rms_norm.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -95,11 +95,10 @@ llama_block::llama_block(const llama_block_options& options)
   require_positive("llama block: kv_heads", options.kv_heads);
   require_positive("llama block: hidden", options.hidden);
   if (options.heads % options.kv_heads != 0)
-    throw fault_error{fault_code::bad_input, fmt::format("llama block: {} key-value heads do not divide {} heads",
-                                                         options.kv_heads, options.heads)};
+    refuse(fmt::format("llama block: {} key-value heads do not divide {} heads", options.kv_heads, options.heads));
   if (options.rotated > options.head_size)
-    throw fault_error{fault_code::bad_input, fmt::format("llama block: {} of {} features of a head cannot be rotated",
-                                                         options.rotated, options.head_size)};
+    refuse(
+        fmt::format("llama block: {} of {} features of a head cannot be rotated", options.rotated, options.head_size));
 }
 
 std::vector<parameter_spec> llama_block::parameters() const {

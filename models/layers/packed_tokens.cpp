@@ -2,7 +2,7 @@
 
 #include "models/layers/checks.hpp"
 #include "models/layers/masked_tokens.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/ops/arange_ops.h>
 #include <ATen/ops/cummax_ops.h>
@@ -49,9 +49,7 @@ tensor_spec embedded(std::string_view who, const tensor_spec& input, std::int64_
   const bool packed = input.shape.size() == 3;
   require_input(who, input, element::i64, packed ? 3 : 2);
   if (packed && input.shape[1] != 2)
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("{} gets {}; it wants ids, or 2 rows (ids, 1 where a record starts)", who, to_string(input))};
+    refuse(fmt::format("{} gets {}; it wants ids, or 2 rows (ids, 1 where a record starts)", who, to_string(input)));
   require_context(who, input.shape.back(), context);
   return {{input.shape[0], input.shape.back(), packed ? width + 1 : width}, element::f32};
 }

@@ -5,7 +5,7 @@
 #include "models/layers/linear_map.hpp"
 #include "models/layers/packed_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -46,8 +46,7 @@ transformer_block::transformer_block(const transformer_block_options& options) :
   require_dropout("transformer block: dropout", options.dropout);
   require_dropout("transformer block: attention_dropout", options.attention_dropout);
   if (options.width % options.heads != 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("transformer block: {} heads do not divide width {}", options.heads, options.width)};
+    refuse(fmt::format("transformer block: {} heads do not divide width {}", options.heads, options.width));
 }
 
 std::vector<parameter_spec> transformer_block::parameters() const {

@@ -2,7 +2,7 @@
 
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
@@ -27,9 +27,8 @@ vit_embedding::vit_embedding(const vit_embedding_options& options) : options_(op
   require_positive("vit embedding: features", options.features);
   require_dropout("vit embedding: dropout", options.dropout);
   if (options.height % options.patch != 0 || options.width % options.patch != 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("vit embedding: patches of {} pixels do not tile images {} x {}", options.patch,
-                                  options.height, options.width)};
+    refuse(fmt::format("vit embedding: patches of {} pixels do not tile images {} x {}", options.patch, options.height,
+                       options.width));
 }
 
 std::vector<parameter_spec> vit_embedding::parameters() const {
@@ -44,8 +43,8 @@ std::vector<parameter_spec> vit_embedding::parameters() const {
 tensor_spec vit_embedding::output(const tensor_spec& input) const {
   require_images("vit embedding", input, options_.channels);
   if (input.shape[2] != options_.height || input.shape[3] != options_.width)
-    throw fault_error{fault_code::bad_input, fmt::format("vit embedding gets {}; it wants images of {} x {} pixels",
-                                                         to_string(input), options_.height, options_.width)};
+    refuse(fmt::format("vit embedding gets {}; it wants images of {} x {} pixels", to_string(input), options_.height,
+                       options_.width));
   return {{input.shape[0], 1 + options_.patches(), options_.features}, element::f32};
 }
 

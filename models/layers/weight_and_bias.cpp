@@ -2,7 +2,7 @@
 
 #include "models/layers/layer_norm.hpp"
 #include "models/layers/linear_map.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
@@ -29,8 +29,7 @@ at::Tensor apply_norm(std::span<const at::Tensor> parameters, std::size_t weight
 }
 
 void require_eps(std::string_view what, double eps) {
-  if (!(eps > 0 && eps < 1))
-    throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be above 0 and below 1", what, eps)};
+  if (!(eps > 0 && eps < 1)) refuse(fmt::format("{} is {}; it must be above 0 and below 1", what, eps));
 }
 
 }  // namespace hydra

@@ -1,6 +1,6 @@
 #include "models/losses/class_targets.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/argmax_ops.h>
@@ -14,10 +14,9 @@ void require_classes(std::string_view who, const at::Tensor& output, const at::T
   const bool suits = targets.scalar_type() == at::kLong && output.dim() > 0 &&
                      output.sizes().slice(0, static_cast<std::size_t>(output.dim() - 1)) == targets.sizes();
   if (!suits)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} of an output [{}] gets {} targets [{}]; it wants a class (i64) for each row", who,
-                                  fmt::join(output.sizes(), ", "), c10::toString(targets.scalar_type()),
-                                  fmt::join(targets.sizes(), ", "))};
+    refuse(fmt::format("{} of an output [{}] gets {} targets [{}]; it wants a class (i64) for each row", who,
+                       fmt::join(output.sizes(), ", "), c10::toString(targets.scalar_type()),
+                       fmt::join(targets.sizes(), ", ")));
 }
 
 at::Tensor count_correct(const at::Tensor& output, const at::Tensor& targets) {

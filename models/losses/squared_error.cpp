@@ -1,6 +1,6 @@
 #include "models/loss.hpp"
 #include "models/losses/class_targets.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
@@ -50,9 +50,8 @@ class squared_error final : public loss {
   /// Checked because torch would broadcast.
   void require_equal_shape(const at::Tensor& output, const at::Tensor& targets) const {
     if (output.sizes() == targets.sizes()) return;
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{} of an output [{}] gets real targets [{}]; the shapes must be equal", name(),
-                                  fmt::join(output.sizes(), ", "), fmt::join(targets.sizes(), ", "))};
+    refuse(fmt::format("{} of an output [{}] gets real targets [{}]; the shapes must be equal", name(),
+                       fmt::join(output.sizes(), ", "), fmt::join(targets.sizes(), ", ")));
   }
 };
 

@@ -6,6 +6,7 @@
 #include "models/optimizer/muon_update.hpp"
 #include "models/optimizer/vector_clones.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t rounded_at_once = 1 << 14;
 
 void require(bool holds, const char* what, double value, const char* allowed) {
-  if (!holds) throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be {}", what, value, allowed)};
+  if (!holds) refuse(fmt::format("{} is {}; it must be {}", what, value, allowed));
 }
 
 bool nonnegative(double x) { return x >= 0 && std::isfinite(x); }
@@ -231,8 +232,7 @@ void validate(const learning_schedule& s) {
 namespace {
 
 void validate(const parameter_group& g) {
-  if (g.parameters.empty())
-    throw fault_error{fault_code::bad_input, "a group has no parameters; name them by patterns, such as \"*.bias\""};
+  if (g.parameters.empty()) refuse("a group has no parameters; name them by patterns, such as \"*.bias\"");
   const double rate = g.learning_rate.value_or(0), decay = g.weight_decay.value_or(0);
   require(nonnegative(rate), "learning_rate of a group", rate, "at least 0 and finite");
   require(nonnegative(decay), "weight_decay of a group", decay, "at least 0 and finite");

@@ -1,7 +1,7 @@
 #include "models/tokenizers/byte_level_bpe.hpp"
 
 #include "models/tokenizers/byte_alphabet.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -45,9 +45,8 @@ void byte_level_bpe::spell(std::string_view word, std::vector<std::uint32_t>& sy
     const auto byte = static_cast<unsigned char>(c);
     const auto id = byte_ids_[byte] ? byte_ids_[byte] : rules_.unknown;
     if (!id)
-      throw fault_error{fault_code::bad_input,
-                        fmt::format("the byte 0x{:02X} of \"{}\" has no token in {}, and there is no unknown token",
-                                    byte, shown(word), parts().file)};
+      refuse(fmt::format("the byte 0x{:02X} of \"{}\" has no token in {}, and there is no unknown token", byte,
+                         shown(word), parts().file));
     const bool fused = !byte_ids_[byte] && unknown_before && rules_.fuse_unknown;
     if (!fused) symbols.push_back(*id);
     unknown_before = !byte_ids_[byte];

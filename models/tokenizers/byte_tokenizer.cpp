@@ -1,7 +1,7 @@
 #include "models/tokenizers/byte_tokenizer.hpp"
 
 #include "models/tokenizers/unicode.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,7 @@ void byte_tokenizer::encode(std::string_view text, std::vector<std::uint32_t>& i
 std::string byte_tokenizer::decode(std::span<const std::uint32_t> ids) const {
   std::string text;
   for (const std::uint32_t id : ids) {
-    if (id > 255)
-      throw fault_error{fault_code::bad_input, fmt::format("token {}: the id {} is not a byte", text.size(), id)};
+    if (id > 255) refuse(fmt::format("token {}: the id {} is not a byte", text.size(), id));
     text += static_cast<char>(id);
   }
   return text;

@@ -1,7 +1,7 @@
 #include "models/tokenizers/file_tokenizer.hpp"
 
 #include "models/tokenizers/unicode.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,7 @@ void require_dense_ids(const tokenizer_parts& parts) {
   std::size_t places = parts.tokens.size();
   for (const added_token& t : parts.added) places = std::max<std::size_t>(places, t.id + std::size_t{1});
   if (places > 16 * tokens + 65536)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: {} tokens have ids up to {}: too far apart", parts.file, tokens, places - 1)};
+    refuse(fmt::format("{}: {} tokens have ids up to {}: too far apart", parts.file, tokens, places - 1));
 }
 
 }  // namespace
@@ -45,8 +44,8 @@ void file_tokenizer::encode(std::string_view text, std::vector<std::uint32_t>& i
 std::string file_tokenizer::decode(std::span<const std::uint32_t> ids) const {
   const auto wrong = std::ranges::find_if(ids, [this](std::uint32_t id) { return id >= vocabulary(); });
   if (wrong != ids.end())
-    throw fault_error{fault_code::bad_input, fmt::format("token {}: the id {} is not below {}, the vocabulary of {}",
-                                                         wrong - ids.begin(), *wrong, vocabulary(), describe())};
+    refuse(fmt::format("token {}: the id {} is not below {}, the vocabulary of {}", wrong - ids.begin(), *wrong,
+                       vocabulary(), describe()));
   return decode_known(ids);
 }
 

@@ -1,6 +1,6 @@
 #include "models/tokenizers/pattern_syntax.hpp"
 
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -37,9 +37,8 @@ class translation {
 
  private:
   [[noreturn]] void refuse(std::string_view why) const {
-    throw fault_error{
-        fault_code::bad_input,
-        fmt::format("the pattern \"{}\": {} at character {}, which Hydra does not read", shown(in_), why, at_)};
+    hydra::refuse(
+        fmt::format("the pattern \"{}\": {} at character {}, which Hydra does not read", shown(in_), why, at_));
   }
 
   bool ahead(std::string_view text) const { return in_.substr(at_).starts_with(text); }

@@ -2,7 +2,7 @@
 
 #include "models/tokenizers/pattern_syntax.hpp"
 #include "models/tokenizers/unicode.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string message_of(int error) {
 }
 
 [[noreturn]] void refuse_pattern(const std::string& pattern, const std::string& why) {
-  throw fault_error{fault_code::bad_input, fmt::format("the pattern \"{}\": {}", shown(pattern), why)};
+  refuse(fmt::format("the pattern \"{}\": {}", shown(pattern), why));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::optional<model_config> tokenizer_source::object_if_there(const fs::path& fi
 }
 
 void refuse_file(std::string_view file, std::string_view place, std::string_view why) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", file, place, why)};
+  refuse(fmt::format("{}: {}: {}", file, place, why));
 }
 
 std::string in_quotes(std::string_view token) {

@@ -1,7 +1,7 @@
 #include "models/weights/hub_export.hpp"
 
-#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
@@ -94,8 +94,8 @@ void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, st
 
 void write_hub_files(durable_folder& into, const chain& model, const stored_values& values, std::uint64_t part_bytes) {
   if (!model.hub().exists())
-    throw fault_error{fault_code::bad_input, fmt::format("a model of family {} cannot be exported: Hugging Face's "
-                                                         "libraries have no such architecture", model.family())};
+    refuse(fmt::format("a model of family {} cannot be exported: Hugging Face's libraries have no such architecture",
+                       model.family()));
   if (!model.hub().config.empty()) write_text(into, "config.json", model.hub().config);
   if (!model.hub().preprocessor.empty()) write_text(into, "preprocessor_config.json", model.hub().preprocessor);
   const tensor_list tensors = tensors_of(model, values);

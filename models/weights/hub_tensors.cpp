@@ -133,11 +133,10 @@ void verify_sums(const fs::path& folder) try {
   if (fs::exists(folder / checksum_file)) verify_listed(folder);
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::damaged) throw;
-  throw fault_error{
-      fault_code::bad_input,
-      fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so. (It is compared when "
-                  "weights are read, which hydra plan does not.)",
-                  e.what_happened().text, checksum_file)};
+  refuse(
+      fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so. (It is compared when weights "
+                  "are read, which hydra plan does not.)",
+                  e.what_happened().text, checksum_file));
 }
 
 /// In a state_dict() the tensors of an adapter have its name, too: "default", unless another was given.

@@ -4,7 +4,7 @@
 #include "models/weights/listed_names.hpp"
 #include "models/weights/new_token_rows.hpp"
 #include "models/weights/stored_values.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,10 +38,6 @@ bool begins_with_one_of(std::string_view name, const Texts& all) {
 template <class Texts>
 bool ends_with_one_of(std::string_view name, const Texts& all) {
   return std::ranges::any_of(all, [&](std::string_view each) { return name.ends_with(each); });
-}
-
-[[noreturn]] void refuse_weights(const std::filesystem::path& file, std::string_view why) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
 /// Where only tensors of a head are missing. A language model has no other head than its own.
@@ -94,9 +90,9 @@ class matching {
     find_left_over();
     check_missing();
     if (!left_over_.empty())
-      refuse_weights(left_over_file_,
-                     fmt::format("has tensors that are not parameters of the model that config.json describes: {}",
-                                 listed_names(left_over_)));
+      refuse(left_over_file_,
+             fmt::format("has tensors that are not parameters of the model that config.json describes: {}",
+                         listed_names(left_over_)));
     return std::move(found_);
   }
 
@@ -180,11 +176,11 @@ class matching {
       heads = heads && begins_with_one_of(canonical_name(name), head_prefixes);
     }
     if (missing.empty()) return;
-    refuse_weights(tensors_.folder(),
-                   fmt::format("the checkpoint lacks {} of {} tensors: {}{}{}", missing.size(), expected_.size(),
-                               listed_names(missing),
-                               left_over_.empty() ? "" : "; in their place it has " + listed_names(left_over_),
-                               heads ? advice_on(missing.front()) : ""));
+    refuse(tensors_.folder(),
+           fmt::format("the checkpoint lacks {} of {} tensors: {}{}{}", missing.size(), expected_.size(),
+                       listed_names(missing),
+                       left_over_.empty() ? "" : "; in their place it has " + listed_names(left_over_),
+                       heads ? advice_on(missing.front()) : ""));
   }
 
   /// Those of other heads are only not used.

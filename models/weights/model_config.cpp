@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 [[noreturn]] void refuse_file(const std::filesystem::path& file, std::string_view why) {
-  throw fault_error{fault_code::bad_input, fmt::format("{} {}", file.string(), why)};
+  refuse(fmt::format("{} {}", file.string(), why));
 }
 
 json parse(const std::filesystem::path& file, std::string_view text) try {
@@ -96,7 +97,7 @@ const json* model_config::find(std::string_view key) const {
 bool model_config::has(std::string_view key) const { return find(key) != nullptr; }
 
 void model_config::refuse(std::string_view key, std::string_view why) const {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", file_, shown(prefix_ + std::string{key}), why)};
+  hydra::refuse(fmt::format("{}: {}: {}", file_, shown(prefix_ + std::string{key}), why));
 }
 
 void model_config::require(std::string_view key, const json& only) const {

@@ -2,6 +2,7 @@
 
 #include "models/weights/safetensors_header.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -16,13 +17,11 @@ constexpr std::size_t length_bytes = sizeof(std::uint64_t);
 
 /// The length of the header, which must fit into the file.
 std::size_t header_length(std::span<const std::byte> file) {
-  if (file.size() < length_bytes)
-    throw fault_error{fault_code::bad_input, fmt::format("{} bytes are too few for a header", file.size())};
+  if (file.size() < length_bytes) refuse(fmt::format("{} bytes are too few for a header", file.size()));
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), length_bytes);
   if (length > file.size() - length_bytes)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("a header of {} bytes does not fit a file of {}", length, file.size())};
+    refuse(fmt::format("a header of {} bytes does not fit a file of {}", length, file.size()));
   return length;
 }
 

@@ -5,7 +5,7 @@
 #include "models/layers/convolution_stem.hpp"
 #include "models/layers/pooled_head.hpp"
 #include "models/layers/residual_block.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -46,8 +46,7 @@ chain_description cnn(const cnn_options& options) {
   require_positive("cnn: width", options.width);
   require_groups("cnn", options.groups, options.width);
   if (options.stages > most_stages)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("cnn: stages is {}; it must be at most {}", options.stages, most_stages)};
+    refuse(fmt::format("cnn: stages is {}; it must be at most {}", options.stages, most_stages));
   return {"cnn", 0, [options](const data_source& data) { return build_cnn(options, data); }};
 }
 

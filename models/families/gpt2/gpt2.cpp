@@ -6,7 +6,7 @@
 #include "models/layers/embedding.hpp"
 #include "models/layers/head.hpp"
 #include "models/layers/transformer_block.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -47,11 +47,9 @@ chain_description gpt2(const gpt2_options& options) {
   require_dropout("gpt2: dropout", options.dropout);
   require_dropout("gpt2: attention_dropout", options.attention_dropout);
   if (options.vocabulary != 0) require_positive("gpt2: vocabulary", options.vocabulary);
-  if (!(options.eps > 0))
-    throw fault_error{fault_code::bad_input, fmt::format("gpt2: eps is {}; it must be positive", options.eps)};
+  if (!(options.eps > 0)) refuse(fmt::format("gpt2: eps is {}; it must be positive", options.eps));
   if (options.width % options.heads != 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("gpt2: {} heads do not divide width {}", options.heads, options.width)};
+    refuse(fmt::format("gpt2: {} heads do not divide width {}", options.heads, options.width));
   return {"gpt2", options.context, [options](const data_source& data) { return build_gpt2(options, data); }};
 }
 

@@ -7,7 +7,7 @@
 #include "models/layers/pooled_head.hpp"
 #include "models/layers/resnet_block.hpp"
 #include "models/layers/resnet_embedding.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -15,11 +15,9 @@
 namespace hydra {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, "resnet: " + text}; }
-
 void check_stages(const resnet_options& o) {
   if (o.depths.empty() || o.depths.size() != o.hidden_sizes.size())
-    refuse(fmt::format("{} depths and {} hidden_sizes; each stage needs one of both", o.depths.size(),
+    refuse(fmt::format("resnet: {} depths and {} hidden_sizes; each stage needs one of both", o.depths.size(),
                        o.hidden_sizes.size()));
   for (const std::int64_t n : o.depths) require_positive("resnet: one of depths", n);
   for (const std::int64_t n : o.hidden_sizes) require_positive("resnet: one of hidden_sizes", n);
@@ -29,14 +27,15 @@ void check(const resnet_options& o) {
   require_positive("resnet: embedding_size", o.embedding_size);
   check_stages(o);
   if (o.layer_type != "basic" && o.layer_type != "bottleneck")
-    refuse(fmt::format("layer_type is \"{}\"; use \"bottleneck\" or \"basic\"", shown(o.layer_type)));
+    refuse(fmt::format("resnet: layer_type is \"{}\"; use \"bottleneck\" or \"basic\"", shown(o.layer_type)));
   if (o.layer_type == "bottleneck")
     for (const std::int64_t n : o.hidden_sizes) require_groups("resnet: bottlenecks", 4, n);
 }
 
 /// The value of the data, which must equal the option if that is set.
 std::int64_t agreed(const char* what, std::int64_t reported, std::int64_t there) {
-  if (reported > 0 && reported != there) refuse(fmt::format("{} {}, but the data have {}", reported, what, there));
+  if (reported > 0 && reported != there)
+    refuse(fmt::format("resnet: {} {}, but the data have {}", reported, what, there));
   return there;
 }
 

@@ -1,8 +1,8 @@
 #include "models/families/resnet/resnet_config.hpp"
 
 #include "models/families/labels.hpp"
-#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ resnet_options read_options(const model_config& config) {
 
 void refuse_text_options(const model_config& config, const from_options& options) {
   const auto refuse = [&](const char* option, const char* why) {
-    throw fault_error{fault_code::bad_input, fmt::format("{}: a resnet {}; leave {} out", config.file(), why, option)};
+    hydra::refuse(fmt::format("{}: a resnet {}; leave {} out", config.file(), why, option));
   };
   if (options.context > 0) refuse("context", "sees images, no tokens");
   if (options.dropout >= 0) refuse("dropout", "has no dropout");
