@@ -1,6 +1,6 @@
 #include "models/families/vit/vit_config.hpp"
 
-#include "models/families/activation_key.hpp"
+#include "models/families/activation_choice.hpp"
 #include "models/families/labels.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/shown_text.hpp"

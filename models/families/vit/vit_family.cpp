@@ -1,4 +1,4 @@
-#include "models/families/activation_option.hpp"
+#include "models/families/activation_choice.hpp"
 #include "models/families/families.hpp"
 #include "models/families/family_option.hpp"
 #include "models/families/vit/vit.hpp"

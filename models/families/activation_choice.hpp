@@ -1,12 +1,16 @@
 #pragma once
-// A key of config.json that names a non-linear function.
+// The non-linear function that an option of a family or a key of config.json names.
 
 #include "models/layers/activation.hpp"
 #include "models/weights/model_config.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace hydra {
+
+/// The option `activation`. Throws fault_error{bad_input} naming the known functions. `who` names the family.
+activation activation_option(const char* who, const std::string& name);
 
 /// "gelu" if the key is absent. Throws fault_error{bad_input} with file and key for a function that Hydra does not
 /// have.

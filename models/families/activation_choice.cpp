@@ -1,11 +1,18 @@
-#include "models/families/activation_key.hpp"
+#include "models/families/activation_choice.hpp"
 
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace hydra {
+
+activation activation_option(const char* who, const std::string& name) {
+  if (const auto found = activation_named(name)) return *found;
+  refuse(fmt::format("{}: unknown activation \"{}\"{}", who, shown(name), known_instead(name, activation_names())));
+}
 
 activation activation_key(const model_config& config, std::string_view key) {
   const std::string name = config.text(key, "gelu");
