@@ -1,7 +1,7 @@
 #include "models/layers/convolution_stem.hpp"
 
 #include "models/layers/checks.hpp"
-#include "models/layers/group_norm.hpp"
+#include "models/layers/norms.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/relu_ops.h>

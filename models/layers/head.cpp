@@ -1,10 +1,9 @@
 #include "models/layers/head.hpp"
 
 #include "models/layers/checks.hpp"
-#include "models/layers/layer_norm.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/norms.hpp"
 #include "models/layers/packed_tokens.hpp"
-#include "models/layers/rms_norm.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

@@ -3,8 +3,8 @@
 #include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/norms.hpp"
 #include "models/layers/packed_tokens.hpp"
-#include "models/layers/rms_norm.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>

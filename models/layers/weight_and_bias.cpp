@@ -1,7 +1,7 @@
 #include "models/layers/weight_and_bias.hpp"
 
-#include "models/layers/layer_norm.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/norms.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>

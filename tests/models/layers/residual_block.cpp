@@ -1,6 +1,6 @@
 #include "models/layers/residual_block.hpp"
 
-#include "models/layers/group_norm.hpp"
+#include "models/layers/norms.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/conformance/layer.hpp"
 #include "tests/models/numeric.hpp"

@@ -1,4 +1,4 @@
-#include "models/layers/rms_norm.hpp"
+#include "models/layers/norms.hpp"
 
 #include "tests/models/numeric.hpp"
 
@@ -37,4 +37,14 @@ TEST_CASE("the gradients of an RMS norm with an offset are those of the numerica
                            random_tensor({4}, 2, at::kDouble).set_requires_grad(true)};
   const at::Tensor along = random_tensor({2, 3, 4}, 3, at::kDouble);
   CHECK(gradient_error([&] { return rms_norm(leaves[0], leaves[1], 1e-5, true).mul(along).sum(); }, leaves) < 1e-8);
+}
+
+TEST_CASE("group norm normalises the values of a group of channels, then scales and shifts each channel") {
+  const at::Tensor x = random_tensor({2, 6, 3, 4}, 1, at::kDouble);
+  const at::Tensor weight = random_tensor({6}, 2, at::kDouble), bias = random_tensor({6}, 3, at::kDouble);
+  const at::Tensor rows = x.view({2, 3, 24});
+  const at::Tensor centred = rows.sub(rows.mean({-1}, true));
+  const at::Tensor normed = centred.div(centred.square().mean({-1}, true).add(1e-5).sqrt()).view({2, 6, 3, 4});
+  const at::Tensor expected = normed.mul(weight.view({6, 1, 1})).add(bias.view({6, 1, 1}));
+  CHECK(distance(group_norm(x, 3, weight, bias), expected) < 1e-12);
 }
