@@ -8,7 +8,7 @@
 #include "apps/workload/paths.hpp"
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
-#include "models/tokenizers/files_beside.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>

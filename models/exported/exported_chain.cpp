@@ -1,9 +1,10 @@
 #include "models/exported/exported_chain.hpp"
 
 #include "models/exported/exported_layer.hpp"
-#include "models/exported/exported_weights.hpp"
 #include "models/exported/module_loss.hpp"
 #include "models/exported/sample_rows.hpp"
+#include "models/weight_source.hpp"
+#include "models/weights/stored_values.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,33 @@
 namespace hydra {
 
 namespace {
+
+class exported_weights final : public weight_source {
+ public:
+  explicit exported_weights(std::shared_ptr<const exported_model> model) : model_{std::move(model)} {}
+
+  bool read(const parameter_spec& p, std::span<float> values) const override {
+    model_->verify();
+    const auto stored = model_->tensors().find(p.name);
+    if (!stored) return false;  // a parameter of an adapter
+    if (const std::size_t n = widen_mapped(*stored, values); n > 0)
+      refuse(fmt::format("{}: tensor {}: {} of its {} values are not finite",
+                         (model_->folder() / "model.safetensors").string(), p.name, n, values.size()));
+    return true;
+  }
+  bool has_values(const parameter_spec& p, const stored_tensor& values) const override {
+    const auto stored = model_->tensors().find(p.name);
+    return stored && equal_mapped(*stored, values);
+  }
+  std::string identity() const override { return "exported " + model_->digest(); }
+  std::string files() const override { return model_->folder().string(); }
+  std::string origin(const std::string& parameter) const override {
+    return model_->tensors().find(parameter) ? fmt::format("exported {} {}", model_->digest(), parameter) : "";
+  }
+
+ private:
+  std::shared_ptr<const exported_model> model_;
+};
 
 std::string described(const tensor_spec& sample, const std::vector<sample_part>& parts) {
   return parts.empty() ? to_string(sample) : to_string(parts);

@@ -20,7 +20,7 @@ class exported_layer final : public layer {
   /// Throws fault_error{bad_input} for calls that cannot run.
   exported_layer(std::shared_ptr<const exported_model> model, std::size_t index);
 
-  /// With the names of the graph; their values are read from the model's file (exported_weights). Those that it neither
+  /// With the names of the graph; their values are read from the model's file. Those that it neither
   /// trains nor averages are frozen.
   std::vector<parameter_spec> parameters() const override { return parameters_; }
   tensor_spec output(const tensor_spec& input) const override;

@@ -1,6 +1,8 @@
 #pragma once
 // How the angles of rotary positions depend on the length of texts: what configurations of models say of it.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +22,9 @@ struct rope_scaling {
 };
 
 /// "none", "linear", "llama3", "longrope".
-std::string to_string(rope_scaling::kind how);
+inline std::string to_string(rope_scaling::kind how) {
+  constexpr std::array names{"none", "linear", "llama3", "longrope"};
+  return names.at(static_cast<std::size_t>(how));
+}
 
 }  // namespace hydra

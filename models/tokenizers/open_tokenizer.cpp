@@ -1,8 +1,7 @@
-#include "models/tokenizers/byte_tokenizer.hpp"
-
 #include "models/tokenizers/sentencepiece_file.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
+#include "models/tokenizers/unicode.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
 #include "models/weights/listed_names.hpp"
 #include "runtime/base/fault.hpp"
@@ -21,6 +20,31 @@ namespace hydra {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Every byte is a token, and none of them special. id_of() accepts a text of one byte.
+class byte_tokenizer final : public tokenizer {
+ public:
+  using tokenizer::encode;
+  void encode(std::string_view text, std::vector<std::uint32_t>& ids) const override {
+    require_utf8(text);
+    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  }
+  std::string decode(std::span<const std::uint32_t> ids) const override {
+    std::string text;
+    for (const std::uint32_t id : ids) {
+      if (id > 255) refuse(fmt::format("token {}: the id {} is not a byte", text.size(), id));
+      text += static_cast<char>(id);
+    }
+    return text;
+  }
+  std::int64_t vocabulary() const override { return 256; }
+  std::optional<std::uint32_t> id_of(std::string_view token) const override {
+    return token.size() == 1 ? std::optional<std::uint32_t>{static_cast<unsigned char>(token.front())} : std::nullopt;
+  }
+  special_tokens special() const override { return {}; }
+  std::string identity() const override { return "bytes"; }
+  std::string describe() const override { return "tokenizer bytes"; }
+};
 
 /// The tokenizer.json that a choice names, if it does.
 fs::path json_of(const tokenizer_choice& choice) {
@@ -79,6 +103,13 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
 bool has_tokenizer(const fs::path& folder) {
   return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"},
                              [&](const char* name) { return fs::is_regular_file(folder / name); });
+}
+
+std::vector<fs::path> files_beside_tokenizer(const fs::path& folder) {
+  std::vector<fs::path> all;
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"})
+    if (fs::is_regular_file(folder / name)) all.push_back(folder / name);
+  return all;
 }
 
 std::optional<std::string> note_on_lone_settings(const fs::path& folder) {
