@@ -62,11 +62,13 @@ struct opener {
     require_positive("synthetic-language: tokens", o.tokens);
     if (o.validation_tokens != 0) require_positive("synthetic-language: validation_tokens", o.validation_tokens);
     const markov_chain language{o.symbols, o.order, o.seed};
-    token_windows_options windows{.name = fmt::format("synthetic-language symbols={} order={}", o.symbols, o.order)};
-    windows.train = token_list{language.generate(static_cast<std::size_t>(o.tokens), 1)};
-    windows.validation = token_list{language.generate(static_cast<std::size_t>(o.validation_tokens), 2)};
-    windows.vocabulary = o.symbols;
-    windows.context = wants.context;
+    const auto tokens = [&](std::int64_t n, std::uint64_t seed) {
+      return token_list{language.generate(static_cast<std::size_t>(n), seed)};
+    };
+    token_windows_options windows{
+        .parts = {fmt::format("synthetic-language symbols={} order={}", o.symbols, o.order), tokens(o.tokens, 1),
+                  tokens(o.validation_tokens, 2), o.symbols},
+        .context = wants.context};
     if (markov_table::exists_for(language)) windows.language = std::make_shared<markov_table>(language);
     return std::make_shared<token_windows>(std::move(windows));
   }

@@ -11,15 +11,11 @@
 namespace hydra {
 
 struct masked_windows_options {
-  std::string name;  ///< for messages
-  token_list train{};
-  token_list validation{};  ///< may be empty
-  std::int64_t vocabulary = 0;
+  token_parts parts;
   std::int64_t context = 0;  ///< tokens per sample, including [CLS] and [SEP]
   encoder_marks marks{};
   mask_options masking{};
   std::string fingerprint{};
-  std::vector<std::string> notes{};
 };
 
 /// Sample i is [CLS], the context - 2 tokens at i * (context - 2), [SEP]; the last one is padded.
@@ -31,23 +27,16 @@ class masked_windows final : public data_source {
   std::size_t samples(split part) const override;
   tensor_spec sample_input() const override { return {{3, options_.context}, element::i64}; }
   tensor_spec sample_target() const override { return {{options_.context}, element::i64}; }
-  std::int64_t classes() const override { return options_.vocabulary; }
+  std::int64_t classes() const override { return options_.parts.vocabulary; }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::size_t tokens_of(split part, std::size_t index) const override;
-  void require_unchanged() const override {
-    options_.train.require_unchanged();
-    options_.validation.require_unchanged();
-  }
-  std::vector<std::string> notes() const override { return options_.notes; }
-  std::string describe() const override { return options_.name; }
+  void require_unchanged() const override { options_.parts.require_unchanged(); }
+  std::vector<std::string> notes() const override { return options_.parts.notes; }
+  std::string describe() const override { return options_.parts.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
 
  private:
-  const token_list& tokens(split part) const noexcept {
-    return part == split::train ? options_.train : options_.validation;
-  }
-
   masked_windows_options options_;
   token_masking masking_;
   std::size_t step_ = 1;  ///< tokens of the list in a sample

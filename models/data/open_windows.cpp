@@ -40,26 +40,16 @@ std::vector<std::string> notes_of(const token_parts& parts, const tokenizer* by,
 std::shared_ptr<const data_source> open_windows(token_parts parts, const std::shared_ptr<const tokenizer>& by,
                                                 const mask_options& masking, const sample_request& wants) {
   std::string fingerprint = fingerprint_of(parts, by.get(), masking, wants);
-  std::vector<std::string> notes = notes_of(parts, by.get(), wants);
+  parts.notes = notes_of(parts, by.get(), wants);
   if (wants.form == sample_form::causal)
-    return std::make_shared<token_windows>(token_windows_options{.name = std::move(parts.name),
-                                                                 .train = std::move(parts.train),
-                                                                 .validation = std::move(parts.validation),
-                                                                 .vocabulary = parts.vocabulary,
-                                                                 .by = by,
-                                                                 .context = wants.context,
-                                                                 .fingerprint = std::move(fingerprint),
-                                                                 .notes = std::move(notes)});
+    return std::make_shared<token_windows>(token_windows_options{
+        .parts = std::move(parts), .by = by, .context = wants.context, .fingerprint = std::move(fingerprint)});
   const encoder_marks marks = encoder_marks_of(*by, true, parts.name);
-  return std::make_shared<masked_windows>(masked_windows_options{.name = std::move(parts.name),
-                                                                 .train = std::move(parts.train),
-                                                                 .validation = std::move(parts.validation),
-                                                                 .vocabulary = parts.vocabulary,
+  return std::make_shared<masked_windows>(masked_windows_options{.parts = std::move(parts),
                                                                  .context = wants.context,
                                                                  .marks = marks,
                                                                  .masking = masking,
-                                                                 .fingerprint = std::move(fingerprint),
-                                                                 .notes = std::move(notes)});
+                                                                 .fingerprint = std::move(fingerprint)});
 }
 
 }  // namespace hydra

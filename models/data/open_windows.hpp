@@ -11,15 +11,6 @@
 
 namespace hydra {
 
-/// Tokens of both parts, and the data that they come from.
-struct token_parts {
-  std::string name;  ///< for messages
-  token_list train{};
-  token_list validation{};  ///< may be empty
-  std::int64_t vocabulary = 0;
-  std::vector<std::string> notes{};  ///< about their files, and how they were chosen
-};
-
 /// Causal or masked windows. `by` provides the special tokens of masked ones, and may be null for causal ones. Throws
 /// as token_windows, masked_windows and encoder_marks_of do.
 std::shared_ptr<const data_source> open_windows(token_parts parts, const std::shared_ptr<const tokenizer>& by,

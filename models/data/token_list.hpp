@@ -1,6 +1,7 @@
 #pragma once
-// A long list of token ids: a vector in memory, or a mapped file.
+// Long lists of token ids, each a vector in memory or a mapped file.
 
+#include "models/data_source.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <cstddef>
@@ -54,6 +55,21 @@ class token_list {
   std::span<const std::uint32_t> words_;  ///< either these
   std::span<const std::byte> bytes_;      ///< or these
   std::string digest_;                    ///< empty: not computed yet
+};
+
+/// Tokens of both parts, and the data that they come from.
+struct token_parts {
+  std::string name;  ///< for messages
+  token_list train{};
+  token_list validation{};  ///< may be empty
+  std::int64_t vocabulary = 0;
+  std::vector<std::string> notes{};  ///< about their files, and how they were chosen
+
+  const token_list& of(split part) const noexcept { return part == split::train ? train : validation; }
+  void require_unchanged() const {
+    train.require_unchanged();
+    validation.require_unchanged();
+  }
 };
 
 }  // namespace hydra

@@ -15,7 +15,7 @@ namespace {
 
 void check_length(const token_windows_options& options, const token_list& tokens, const char* part) {
   if (tokens.size() > static_cast<std::size_t>(options.context)) return;
-  refuse(fmt::format("{}: {} {} tokens do not make one sample of context {} (which takes {})", options.name,
+  refuse(fmt::format("{}: {} {} tokens do not make one sample of context {} (which takes {})", options.parts.name,
                      tokens.size(), part, options.context, options.context + 1));
 }
 
@@ -42,17 +42,13 @@ double window_log_loss(const markov_table& language, const token_list& tokens, s
 }  // namespace
 
 token_windows::token_windows(token_windows_options options) : options_(std::move(options)) {
-  require_text_context(options_.name, options_.context);
-  check_length(options_, options_.train, "training");
-  if (options_.validation.size() > 0) check_length(options_, options_.validation, "validation");
-}
-
-const token_list& token_windows::tokens(split part) const noexcept {
-  return part == split::train ? options_.train : options_.validation;
+  require_text_context(options_.parts.name, options_.context);
+  check_length(options_, options_.parts.train, "training");
+  if (options_.parts.validation.size() > 0) check_length(options_, options_.parts.validation, "validation");
 }
 
 std::size_t token_windows::samples(split part) const {
-  const std::size_t size = tokens(part).size();
+  const std::size_t size = options_.parts.of(part).size();
   return size == 0 ? 0 : (size - 1) / static_cast<std::size_t>(options_.context);
 }
 
@@ -61,11 +57,11 @@ tensor_spec token_windows::sample_input() const { return {{options_.context}, el
 std::size_t token_windows::read(split part, std::size_t index, std::span<std::byte> input,
                                 std::span<std::byte> target) const {
   if (index >= samples(part))
-    throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", options_.name, index)};
+    throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", options_.parts.name, index)};
   const auto context = static_cast<std::size_t>(options_.context);
   const auto inputs = values_in<std::int64_t>(input, context);
   const auto targets = values_in<std::int64_t>(target, context);
-  const token_list& from = tokens(part);
+  const token_list& from = options_.parts.of(part);
   for (std::size_t i = 0; i < context; ++i) {
     inputs[i] = from[index * context + i];
     targets[i] = from[index * context + i + 1];
@@ -79,7 +75,7 @@ std::optional<loss_floor> token_windows::floor(split part, std::size_t count) co
   const auto context = static_cast<std::size_t>(options_.context);
   double sum = 0;
   for (std::size_t i = 0; i < windows; ++i)
-    sum += window_log_loss(*options_.language, tokens(part), i * context, context);
+    sum += window_log_loss(*options_.language, options_.parts.of(part), i * context, context);
   return loss_floor{.entropy = mean_entropy(*options_.language, context),
                     .log_loss = sum / static_cast<double>(windows * context)};
 }

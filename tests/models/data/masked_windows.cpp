@@ -19,9 +19,7 @@ namespace masked_windows_test {
 masked_windows windows(std::size_t tokens, std::int64_t context) {
   std::vector<std::uint32_t> ids(tokens);
   std::iota(ids.begin(), ids.end(), 100u);
-  return masked_windows{{.name = "counting",
-                         .train = token_list{std::move(ids)},
-                         .vocabulary = 500,
+  return masked_windows{{.parts = {.name = "counting", .train = token_list{std::move(ids)}, .vocabulary = 500},
                          .context = context,
                          .marks = encoder_marks_of(letter_tokenizer{}, true, "counting"),
                          .masking = {}}};

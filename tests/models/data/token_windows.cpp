@@ -20,10 +20,10 @@ token_list counting(std::size_t n) {
 }
 
 token_windows windows(std::size_t tokens, std::int64_t context, std::size_t validation = 0) {
-  return token_windows{{.name = "counting",
-                        .train = counting(tokens),
-                        .validation = validation == 0 ? token_list{} : counting(validation),
-                        .vocabulary = 100,
+  return token_windows{{.parts = {.name = "counting",
+                                  .train = counting(tokens),
+                                  .validation = validation == 0 ? token_list{} : counting(validation),
+                                  .vocabulary = 100},
                         .context = context}};
 }
 
@@ -69,9 +69,9 @@ namespace {
 
 /// A language with its text as training tokens, in windows of `context`.
 token_windows text_of(const markov_chain& language, std::size_t tokens, std::int64_t context) {
-  return token_windows{{.name = "language",
-                        .train = token_list{language.generate(tokens, 1)},
-                        .vocabulary = static_cast<std::int64_t>(language.symbols()),
+  return token_windows{{.parts = {.name = "language",
+                                  .train = token_list{language.generate(tokens, 1)},
+                                  .vocabulary = static_cast<std::int64_t>(language.symbols())},
                         .context = context,
                         .language = std::make_shared<markov_table>(language)}};
 }
