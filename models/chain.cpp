@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -37,11 +38,9 @@ std::vector<parameter_spec> own_parameters(const chain& model, std::size_t i) {
 
 parameter_table parameters_by_name(const chain& model) {
   parameter_table table;
-  for (std::size_t i = 0; i < model.size(); ++i) {
-    for (parameter_spec& p : model.parameters(i)) {
-      const std::string name = p.name;
-      if (!table.emplace(name, std::move(p)).second) refuse(fmt::format("two parameters are named \"{}\"", name));
-    }
+  for (parameter_spec& p : model.parameters()) {
+    const std::string name = p.name;
+    if (!table.emplace(name, std::move(p)).second) refuse(fmt::format("two parameters are named \"{}\"", name));
   }
   return table;
 }
@@ -161,6 +160,12 @@ std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   return result;
 }
 
+std::vector<parameter_spec> chain::parameters() const {
+  std::vector<parameter_spec> all;
+  for (std::size_t i = 0; i < size(); ++i) std::ranges::move(parameters(i), std::back_inserter(all));
+  return all;
+}
+
 /// By the names that its checkpoints have.
 bool chain::is_in_base(const parameter_spec& p) const {
   if (frozen_.empty()) return false;
@@ -190,15 +195,13 @@ std::string chain::signature(std::size_t i) const {
 
 std::int64_t chain::parameter_count() const {
   std::int64_t count = 0;
-  for (std::size_t i = 0; i < size(); ++i)
-    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.averaging == 0 ? p.elements() : 0;
+  for (const parameter_spec& p : parameters()) count += p.tied_to.empty() && p.averaging == 0 ? p.elements() : 0;
   return count;
 }
 
 std::int64_t chain::frozen_count() const {
   std::int64_t count = 0;
-  for (std::size_t i = 0; i < size(); ++i)
-    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.frozen ? p.elements() : 0;
+  for (const parameter_spec& p : parameters()) count += p.tied_to.empty() && p.frozen ? p.elements() : 0;
   return count;
 }
 
@@ -252,10 +255,9 @@ void chain::refuse_output(std::size_t i, const at::Tensor& output) const {
 void chain::check_origins() const {
   if (!weights_) return;
   std::vector<std::string> missing;
-  for (std::size_t i = 0; i < size(); ++i)
-    for (const parameter_spec& p : parameters(i))
-      if (p.frozen && p.tied_to.empty() && weights_->origin(p.name).empty())
-        missing.push_back(fmt::format("\"{}\"", stored_name(p.name)));
+  for (const parameter_spec& p : parameters())
+    if (p.frozen && p.tied_to.empty() && weights_->origin(p.name).empty())
+      missing.push_back(fmt::format("\"{}\"", stored_name(p.name)));
   if (missing.empty()) return;
   const bool one = missing.size() == 1;
   refuse(fmt::format(
@@ -273,18 +275,16 @@ void chain::check_frozen() const {
   if (!has_frozen()) return;
   std::vector<std::string> names;
   bool trains = false, narrows = false;
-  for (std::size_t i = 0; i < size(); ++i) {
-    for (const parameter_spec& p : parameters(i)) {
-      if (p.averaging > 0)
-        refuse(fmt::format(
-            "chain \"{}\" has running averages (\"{}\"), which move with each forward visit, and frozen parameters: {}",
-            family_, p.name,
-            has_fixed_ ? "call eval() on the batch norms before the module is exported, or train all parameters"
-                       : "leave out \"freeze\" or \"adapter\", or choose a family without batch norm"));
-      trains = trains || !p.frozen;
-      narrows = narrows || p.stored == base_format::nf4;
-      if (p.tied_to.empty()) names.push_back(stored_name(p.name));
-    }
+  for (const parameter_spec& p : parameters()) {
+    if (p.averaging > 0)
+      refuse(fmt::format(
+          "chain \"{}\" has running averages (\"{}\"), which move with each forward visit, and frozen parameters: {}",
+          family_, p.name,
+          has_fixed_ ? "call eval() on the batch norms before the module is exported, or train all parameters"
+                     : "leave out \"freeze\" or \"adapter\", or choose a family without batch norm"));
+    trains = trains || !p.frozen;
+    narrows = narrows || p.stored == base_format::nf4;
+    if (p.tied_to.empty()) names.push_back(stored_name(p.name));
   }
   check_origins();
   if (!frozen_.empty() && !unfrozen_) frozen_.check(names);

@@ -93,6 +93,7 @@ class chain {
 
   /// Parameters of layer i with full names; frozen ones are marked.
   std::vector<parameter_spec> parameters(std::size_t i) const;
+  std::vector<parameter_spec> parameters() const;  ///< of all layers, in their order
   /// That of the layer, and which of its parameters are frozen: equal for layers that behave and cost the same.
   std::string signature(std::size_t i) const;
   /// Number of values that are not running averages; ties count once.

@@ -43,9 +43,8 @@ parameter_spec initial_source(const placed_parameter& p, const chain& model) {
   if (p.tied_to.empty())
     return {
         .name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}, .frozen = p.frozen, .stored = p.stored};
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (parameter_spec& candidate : model.parameters(i))
-      if (candidate.name == p.tied_to) return std::move(candidate);
+  for (parameter_spec& candidate : model.parameters())
+    if (candidate.name == p.tied_to) return std::move(candidate);
   refuse(fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to));
 }
 

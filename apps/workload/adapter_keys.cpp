@@ -78,9 +78,8 @@ using name_set = std::set<std::string>;
 /// The parameters that get rows of new tokens, tied ones by both names.
 name_set grown_in(const chain& base) {
   name_set grown;
-  for (std::size_t i = 0; i < base.size(); ++i)
-    for (const parameter_spec& p : base.parameters(i))
-      if (base.weights()->differs_from_base(p.tied_to.empty() ? p.name : p.tied_to)) grown.insert(p.name);
+  for (const parameter_spec& p : base.parameters())
+    if (base.weights()->differs_from_base(p.tied_to.empty() ? p.name : p.tied_to)) grown.insert(p.name);
   return grown;
 }
 
@@ -95,12 +94,11 @@ std::string module_of(const chain& model, const parameter_spec& p) {
 std::vector<std::string> also_training(const chain& model, const name_set& grown) {
   std::vector<std::string> names = adapter_of(model)->also_train;
   const auto head = tied_head(model);
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i)) {
-      if (!grown.contains(p.name)) continue;
-      if (!p.tied_to.empty() && !(head && head->name == p.name)) return {};
-      if (p.frozen || !p.tied_to.empty()) names.push_back(module_of(model, p));
-    }
+  for (const parameter_spec& p : model.parameters()) {
+    if (!grown.contains(p.name)) continue;
+    if (!p.tied_to.empty() && !(head && head->name == p.name)) return {};
+    if (p.frozen || !p.tied_to.empty()) names.push_back(module_of(model, p));
+  }
   return names;
 }
 
@@ -115,9 +113,8 @@ std::string way_to_train(const chain& model, const name_set& grown, const value_
 /// What is easily forgotten.
 void note_frozen_tokens(chain& model, const name_set& grown, const value_table& adapter) {
   std::vector<std::string> frozen;
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (p.frozen && p.tied_to.empty() && grown.contains(p.name)) frozen.push_back(model.stored_name(p.name));
+  for (const parameter_spec& p : model.parameters())
+    if (p.frozen && p.tied_to.empty() && grown.contains(p.name)) frozen.push_back(model.stored_name(p.name));
   if (!frozen.empty())
     model.note(fmt::format("the rows of new tokens in {} are not trained: {}", fmt::join(frozen, " and "),
                            way_to_train(model, grown, adapter)));

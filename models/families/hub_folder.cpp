@@ -276,9 +276,8 @@ struct checkpoint_reader {
   }
 
   static bool all_stored(const chain& model, const hub_weights& weights) {
-    for (std::size_t i = 0; i < model.size(); ++i)
-      for (const parameter_spec& p : model.parameters(i))
-        if (p.tied_to.empty() && weights.origin(p.name).empty()) return false;
+    for (const parameter_spec& p : model.parameters())
+      if (p.tied_to.empty() && weights.origin(p.name).empty()) return false;
     return true;
   }
 

@@ -161,10 +161,7 @@ std::vector<std::string> named_targets(const chain& model, const lora_options& o
 }
 
 bool has_in_out(const chain& model) {
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (p.linear == linear_weight::in_out) return true;
-  return false;
+  return std::ranges::count(model.parameters(), linear_weight::in_out, &parameter_spec::linear) > 0;
 }
 
 std::string config_text(const chain& model, const lora_options& o, const fs::path& base) {
@@ -204,10 +201,9 @@ std::string module_of(const chain& model, const parameter_spec& p) {
 /// The modules to whose weights maps of low rank are added.
 std::vector<std::string> adapted_embeddings(const chain& model, const embedding_changes& changes) {
   std::vector<std::string> modules;
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (const auto c = changes.find(p.name); c != changes.end() && std::holds_alternative<added_rows>(c->second))
-        modules.push_back(module_of(model, p));
+  for (const parameter_spec& p : model.parameters())
+    if (const auto c = changes.find(p.name); c != changes.end() && std::holds_alternative<added_rows>(c->second))
+      modules.push_back(module_of(model, p));
   return modules;
 }
 
@@ -234,8 +230,8 @@ std::vector<std::string> notes_on_bias(const chain& adapted, const embedding_cha
   std::vector<std::string> notes;
   const bool has_rows = std::ranges::any_of(
       changes, [](const auto& change) { return std::holds_alternative<replaced_rows>(change.second); });
-  for (std::size_t i = 0; has_rows && i < adapted.size(); ++i)
-    for (const parameter_spec& p : adapted.parameters(i))
+  if (has_rows)
+    for (const parameter_spec& p : adapted.parameters())
       if (has_row_per_token(p.name) && p.shape.size() == 1)
         notes.push_back(
             fmt::format("{}: trainable_token_indices: until it is merged, peft computes the tied head without its "
@@ -282,17 +278,16 @@ bool adapter_folder::check_base(const weight_source& weights) const {
 embedding_changes adapter_folder::changes_in(const chain& model) const {
   embedding_changes changes;
   std::vector<std::pair<std::string, replaced_rows>> rows;
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i)) {
-      if (!has_row_per_token(p.name) || p.shape.size() != 2) continue;
-      const std::string module = module_of(model, p);
-      if (const auto own = tokens_.rows_in(*tensors_, module, p)) add_rows(changes, p, *own);
-      if (const replaced_rows* const replaced = rows_of(changes, p)) rows.emplace_back(module, *replaced);
-      if (!p.tied_to.empty() || !targets_.names(module) || !adds_to_embedding(*tensors_, module)) continue;
-      require_plain_embedding(model, p.name, module);
-      const lora_options of_it = targets_.of_module(module, common_);
-      changes.emplace(p.name, added_to(*tensors_, module, p, of_it.rank_in(module), of_it.scale_in(module)));
-    }
+  for (const parameter_spec& p : model.parameters()) {
+    if (!has_row_per_token(p.name) || p.shape.size() != 2) continue;
+    const std::string module = module_of(model, p);
+    if (const auto own = tokens_.rows_in(*tensors_, module, p)) add_rows(changes, p, *own);
+    if (const replaced_rows* const replaced = rows_of(changes, p)) rows.emplace_back(module, *replaced);
+    if (!p.tied_to.empty() || !targets_.names(module) || !adds_to_embedding(*tensors_, module)) continue;
+    require_plain_embedding(model, p.name, module);
+    const lora_options of_it = targets_.of_module(module, common_);
+    changes.emplace(p.name, added_to(*tensors_, module, p, of_it.rank_in(module), of_it.scale_in(module)));
+  }
   tokens_.require_all(rows);
   return changes;
 }
@@ -302,12 +297,11 @@ void adapter_folder::require_plain_embedding(const chain& model, const std::stri
   const std::string file = (tensors_->folder() / config_file).string();
   if (common_.magnitudes)
     refuse(fmt::format("{}: use_dora: true is not supported for {}, an embedding; {}", file, module, merge_by_peft));
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (p.tied_to == weight)
-        refuse(fmt::format(
-            "{}: target_modules names {}, which shares its weight with {} (tied), which is not supported; {}", file,
-            module, module_of(model, p), merge_by_peft));
+  for (const parameter_spec& p : model.parameters())
+    if (p.tied_to == weight)
+      refuse(
+          fmt::format("{}: target_modules names {}, which shares its weight with {} (tied), which is not supported; {}",
+                      file, module, module_of(model, p), merge_by_peft));
 }
 
 chain adapter_folder::adapt(chain model) const {
@@ -350,10 +344,9 @@ chain adapter_folder::adapt(chain model) const {
 }
 
 std::int64_t adapter_folder::rows_beyond(const chain& model) const {
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (const hub_tensor* const t = tensors_->find(model.stored_name(p.name)); t && has_more_rows(*t, p))
-        return t->tensor.shape.front();
+  for (const parameter_spec& p : model.parameters())
+    if (const hub_tensor* const t = tensors_->find(model.stored_name(p.name)); t && has_more_rows(*t, p))
+      return t->tensor.shape.front();
   return 0;
 }
 
@@ -372,10 +365,9 @@ void write_adapter_files(durable_folder& into, const chain& model, const stored_
   into.write(config_file, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
   const std::vector<std::string> modules = adapted_modules(model);
   std::vector<named_tensor> tensors;
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (!p.frozen || (p.tied_to.empty() && model.weights()->differs_from_base(p.name)))
-        tensors.push_back({peft_name(model.stored_name(p.name), modules), values(p)});
+  for (const parameter_spec& p : model.parameters())
+    if (!p.frozen || (p.tied_to.empty() && model.weights()->differs_from_base(p.name)))
+      tensors.push_back({peft_name(model.stored_name(p.name), modules), values(p)});
   into.write("adapter_model.safetensors", [&](byte_sink& out) {
     write_safetensors(out, tensors, {{base_key, hub_tensors{base}.identity()}});
   });

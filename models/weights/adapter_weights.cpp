@@ -69,9 +69,8 @@ adapter_weights::adapter_weights(std::shared_ptr<const hub_tensors> tensors, con
   std::set<std::string> used;
   for (const auto& [parameter, change] : changes_)
     for (const hub_tensor* const t : tensors_of(change)) used.insert(canonical_name(t->name));
-  for (std::size_t i = 0; i < adapted.size(); ++i)
-    for (const parameter_spec& p : adapted.parameters(i))
-      if (!p.frozen || tensors_->find(adapted.stored_name(p.name))) used.insert(match(adapted, p));
+  for (const parameter_spec& p : adapted.parameters())
+    if (!p.frozen || tensors_->find(adapted.stored_name(p.name))) used.insert(match(adapted, p));
   for (const auto& [name, t] : tensors_->all())
     if (!used.contains(name) && !is_copy(t))
       refuse(t.file, fmt::format("tensor {} belongs to no module that the adapter adapts or trains", shown(t.name)));
@@ -106,13 +105,12 @@ void adapter_weights::note_frozen(const chain& adapted) {
   const auto add = [&](const hub_tensor* t) {
     if (std::ranges::find(names, t->name) == names.end()) names.push_back(t->name);
   };
-  for (std::size_t i = 0; i < adapted.size(); ++i)
-    for (const parameter_spec& p : adapted.parameters(i)) {
-      if (!p.frozen) continue;
-      if (const auto place = places_.find(owner_of(p)); place != places_.end()) add(place->second);
-      if (const auto change = changes_.find(owner_of(p)); change != changes_.end())
-        std::ranges::for_each(tensors_of(change->second), add);
-    }
+  for (const parameter_spec& p : adapted.parameters()) {
+    if (!p.frozen) continue;
+    if (const auto place = places_.find(owner_of(p)); place != places_.end()) add(place->second);
+    if (const auto change = changes_.find(owner_of(p)); change != changes_.end())
+      std::ranges::for_each(tensors_of(change->second), add);
+  }
   if (!names.empty())
     notes_.push_back(fmt::format("{}: what the adapter has in the place of the base's values is not trained, as "
                                  "modules_to_save does not name it: {}",

@@ -23,13 +23,12 @@ using tensor_list = std::vector<named_tensor>;
 void add_counters(const chain& model, tensor_list& all) {
   static constexpr std::int64_t none = 0;
   constexpr std::string_view mean = "running_mean";
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i)) {
-      const std::string name = model.stored_name(p.name);
-      if (p.averaging == 0 || !name.ends_with(mean)) continue;
-      all.push_back({fmt::format("{}num_batches_tracked", std::string_view{name}.substr(0, name.size() - mean.size())),
-                     {stored_type::i64, {}, std::as_bytes(std::span{&none, 1})}});
-    }
+  for (const parameter_spec& p : model.parameters()) {
+    const std::string name = model.stored_name(p.name);
+    if (p.averaging == 0 || !name.ends_with(mean)) continue;
+    all.push_back({fmt::format("{}num_batches_tracked", std::string_view{name}.substr(0, name.size() - mean.size())),
+                   {stored_type::i64, {}, std::as_bytes(std::span{&none, 1})}});
+  }
 }
 
 std::vector<std::string> names_of(const chain& model, const parameter_spec& p) {
@@ -42,10 +41,9 @@ tensor_list tensors_of(const chain& model, const stored_values& values) {
     all = model.hub().rest_of_state();
   else
     add_counters(model, all);
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i))
-      if (p.tied_to.empty())
-        for (std::string& name : names_of(model, p)) all.push_back({std::move(name), values(p)});
+  for (const parameter_spec& p : model.parameters())
+    if (p.tied_to.empty())
+      for (std::string& name : names_of(model, p)) all.push_back({std::move(name), values(p)});
   std::ranges::stable_sort(all, std::greater{}, [](auto& t) { return width_of(t.tensor.type); });  // as a file wants it
   return all;
 }

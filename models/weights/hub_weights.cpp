@@ -98,8 +98,7 @@ class matching {
 
  private:
   void match_all(void (matching::*match)(const parameter_spec&)) {
-    for (std::size_t i = 0; i < model_.size(); ++i)
-      for (const parameter_spec& p : model_.parameters(i)) (this->*match)(p);
+    for (const parameter_spec& p : model_.parameters()) (this->*match)(p);
   }
 
   void match_owner(const parameter_spec& p) {
@@ -211,13 +210,12 @@ hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain
     : tensors_(std::move(tensors)),
       matched_(matching{*tensors_, model, head, stored_tokens}.run()),
       identity_(tensors_->identity()) {
-  for (std::size_t i = 0; i < model.size(); ++i)
-    for (const parameter_spec& p : model.parameters(i)) {
-      const auto place = matched_.places.find(p.name);
-      if (place == matched_.places.end()) continue;
-      if (is_transposed(p, *place->second)) transposed_.insert(p.name);
-      if (place->second->tensor.shape != stored_shape(p, *place->second)) grown_.insert(p.name);
-    }
+  for (const parameter_spec& p : model.parameters()) {
+    const auto place = matched_.places.find(p.name);
+    if (place == matched_.places.end()) continue;
+    if (is_transposed(p, *place->second)) transposed_.insert(p.name);
+    if (place->second->tensor.shape != stored_shape(p, *place->second)) grown_.insert(p.name);
+  }
 }
 
 std::string hub_weights::origin(const std::string& parameter) const {

@@ -20,13 +20,8 @@ namespace {
 /// Names of the frozen parameters of a chain.
 std::set<std::string> frozen_in(const chain& model) {
   std::set<std::string> names;
-  for (std::size_t i = 0; i < model.size(); ++i) {
-    for (const auto& p : model.parameters(i)) {
-      if (p.frozen) {
-        names.insert(p.name);
-      }
-    }
-  }
+  for (const parameter_spec& p : model.parameters())
+    if (p.frozen) names.insert(p.name);
   return names;
 }
 
