@@ -70,10 +70,9 @@ at::Tensor keyed_mask(const at::Tensor& input, double p, std::uint64_t key) {
   try {
     return operation.call(input, p, static_cast<std::int64_t>(key));
   } catch (const c10::NotImplementedError&) {
-    throw fault_error{fault_code::internal,
-                      fmt::format("keyed dropout has no kernel for device {}: the plug-in of the device must register "
-                                  "a kernel for hydra::keyed_mask",
-                                  input.device().str())};
+    throw fault_error{fault_code::internal, fmt::format("keyed dropout has no kernel for device {}: the plug-in of the "
+                                                        "device must register a kernel for hydra::keyed_mask",
+                                                        input.device().str())};
   }
 }
 

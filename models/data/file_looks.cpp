@@ -74,10 +74,9 @@ void refuse_table(const std::filesystem::path& file, std::string_view text) {
   if (first_line(text).starts_with('{') || text.find("\n{") != std::string_view::npos) return;
   const auto separator = likely_separator({file, std::as_bytes(std::span{text})}, 2);
   if (!separator && !is_named_table(file)) return;
-  refuse(file,
-         fmt::format("looks like a table of values with separators (CSV), JSON lines are expected; for a table write "
-                     "kind = \"csv\"{} in [data.NAME], with text = \"COLUMN\" for a column of texts",
-                     separator && *separator != ',' ? " and " + separator_key(*separator) : ""));
+  refuse(file, fmt::format("looks like a table of values with separators (CSV), JSON lines are expected; for a table "
+                           "write kind = \"csv\"{} in [data.NAME], with text = \"COLUMN\" for a column of texts",
+                           separator && *separator != ',' ? " and " + separator_key(*separator) : ""));
 }
 
 std::vector<std::string> notes_on_text(const std::filesystem::path& file) {

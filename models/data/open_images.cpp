@@ -72,10 +72,9 @@ void refuse_parts(const image_folders& o, const label_census& found) {
   std::ranges::sort(names, {}, rank_of_part);
   if (!o.labels.empty() || rank_of_part(names.back()) == std::ssize(part_names)) return;
   const auto folder = [&](std::size_t i) { return (o.train / names[i]).string(); };
-  refuse_images(
-      o, fmt::format("its folders are named as parts of the data, not as classes: {0}. Write train = \"{1}\" and "
-                     "validation = \"{2}\"; if they are classes, labels = [\"{3}\"]",
-                     fmt::join(names, ", "), folder(0), folder(1), fmt::join(names, "\", \"")));
+  refuse_images(o, fmt::format("its folders are named as parts of the data, not as classes: {0}. Write train = \"{1}\" "
+                               "and validation = \"{2}\"; if they are classes, labels = [\"{3}\"]",
+                               fmt::join(names, ", "), folder(0), folder(1), fmt::join(names, "\", \"")));
 }
 
 /// The labels of images are texts: names of folders.

@@ -78,10 +78,9 @@ void exported_model::verify() const {
   std::call_once(verified_, [this] {
     const fs::path file = folder_ / weights_file;
     if (const std::string is = digest_of(tensors_.mapping().bytes()); is != graph_.weights)
-      refuse(file, fmt::format(
-                       "is not the file that {} was written with: its SHA-256 is {}, and \"weights\" there {}; export "
-                       "the module again, or bring its file back",
-                       graph_file, is, graph_.weights));
+      refuse(file, fmt::format("is not the file that {} was written with: its SHA-256 is {}, and \"weights\" there {}; "
+                               "export the module again, or bring its file back",
+                               graph_file, is, graph_.weights));
   });
 }
 

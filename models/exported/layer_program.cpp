@@ -91,11 +91,10 @@ IValue list_of(const std::vector<IValue>& all, const c10::Type& element) {
 void check_order(const graph_call& call, const at::Tensor& x) {
   if (!call.op.starts_with("aten::max_pool2d") || !at::globalContext().deterministicAlgorithms()) return;
   if (x.is_cpu() || !at::GradMode::is_enabled() || x.suggest_memory_format() != at::MemoryFormat::ChannelsLast) return;
-  refuse(
-      fmt::format("{}: its input's channels come last in memory; on {} the gradient is then added in an order that "
-                  "varies. Take memory_format=torch.channels_last out of the module, or call .contiguous() before the "
-                  "pool, and export it again",
-                  call.op, x.device().str()));
+  refuse(fmt::format(
+      "{}: its input's channels come last in memory; on {} the gradient is then added in an order that varies. Take "
+      "memory_format=torch.channels_last out of the module, or call .contiguous() before the pool, and export it again",
+      call.op, x.device().str()));
 }
 
 template <class... Actions>

@@ -56,10 +56,9 @@ const architecture& architecture_of(const model_config& config) {
   const auto found = std::ranges::find(all, name, &architecture::name);
   if (found != all.end()) return *found;
   if (config.has("text_config"))
-    config.refuse(architectures_key,
-                  fmt::format("\"{}\" also reads what is not text; Hydra trains its language model if that is saved "
-                              "alone first, as docs/tutorial.md says",
-                              shown(name)));
+    config.refuse(architectures_key, fmt::format("\"{}\" also reads what is not text; Hydra trains its language model "
+                                                 "if that is saved alone first, as docs/tutorial.md says",
+                                                 shown(name)));
   config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", shown(name),
                                  known_instead(name, known_names())));
 }
@@ -97,10 +96,9 @@ void require_layers(const model_config& config, std::size_t tensors) {
 void require_config(const fs::path& folder) {
   if (fs::exists(folder / "config.json")) return;
   if (fs::exists(folder / "adapter_config.json"))
-    refuse(folder,
-           fmt::format("is the folder of an adapter: write chain = {{ from = \"FOLDER OF ITS BASE\" }} and adapter = "
-                       "{{ from = \"{}\" }}",
-                       folder.string()));
+    refuse(folder, fmt::format("is the folder of an adapter: write chain = {{ from = \"FOLDER OF ITS BASE\" }} and "
+                               "adapter = {{ from = \"{}\" }}",
+                               folder.string()));
   if (fs::exists(folder / "snapshots"))
     refuse(folder, "is a folder of Hugging Face's cache: the checkpoints are the folders in its folder snapshots");
 }

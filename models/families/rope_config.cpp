@@ -53,11 +53,9 @@ rope_choice rope_from(const model_config& config) {
 
 void require_same_base(const model_config& config, const char* key, const model_config& table) {
   if (!config.has(key) || !table.has(rope_base_key) || config.real(key) == table.real(rope_base_key)) return;
-  table.refuse(
-      rope_base_key,
-      fmt::format("{} contradicts {} = {} outside of this table: transformers 5 computes with the first, earlier "
-                  "versions with the second; remove the one that is wrong",
-                  table.real(rope_base_key), key, config.real(key)));
+  table.refuse(rope_base_key, fmt::format("{} contradicts {} = {} outside of this table: transformers 5 computes with "
+                                          "the first, earlier versions with the second; remove the one that is wrong",
+                                          table.real(rope_base_key), key, config.real(key)));
 }
 
 void require_same_rope(const model_config& config, const rope_choice& now, const rope_choice& before) {

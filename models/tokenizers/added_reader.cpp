@@ -114,10 +114,9 @@ void add_named(const named_token& named, tokenizer_parts& parts) {
   if (std::ranges::count(parts.added, content, &added_token::content) > 0) return;
   const auto in_model = parts.tokens.find(content);
   if (!in_model && named.key == "pad_token") {
-    parts.notes.push_back(
-        fmt::format("{}: pad_token {} is not a token of the tokenizer; padding has no loss, and another token "
-                    "fills its place",
-                    named.file->file(), in_quotes(content)));
+    parts.notes.push_back(fmt::format(
+        "{}: pad_token {} is not a token of the tokenizer; padding has no loss, and another token fills its place",
+        named.file->file(), in_quotes(content)));
     return;
   }
   token.id = in_model.value_or(next_id(parts));

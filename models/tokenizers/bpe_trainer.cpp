@@ -24,10 +24,9 @@ using nlohmann::ordered_json;
 void check(const bpe_training& o) {
   const auto least = static_cast<std::int64_t>(256 + o.special.size());
   if (o.vocabulary < least || o.vocabulary > static_cast<std::int64_t>(token_table::largest_id) + 1)
-    refuse(
-        fmt::format("a vocabulary of {} tokens: at least {} are needed (256 bytes and the special tokens), at most {} "
-                    "are possible",
-                    o.vocabulary, least, token_table::largest_id + 1));
+    refuse(fmt::format(
+        "a vocabulary of {} tokens: at least {} are needed (256 bytes and the special tokens), at most {} are possible",
+        o.vocabulary, least, token_table::largest_id + 1));
   if (o.least_count < 1) refuse(fmt::format("pairs that occur {} times cannot be merged", o.least_count));
   for (const std::string& token : o.special) {
     require_utf8(token);

@@ -67,10 +67,9 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   if (has("vocab.json") && has("merges.txt")) return open_bpe_files(folder / "vocab.json", folder / "merges.txt");
   if (has("vocab.txt")) return open_wordpiece_file(folder / "vocab.txt");
   if (has("tokenizer.model")) return open_sentencepiece(folder / "tokenizer.model");
-  refuse(
-      fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt, nor "
-                  "tokenizer.model",
-                  folder.string()));
+  refuse(fmt::format(
+      "{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt, nor tokenizer.model",
+      folder.string()));
 }
 
 std::shared_ptr<const tokenizer> open_file(const fs::path& file) {

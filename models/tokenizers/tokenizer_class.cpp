@@ -209,13 +209,12 @@ std::vector<std::string> class_notes(const tokenizer_settings& settings, const m
     parts.push_back("post_processor [CLS] TEXT [SEP]");
   if (parts.empty()) return {};
   const bool always = settings.model && settings.model->text("model_type", "") == "qwen2";
-  return {
-      fmt::format("{}: Hydra follows it; transformers' {} has, instead of what it says, {}, and gives some "
-                  "texts other ids{}",
-                  file.file(), name, fmt::join(parts, ", "),
-                  always ? ""
-                         : "; with tokenizer_class = \"PreTrainedTokenizerFast\" in tokenizer_config.json "
-                           "transformers follows it, too")};
+  return {fmt::format(
+      "{}: Hydra follows it; transformers' {} has, instead of what it says, {}, and gives some texts other ids{}",
+      file.file(), name, fmt::join(parts, ", "),
+      always ? ""
+             : "; with tokenizer_class = \"PreTrainedTokenizerFast\" in tokenizer_config.json "
+               "transformers follows it, too")};
 }
 
 std::vector<std::string> class_notes_on_pieces(const tokenizer_settings& settings, std::string_view file) {
@@ -233,15 +232,13 @@ void require_class(const tokenizer_settings& settings, std::string_view vocabula
                    std::span<const std::string_view> known) {
   const std::string name = class_of_tokenizer(settings);
   if (name == follows_file || std::ranges::find(known, name) != known.end()) return;
-  refuse_file(
-      vocabulary, class_key,
-      fmt::format(
-          "transformers opens it with {}, whose words Hydra does not make from this file; let transformers "
-          "save a tokenizer.json: from transformers import AutoTokenizer; "
-          "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\"). A class in Python alone, as those "
-          "of Japanese, saves none: write the token ids that it gives the texts, for data of kind = \"tokens\" "
-          "(docs/tutorial.md shows how they are stored)",
-          in_quotes(name)));
+  refuse_file(vocabulary, class_key,
+              fmt::format("transformers opens it with {}, whose words Hydra does not make from this file; let "
+                          "transformers save a tokenizer.json: from transformers import AutoTokenizer; "
+                          "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\"). A class in Python "
+                          "alone, as those of Japanese, saves none: write the token ids that it gives the texts, for "
+                          "data of kind = \"tokens\" (docs/tutorial.md shows how they are stored)",
+                          in_quotes(name)));
 }
 
 }  // namespace hydra

@@ -42,10 +42,9 @@ void require_unchanged_base(const model_config& config) {
   if (!config.has("init_lora_weights")) return;
   const json& how = config.content().at("init_lora_weights");
   if (std::ranges::find(plain, how) == plain.end())
-    config.refuse("init_lora_weights",
-                  fmt::format("{} belongs to a changed base; convert the adapter by peft (save_pretrained "
-                              "with path_initial_model_for_weight_conversion)",
-                              shown_json(how)));
+    config.refuse("init_lora_weights", fmt::format("{} belongs to a changed base; convert the adapter by peft "
+                                                   "(save_pretrained with path_initial_model_for_weight_conversion)",
+                                                   shown_json(how)));
 }
 
 /// Refuses a key that would change the computation in a way that Hydra does not know.
@@ -268,10 +267,8 @@ bool adapter_folder::check_base(const weight_source& weights) const {
         tensors_->folder().string(), weights.files(), base_name_key, config_file));
   refuse(
       fmt::format("{} is an adapter of another base, {}: its weights differ from those that the model starts from, as "
-                  "those of a copy in "
-                  "4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to store them in 4 bits; "
-                  "for another base, "
-                  "the adapter has to be trained anew",
+                  "those of a copy in 4 bits do. Write chain = {{ from = \"{}\" }}, and base = \"nf4\" beside it to "
+                  "store them in 4 bits; for another base, the adapter has to be trained anew",
                   tensors_->folder().string(), shown(base_.string()), shown(base_.string())));
 }
 
@@ -307,8 +304,7 @@ void adapter_folder::require_plain_embedding(const chain& model, const std::stri
 chain adapter_folder::adapt(chain model) const {
   if (!model.weights())
     refuse(fmt::format(
-        "{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
-        "\"{}\" }}",
+        "{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = \"{}\" }}",
         tensors_->folder().string(), shown(base_.string())));
   const std::string file = (tensors_->folder() / config_file).string();
   const bool is_known = check_base(*model.weights());
@@ -331,10 +327,9 @@ chain adapter_folder::adapt(chain model) const {
         "that the model starts from is not known",
         file, base_name_key, shown(base_.string())));
   if (const std::string kind = architecture_of(adapted); !is_task_of(task_, kind))
-    adapted.note(
-        fmt::format("{}: {} = \"{}\" is not used: it is a task of other models than the {} that the adapter is added "
-                    "to",
-                    file, task_key, shown(task_), kind));
+    adapted.note(fmt::format(
+        "{}: {} = \"{}\" is not used: it is a task of other models than the {} that the adapter is added to", file,
+        task_key, shown(task_), kind));
   std::vector<std::string> modules = adapted_modules(adapted);
   modules.insert(modules.end(), embeddings.begin(), embeddings.end());
   for (const auto& notes :
@@ -354,13 +349,11 @@ void write_adapter_files(durable_folder& into, const chain& model, const stored_
   if (base.empty())
     refuse(
         "the adapter is one of random weights, so that no checkpoint could be named as its base; export the whole "
-        "model "
-        "by --merge");
+        "model by --merge");
   if (architecture_of(model).ends_with("ForImageClassification"))
     refuse(
         "transformers' modules of image models have other names than the checkpoint's tensors, so that peft could not "
-        "use "
-        "the adapter; export the whole model by --merge");
+        "use the adapter; export the whole model by --merge");
   const std::string text = config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal());
   into.write(config_file, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
   const std::vector<std::string> modules = adapted_modules(model);

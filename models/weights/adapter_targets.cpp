@@ -172,10 +172,9 @@ void adapter_targets::require_adaptable(const chain& model, const std::vector<st
                                         known.empty() ? modules_of(model).front() : known.front()));
   for (const std::string& module : chosen) {
     if (std::ranges::find(known, module) == known.end())
-      refuse_key(targets_key,
-                 fmt::format("names {}, which is not a linear map with a weight of its own, as an embedding, a "
-                             "convolution and a tied head are none; {}",
-                             module, merge_by_peft));
+      refuse_key(targets_key, fmt::format("names {}, which is not a linear map with a weight of its own, as an "
+                                          "embedding, a convolution and a tied head are none; {}",
+                                          module, merge_by_peft));
     if (std::ranges::any_of(saved, [&](const std::string& name) { return names_module_around(name, module); }))
       refuse_key(saved_key, fmt::format("names {}, which {} adapts; one of them is enough", module, targets_key));
   }

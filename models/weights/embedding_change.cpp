@@ -23,10 +23,9 @@ std::string half_name(const std::string& module, char which) {
 
 void require_fits(const hub_tensor& t, const std::vector<std::int64_t>& shape) {
   if (t.tensor.shape != shape || !widens_to_f32(t.tensor.type))
-    refuse_tensor(t,
-                  fmt::format("is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter belongs to another model, or "
-                              "adapter_config.json is",
-                              to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", ")));
+    refuse_tensor(t, fmt::format("is {} [{}]; F32, BF16 or F16 [{}] is needed: the adapter belongs to another model, "
+                                 "or adapter_config.json is",
+                                 to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "), fmt::join(shape, ", ")));
 }
 
 const hub_tensor& half_of(const hub_tensors& stored, const std::string& module, char which,

@@ -27,8 +27,7 @@ constexpr std::array<std::string_view, 6> part_suffixes{nested_scales_suffix, ne
                                                         table_suffix,         nf4_suffix,          fp4_suffix};
 constexpr const char* quantised_again =
     "The weight is quantised to 4 bits by bitsandbytes: save it again by transformers, or take the checkpoint in 16 "
-    "bits "
-    "that it was made of, with base = \"nf4\" if 4 bits are wanted";
+    "bits that it was made of, with base = \"nf4\" if 4 bits are wanted";
 
 /// What is stored beside a weight, by suffix.
 using weight_parts = std::map<std::string_view, hub_tensor>;

@@ -113,11 +113,10 @@ std::vector<std::string> other_weights(const fs::path& folder) {
 
 [[noreturn]] void refuse_without_weights(const fs::path& folder, const fs::path& whole, const fs::path& index) {
   const std::vector<std::string> others = other_weights(folder);
-  refuse(folder,
-         fmt::format("has neither {} nor {}{}; parts need their index, and weights of other formats (.bin, .gguf) have "
-                     "to be saved as safetensors first",
-                     whole.filename().string(), index.filename().string(),
-                     others.empty() ? "" : fmt::format(", only {}", listed_names(others))));
+  refuse(folder, fmt::format("has neither {} nor {}{}; parts need their index, and weights of other formats (.bin, "
+                             ".gguf) have to be saved as safetensors first",
+                             whole.filename().string(), index.filename().string(),
+                             others.empty() ? "" : fmt::format(", only {}", listed_names(others))));
 }
 
 std::string wrapper_of(const std::vector<hub_tensor>& all, const std::string& known = {}) {
