@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace hydra::apps {
@@ -38,10 +37,6 @@ std::string tokenizer_settings_of(const tokenizer& words) {
   add("eos_token", special.end_of_text);
   add("pad_token", special.padding);
   return json_text(settings, 2) + "\n";
-}
-
-void add_text(durable_folder& into, const std::string& name, const std::string& text) {
-  into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
 }
 
 /// The model never writes a token that it has no row for: that of a larger tokenizer, or of another checkpoint.
@@ -75,9 +70,9 @@ std::optional<std::string> made_json(const copied_files& copied) {
 /// What transformers needs beside a tokenizer that has no settings: without them it guesses a kind by the model's.
 void write_tokenizer_settings(durable_folder& into, const copied_files& copied, const tokenizer& words) {
   const auto made = made_json(copied);
-  if (made) add_text(into, "tokenizer.json", *made);
+  if (made) into.write("tokenizer.json", *made);
   const bool has_json = made || copied.contains("tokenizer.json");
-  if (has_json && !copied.contains(settings_file)) add_text(into, settings_file, tokenizer_settings_of(words));
+  if (has_json && !copied.contains(settings_file)) into.write(settings_file, tokenizer_settings_of(words));
   if (!has_json && copied.contains("tokenizer.model"))
     tell_line(
         "note: transformers reads this tokenizer.model by rules of its own, so that token ids may differ; give the "
@@ -97,7 +92,7 @@ void exported_texts::write_tokenizer(durable_folder& into) {
 void exported_texts::write_template(durable_folder& into) const {
   const template_choice* const chat = words_ ? chat_format_of(data_) : nullptr;
   if (!chat) return copy_if_there(into, trained_.wants().tokenizer_folder(), template_file);
-  add_text(into, template_file, chat_jinja(*chat, marks_of(*words_)));
+  into.write(template_file, chat_jinja(*chat, marks_of(*words_)));
 }
 
 std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& stored) const {
@@ -124,7 +119,7 @@ std::optional<std::vector<std::int64_t>> exported_texts::write_ends(durable_fold
     return std::nullopt;
   }
   const fs::path file = generation_file(folder);
-  add_text(into, generation_config, with_ends(file.empty() ? "{}" : read_text(file, text_kind::settings), now));
+  into.write(generation_config, with_ends(file.empty() ? "{}" : read_text(file, text_kind::settings), now));
   return now;
 }
 

@@ -16,7 +16,6 @@
 #include <array>
 #include <filesystem>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -102,12 +101,10 @@ copied_files copy_tokenizer_files(durable_folder& into, const tokenizer_choice& 
   for (const auto& [name, file] : all) folders.insert(file.parent_path());
   if (folders.size() == 1) all.merge(found_in(*folders.begin(), companions));
   for (const auto& [name, file] : all) {
-    if (tokenizer.added.empty() || name != "tokenizer.json") {
+    if (tokenizer.added.empty() || name != "tokenizer.json")
       copy(into, name, file);
-      continue;
-    }
-    const std::string text = with_added_tokens(file, tokenizer);
-    into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+    else
+      into.write(name, with_added_tokens(file, tokenizer));
   }
   return all;
 }

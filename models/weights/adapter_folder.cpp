@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -354,8 +353,7 @@ void write_adapter_files(durable_folder& into, const chain& model, const stored_
     refuse(
         "transformers' modules of image models have other names than the checkpoint's tensors, so that peft could not "
         "use the adapter; export the whole model by --merge");
-  const std::string text = config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal());
-  into.write(config_file, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+  into.write(config_file, config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal()));
   const std::vector<std::string> modules = adapted_modules(model);
   std::vector<named_tensor> tensors;
   for (const parameter_spec& p : model.parameters())

@@ -69,10 +69,6 @@ std::vector<tensor_list> parts_of(const tensor_list& tensors, std::uint64_t part
   return parts;
 }
 
-void write_text(durable_folder& into, const std::string& name, const std::string& text) {
-  into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
-}
-
 void write_part(durable_folder& into, const std::string& name, const tensor_list& tensors) {
   into.write(name, [&](byte_sink& out) { write_safetensors(out, tensors); });
 }
@@ -85,7 +81,7 @@ void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, st
     for (const named_tensor& t : parts[i]) map[t.name] = name;
   }
   const nlohmann::json index{{"metadata", {{"total_size", total}}}, {"weight_map", std::move(map)}};
-  write_text(into, "model.safetensors.index.json", json_text(index, 2) + "\n");
+  into.write("model.safetensors.index.json", json_text(index, 2) + "\n");
 }
 
 }  // namespace
@@ -94,8 +90,8 @@ void write_hub_files(durable_folder& into, const chain& model, const stored_valu
   if (!model.hub().exists())
     refuse(fmt::format("a model of family {} cannot be exported: Hugging Face's libraries have no such architecture",
                        model.family()));
-  if (!model.hub().config.empty()) write_text(into, "config.json", model.hub().config);
-  if (!model.hub().preprocessor.empty()) write_text(into, "preprocessor_config.json", model.hub().preprocessor);
+  if (!model.hub().config.empty()) into.write("config.json", model.hub().config);
+  if (!model.hub().preprocessor.empty()) into.write("preprocessor_config.json", model.hub().preprocessor);
   const tensor_list tensors = tensors_of(model, values);
   const std::vector<tensor_list> parts = parts_of(tensors, part_bytes);
   if (parts.size() == 1)

@@ -54,6 +54,10 @@ void durable_folder::write(const std::string& name, const std::function<void(byt
   attempt([&] { store(name, content); });
 }
 
+void durable_folder::write(const std::string& name, std::string_view text) {
+  write(name, [text](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+}
+
 void durable_folder::commit() {
   attempt([&] {
     const std::string list = to_text(sums_);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -30,6 +31,7 @@ class durable_folder {
   /// memory may change), but they may not be on the disk yet. What `content` throws is passed on after the folder was
   /// removed. Throws fault_error{bad_input} if the name is not can_be_listed().
   void write(const std::string& name, const std::function<void(byte_sink&)>& content);
+  void write(const std::string& name, std::string_view text);
   /// The checksums of what was written so far.
   const std::vector<checksum>& written() const noexcept { return sums_; }
   /// Adds SHA256SUMS, waits until all is on the disk, and renames the folder: on return it survives a crash of the
