@@ -23,6 +23,14 @@ const family& find_family(const std::string& name) {
   refuse(fmt::format("unknown family \"{}\"{}", shown(name), known_instead(name, names)));
 }
 
+/// The same description of what `change` makes of its chain.
+chain_description with_change(chain_description description, std::function<chain(chain)> change) {
+  description.build = [build = std::move(description.build), change = std::move(change)](const data_source& data) {
+    return change(build(data));
+  };
+  return description;
+}
+
 }  // namespace
 
 const std::vector<family>& families() {
@@ -37,36 +45,23 @@ chain_description describe_chain(const std::string& family, const option_values&
 }
 
 chain_description with_loss(chain_description description, std::shared_ptr<const loss> objective) {
-  description.build = [build = std::move(description.build), objective = std::move(objective)](
-                          const data_source& data) { return build(data).minimise(objective); };
-  return description;
+  return with_change(std::move(description), [=](chain c) { return c.minimise(objective); });
 }
 
 chain_description with_frozen(chain_description description, freezing parameters) {
-  description.build = [build = std::move(description.build), parameters = std::move(parameters)](
-                          const data_source& data) { return build(data).freeze(parameters); };
-  return description;
+  return with_change(std::move(description), [=](chain c) { return c.freeze(parameters); });
 }
 
 chain_description with_base(chain_description description, base_format format) {
-  description.build = [build = std::move(description.build), format](const data_source& data) {
-    return build(data).store_base(format);
-  };
-  return description;
+  return with_change(std::move(description), [=](chain c) { return c.store_base(format); });
 }
 
 chain_description with_loss_chunk(chain_description description, std::int64_t rows) {
-  description.build = [build = std::move(description.build), rows](const data_source& data) {
-    return build(data).chunk_loss(rows);
-  };
-  return description;
+  return with_change(std::move(description), [=](chain c) { return c.chunk_loss(rows); });
 }
 
 chain_description with_adapter(chain_description description, lora_options adapter) {
-  description.build = [build = std::move(description.build), adapter = std::move(adapter)](const data_source& data) {
-    return adapt(build(data), adapter);
-  };
-  return description;
+  return with_change(std::move(description), [=](chain c) { return adapt(std::move(c), adapter); });
 }
 
 }  // namespace hydra
