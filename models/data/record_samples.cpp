@@ -13,18 +13,6 @@
 #include <vector>
 
 namespace hydra {
-namespace {
-
-void refuse_records(const record_samples_options& o, const std::string& what) {
-  refuse(fmt::format("{} {}", o.name, what));
-}
-
-void check_labels(const record_samples_options& o) {
-  if (o.classes.size() == 0)
-    refuse_records(o, "is read without labels, but the model wants a class for each text; name the `label`");
-}
-
-}  // namespace
 
 record_samples::record_samples(record_samples_options options) : options_(std::move(options)) {
   const bool masked = options_.wants.form == sample_form::masked;
@@ -32,8 +20,9 @@ record_samples::record_samples(record_samples_options options) : options_(std::m
   marks_ = encoder_marks_of(*options_.by, masked, options_.name);
   if (masked)
     masking_.emplace(options_.masking, marks_, options_.by->vocabulary(), options_.name);
-  else
-    check_labels(options_);
+  else if (options_.classes.size() == 0)
+    refuse(fmt::format("{} is read without labels, but the model wants a class for each text; name the `label`",
+                       options_.name));
   for (const split part : {split::train, split::validation})
     if (std::string note = note_on_lengths(part); !note.empty()) notes_on_lengths_.push_back(std::move(note));
 }
