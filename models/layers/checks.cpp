@@ -41,4 +41,9 @@ void require_groups(std::string_view who, std::int64_t groups, std::int64_t widt
   if (width % groups != 0) refuse(fmt::format("{}: {} groups do not divide width {}", who, groups, width));
 }
 
+void require_heads(std::string_view who, std::int64_t heads, std::int64_t width) {
+  require_positive(fmt::format("{}: heads", who), heads);
+  if (width % heads != 0) refuse(fmt::format("{}: {} heads do not divide width {}", who, heads, width));
+}
+
 }  // namespace hydra

@@ -30,5 +30,7 @@ void require_images(std::string_view who, const tensor_spec& input, std::int64_t
 
 /// Throws fault_error{bad_input} unless `groups` is positive and divides `width`. `who` names the layer or family.
 void require_groups(std::string_view who, std::int64_t groups, std::int64_t width);
+/// The same for `heads`.
+void require_heads(std::string_view who, std::int64_t heads, std::int64_t width);
 
 }  // namespace hydra

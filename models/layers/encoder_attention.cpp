@@ -1,12 +1,9 @@
 #include "models/layers/encoder_attention.hpp"
 
 #include "models/layers/attention.hpp"
-#include "models/layers/checks.hpp"
-#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
-#include <fmt/format.h>
 
 #include <limits>
 #include <optional>
@@ -36,11 +33,6 @@ at::Tensor encoder_attention(const attention_projections& projections, const at:
   const attention_heads heads{split(projections.query), split(projections.key), split(projections.value)};
   return join_heads(options.dropout > 0 ? explicit_attention(heads, bias, options.dropout, context, options.site)
                                         : fused_attention(heads, bias));
-}
-
-void require_heads(std::string_view who, std::int64_t heads, std::int64_t width) {
-  require_positive(fmt::format("{}: heads", who), heads);
-  if (width % heads != 0) refuse(fmt::format("{}: {} heads do not divide width {}", who, heads, width));
 }
 
 }  // namespace hydra

@@ -32,9 +32,6 @@ at::Tensor key_bias(const at::Tensor& mask);
 at::Tensor encoder_attention(const attention_projections& projections, const at::Tensor& bias,
                              const encoder_attention_options& options, const layer_context& context);
 
-/// Throws fault_error{bad_input} unless `heads` is positive and divides `width`. `who` names the layer or family.
-void require_heads(std::string_view who, std::int64_t heads, std::int64_t width);
-
 /// Throws fault_error{bad_input} for options that no encoder's block has. `who` names the layer or family.
 template <class Options>
 void require_encoder_options(std::string_view who, const Options& o) {

@@ -5,7 +5,6 @@
 #include "models/layers/linear_map.hpp"
 #include "models/layers/packed_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
-#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -41,12 +40,10 @@ void add_projection(std::vector<parameter_spec>& all, const std::string& name, s
 
 transformer_block::transformer_block(const transformer_block_options& options) : options_(options) {
   require_positive("transformer block: width", options.width);
-  require_positive("transformer block: heads", options.heads);
+  require_heads("transformer block", options.heads, options.width);
   require_positive("transformer block: layers", options.layers);
   require_dropout("transformer block: dropout", options.dropout);
   require_dropout("transformer block: attention_dropout", options.attention_dropout);
-  if (options.width % options.heads != 0)
-    refuse(fmt::format("transformer block: {} heads do not divide width {}", options.heads, options.width));
 }
 
 std::vector<parameter_spec> transformer_block::parameters() const {

@@ -42,14 +42,12 @@ chain build_gpt2(const gpt2_options& options, const data_source& data) {
 chain_description gpt2(const gpt2_options& options) {
   require_positive("gpt2: layers", options.layers);
   require_positive("gpt2: width", options.width);
-  require_positive("gpt2: heads", options.heads);
+  require_heads("gpt2", options.heads, options.width);
   require_positive("gpt2: context", options.context);
   require_dropout("gpt2: dropout", options.dropout);
   require_dropout("gpt2: attention_dropout", options.attention_dropout);
   if (options.vocabulary != 0) require_positive("gpt2: vocabulary", options.vocabulary);
   if (!(options.eps > 0)) refuse(fmt::format("gpt2: eps is {}; it must be positive", options.eps));
-  if (options.width % options.heads != 0)
-    refuse(fmt::format("gpt2: {} heads do not divide width {}", options.heads, options.width));
   return {"gpt2", options.context, [options](const data_source& data) { return build_gpt2(options, data); }};
 }
 
