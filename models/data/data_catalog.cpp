@@ -99,22 +99,6 @@ struct opener {
 
 }  // namespace
 
-data_description text(std::filesystem::path train, std::filesystem::path validation, tokenizer_choice tokenizer) {
-  return {text_files{std::move(train), std::move(validation), std::move(tokenizer)}};
-}
-
-data_description jsonl(jsonl_files files) { return {std::move(files)}; }
-
-data_description chat(chat_files files) { return {std::move(files)}; }
-
-data_description csv(csv_files files) { return {std::move(files)}; }
-
-data_description tensors(tensor_files files) { return {std::move(files)}; }
-
-data_description images(image_folders folders) { return {std::move(folders)}; }
-
-data_description cifar(cifar_files files) { return {std::move(files)}; }
-
 std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants) {
   return std::visit(opener{wants}, data.what);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,14 +23,16 @@ struct data_description {
 };
 
 /// C++ API: hydra::text("corpus.txt"), hydra::jsonl({.train = "chat.jsonl", .prompt = "question", .answer = "answer"}).
-data_description text(std::filesystem::path train, std::filesystem::path validation = {},
-                      tokenizer_choice tokenizer = {});
-data_description jsonl(jsonl_files files);
-data_description chat(chat_files files);
-data_description csv(csv_files files);
-data_description images(image_folders folders);
-data_description cifar(cifar_files files);
-data_description tensors(tensor_files files);
+inline data_description text(std::filesystem::path train, std::filesystem::path validation = {},
+                             tokenizer_choice tokenizer = {}) {
+  return {text_files{std::move(train), std::move(validation), std::move(tokenizer)}};
+}
+inline data_description jsonl(jsonl_files files) { return {std::move(files)}; }
+inline data_description chat(chat_files files) { return {std::move(files)}; }
+inline data_description csv(csv_files files) { return {std::move(files)}; }
+inline data_description images(image_folders folders) { return {std::move(folders)}; }
+inline data_description cifar(cifar_files files) { return {std::move(files)}; }
+inline data_description tensors(tensor_files files) { return {std::move(files)}; }
 
 /// Opens a source after checking every record and the header of every image. For a text, causal sample i is the window
 /// of context + 1 tokens at i * context. Throws fault_error{bad_input} or {io} with the file and the line or position:
