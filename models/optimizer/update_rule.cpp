@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace hydra {
@@ -202,21 +203,8 @@ update_options adafactor(const adafactor_options& options) {
 }
 
 std::string to_string(update_kind kind) {
-  switch (kind) {
-    case update_kind::adamw:
-      return "adamw";
-    case update_kind::sgd:
-      return "sgd";
-    case update_kind::lion:
-      return "lion";
-    case update_kind::adamw8bit:
-      return "adamw8bit";
-    case update_kind::muon:
-      return "muon";
-    case update_kind::adafactor:
-      return "adafactor";
-  }
-  return {};
+  static constexpr std::array names{"adamw", "sgd", "lion", "adamw8bit", "muon", "adafactor"};  // in its order
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 void validate(const learning_schedule& s) {
