@@ -2,7 +2,7 @@
 // Adafactor (Shazeer and Stern 2018, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost"): of the second
 // moments of a matrix only the means of its rows and columns are kept.
 
-#include "models/optimizer/matrix_size.hpp"
+#include "models/optimizer/parameter_form.hpp"
 #include "runtime/device/kernels/update_math.hpp"
 
 #include <cstddef>

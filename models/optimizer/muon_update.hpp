@@ -2,7 +2,7 @@
 // Muon: the step of a matrix is its momentum with all singular values brought near 1 (Jordan et al. 2024, "Muon: An
 // optimizer for hidden layers in neural networks").
 
-#include "models/optimizer/matrix_size.hpp"
+#include "models/optimizer/parameter_form.hpp"
 #include "runtime/device/kernels/update_math.hpp"
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 #include "models/optimizer/parameter_rule.hpp"
 
 #include "models/optimizer/adafactor_update.hpp"
-#include "models/optimizer/matrix_size.hpp"
 #include "models/optimizer/moment_block.hpp"
 #include "models/optimizer/muon_update.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // Update rules: the optimizer's mathematics on flat buffers.
 
-#include "models/optimizer/matrix_size.hpp"
 #include "models/optimizer/moment_block.hpp"
+#include "models/optimizer/parameter_form.hpp"
 #include "models/optimizer/parameter_group.hpp"
 #include "models/optimizer/schedule.hpp"
 #include "runtime/device/kernels/update_math.hpp"
