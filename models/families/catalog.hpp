@@ -49,19 +49,12 @@ const std::vector<family>& families();
 /// value.
 chain_description describe_chain(const std::string& family, const option_values& options);
 
-/// The same chain with another loss than the family's own: with_loss(mlp({...}), mse()).
+/// The same chain with another loss than the family's own: with_loss(mlp({...}), mse()). The others do to each chain
+/// what the functions named behind them do.
 chain_description with_loss(chain_description description, std::shared_ptr<const loss> objective);
-
-/// The same chain with these parameters frozen (chain::freeze).
-chain_description with_frozen(chain_description description, freezing parameters);
-
-/// The same chain with what is frozen stored in this format (chain::store_base).
-chain_description with_base(chain_description description, base_format format);
-
-/// The same chain with its loss in chunks of rows (chain::chunk_loss).
-chain_description with_loss_chunk(chain_description description, std::int64_t rows);
-
-/// The same chain with an adapter (adapt()).
-chain_description with_adapter(chain_description description, lora_options adapter);
+chain_description with_frozen(chain_description description, freezing parameters);    ///< chain::freeze
+chain_description with_base(chain_description description, base_format format);       ///< chain::store_base
+chain_description with_loss_chunk(chain_description description, std::int64_t rows);  ///< chain::chunk_loss
+chain_description with_adapter(chain_description description, lora_options adapter);  ///< adapt()
 
 }  // namespace hydra

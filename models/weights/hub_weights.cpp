@@ -57,7 +57,6 @@ bool is_transposed(const parameter_spec& p, const hub_tensor& t) {
   return t.four_bits && p.linear == linear_weight::in_out;
 }
 
-/// As it is stored.
 std::vector<std::int64_t> stored_shape(const parameter_spec& p, const hub_tensor& t) {
   if (is_transposed(p, t)) return {p.shape.rbegin(), p.shape.rend()};
   return p.shape;
