@@ -1,4 +1,4 @@
-#include "models/tokenizers/normalizer_reader.hpp"
+#include "models/tokenizers/part_readers.hpp"
 
 #include "models/tokenizers/base64.hpp"
 #include "models/tokenizers/piece_normalizers.hpp"

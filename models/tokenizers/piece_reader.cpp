@@ -1,8 +1,6 @@
-#include "models/tokenizers/piece_reader.hpp"
+#include "models/tokenizers/part_readers.hpp"
 
-#include "models/tokenizers/normalizer_reader.hpp"
 #include "models/tokenizers/pipeline_parts.hpp"
-#include "models/tokenizers/pipeline_reader.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "runtime/base/shown_text.hpp"
 

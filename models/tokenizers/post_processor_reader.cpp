@@ -1,4 +1,4 @@
-#include "models/tokenizers/post_processor_reader.hpp"
+#include "models/tokenizers/part_readers.hpp"
 
 #include "models/tokenizers/pipeline_parts.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"

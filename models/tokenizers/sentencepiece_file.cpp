@@ -1,4 +1,4 @@
-#include "models/tokenizers/sentencepiece_file.hpp"
+#include "models/tokenizers/file_openers.hpp"
 
 #include "models/tokenizers/added_reader.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"

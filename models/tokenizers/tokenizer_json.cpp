@@ -1,11 +1,8 @@
-#include "models/tokenizers/tokenizer_json.hpp"
+#include "models/tokenizers/file_openers.hpp"
 
 #include "models/tokenizers/added_reader.hpp"
 #include "models/tokenizers/byte_level_bpe.hpp"
-#include "models/tokenizers/normalizer_reader.hpp"
-#include "models/tokenizers/piece_reader.hpp"
-#include "models/tokenizers/pipeline_reader.hpp"
-#include "models/tokenizers/post_processor_reader.hpp"
+#include "models/tokenizers/part_readers.hpp"
 #include "models/tokenizers/settings_notes.hpp"
 #include "models/tokenizers/special_names.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"

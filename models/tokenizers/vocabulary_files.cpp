@@ -1,4 +1,4 @@
-#include "models/tokenizers/vocabulary_files.hpp"
+#include "models/tokenizers/file_openers.hpp"
 
 #include "models/tokenizers/added_reader.hpp"
 #include "models/tokenizers/byte_level_bpe.hpp"

@@ -1,4 +1,4 @@
-#include "models/tokenizers/sentencepiece_file.hpp"
+#include "models/tokenizers/file_openers.hpp"
 
 #include "models/tokenizers/sentencepiece_json.hpp"
 #include "tests/models/tokenizers/made_sentencepiece.hpp"
