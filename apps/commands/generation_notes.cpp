@@ -1,7 +1,6 @@
 #include "apps/commands/generation_notes.hpp"
 
 #include "models/weights/generation_config.hpp"
-#include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
@@ -133,7 +132,7 @@ std::vector<std::string> notes_on_generation(const std::filesystem::path& folder
   ignore_without_effect(*config);
   std::vector<std::string> notes;
   note_choice(*config, said, notes);
-  for (std::string& note : key_notes(*config, {})) notes.push_back(std::move(note));
+  for (std::string& note : key_notes(*config)) notes.push_back(std::move(note));
   return notes;
 }
 

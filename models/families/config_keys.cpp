@@ -1,7 +1,5 @@
 #include "models/families/config_keys.hpp"
 
-#include "models/weights/key_notes.hpp"
-
 #include <set>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "models/tokenizers/added_reader.hpp"
 
 #include "models/tokenizers/tokenizer_source.hpp"
-#include "models/weights/key_notes.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,7 +54,7 @@ added_token token_in(const model_config& entry, std::uint32_t id, tokenizer_part
   t.rstrip = entry.boolean("rstrip", false);
   t.normalized = entry.boolean("normalized", !t.special);
   entry.ignore({"__type"});  // of a Python class
-  std::ranges::move(key_notes(entry, {}), std::back_inserter(parts.notes));
+  std::ranges::move(key_notes(entry), std::back_inserter(parts.notes));
   return t;
 }
 

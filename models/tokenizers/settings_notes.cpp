@@ -3,7 +3,6 @@
 #include "models/tokenizers/pipeline_parts.hpp"
 #include "models/tokenizers/tokenizer_class.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
-#include "models/weights/key_notes.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
@@ -117,7 +116,7 @@ void note_other_names(const model_config& config, const model_config& map, bool 
 void add_notes(const tokenizer_settings& settings, std::vector<std::string>& notes) {
   const auto& [config, map, added, model] = settings;
   if (config) append(notes, key_notes(*config, without_effect()));
-  if (map && settings.uses_map()) append(notes, key_notes(*map, {}));
+  if (map && settings.uses_map()) append(notes, key_notes(*map));
   if (config && map) note_other_names(*config, *map, settings.uses_map(), notes);
 }
 
@@ -132,7 +131,7 @@ std::vector<std::string> notes_beside_json(const tokenizer_settings& settings, c
   append(notes, class_notes(settings, file, special));
   add_notes(settings, notes);
   file.ignore({"version", "truncation", "padding"});
-  append(notes, key_notes(file, {}));
+  append(notes, key_notes(file));
   return notes;
 }
 

@@ -3,7 +3,6 @@
 #include "models/untied_head.hpp"
 #include "models/vocabulary_rows.hpp"
 #include "models/weights/adapter_weights.hpp"
-#include "models/weights/key_notes.hpp"
 #include "models/weights/model_config.hpp"
 #include "models/weights/saved_modules.hpp"
 #include "models/weights/stored_values.hpp"
@@ -71,7 +70,7 @@ std::vector<std::string> unread_keys_of(const model_config& config) {
                  "lora_ga_config", "qalora_group_size"});
   for (const std::string& key : config.unread())
     if (config.content().at(key) == false) config.ignore({key});  // it is switched off
-  return key_notes(config, {});
+  return key_notes(config);
 }
 
 /// As PEFT names them.

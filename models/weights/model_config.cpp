@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <mutex>
-#include <set>
 #include <utility>
 
 namespace hydra {
@@ -195,6 +194,18 @@ std::vector<std::string> model_config::unread() const {
   std::vector<std::string> names;
   asked_->find_others(*table_, prefix_, names);
   return names;
+}
+
+std::vector<std::string> key_notes(const model_config& config, const std::set<std::string_view>& without_effect) {
+  std::vector<std::string> notes;
+  for (const std::string& name : config.unread()) {
+    if (without_effect.contains(name)) continue;
+    const auto found = config.content().find(name);  // not one of a nested table
+    if (found != config.content().end() && found->is_structured() && found->empty()) continue;
+    notes.push_back(fmt::format("{}: Hydra does not use {}{}", config.file(), shown(name),
+                                found == config.content().end() ? "" : " = " + shown_json(*found)));
+  }
+  return notes;
 }
 
 }  // namespace hydra

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,5 +66,9 @@ class model_config {
   std::string prefix_;  ///< of keys in errors: "rope_scaling."
   std::shared_ptr<question_list> asked_;
 };
+
+/// "FILE: Hydra does not use KEY = VALUE": one for each key that is unread(), unless it is in the list or its value an
+/// empty table or list, which says nothing; keys of nested tables without their values.
+std::vector<std::string> key_notes(const model_config& config, const std::set<std::string_view>& without_effect = {});
 
 }  // namespace hydra
