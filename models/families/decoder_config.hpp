@@ -20,6 +20,16 @@ Options read_decoder(const model_config& config) {
   return o;
 }
 
+/// What `Describe` makes of the options that were read. Throws as the functions of config_text.hpp do.
+template <auto Describe, class Options>
+chain_description described_as(const model_config& config, const from_options& options, const char* architecture,
+                               Options o) {
+  require_own_head(config, options);
+  require_no_dropout(config, options, {"attention_dropout"});
+  o.context = context_from(config, options, "max_position_embeddings", o.context);
+  return publishing(Describe(o), published(config, architecture, {"attention_dropout"}));
+}
+
 /// Of completed options with a known vocabulary.
 template <class Options>
 nlohmann::json write_decoder(const char* architecture, const char* type, const Options& o) {

@@ -11,7 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *positions = "max_position_embeddings", *attention_dropout = "attention_dropout";
 constexpr double default_cap[] = {50, 30};  ///< of Gemma 2's scores and logits, where config.json has no key for them
 constexpr double local_theta = 10'000, global_theta = 1'000'000;  // Gemma 3's
 
@@ -49,14 +48,6 @@ gemma_options common(const model_config& config, std::int64_t pattern) {
   o.window = config.integer("sliding_window", 4096);
   o.full_layers = full;
   return o;
-}
-
-chain_description described(const model_config& config, const from_options& options, const char* architecture,
-                            gemma_options o) {
-  require_own_head(config, options);
-  require_no_dropout(config, options, {attention_dropout});
-  o.context = context_from(config, options, positions, o.context);
-  return publishing(gemma(o), published(config, architecture, {attention_dropout}));
 }
 
 /// From rope_parameters with a table for each kind of layer (transformers 5), or from rope_scaling; rope_theta and
@@ -119,7 +110,7 @@ chain_description gemma2_from_config(const model_config& config, const from_opti
   o.rope_factor = stretch_of(config, "rope_parameters", rope.scaling);
   o.score_cap = real_or_none(config, "attn_logit_softcapping", default_cap[0]);
   o.logit_cap = real_or_none(config, "final_logit_softcapping", default_cap[1]);
-  return described(config, options, "Gemma2ForCausalLM", o);
+  return described_as<gemma>(config, options, "Gemma2ForCausalLM", o);
 }
 
 chain_description gemma3_from_config(const model_config& config, const from_options& options) {
@@ -128,7 +119,7 @@ chain_description gemma3_from_config(const model_config& config, const from_opti
   read_gemma3_positions(config, o);
   o.logit_cap = config.real("final_logit_softcapping", 0);
   o.qk_norm = true;
-  return described(config, options, "Gemma3ForCausalLM", o);
+  return described_as<gemma>(config, options, "Gemma3ForCausalLM", o);
 }
 
 hub_form gemma_hub_form(const gemma_options& o) {

@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *positions = "max_position_embeddings", *attention_dropout = "attention_dropout";
-
 /// What the architectures have in common; biases and norms are added by each.
 llama_options common(const model_config& config) {
   config.require("hidden_act", "silu");
@@ -29,14 +27,6 @@ llama_options common(const model_config& config) {
   o.eps = config.real("rms_norm_eps", 1e-6);
   o.tied = config.boolean("tie_word_embeddings", false);
   return o;
-}
-
-chain_description described(const model_config& config, const from_options& options, const char* architecture,
-                            llama_options o) {
-  require_own_head(config, options);
-  require_no_dropout(config, options, {attention_dropout});
-  o.context = context_from(config, options, positions, o.context);
-  return publishing(llama(o), published(config, architecture, {attention_dropout}));
 }
 
 /// transformers has a window of 4096 where the key is absent, and none where it is null.
@@ -93,7 +83,7 @@ chain_description llama_from_config(const model_config& config, const from_optio
   llama_options o = common(config);
   o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
   o.mlp_bias = config.boolean("mlp_bias", false);
-  return described(config, options, "LlamaForCausalLM", o);
+  return described_as<llama>(config, options, "LlamaForCausalLM", o);
 }
 
 chain_description mistral_from_config(const model_config& config, const from_options& options) {
@@ -101,7 +91,7 @@ chain_description mistral_from_config(const model_config& config, const from_opt
     config.refuse("sliding_window", "is missing, and transformers then takes 4096; write null for none");
   llama_options o = common(config);
   o.window = config.integer("sliding_window", 0);
-  return described(config, options, "MistralForCausalLM", o);
+  return described_as<llama>(config, options, "MistralForCausalLM", o);
 }
 
 chain_description qwen2_from_config(const model_config& config, const from_options& options) {
@@ -109,7 +99,7 @@ chain_description qwen2_from_config(const model_config& config, const from_optio
   config.ignore({"use_mrope"});  // of models that also see
   read_qwen_window(config, o);
   o.qkv_bias = true;
-  return described(config, options, "Qwen2ForCausalLM", o);
+  return described_as<llama>(config, options, "Qwen2ForCausalLM", o);
 }
 
 chain_description qwen3_from_config(const model_config& config, const from_options& options) {
@@ -118,7 +108,7 @@ chain_description qwen3_from_config(const model_config& config, const from_optio
   if (o.head_size == 0) o.head_size = 128;  // transformers' default, whatever the width
   o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
   o.qk_norm = true;
-  return described(config, options, "Qwen3ForCausalLM", o);
+  return described_as<llama>(config, options, "Qwen3ForCausalLM", o);
 }
 
 hub_form llama_hub_form(const llama_options& o) {
