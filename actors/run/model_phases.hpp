@@ -1,6 +1,7 @@
 #pragma once
 // The models of a run as the SUPERVISOR sees them: which wait for memory, which have it, and when it may be given back.
 
+#include "actors/protocol/model_description.hpp"
 #include "actors/protocol/release.hpp"
 #include "actors/protocol/run_status.hpp"
 #include "runtime/base/ids.hpp"
@@ -17,12 +18,27 @@
 
 namespace hydra {
 
+/// A command that takes effect later.
+enum class due_command : std::uint8_t {
+  none,
+  stop,    ///< with the step that has begun
+  resume,  ///< when its memory has been given back
+};
+
+/// A trial of a search that waits for its decision.
+enum class trial_wait : std::uint8_t {
+  none,
+  with_memory,
+  paused,  ///< or being paused: others need its memory
+};
+
 class model_phases {
  public:
   /// Their ids are their places.
-  model_id add(std::string name, model_phase phase) {
+  model_id add(model_description what, model_phase phase) {
     const model_id id{static_cast<std::uint32_t>(all_.size())};
-    all_.push_back({.name = std::move(name),
+    all_.push_back({.name = what.name,
+                    .description = std::move(what),
                     .phase = phase,
                     .has_memory = phase == model_phase::training,
                     .admissions = phase == model_phase::training ? 1u : 0u});
@@ -43,18 +59,40 @@ class model_phases {
   }
   bool has_ended(model_id model) const { return over(of(model)); }
   bool has_memory(model_id model) const { return at(model).has_memory; }
+  /// Null: it will not be admitted again.
+  model_description* description(model_id model) {
+    auto& what = at(model).description;
+    return what ? &*what : nullptr;
+  }
+  /// When it joined or left last.
+  std::uint32_t steps(model_id model) const { return at(model).steps; }
+  bool stops(model_id model) const {
+    return at(model).phase == model_phase::training && at(model).due == due_command::stop;
+  }
+  trial_wait trial(model_id model) const { return at(model).trial; }
+  bool waits_for_decision(model_id model) const {
+    const auto& m = at(model);
+    return m.trial == trial_wait::paused || is_held(m);
+  }
 
   // -- events ------------------------------------------------------------------------------------------------------
   /// It has its memory, perhaps again.
   void admitted(model_id model) {
     auto& m = at(model);
-    m = {.name = std::move(m.name), .phase = model_phase::training, .has_memory = true, .admissions = m.admissions + 1};
+    m = {.name = std::move(m.name),
+         .description = std::move(m.description),
+         .phase = model_phase::training,
+         .has_memory = true,
+         .admissions = m.admissions + 1};
   }
+  void has_done(model_id model, std::uint32_t steps) { at(model).steps = steps; }
   void pauses(model_id model) { at(model).phase = model_phase::pausing; }
   /// It could not be saved and has joined the schedule again.
   void continues(model_id model) {
-    at(model).phase = model_phase::training;
-    at(model).drained = false;
+    auto& m = at(model);
+    m.phase = model_phase::training;
+    m.drained = false;
+    m.due = due_command::none;
   }
   /// Where it ended is not kept: it can be resumed from its checkpoint.
   void reopens(model_id model) { at(model).phase = model_phase::paused; }
@@ -62,12 +100,29 @@ class model_phases {
   void waits(model_id model) { at(model).phase = model_phase::waiting; }
   /// It has no task any more: paused, finished, stopped or failed. False if it had ended before.
   bool end(model_id model, model_phase how) {
-    if (over(of(model))) {
+    auto& m = at(model);
+    if (over(m.phase)) {
       return false;
     }
-    at(model).phase = how;
+    m.phase = how;
+    if (over(how)) {
+      m.due = due_command::none;
+    }
+    if (over(how) || m.trial == trial_wait::with_memory) {
+      m.trial = trial_wait::none;
+    }
     return true;
   }
+  void forget(model_id model) { at(model).description.reset(); }
+  void is_due(model_id model, due_command what) { at(model).due = what; }
+  /// False if that was not due.
+  bool take_back(model_id model, due_command what) {
+    const bool was = at(model).due == what;
+    at(model).due = was ? due_command::none : at(model).due;
+    return was;
+  }
+  /// What it was before.
+  trial_wait set_trial(model_id model, trial_wait how) { return std::exchange(at(model).trial, how); }
   /// No unit of it is on any device.
   void drained(model_id model) { at(model).drained = true; }
   void released(model_id model) {
@@ -96,11 +151,28 @@ class model_phases {
   std::size_t paused() const {
     return count([](const record& m) { return m.phase == model_phase::paused; });
   }
+  /// Only a command can continue the run: some are paused by one, and those that are trained are trials that wait for a
+  /// decision, with these.
+  bool wait_for_command() const {
+    return std::ranges::none_of(all_, [](const record& m) { return m.due == due_command::resume; }) &&
+           running() == count(is_held) && paused() > count([](const record& m) {
+             return m.phase == model_phase::paused && m.trial == trial_wait::paused;
+           });
+  }
   /// Some model has memory that it may give back.
   bool holds_memory() const { return std::ranges::any_of(all_, &record::has_memory); }
   /// Some model is about to give its memory back.
   bool memory_is_coming_back() const {
     return std::ranges::any_of(all_, [](const record& m) { return m.has_memory && m.phase != model_phase::training; });
+  }
+  std::vector<model_id> trials(trial_wait how) const {
+    std::vector<model_id> all;
+    for (const auto& m : all_) {
+      if (m.trial == how) {
+        all.push_back(id_of(m));
+      }
+    }
+    return all;
   }
   std::set<model_id> without_memory() const {
     std::set<model_id> all;
@@ -118,13 +190,20 @@ class model_phases {
  private:
   struct record {
     std::string name;
+    std::optional<model_description> description{};
     model_phase phase = model_phase::waiting;
     bool has_memory = false;
     bool drained = false;
     bool releasing = false;  ///< the command was given
     std::uint32_t admissions = 0;
+    std::uint32_t steps = 0;
+    due_command due = due_command::none;
+    trial_wait trial = trial_wait::none;
   };
   static bool over(model_phase s) noexcept { return s >= model_phase::finished; }
+  static bool is_held(const record& m) noexcept {
+    return m.trial == trial_wait::with_memory && m.phase == model_phase::training;
+  }
   template <class Property>
   std::size_t count(Property has) const {
     return static_cast<std::size_t>(std::ranges::count_if(all_, has));

@@ -23,7 +23,7 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
   began_ = clock().now();
   observe(run_begun{phases_.names(), setup_.devices});
   for (const auto& begin : setup_.begins) {
-    done_[begin.model] = begin.done;
+    phases_.has_done(begin.model, begin.done);
     if (!setup_.waiting.contains(begin.model)) {
       observe(begin);
     }
@@ -52,7 +52,7 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
     if (setup_.begin_paused) {
       pause_without_memory(model);
     } else {
-      queue_.add({.what = descriptions_.at(model), .known = model});
+      queue_.add({.what = *phases_.description(model), .known = model});
     }
   }
   prepare_next();
@@ -94,19 +94,16 @@ void supervisor::on_task_ended(const task_ended& m) {
   if (!phases_.end(m.model, how)) {
     return;
   }
-  done_[m.model] = std::max(done_[m.model], m.steps);  // a task that died reports 0
+  phases_.has_done(m.model, std::max(phases_.steps(m.model), m.steps));  // a task that died reports 0
   observe_end(m, how);
   answer_all(kept_, m.model, m.paused ? fault{} : m.why);
-  held_.erase(m.model);
   if (how != model_phase::paused) {
     forget(m.model);
-    parked_.erase(m.model);
     if ((m.why || m.stopped) && !is_over()) {
       send(actors_.controller, trial_left{phases_.name_of(m.model)});
     }
     answer_all(steered_, m.model,
                {fault_code::refused, "model '" + phases_.name_of(m.model) + "' has ended before that was done"});
-    wanted_back_.erase(m.model);
   }
   end_if_over();
   release_if_over(m.model);
@@ -114,7 +111,7 @@ void supervisor::on_task_ended(const task_ended& m) {
 
 void supervisor::observe_end(const task_ended& m, model_phase how) {
   const auto& name = phases_.name_of(m.model);
-  const auto steps = done_[m.model];
+  const auto steps = phases_.steps(m.model);
   if (how == model_phase::paused) {
     observe(model_paused{m.model, name, steps});
   } else if (how == model_phase::failed) {
@@ -142,7 +139,7 @@ void supervisor::on_event_acknowledged(const event_acknowledged&) {
 
 void supervisor::forget(model_id model) {
   if (!setup_.begin_paused) {
-    descriptions_.erase(model);
+    phases_.forget(model);
   }
 }
 
@@ -157,7 +154,7 @@ void supervisor::on_model_released(const model_released& m) {
   send(actors_.data, m);
   send(std::exchange(actors_.tasks.at(m.model.value), nullptr), shut_down{});
   answer_all(steered_, m.model, {});
-  if (wanted_back_.erase(m.model) > 0 && !is_over()) {
+  if (phases_.take_back(m.model, due_command::resume) && !is_over()) {
     admit_again(m.model);
   }
   prepare_next();
@@ -188,9 +185,8 @@ void supervisor::join(const wanted_admission& wanted, model_entry entry) {
     block.model = id;
   }
   if (!wanted.known) {
-    phases_.add(wanted.what.name, model_phase::waiting);
+    phases_.add(wanted.what, model_phase::waiting);
     actors_.tasks.emplace_back();
-    descriptions_.emplace(id, wanted.what);
   }
   const auto task = spawn_task(id, entry);
   phases_.admitted(id);
@@ -198,8 +194,8 @@ void supervisor::join(const wanted_admission& wanted, model_entry entry) {
   send(actors_.reporter, model_admitted{id, entry});
   send(actors_.memory, home);
   send(actors_.data, model_admitted{id, entry});
-  done_[id] = entry.standing.next.step;
-  observe(model_joined{id, entry.what->name, done_[id], entry.what->steps});
+  phases_.has_done(id, entry.standing.next.step);
+  observe(model_joined{id, entry.what->name, entry.standing.next.step, entry.what->steps});
   send(task, begin_run{began_});
   services_.log->info("model {} {}", entry.what->name, wanted.known ? "has its memory" : "joins the run");
   if (wanted.answer) {
@@ -251,7 +247,7 @@ void supervisor::notify_waiting() {
 void supervisor::end_without_task(model_id model, const fault& why) {
   if (phases_.end(model, model_phase::failed)) {
     send(actors_.reporter, task_ended{model, 0, false, why, {}});
-    observe(model_failed{model, phases_.name_of(model), done_[model], why});
+    observe(model_failed{model, phases_.name_of(model), phases_.steps(model), why});
     if (!is_over()) {
       send(actors_.controller, trial_left{phases_.name_of(model)});
     }

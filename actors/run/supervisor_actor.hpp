@@ -30,8 +30,7 @@ enum class run_stage : std::uint8_t {
 enum class abort_cause : std::uint8_t { handler_has_thrown, interrupt, stall };
 
 /// SUPERVISOR: starts the run, admits, pauses and stops models, is notified of every death, ends the run: tasks ->
-/// scheduler
-/// -> devices -> optimizer, memory.
+/// scheduler -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
@@ -40,8 +39,7 @@ class supervisor final : public supervisor_actor::base {
       : super(config), services_(std::move(services)), setup_(std::move(setup)), callback_(setup_.callback_limit) {
     for (auto& m : setup_.models) {
       const model_id id{static_cast<std::uint32_t>(phases_.size())};
-      phases_.add(m.name, setup_.waiting.contains(id) ? model_phase::waiting : model_phase::training);
-      descriptions_.emplace(id, std::move(m));
+      phases_.add(std::move(m), setup_.waiting.contains(id) ? model_phase::waiting : model_phase::training);
     }
     setup_.models.clear();
   }
@@ -153,7 +151,7 @@ class supervisor final : public supervisor_actor::base {
   void pause(model_id model, const command_sink& sink, const pause_model& how = {});
   void pause_without_memory(model_id model);
   void drop(model_id model, const command_sink& sink);
-  void pause_by_command(model_id model, const command_sink& sink);
+  void stay_paused(model_id model, const command_sink& sink);
   void resume(model_id model, const command_sink& sink);
   void keep(model_id model, const command_sink& sink);
   fault cannot_save(model_id model, const char* wish) const;
@@ -161,9 +159,8 @@ class supervisor final : public supervisor_actor::base {
   void make_room();
   /// Says once that the run waits, and for what, when nothing but a command can continue it.
   void note_wait();
-  /// Models are paused by command, and all others that have memory are trials that wait for a decision about these.
-  bool waits_for_command() const;
-  bool waits_for_decision(model_id model) const;
+  bool waits_for_command() const { return !is_over() && queue_.empty() && phases_.wait_for_command(); }
+  bool waits_for_decision(model_id model) const { return !is_over() && phases_.waits_for_decision(model); }
   /// What it waits for.
   std::string note_on(model_id model) const;
   /// A paused model waits for memory again.
@@ -206,19 +203,13 @@ class supervisor final : public supervisor_actor::base {
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive
   model_phases phases_;
-  std::map<model_id, model_description> descriptions_;  ///< of those that can be admitted again
   admission_queue queue_;
   waiting_sinks steered_;                          ///< who waits until a model is paused
   waiting_sinks kept_;                             ///< who waits until a model is saved
-  std::set<model_id> stopping_;                    ///< by command
-  std::set<model_id> wanted_back_;                 ///< resumed while they are being paused
-  std::set<model_id> held_;                        ///< trials that wait for their decision, with memory
-  std::set<model_id> parked_;                      ///< and those that were paused for others
   bool waits_ = false;                             ///< it was said that the run waits for a command
   bool commanded_ = false;  ///< since the last time that there was no progress: that counts as some
   callback_watch callback_;
   std::uint32_t unacknowledged_ = 0;               ///< events that callbacks have not returned from
-  std::map<model_id, std::uint32_t> done_;         ///< steps of models, when they joined or left
   run_stage stage_ = run_stage::training;
   std::set<abort_cause> causes_;                   ///< that have occurred
 };

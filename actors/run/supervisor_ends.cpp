@@ -193,8 +193,11 @@ void supervisor::lose_controller(const std::string& why) {
   actors_.controller = nullptr;
   unacknowledged_ = 0;
   send_to_tasks(controller_lost{why});
-  held_.clear();
-  for (const auto model : std::exchange(parked_, {})) {
+  for (const auto model : phases_.trials(trial_wait::with_memory)) {
+    phases_.set_trial(model, trial_wait::none);
+  }
+  for (const auto model : phases_.trials(trial_wait::paused)) {
+    phases_.set_trial(model, trial_wait::none);
     if (!is_over()) {
       resume(model, nullptr);
     }

@@ -63,8 +63,8 @@ void supervisor::on_steer_model(const steer_model& m) {
     case model_command::drop:
       return drop(*model, m.answer);
     case model_command::resume:
-      if (descriptions_.contains(*model)) {
-        descriptions_.at(*model).share = m.share;
+      if (auto* what = phases_.description(*model)) {
+        what->share = m.share;
       }
       return resume(*model, m.answer);
     case model_command::save:
@@ -95,17 +95,15 @@ void supervisor::steer_new(const steer_model& m) {
 void supervisor::stop(model_id model, const command_sink& sink) {
   const auto state = phases_.of(model);
   if (state == model_phase::training) {
-    stopping_.insert(model);
+    phases_.is_due(model, due_command::stop);
     send(actors_.tasks.at(model.value), stop_model{});
   } else if (state == model_phase::waiting || state == model_phase::paused) {
     queue_.remove(phases_.name_of(model));
-    wanted_back_.erase(model);
     phases_.end(model, model_phase::stopped);
     forget(model);
-    parked_.erase(model);
     send(actors_.controller, trial_left{phases_.name_of(model)});
     send(actors_.reporter, task_ended{model, 0, true, {}, {}});
-    observe(model_ended{model, phases_.name_of(model), done_[model], true, {}});
+    observe(model_ended{model, phases_.name_of(model), phases_.steps(model), true, {}});
     release_if_over(model);
     prepare_next();
     end_if_over();
@@ -120,16 +118,18 @@ void supervisor::pause(model_id model, const command_sink& sink, const pause_mod
   if (setup_.checkpoints.store == nullptr && how.saves) {
     return answer(sink, cannot_save(model, "paused"));
   }
-  if (parked_.erase(model) > 0) {  // from now on by command: the decision does not resume it
-    return pause_by_command(model, sink);
+  if (phases_.trial(model) == trial_wait::paused) {  // from now on by command: the decision does not resume it
+    const bool may_fail = state == model_phase::pausing;  // it is trained again then, and waits for it as before
+    phases_.set_trial(model, may_fail ? trial_wait::with_memory : trial_wait::none);
+    return stay_paused(model, sink);
   }
-  if (wanted_back_.erase(model) > 0) {
-    return pause_by_command(model, sink);
+  if (phases_.take_back(model, due_command::resume)) {
+    return stay_paused(model, sink);
   }
   if (!how.saves) {
-    stopping_.erase(model);
+    phases_.take_back(model, due_command::stop);
   }
-  if (state == model_phase::training && stopping_.contains(model)) {
+  if (phases_.stops(model)) {
     answer(sink, {fault_code::refused,
                   fmt::format("model '{}' cannot be paused: it is being stopped", phases_.name_of(model))});
   } else if (state == model_phase::training) {
@@ -142,7 +142,7 @@ void supervisor::pause(model_id model, const command_sink& sink, const pause_mod
   } else if (state == model_phase::waiting) {
     queue_.remove(phases_.name_of(model));
     pause_without_memory(model);
-    observe(model_paused{model, phases_.name_of(model), done_[model]});
+    observe(model_paused{model, phases_.name_of(model), phases_.steps(model)});
     prepare_next();
     note_wait();
     answer(sink, {});
@@ -153,7 +153,7 @@ void supervisor::pause(model_id model, const command_sink& sink, const pause_mod
 
 /// One that has ended, too: nobody may have what it has come to.
 void supervisor::drop(model_id model, const command_sink& sink) {
-  if (phases_.has_ended(model) && descriptions_.contains(model)) {
+  if (phases_.has_ended(model) && phases_.description(model) != nullptr) {
     phases_.reopens(model);
     return answer(sink, {});
   }
@@ -166,10 +166,7 @@ void supervisor::pause_without_memory(model_id model) {
 }
 
 /// One that is paused, or about to be.
-void supervisor::pause_by_command(model_id model, const command_sink& sink) {
-  if (phases_.of(model) == model_phase::pausing) {
-    held_.insert(model);  // if it cannot be saved, it is trained again, and waits for its decision as before
-  }
+void supervisor::stay_paused(model_id model, const command_sink& sink) {
   if (phases_.has_memory(model)) {
     steered_.emplace(model, sink);
   } else {
@@ -189,7 +186,7 @@ void supervisor::resume(model_id model, const command_sink& sink) {
     return answer(sink, objection(model, "resumed"));
   }
   if (phases_.has_memory(model)) {
-    wanted_back_.insert(model);
+    phases_.is_due(model, due_command::resume);
   } else {
     admit_again(model);
     prepare_next();
@@ -224,12 +221,12 @@ fault supervisor::cannot_save(model_id model, const char* wish) const {
 
 void supervisor::admit_again(model_id model) {
   phases_.waits(model);
-  queue_.add({.what = descriptions_.at(model), .known = model, .continues = true});
+  queue_.add({.what = *phases_.description(model), .known = model, .continues = true});
 }
 
 void supervisor::on_trial_held(const trial_held& m) {
   if (phases_.of(m.model) == model_phase::training && actors_.controller) {
-    held_.insert(m.model);
+    phases_.set_trial(m.model, trial_wait::with_memory);
     make_room();
     note_wait();
   }
@@ -237,8 +234,7 @@ void supervisor::on_trial_held(const trial_held& m) {
 
 /// One that is still being paused is resumed, and then asks again whether it stops.
 void supervisor::on_trial_decided(const trial_decided& m) {
-  held_.erase(m.model);
-  if (parked_.erase(m.model) == 0 || is_over()) {
+  if (phases_.set_trial(m.model, trial_wait::none) != trial_wait::paused || is_over()) {
     return;
   }
   const auto phase = phases_.of(m.model);
@@ -253,15 +249,10 @@ void supervisor::make_room() {
   if (is_over() || !queue_.first_is_too_large() || phases_.memory_is_coming_back()) {
     return;
   }
-  for (const auto model : std::exchange(held_, {})) {
-    if (phases_.of(model) != model_phase::training || stopping_.contains(model)) {
-      continue;
-    }
-    if (phases_.memory_is_coming_back()) {
-      held_.insert(model);
-    } else {
+  for (const auto model : phases_.trials(trial_wait::with_memory)) {
+    if (!phases_.memory_is_coming_back() && !phases_.stops(model)) {
       pause(model, nullptr);
-      parked_.insert(model);
+      phases_.set_trial(model, trial_wait::paused);
     }
   }
 }
@@ -281,13 +272,8 @@ void supervisor::on_read_status(const read_status& m) {
   send(actors_.reporter, answer);
 }
 
-bool supervisor::waits_for_decision(model_id model) const {
-  const bool held = held_.contains(model) && phases_.of(model) == model_phase::training;
-  return !is_over() && (held || parked_.contains(model));
-}
-
 std::string supervisor::note_on(model_id model) const {
-  if (phases_.of(model) == model_phase::training && stopping_.contains(model)) {
+  if (phases_.stops(model)) {
     return "until it stops, with the step that has begun";
   }
   if (waits_for_decision(model)) {
@@ -307,15 +293,6 @@ void supervisor::note_queue(std::vector<model_now>& models) const {
   }
 }
 
-bool supervisor::waits_for_command() const {
-  const auto count = [this](const std::set<model_id>& models, model_phase phase) {
-    return std::ranges::count(models, phase, [this](model_id m) { return phases_.of(m); });
-  };
-  const auto held = static_cast<std::size_t>(count(held_, model_phase::training));
-  const auto parked = static_cast<std::size_t>(count(parked_, model_phase::paused));
-  return !is_over() && queue_.empty() && wanted_back_.empty() && phases_.running() == held && phases_.paused() > parked;
-}
-
 /// Not before callbacks have returned: they may resume one.
 void supervisor::note_wait() {
   const bool waits = !setup_.begin_paused && unacknowledged_ == 0 && waits_for_command();
@@ -324,7 +301,7 @@ void supervisor::note_wait() {
   }
   std::vector<std::string> paused;
   for (std::uint32_t i = 0; i < phases_.size(); ++i) {
-    if (phases_.of(model_id{i}) == model_phase::paused && !parked_.contains(model_id{i})) {
+    if (phases_.of(model_id{i}) == model_phase::paused && phases_.trial(model_id{i}) != trial_wait::paused) {
       paused.push_back(phases_.name_of(model_id{i}));
     }
   }
@@ -341,15 +318,17 @@ fault supervisor::objection(model_id model, const char* wish) const {
 
 void supervisor::on_pause_failed(const pause_failed& m) {
   phases_.continues(m.model);
-  wanted_back_.erase(m.model);
-  const bool waits = parked_.erase(m.model) > 0;
+  const bool waits = phases_.trial(m.model) == trial_wait::paused;
+  if (waits) {
+    phases_.set_trial(m.model, trial_wait::none);  // until there is room: it would be paused at once, in vain again
+  }
   const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}",
                                           phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
   answer_all(steered_, m.model, why);
   make_room();
   if (waits) {
-    held_.insert(m.model);  // now: it would be paused at once, in vain again
+    phases_.set_trial(m.model, trial_wait::with_memory);
   }
 }
 

@@ -148,11 +148,6 @@ TEST_CASE("a model that is paused before it arrives takes part from its arrival 
 }
 
 TEST_CASE("so does one that could not be saved to be paused", "[arrivals]") {
-  struct full_disk final : checkpoint_store {
-    void save(const model_checkpoint&, const std::function<void(shard_index)>&) override {
-      throw fault_error(fault_code::io, "no space left");
-    }
-  };
   const std::vector models{arriving("early", 0ms, 20), arriving("late", 31ms)};
   full_disk disk;
   memory_store none;

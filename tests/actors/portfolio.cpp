@@ -300,7 +300,7 @@ TEST_CASE("a run whose only model is paused waits for a command", "[portfolio]")
 }
 
 TEST_CASE("a model that cannot be saved is not paused and loses nothing", "[portfolio]") {
-  struct full_disk final : checkpoint_store {
+  struct full_for_one final : checkpoint_store {
     void save(const model_checkpoint&, const std::function<void(shard_index)>&) override {
       if (++asked == 1) {
         throw fault_error(fault_code::io, "no space left");
@@ -311,7 +311,7 @@ TEST_CASE("a model that cannot be saved is not paused and loses nothing", "[port
   const std::vector models{small("first", 8), small("second", 8)};
   for (int at = 5; at < 400; at += 7) {
     INFO("paused after " << at << " messages");
-    full_disk disk;
+    full_for_one disk;
     auto setup = even_run(models, 2);
     setup.checkpoints = {.store = &disk, .every_steps = 0, .every = {}};
     simulation s(std::move(setup));

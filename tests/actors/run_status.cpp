@@ -115,3 +115,24 @@ TEST_CASE("a model that is being stopped says so, and cannot be paused any more"
   REQUIRE(s.answers().size() == 2);
   CHECK_THAT(s.answers()[1].text, Catch::Contains("it is being stopped"));
 }
+
+TEST_CASE("a model that was paused, resumed and paused again, and could not be saved, is trained on", "[status]") {
+  memory_store store;
+  full_disk disk;
+  auto setup = crowded(store, 40);
+  setup.checkpoints.store = &disk;
+  simulation s(std::move(setup));
+  begin(s);
+  s.steer("first", model_command::pause);
+  s.steer("first", model_command::resume);
+  s.steer("first", model_command::pause);
+  while (s.answers().size() < 3 && s.step()) {
+  }
+  REQUIRE(s.answers().size() == 3);
+  CHECK(s.answers()[0].text == "");  // of the resumption: pauses are answered when they are done
+  CHECK_THAT(s.answers()[2].text, Catch::Contains("no space left"));
+  const auto now = status_of(s);
+  REQUIRE(now);
+  CHECK(now->models[0].phase == model_phase::training);
+  CHECK(now->models[0].note == "");
+}

@@ -42,4 +42,11 @@ class memory_store final : public checkpoint_store {
   std::map<std::string, std::vector<model_checkpoint>> all_, best_;
 };
 
+/// Nothing can be saved.
+struct full_disk final : checkpoint_store {
+  void save(const model_checkpoint&, const std::function<void(shard_index)>&) override {
+    throw fault_error(fault_code::io, "no space left");
+  }
+};
+
 }  // namespace hydra::test
