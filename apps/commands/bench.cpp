@@ -4,17 +4,15 @@
 #include "apps/bench/collectives.hpp"
 #include "apps/bench/node_scaling.hpp"
 #include "apps/bench/overlap.hpp"
-#include "apps/bench/replay.hpp"
 #include "apps/bench/scaling.hpp"
 #include "apps/bench/sharing.hpp"
 #include "apps/bench/spilling.hpp"
-#include "apps/workload/place.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 
@@ -25,7 +23,6 @@ namespace {
 struct bench_options {
   std::string name;
   int repeats = 3;
-  std::string workload;
   std::string rows;
   bool json = false;
 };
@@ -42,24 +39,6 @@ void print(const Result& r, bool json) {
 void run_overlap(const bench_options& o) { print(measure_overlap({.repeats = o.repeats}), o.json); }
 
 void run_ablation(const bench_options& o) { print(measure_ablation({.repeats = o.repeats}), o.json); }
-
-/// The given workload file, or the benchmark's own, which is in Hydra's sources.
-std::filesystem::path workload_of(const bench_options& o, const std::filesystem::path& own) {
-  std::error_code ignored;
-  if (!o.workload.empty()) return o.workload;
-  if (std::filesystem::exists(own, ignored)) return own;
-  throw fault_error{
-      fault_code::bad_input,
-      fmt::format("hydra bench {}: there is no \"{}\" here; run it in the folder of Hydra's sources, or give "
-                  "a workload file by --workload",
-                  o.name, own.string())};
-}
-
-void run_replay(const bench_options& o) {
-  replay_options r{.repeats = o.repeats};
-  r.workload = workload_of(o, r.workload);
-  print(measure_replay(r), o.json);
-}
 
 void run_spilling(const bench_options& o) { print(measure_spilling({.repeats = o.repeats}), o.json); }
 
@@ -82,7 +61,6 @@ struct bench_entry {
   std::string name;
   std::string help;
   void (*run)(const bench_options& o);
-  bool reads_workload = false;
   bool has_rows = false;
 };
 
@@ -93,10 +71,8 @@ const std::vector<bench_entry>& benches() {
        run_ablation},
       {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
        run_spilling},
-      {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,
-       true},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
-       run_scaling, false, true},
+       run_scaling, true},
       {"collectives", "volumes and times of the known ways of an all-reduce, on 2, 4 and 8 nodes", run_collectives},
       {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used", run_nodes},
       {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",
@@ -113,9 +89,6 @@ int bench(const bench_options& o) {
     throw fault_error{fault_code::bad_input,
                       fmt::format("hydra bench: unknown benchmark \"{}\"{}", o.name, known_instead(o.name, names))};
   }
-  if (!o.workload.empty() && !found->reads_workload)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("--workload: hydra bench {} has its own models and reads no workload file", o.name)};
   if (!o.rows.empty() && !found->has_rows)
     throw fault_error{fault_code::bad_input, fmt::format("--rows: hydra bench {} has one table", o.name)};
   found->run(o);
@@ -131,7 +104,6 @@ command_action declare_bench(command_line& line) {
   line.add_option("name", o->name, help).required();
   line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is shown (3)")
       .within(1, 1000);
-  line.add_option("--workload", o->workload, "replay: of another workload file");
   line.add_option("--rows", o->rows, "scaling: models, replicas, pipelines or all of them (all)");
   line.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };

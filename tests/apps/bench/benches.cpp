@@ -6,11 +6,9 @@
 #include "apps/bench/sharing.hpp"
 #include "models/layers/linear.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
-#include "tests/apps/workload/example.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <sched.h>
@@ -128,31 +126,6 @@ TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is re
   CHECK_THAT(unknown.err, Contains("\"overlab\"") && Contains("mean \"overlap\""));
   for (const char* line : {"bench", "bench overlap --repeats 0", "bench overlap --repeats many"})
     CHECK(run_hydra(folder, line).status == 2);
-}
-
-TEST_CASE("a benchmark without its workload says where that is, and one that reads none refuses one") {
-  const temporary_folder folder;
-  folder.write("w.toml", example);
-  const outcome without = run_hydra(folder, "bench replay");
-  CHECK(without.status == 2);
-  CHECK_THAT(without.err, Contains("hydra bench replay: there is no \"apps/workloads/") && Contains("--workload"));
-  for (const char* name : {"overlap", "ablation", "sharing"}) {
-    const outcome o = run_hydra(folder, fmt::format("bench {} --workload w.toml", name));
-    CHECK(o.status == 2);
-    CHECK_THAT(o.err, Contains("--workload: hydra bench ") && Contains("reads no workload file"));
-  }
-}
-
-TEST_CASE("hydra bench replay simulates runs of a workload with the times of their traces and leaves nothing behind") {
-  const temporary_folder folder;
-  folder.write("w.toml", example);
-  const outcome o = run_hydra(folder, "bench replay --workload w.toml --repeats 2 --json");
-  INFO(o.err);
-  REQUIRE(o.status == 0);
-  const json j = json::parse(o.out);
-  CHECK(j["simulated_over_run"]["values"].size() == 2);
-  CHECK(j["simulated_over_run"]["median"] > 0);
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "bench-replay"));
 }
 
 }  // namespace hydra::apps
