@@ -1,7 +1,6 @@
 #include "apps/bench/ablation.hpp"
 
 #include "actors/report/text_table.hpp"
-#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,18 +70,13 @@ std::string to_table(const ablation_result& r) {
          t.to_string();
 }
 
-std::string to_json(const ablation_result& r, const machine_description& on) {
-  using json = nlohmann::ordered_json;
-  json j{{"name", "ablation"},
-         {"processor", on.processor},
-         {"cores_used", on.cores_used},
-         {"digests_equal", true},
-         {"rows", json::array()}};
+nlohmann::ordered_json json_of(const ablation_result& r) {
+  nlohmann::ordered_json j{{"digests_equal", true}, {"rows", nlohmann::ordered_json::array()}};
   for (const ablation_row& row : r.rows)
     j["rows"].push_back({{"variant", row.name},
                          {"makespan_s", json_of(row.seconds)},
                          {"over_full", json_of(row.over_full)}});
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

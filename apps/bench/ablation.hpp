@@ -40,6 +40,6 @@ struct ablation_result {
 ablation_result measure_ablation(const ablation_bench_options& o);
 
 std::string to_table(const ablation_result& r);
-std::string to_json(const ablation_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const ablation_result& r);
 
 }  // namespace hydra::apps

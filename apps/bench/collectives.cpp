@@ -5,7 +5,6 @@
 #include "actors/report/text_table.hpp"
 #include "apps/bench/scratch_folder.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/json_text.hpp"
 #include "runtime/collective/collective_cost.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +15,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
@@ -28,7 +26,6 @@ namespace hydra::apps {
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using hydra::to_string;
 
@@ -64,34 +61,10 @@ class nodes {
   }
 
   /// In place.
-  void add(std::span<std::vector<float>> values) {
-    const auto number = ++numbers_;
-    on_all([&](std::uint32_t i, const std::function<void(const fault&)>& done) {
-      partner_exchange e{.model = "values",
-                         .team = 1,
-                         .number = number,
-                         .adds = true,
-                         .replicas = std::vector<std::span<float>>(values.size()),
-                         .done = done};
-      e.replicas[i] = values[i];
-      exchanges_[i]->exchange(std::move(e));
-    });
-  }
+  void add(std::span<std::vector<float>> values) { exchange(values, true); }
 
   /// From the first node to all others.
-  void broadcast(std::span<std::vector<float>> values) {
-    const auto number = ++numbers_;
-    on_all([&](std::uint32_t i, const std::function<void(const fault&)>& done) {
-      partner_exchange e{.model = "values",
-                         .team = 1,
-                         .number = number,
-                         .adds = false,
-                         .replicas = std::vector<std::span<float>>(values.size()),
-                         .done = done};
-      e.replicas[0] = values[i];
-      exchanges_[i]->exchange(std::move(e));
-    });
-  }
+  void broadcast(std::span<std::vector<float>> values) { exchange(values, false); }
 
   std::uint64_t sent() const {
     std::uint64_t sum = 0;
@@ -100,6 +73,20 @@ class nodes {
   }
 
  private:
+  void exchange(std::span<std::vector<float>> values, bool adds) {
+    const auto number = ++numbers_;
+    on_all([&](std::uint32_t i, const std::function<void(const fault&)>& done) {
+      partner_exchange e{.model = "values",
+                         .team = 1,
+                         .number = number,
+                         .adds = adds,
+                         .replicas = std::vector<std::span<float>>(values.size()),
+                         .done = done};
+      e.replicas[adds ? i : 0] = values[i];
+      exchanges_[i]->exchange(std::move(e));
+    });
+  }
+
   template <class Begin>
   void on_all(Begin begin) {
     std::vector<std::future<fault>> done;
@@ -208,9 +195,8 @@ std::string times_m(std::uint64_t values, std::uint64_t of) {
 
 collectives_result measure_collectives(const collectives_options& o) {
   const scratch_folder scratch{"bench-collectives"};
-  const fs::path folder = fs::absolute("bench-collectives");
-  make_cluster_keys(folder / "keys");
-  const cluster_keys keys = cluster_keys::in(folder / "keys");
+  make_cluster_keys(scratch.path() / "keys");
+  const cluster_keys keys = cluster_keys::in(scratch.path() / "keys");
   const network_rates rates = measure_rates(o, keys);
   collectives_result r{.values = o.values, .latency = rates.latency, .mebibytes_per_s = rates.node.per_second() / mebi};
   for (const auto n : o.nodes)
@@ -242,13 +228,9 @@ std::string to_table(const collectives_result& r) {
          t.to_string();
 }
 
-std::string to_json(const collectives_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "collectives"},
-                           {"processor", on.processor},
-                           {"cores_used", on.cores_used},
-                           {"values", r.values},
-                           {"latency_us", 1e6 * seconds(r.latency)},
-                           {"mebibytes_per_s", r.mebibytes_per_s}};
+nlohmann::ordered_json json_of(const collectives_result& r) {
+  nlohmann::ordered_json j{
+      {"values", r.values}, {"latency_us", 1e6 * seconds(r.latency)}, {"mebibytes_per_s", r.mebibytes_per_s}};
   for (const auto& row : r.rows) {
     j["rows"].push_back({{"kind", to_string(row.kind)},
                          {"nodes", row.nodes},
@@ -258,7 +240,7 @@ std::string to_json(const collectives_result& r, const machine_description& on) 
                          {"predicted_ms", 1e3 * seconds(row.predicted)},
                          {"at_1_gbit_ms", 1e3 * seconds(row.on_gigabits)}});
   }
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

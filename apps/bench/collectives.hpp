@@ -40,6 +40,6 @@ struct collectives_result {
 collectives_result measure_collectives(const collectives_options& o);
 
 std::string to_table(const collectives_result& r);
-std::string to_json(const collectives_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const collectives_result& r);
 
 }  // namespace hydra::apps

@@ -1,6 +1,7 @@
 #include "apps/bench/measurement.hpp"
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -63,6 +64,12 @@ std::string processor_in(std::istream& cpuinfo) {
 
 std::string to_string(const machine_description& m) {
   return fmt::format("{}, {} cores used of {}", m.processor, m.cores_used, m.cores);
+}
+
+std::string to_json(const std::string& name, const machine_description& on, const nlohmann::ordered_json& result) {
+  nlohmann::ordered_json j{{"name", name}, {"processor", on.processor}, {"cores_used", on.cores_used}};
+  j.update(result);
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

@@ -41,4 +41,7 @@ machine_description this_machine();
 std::string processor_in(std::istream& cpuinfo);
 std::string to_string(const machine_description& m);
 
+/// What a benchmark prints with --json: its name, the machine, and the result.
+std::string to_json(const std::string& name, const machine_description& on, const nlohmann::ordered_json& result);
+
 }  // namespace hydra::apps

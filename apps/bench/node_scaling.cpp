@@ -5,7 +5,6 @@
 #include "actors/report/text_table.hpp"
 #include "apps/bench/scaling_run.hpp"
 #include "apps/bench/scratch_folder.hpp"
-#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -67,10 +66,9 @@ report checked(report r, known_parameters& parameters, const std::string& run) {
 
 report run_on(int nodes, const bench_workload& w, known_parameters& parameters) {
   const scratch_folder scratch{"bench-nodes"};
-  const fs::path folder = fs::absolute("bench-nodes");
-  cluster c{work_of(w, folder / "run"), {.nodes = static_cast<std::size_t>(nodes)}};
+  cluster c{work_of(w, scratch.path() / "run"), {.nodes = static_cast<std::size_t>(nodes)}};
   std::list<bench_node> all;
-  for (int i = 1; i <= nodes; ++i) all.emplace_back(i, c.address(), folder, w);
+  for (int i = 1; i <= nodes; ++i) all.emplace_back(i, c.address(), scratch.path(), w);
   return checked(c.run(), parameters, fmt::format("{} nodes", nodes));
 }
 
@@ -97,12 +95,11 @@ void wait_for(cluster& c, double share, const bench_workload& w) {
 /// Seconds.
 double join_in_the_middle(const bench_workload& w, known_parameters& parameters) {
   const scratch_folder scratch{"bench-nodes"};
-  const fs::path folder = fs::absolute("bench-nodes");
-  cluster c{work_of(w, folder / "run"), {}};
-  const bench_node first{1, c.address(), folder, w};
+  cluster c{work_of(w, scratch.path() / "run"), {}};
+  const bench_node first{1, c.address(), scratch.path(), w};
   auto run = std::async(std::launch::async, [&] { return c.run(); });
   wait_for(c, 0.3, w);
-  const bench_node second{2, c.address(), folder, w};
+  const bench_node second{2, c.address(), scratch.path(), w};
   const report r = checked(run.get(), parameters, "a second node that joins");
   return seconds(r.cluster.nodes.at(1).used.value());
 }
@@ -149,11 +146,8 @@ std::string to_table(const node_scaling_result& r) {
                      to_string(r.joins), hydra::to_string(r.step));
 }
 
-std::string to_json(const node_scaling_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "nodes"},
-                           {"processor", on.processor},
-                           {"cores_used", on.cores_used},
-                           {"cells", nlohmann::ordered_json::array()}};
+nlohmann::ordered_json json_of(const node_scaling_result& r) {
+  nlohmann::ordered_json j{{"cells", nlohmann::ordered_json::array()}};
   for (const node_scaling_cell& c : r.cells)
     j["cells"].push_back({{"nodes", c.nodes},
                           {"speed_up", json_of(c.speed_up)},
@@ -162,7 +156,7 @@ std::string to_json(const node_scaling_result& r, const machine_description& on)
                           {"moves", json_of(c.moves)}});
   j["joins_s"] = json_of(r.joins);
   j["step_s"] = seconds(r.step);
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

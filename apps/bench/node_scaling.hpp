@@ -4,8 +4,6 @@
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <string>
 #include <vector>
 
@@ -38,6 +36,6 @@ struct node_scaling_result {
 node_scaling_result measure_node_scaling(const node_scaling_options& o);
 
 std::string to_table(const node_scaling_result& r);
-std::string to_json(const node_scaling_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const node_scaling_result& r);
 
 }  // namespace hydra::apps

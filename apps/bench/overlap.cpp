@@ -1,7 +1,6 @@
 #include "apps/bench/overlap.hpp"
 
 #include "actors/report/text_table.hpp"
-#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,11 +54,8 @@ std::string to_table(const overlap_result& r) {
   return heading(r.plan) + t.to_string();
 }
 
-std::string to_json(const overlap_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "overlap"},
-                           {"processor", on.processor},
-                           {"cores_used", on.cores_used},
-                           {"memory_bytes", r.plan.memory.value()},
+nlohmann::ordered_json json_of(const overlap_result& r) {
+  nlohmann::ordered_json j{{"memory_bytes", r.plan.memory.value()},
                            {"mean_unit_s", seconds(r.plan.mean_unit)},
                            {"mean_promote_bytes", r.plan.mean_promote.value()},
                            {"cells", nlohmann::ordered_json::array()}};
@@ -69,7 +65,7 @@ std::string to_json(const overlap_result& r, const machine_description& on) {
                           {"makespan_over_bound", json_of(c.makespan_over_bound)},
                           {"makespan_over_mean_bound", json_of(c.over_mean_bound)},
                           {"simulated_over_bound", json_of(c.simulated)}});
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

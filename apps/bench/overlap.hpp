@@ -34,6 +34,6 @@ struct overlap_result {
 overlap_result measure_overlap(const overlap_options& o);
 
 std::string to_table(const overlap_result& r);
-std::string to_json(const overlap_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const overlap_result& r);
 
 }  // namespace hydra::apps

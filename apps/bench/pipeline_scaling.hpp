@@ -4,8 +4,6 @@
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>

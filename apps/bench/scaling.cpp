@@ -1,7 +1,5 @@
 #include "apps/bench/scaling.hpp"
 
-#include "runtime/base/json_text.hpp"
-
 #include <nlohmann/json.hpp>
 
 namespace hydra::apps {
@@ -42,12 +40,12 @@ std::string to_table(const scaling_result& r) {
   return text;
 }
 
-std::string to_json(const scaling_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "scaling"}, {"processor", on.processor}, {"cores_used", on.cores_used}};
+nlohmann::ordered_json json_of(const scaling_result& r) {
+  nlohmann::ordered_json j = nlohmann::ordered_json::object();
   add_json(j, "models", r.models);
   add_json(j, "replicas", r.replicas);
   add_json(j, "pipelines", r.pipelines);
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

@@ -5,6 +5,8 @@
 #include "apps/bench/pipeline_scaling.hpp"
 #include "apps/bench/replica_scaling.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,6 @@ const std::vector<std::string>& scaling_rows();
 scaling_result measure_scaling(const scaling_options& o);
 
 std::string to_table(const scaling_result& r);
-std::string to_json(const scaling_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const scaling_result& r);
 
 }  // namespace hydra::apps

@@ -12,9 +12,9 @@ namespace hydra::apps {
 /// The destructor removes the folder and its content.
 class scratch_folder {
  public:
-  explicit scratch_folder(const std::filesystem::path& path) : path_(path) {
+  explicit scratch_folder(const std::filesystem::path& path) : path_(std::filesystem::absolute(path)) {
     if (std::filesystem::exists(path_))
-      throw fault_error{fault_code::bad_input, fmt::format("\"{}\" exists: move it away first", path_.string())};
+      throw fault_error{fault_code::bad_input, fmt::format("\"{}\" exists: move it away first", path.string())};
     std::filesystem::create_directories(path_);
   }
   ~scratch_folder() {
@@ -24,6 +24,7 @@ class scratch_folder {
   scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;
 
+  /// Absolute.
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:

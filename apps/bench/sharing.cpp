@@ -2,7 +2,6 @@
 
 #include "actors/report/text_table.hpp"
 #include "apps/bench/scaling_run.hpp"
-#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,11 +56,8 @@ std::string to_table(const sharing_result& r) {
   return heading(r.plan) + t.to_string();
 }
 
-std::string to_json(const sharing_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "sharing"},
-                           {"processor", on.processor},
-                           {"cores_used", on.cores_used},
-                           {"cells", nlohmann::ordered_json::array()}};
+nlohmann::ordered_json json_of(const sharing_result& r) {
+  nlohmann::ordered_json j{{"cells", nlohmann::ordered_json::array()}};
   for (const sharing_cell& c : r.cells)
     j["cells"].push_back({{"promote_over_unit", c.ratio},
                           {"share", c.share},
@@ -69,7 +65,7 @@ std::string to_json(const sharing_result& r, const machine_description& on) {
                           {"makespan_over_bound", json_of(c.over_bound)},
                           {"loaded_mebibytes", json_of(c.loaded)},
                           {"host_peak_bytes", c.host.value()}});
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

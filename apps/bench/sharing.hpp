@@ -36,6 +36,6 @@ struct sharing_result {
 sharing_result measure_sharing(const sharing_options& o);
 
 std::string to_table(const sharing_result& r);
-std::string to_json(const sharing_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const sharing_result& r);
 
 }  // namespace hydra::apps

@@ -4,7 +4,6 @@
 #include "actors/session/session.hpp"
 #include "apps/bench/plain_loop.hpp"
 #include "models/families/gpt2/gpt2.hpp"
-#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -128,11 +127,8 @@ std::string to_table(const spilling_result& r) {
          t.to_string();
 }
 
-std::string to_json(const spilling_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "spilled-vs-resident"},
-                           {"processor", on.processor},
-                           {"cores_used", on.cores_used},
-                           {"resident_memory_bytes", r.resident_memory.value()},
+nlohmann::ordered_json json_of(const spilling_result& r) {
+  nlohmann::ordered_json j{{"resident_memory_bytes", r.resident_memory.value()},
                            {"resident_over_plain", json_of(r.resident_over_plain)},
                            {"cells", nlohmann::ordered_json::array()}};
   for (const spilling_cell& c : r.cells)
@@ -142,7 +138,7 @@ std::string to_json(const spilling_result& r, const machine_description& on) {
                           {"saved", c.saved},
                           {"most", c.most},
                           {"over_resident", json_of(c.over_resident)}});
-  return json_text(j, 2) + "\n";
+  return j;
 }
 
 }  // namespace hydra::apps

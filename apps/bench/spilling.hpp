@@ -41,6 +41,6 @@ struct spilling_result {
 spilling_result measure_spilling(const spilling_options& o);
 
 std::string to_table(const spilling_result& r);
-std::string to_json(const spilling_result& r, const machine_description& on);
+nlohmann::ordered_json json_of(const spilling_result& r);
 
 }  // namespace hydra::apps

@@ -11,8 +11,10 @@
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 
@@ -28,25 +30,21 @@ struct bench_options {
 };
 
 template <class Result>
-void print(const Result& r, bool json) {
+void print(const Result& r, const bench_options& o) {
   const machine_description machine = this_machine();
-  if (json)
-    fmt::print("{}", to_json(r, machine));
+  if (o.json)
+    fmt::print("{}", to_json(o.name, machine, json_of(r)));
   else
     fmt::print("{}\n{}", to_string(machine), to_table(r));
 }
 
-void run_overlap(const bench_options& o) { print(measure_overlap({.repeats = o.repeats}), o.json); }
+using bench_run = std::function<void(const bench_options& o)>;
 
-void run_ablation(const bench_options& o) { print(measure_ablation({.repeats = o.repeats}), o.json); }
-
-void run_spilling(const bench_options& o) { print(measure_spilling({.repeats = o.repeats}), o.json); }
-
-void run_sharing(const bench_options& o) { print(measure_sharing({.repeats = o.repeats}), o.json); }
-
-void run_collectives(const bench_options& o) { print(measure_collectives({.repeats = o.repeats}), o.json); }
-
-void run_nodes(const bench_options& o) { print(measure_node_scaling({.repeats = o.repeats}), o.json); }
+/// Of a benchmark without options of its own.
+template <class Result, class Options>
+bench_run repeated(Result (*measure)(const Options&)) {
+  return [measure](const bench_options& o) { print(measure(Options{.repeats = o.repeats}), o); };
+}
 
 void run_scaling(const bench_options& o) {
   scaling_options s{.repeats = o.repeats};
@@ -54,29 +52,32 @@ void run_scaling(const bench_options& o) {
   if (std::ranges::count(scaling_rows(), s.rows) == 0)
     throw fault_error{fault_code::bad_input,
                       fmt::format("--rows: unknown \"{}\"{}", s.rows, known_instead(s.rows, scaling_rows()))};
-  print(measure_scaling(s), o.json);
+  print(measure_scaling(s), o);
 }
 
 struct bench_entry {
   std::string name;
   std::string help;
-  void (*run)(const bench_options& o);
+  bench_run run;
   bool has_rows = false;
 };
 
 const std::vector<bench_entry>& benches() {
   static const std::vector<bench_entry> all{
-      {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
+      {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow",
+       repeated(measure_overlap)},
       {"ablation", "makespan without double buffer, without cache, ..., over the makespan of the full system",
-       run_ablation},
+       repeated(measure_ablation)},
       {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
-       run_spilling},
+       repeated(measure_spilling)},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
        run_scaling, true},
-      {"collectives", "volumes and times of the known ways of an all-reduce, on 2, 4 and 8 nodes", run_collectives},
-      {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used", run_nodes},
+      {"collectives", "volumes and times of the known ways of an all-reduce, on 2, 4 and 8 nodes",
+       repeated(measure_collectives)},
+      {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used",
+       repeated(measure_node_scaling)},
       {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",
-       run_sharing},
+       repeated(measure_sharing)},
   };
   return all;
 }

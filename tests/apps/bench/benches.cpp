@@ -19,7 +19,6 @@ namespace hydra::apps {
 
 using Catch::Contains;
 using Catch::StartsWith;
-using json = nlohmann::json;
 
 namespace {
 
@@ -58,6 +57,12 @@ TEST_CASE("the cores in use are those that the process may run on") {
   CHECK_THAT(to_string(machine_description{"CPU", 2, 64}), StartsWith("CPU, 2 cores used of 64"));
 }
 
+TEST_CASE("the JSON of a benchmark begins with its name and the machine") {
+  const nlohmann::ordered_json result{{"rows", 1}};
+  CHECK(nlohmann::ordered_json::parse(to_json("overlap", {"CPU", 2, 64}, result)).dump() ==
+        R"({"name":"overlap","processor":"CPU","cores_used":2,"rows":1})");
+}
+
 TEST_CASE("the link makes a promote so many times as long as a unit") {
   const bench_plan p{byte_count{1}, byte_count{2}, std::chrono::milliseconds{10}, byte_count{1000}};
   CHECK(seconds(link_for(p, 1).time_for(byte_count{1000})) == Approx(0.01));
@@ -89,7 +94,7 @@ TEST_CASE("overlap measures every cell in every repeat") {
   REQUIRE(r.cells.size() == 4);
   for (const overlap_cell& c : r.cells) CHECK(c.makespan_over_bound.values.size() == 2);
   CHECK_THAT(to_table(r), Contains("models") && Contains("promote/unit") && Contains("makespan/bound"));
-  const json j = json::parse(to_json(r, this_machine()));
+  const auto j = json_of(r);
   CHECK(j["cells"].size() == 4);
   CHECK(j["cells"][3]["models"] == 2);
   CHECK(j["cells"][3]["makespan_over_bound"]["values"].size() == 2);
@@ -103,7 +108,7 @@ TEST_CASE("every ablation runs in every round, over the full system of that roun
   REQUIRE(r.rows.size() == ablation_variants().size());
   CHECK(r.rows[0].over_full.values == std::vector<double>{1, 1});
   CHECK_THAT(to_table(r), Contains("full") && Contains("clean shards copied back") && Contains("bit for bit"));
-  CHECK(json::parse(to_json(r, this_machine()))["rows"].size() == r.rows.size());
+  CHECK(json_of(r)["rows"].size() == r.rows.size());
 }
 
 TEST_CASE("the benchmark of sharing trains adapted models over one base and over one each") {
@@ -116,7 +121,7 @@ TEST_CASE("the benchmark of sharing trains adapted models over one base and over
   CHECK(r.cells[0].share);
   CHECK(r.cells[0].host < r.cells[1].host);
   CHECK_THAT(to_table(r), Contains("one each"));
-  CHECK(json::parse(to_json(r, this_machine()))["cells"].size() == 2);
+  CHECK(json_of(r)["cells"].size() == 2);
 }
 
 TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is refused") {

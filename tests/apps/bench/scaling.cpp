@@ -10,7 +10,6 @@
 namespace hydra::apps {
 
 using Catch::Contains;
-using json = nlohmann::json;
 
 namespace {
 
@@ -114,8 +113,7 @@ TEST_CASE("scaling compares policies, waves and cuts of one model, whose paramet
 TEST_CASE("the JSON of scaling has the parts that were measured") {
   scaling_result r;
   r.replicas = replica_scaling_result{8, {}, {{.ratio = 0.25, .replicas = 2}}};
-  const json j = json::parse(to_json(r, this_machine()));
-  CHECK(j["name"] == "scaling");
+  const auto j = json_of(r);
   CHECK(j["replicas"].size() == 1);
   CHECK_FALSE(j.contains("models"));
   CHECK_THAT(to_table(r), Contains("replicas") && !Contains("policy"));
