@@ -1,10 +1,6 @@
 #include "apps/report/timeline.hpp"
 
-#include "apps/run_folder/trace_events.hpp"
-#include "runtime/base/fault.hpp"
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "apps/run_folder/recorded_trace.hpp"
 
 #include <algorithm>
 #include <istream>
@@ -17,23 +13,26 @@ namespace hydra::apps {
 
 namespace {
 
-using json = nlohmann::json;
-
 constexpr const char* queues[]{"compute", "h2d", "d2h"};
 
-/// Sorts events into lanes.
+/// Sorts spans into lanes.
 class collector {
  public:
   collector(std::span<const std::string> devices, std::span<const std::string> models) {
     for (const std::string& d : devices)
-      for (const char* q : queues) line_.lanes.push_back({d, q, {}});
+      for (const char* q : queues) {
+        lanes_.emplace(d + " " + q, line_.lanes.size());
+        line_.lanes.push_back({d, q, {}});
+      }
     for (std::size_t i = 0; i < models.size(); ++i) models_.emplace(models[i], static_cast<std::uint32_t>(i));
   }
 
-  void take(const json& event) {
-    const std::string phase = event.value("ph", "");
-    if (phase == "M") take_name(event);
-    if (phase == "X") take_span(event);
+  void take(const span& s) {
+    const auto lane = lanes_.find(s.track);
+    if (lane == lanes_.end()) return;
+    const double begin = since_start(s.begin), end = since_start(s.end);
+    line_.seconds = std::max(line_.seconds, end);
+    line_.lanes[lane->second].spans.push_back({begin, end, model_of(s)});
   }
 
   timeline finish() {
@@ -42,41 +41,12 @@ class collector {
   }
 
  private:
-  using track = std::pair<std::int64_t, std::int64_t>;
-
-  static track track_of(const json& event) { return {event.value("pid", -1), event.value("tid", -1)}; }
-
-  /// The events that name tracks precede the spans of the tracks.
-  void take_name(const json& event) {
-    auto& [process, thread] = tracks_[track_of(event)];
-    const std::string name = event.at("args").value("name", "");
-    (event.value("name", "") == "process_name" ? process : thread) = name;
-  }
-
-  void take_span(const json& event) {
-    const double begin = event.value("ts", 0.0) / 1e6, took = event.value("dur", 0.0) / 1e6;
-    timeline_lane* const lane = find_lane(track_of(event));
-    if (!lane) return;
-    line_.seconds = std::max(line_.seconds, begin + took);
-    lane->spans.push_back({begin, begin + took, model_of(event)});
-  }
-
-  timeline_lane* find_lane(const track& t) {
-    const auto named = tracks_.find(t);
-    if (named == tracks_.end()) return nullptr;
-    const auto is_it = [&](const timeline_lane& l) {
-      return l.device == named->second.first && l.queue == named->second.second;
-    };
-    const auto found = std::ranges::find_if(line_.lanes, is_it);
-    return found == line_.lanes.end() ? nullptr : &*found;
-  }
+  static double since_start(time_point t) { return seconds(t - time_point{}); }
 
   /// "gpt-a forward 0 step 3", or "gradients of gpt-a backward 0 step 3".
-  std::uint32_t model_of(const json& event) const {
-    const auto args = event.find("args");
-    const std::string detail = args == event.end() ? "" : args->value("detail", "");
-    const auto of = event.value("name", "") == "execute_shard" ? std::string::npos : detail.find(" of ");
-    return longest_name(std::string_view{detail}.substr(of == std::string::npos ? 0 : of + 4));
+  std::uint32_t model_of(const span& s) const {
+    const auto of = s.name == "execute_shard" ? std::string::npos : s.detail.find(" of ");
+    return longest_name(std::string_view{s.detail}.substr(of == std::string::npos ? 0 : of + 4));
   }
 
   /// The model at the start of a detail; names of models may contain spaces.
@@ -88,8 +58,8 @@ class collector {
   }
 
   timeline line_;
+  std::unordered_map<std::string, std::size_t> lanes_;  ///< by track
   std::unordered_map<std::string, std::uint32_t> models_;
-  std::map<track, std::pair<std::string, std::string>> tracks_;
 };
 
 /// The busy time of each model in one slice of time.
@@ -116,9 +86,9 @@ drawn_span draw(const slice& in, double begin, double width) {
 
 timeline read_timeline(std::istream& in, const std::string& name, std::span<const std::string> devices,
                        std::span<const std::string> models) {
-  collector events{devices, models};
-  each_trace_event(in, name, [&](const json& event) { events.take(event); });
-  return events.finish();
+  collector spans{devices, models};
+  read_spans(in, name, [&](const span& s) { spans.take(s); });
+  return spans.finish();
 }
 
 std::vector<drawn_span> thin_out(const timeline_lane& lane, double seconds, std::size_t limit) {
