@@ -3,6 +3,7 @@
 
 #include "actors/admission/compared_forecasts.hpp"
 #include "actors/policy/bounds.hpp"
+#include "actors/simulation/forecast.hpp"
 #include "apps/simulate/nodes_table.hpp"
 #include "runtime/base/bytes.hpp"
 
@@ -26,6 +27,8 @@ struct policy_row {
   std::optional<duration> mean_completion{};  ///< only if models arrive later or have priorities
   std::optional<duration> weighted_completion{};
 };
+
+policy_row row_of(const std::string& policy, const forecast& f);
 
 struct comparison {
   std::string name;

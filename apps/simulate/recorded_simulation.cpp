@@ -7,7 +7,6 @@
 #include "apps/run_folder/recorded_run.hpp"
 #include "apps/run_folder/recorded_trace.hpp"
 #include "apps/run_folder/run_folder.hpp"
-#include "apps/simulate/forecast_row.hpp"
 #include "apps/simulate/recorded_policy.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"

@@ -1,6 +1,5 @@
 #include "apps/simulate/workload_runs.hpp"
 
-#include "apps/simulate/forecast_row.hpp"
 #include "apps/workload/assemble.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
