@@ -5,6 +5,7 @@
 #include "apps/simulate/recipe_keys.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
+#include "apps/workload/matching_files.hpp"
 #include "apps/workload/parse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
@@ -45,33 +46,13 @@ table_rules cell_rules() {
 
 // -- files ------------------------------------------------------------------------------------------------------------
 
-/// `*` stands for any text.
-bool matches(std::string_view pattern, std::string_view text) {
-  const auto star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  for (std::size_t from = star; from <= text.size(); ++from)
-    if (matches(pattern.substr(star + 1), text.substr(from))) return true;
-  return false;
-}
-
-/// In the order of their names.
-std::vector<fs::path> files_like(const fs::path& pattern) {
-  std::vector<fs::path> found;
-  std::error_code ignored;
-  const fs::path folder = pattern.parent_path().empty() ? fs::path{"."} : pattern.parent_path();
-  for (const auto& entry : fs::directory_iterator{folder, ignored})
-    if (matches(pattern.filename().string(), entry.path().filename().string()))
-      found.push_back(pattern.parent_path() / entry.path().filename());
-  std::ranges::sort(found);
-  return found;
-}
-
 std::vector<fs::path> read_files(const value_table& table) {
   std::vector<fs::path> files;
   for (const value& v : sub_tables(table, "files")) {
     const auto& pattern = std::get<std::string>(v.content);
-    const auto found = files_like(pattern);
+    auto found = matching_files(pattern);
+    std::error_code ignored;
+    std::erase_if(found, [&](const fs::path& file) { return !fs::exists(file, ignored); });
     if (found.empty())
       refuse(v.where, "cell.files",
              fmt::format("no file is called \"{}\" (relative paths start at the working directory)", shown(pattern)));
