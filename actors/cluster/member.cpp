@@ -216,6 +216,7 @@ std::unique_ptr<session> cluster_member::planned_session(cluster_network& networ
   std::unique_ptr<session> s;
   try {
     s = make_(what, {run.folder, exchange, [&](const std::string& name) { return input(network, what, name); }});
+    s->watch_metrics([node = *node_](const metrics_line& line) { node.wrote(line); });
     use(s.get());
     plan(*s, run);
     if (std::ranges::any_of(run.plan.models, [](const planned_model& m) { return m.nodes > 1; })) {

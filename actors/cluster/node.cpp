@@ -3,10 +3,8 @@
 #include "actors/cluster/exchange.hpp"
 #include "actors/cluster/folder_receiver.hpp"
 #include "actors/cluster/folder_source.hpp"
-#include "actors/cluster/metrics_tail.hpp"
 #include "actors/protocol/guarded.hpp"
 #include "actors/protocol/own_thread.hpp"
-#include "actors/report/run_metrics.hpp"
 #include "actors/session/session.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 
@@ -30,8 +28,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr auto look_interval = 200ms;  ///< between two looks at the run
-constexpr auto answer_limit = 30s;     ///< for the COORDINATOR
+constexpr auto report_interval = 200ms;  ///< between two node_progressed
+constexpr auto answer_limit = 30s;       ///< for the COORDINATOR
 
 /// The files of a model's checkpoints are here, or not.
 struct checkpoints_arrived {
@@ -57,7 +55,8 @@ struct status_arrived {
   run_status status;
 };
 
-struct look_at_run {};
+/// Timer: the COORDINATOR is told of the run.
+struct report_due {};
 
 }  // namespace
 
@@ -71,7 +70,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_formed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::command_answered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::status_arrived)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::look_at_run)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::report_due)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::metrics_line)
 
 namespace hydra {
 
@@ -80,7 +80,8 @@ namespace {
 using local_node =
     node_actor::extend<caf::reacts_to<node_run>, caf::reacts_to<node_run_over>, caf::reacts_to<leave_cluster>,
                        caf::reacts_to<checkpoints_arrived>, caf::reacts_to<team_formed>, caf::reacts_to<team_failure>,
-                       caf::reacts_to<command_answered>, caf::reacts_to<status_arrived>, caf::reacts_to<look_at_run>>;
+                       caf::reacts_to<command_answered>, caf::reacts_to<status_arrived>, caf::reacts_to<report_due>,
+                       caf::reacts_to<metrics_line>>;
 
 enum class held_phase : std::uint8_t { arriving, starting, training, pausing, handed_over };
 
@@ -123,7 +124,7 @@ class node final : public local_node::base {
     setup_.hello.node = caf::actor_cast<node_actor>(this);
     send(setup_.coordinator, setup_.hello);
     expects_answer();
-    look();
+    report_later();
     return {guarded(this, &node::on_want_chunk),
             guarded(this, &node::on_drop_folders),
             guarded(this, &node::on_accepted),
@@ -142,7 +143,8 @@ class node final : public local_node::base {
             guarded(this, &node::on_team_lost),
             guarded(this, &node::on_command_answered),
             guarded(this, &node::on_status),
-            guarded(this, &node::on_look)};
+            guarded(this, &node::on_report_due),
+            guarded(this, &node::on_metrics_line)};
   }
 
   void on_exit() override { end(node_end::failed, "the node has died, which is an error of Hydra"); }
@@ -180,7 +182,6 @@ class node final : public local_node::base {
     if (!run_.run) {
       return stop(node_end::failed, run_.plan.why.text);
     }
-    lines_.emplace(run_.folder / metrics_file);
     if (end_) {
       interrupt();
     }
@@ -481,19 +482,21 @@ class node final : public local_node::base {
 
   // -- what the run does ----------------------------------------------------------------------------------------------
 
-  void on_look(const look_at_run&) {
-    check_answer();
-    if (!finished_) {
-      look();
-    }
-  }
+  /// They are sent with the next node_progressed.
+  void on_metrics_line(const metrics_line& m) { lines_ += helped_.contains(m.model) ? "" : m.text; }
 
-  void look() {
+  void on_report_due(const report_due&) {
+    check_answer();
+    if (finished_) {
+      return;
+    }
     if (run_.run && !over_ && !end_) {
       run_.run->read_status([self = self_handle()](run_status s) { post(self, status_arrived{std::move(s)}); });
     }
-    delayed_send(this, look_interval, look_at_run{});
+    report_later();
   }
+
+  void report_later() { delayed_send(this, report_interval, report_due{}); }
 
   void on_status(const status_arrived& m) {
     if (over_ || coordinator_lost_) {
@@ -584,7 +587,7 @@ class node final : public local_node::base {
     message.host_peak = s.host.peak;
     message.host_budget = s.host.budget;
     message.elapsed = s.elapsed;
-    message.metrics_lines = lines_ ? lines_->read(helped_) : "";
+    message.metrics_lines = std::exchange(lines_, {});
     if (run_.exchange) {
       const auto totals = run_.exchange->totals();
       message.exchanged = totals.sent;
@@ -605,7 +608,7 @@ class node final : public local_node::base {
   node_setup setup_;
   node_run run_;
   folder_source source_;
-  std::optional<metrics_tail> lines_;
+  std::string lines_;  ///< of metrics.jsonl, that the COORDINATOR does not have yet
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
   std::set<std::string> helped_;                         ///< models that others save: those have the same lines
@@ -642,6 +645,7 @@ node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
 }
 
 void node_handle::begin(node_run run) const { caf::anon_send(actor_, std::move(run)); }
+void node_handle::wrote(const metrics_line& line) const { caf::anon_send(actor_, line); }
 void node_handle::over(node_run_over end) const { caf::anon_send(actor_, std::move(end)); }
 void node_handle::lost(const team_failure& failure) const { caf::anon_send(actor_, failure); }
 void node_handle::leave() const { caf::anon_send(actor_, leave_cluster{}); }

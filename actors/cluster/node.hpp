@@ -63,6 +63,8 @@ class node_handle {
   static node_handle spawn(caf::actor_system& system, node_setup setup);
 
   void begin(node_run run) const;
+  /// Its run has added it to metrics.jsonl.
+  void wrote(const metrics_line& line) const;
   void over(node_run_over end) const;
   void leave() const;
   /// A model that is trained together with others cannot go on.

@@ -54,6 +54,14 @@ struct run_status {
 /// Called once, or destroyed with the message if the run is over.
 using status_sink = std::function<void(run_status)>;
 
+/// A line of metrics.jsonl, as it stands there.
+struct metrics_line {
+  std::string model{};
+  std::string text{};  ///< with its end
+};
+
+using metrics_sink = std::function<void(const metrics_line&)>;
+
 /// To the SUPERVISOR, which fills in the models with their phases and passes it to the REPORTER, which fills in the
 /// rest and answers.
 struct read_status {

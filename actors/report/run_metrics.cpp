@@ -136,7 +136,7 @@ void remove_old(const std::filesystem::path& file) {
 
 run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models,
                          run_metrics_options options, std::shared_ptr<spdlog::logger> log)
-    : file_(folder / metrics_file), log_(std::move(log)) {
+    : file_(folder / metrics_file), log_(std::move(log)), sink_(std::move(options.sink)) {
   for (std::uint32_t i = 0; i < models.size(); ++i) {
     tokens_.emplace(model_id{i}, trained_tokens(models[i].facts.tokens));
   }
@@ -194,7 +194,11 @@ void run_metrics::append(json line) {
 }
 
 void run_metrics::write(const json& line) {
-  log_.append(file_, text_of(line) + "\n");
+  const auto text = text_of(line) + "\n";
+  log_.append(file_, text);
+  if (sink_) {
+    sink_({line.at("model").get<std::string>(), text});
+  }
   if (board_) {
     board_->add(line);
   }

@@ -3,6 +3,7 @@
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_entry.hpp"
+#include "actors/protocol/run_status.hpp"
 #include "runtime/base/bytes.hpp"
 #include "actors/report/tensorboard_files.hpp"
 #include "runtime/storage/append_log.hpp"
@@ -22,6 +23,7 @@ inline constexpr const char* metrics_file = "metrics.jsonl";
 struct run_metrics_options {
   bool goes_on = false;       ///< the run is resumed
   bool tensorboard = false;
+  metrics_sink sink{};        ///< called for each line that the run adds; may be null
 };
 
 /// Tokens (targets of samples without tokens) that a model has been trained on, without padding.
@@ -67,6 +69,7 @@ class run_metrics {
 
   std::filesystem::path file_;
   append_log log_;
+  metrics_sink sink_;
   std::optional<tensorboard_files> board_;
   std::map<model_id, time_point> last_step_;
   std::map<std::string, reported_so_far> earlier_;  ///< lines of an earlier part of the run

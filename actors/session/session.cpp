@@ -118,6 +118,7 @@ struct session::state {
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   run_callbacks callbacks;
+  metrics_sink watcher;                             ///< of metrics.jsonl; may be null
   search_setup search;
   std::vector<search_record> recorded;              ///< what the search had decided before
   std::vector<search_record> unrecorded;            ///< of results of before that have no record; made by plan()
@@ -336,6 +337,11 @@ void session::require_callable(bool callable) {
 
 void session::change_callbacks(const std::function<void(run_callbacks&)>& change) {
   state_->set("session::on: callbacks are", [&] { change(state_->callbacks); });
+}
+
+void session::watch_metrics(metrics_sink sink) {
+  state_->set("session::watch_metrics: a sink is",
+              [&] { state_->watcher = contained(std::move(sink), "session::watch_metrics", state_->log); });
 }
 
 void session::use_search(const search_settings& settings, search_hooks hooks, std::span<const search_record> earlier) {
@@ -787,7 +793,8 @@ report session::run() {
   }
   const auto start = steady_clock::now();
   s.load();
-  s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
+  s.files.begin(s.planned->plan, s.models,
+                {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard, .sink = s.watcher});
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
   for (const auto& model : s.options.stopped) {

@@ -98,6 +98,10 @@ class session {
     change_callbacks([&](run_callbacks& all) { all.add<Event>(std::move(callback)); });
   }
 
+  /// Called for each line that the run adds to metrics.jsonl, in their order, on threads of the run, which it must not
+  /// keep waiting; what it throws is logged. Before run(): else throws fault_error{refused}.
+  void watch_metrics(metrics_sink sink);
+
   /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to
   /// models that need it. Copies (search_hooks::copy) are begun with keep(), model_description::begins and
   /// queue_model(). A session that resumes gives `earlier`, what was recorded before; results of checkpoints that it

@@ -9,6 +9,8 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +19,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -114,6 +117,26 @@ void check_bits(const report& of, const cases& models, model_status status = mod
   }
 }
 
+/// Of a run without repeated steps: each step, and each evaluation, has one line.
+void check_lines(const fs::path& run, const cases& models) {
+  std::vector<std::string> seen, expected;
+  std::istringstream in(read_text(run / "metrics.jsonl", text_kind::record));
+  for (std::string line; std::getline(in, line);) {
+    const auto j = nlohmann::json::parse(line);
+    seen.push_back(fmt::format("{} {} {}", j["model"].get<std::string>(), j["step"].get<std::uint32_t>(),
+                               j.contains("validation") ? "evaluated" : "trained"));
+  }
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    for (std::uint32_t step = 1; step <= models[i].steps; ++step) {
+      expected.push_back(fmt::format("model-{} {} trained", i, step));
+      if (step % models[i].evaluate_every == 0) expected.push_back(fmt::format("model-{} {} evaluated", i, step));
+    }
+  }
+  std::ranges::sort(seen);
+  std::ranges::sort(expected);
+  CHECK(seen == expected);
+}
+
 }  // namespace
 
 TEST_CASE("models that two nodes train have the bits of plain training", "[cluster]") {
@@ -127,6 +150,7 @@ TEST_CASE("models that two nodes train have the bits of plain training", "[clust
   CHECK(a.end() == node_end::done);
   CHECK(b.end() == node_end::done);
   check_bits(r, models);
+  check_lines(folder.path() / "run", models);
   CHECK(r.makespan >= r.bound());
   CHECK(r.bound() > duration{});
   CHECK(r.devices.size() == 2);

@@ -178,6 +178,24 @@ TEST_CASE("TensorBoard's files have all lines of earlier parts, however many the
   CHECK(std::filesystem::file_size(folder.path() / tensorboard_folder / "a" / "events.out.tfevents.hydra") > least);
 }
 
+TEST_CASE("each line that a run adds goes to its sink, too, as it stands in the file, those of earlier parts do not") {
+  const temporary_folder folder;
+  std::string told;
+  const auto sink = [&](const metrics_line& line) {
+    CHECK(json::parse(line.text)["model"] == line.model);
+    told += line.text;
+  };
+  const auto earlier = entry("a", {3, 2});
+  run_metrics metrics{folder.path(), {earlier}, {.goes_on = true, .sink = sink}, make_logger(verbosity::quiet)};
+  metrics.step(step(3, 2.5F), *earlier.what, time_point{1s});
+  metrics.evaluation({.model = model_id{0}, .name = "a", .done = 3, .loss = 2.25, .accuracy = {}});
+  metrics.joined(model_id{1}, entry("b", {4}));
+  CHECK(metrics.close() == "");
+  const auto lines = lines_of(folder.path() / metrics_file);
+  REQUIRE(lines.size() == 5);
+  CHECK(told == lines[2] + "\n" + lines[3] + "\n" + lines[4] + "\n");
+}
+
 TEST_CASE("a new run starts a new file") {
   const temporary_folder folder;
   folder.write(metrics_file, "{\"model\": \"a\", \"step\": 1}\n");

@@ -2,9 +2,12 @@
 
 #include "actors/session/session.hpp"
 
+#include "actors/report/run_metrics.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "models/layers/linear.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/text_file.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/watched_device.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -240,6 +243,23 @@ TEST_CASE("a function that takes the answer of a command may throw: the run goes
   });
   CHECK(s.run().all_finished());
   CHECK(answers == 2);
+}
+
+TEST_CASE("a function that takes the lines of metrics.jsonl gets all of them, and may throw: the run goes on") {
+  const test::temporary_folder folder;
+  session s{{.output = folder.path() / "run", .log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 1_MiB});
+  s.add_model(with_user_layer("m", no_trouble));
+  std::string told;
+  s.watch_metrics([&](const metrics_line& line) {
+    CHECK(line.model == "m");
+    told += line.text;
+    throw std::runtime_error("boom");
+  });
+  CHECK(s.run().all_finished());
+  CHECK_FALSE(told.empty());
+  CHECK(told == read_text(folder.path() / "run" / metrics_file, text_kind::record));
+  CHECK_THROWS_WITH(s.watch_metrics({}), Contains("this run has ended"));
 }
 
 TEST_CASE("a function that takes the refusal of a model that has waited may throw: the run goes on") {
