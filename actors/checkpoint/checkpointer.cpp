@@ -46,7 +46,7 @@ class checkpointer final : public checkpoint_actor::base {
     if (services_.spans) {
       services_.spans->record({"save_model", "host checkpoints", begin, clock().now(), m.what->name});
     }
-    const model_saved message{m.model, why, clock().now() - begin};
+    const model_saved message{m.model, why, clock().now() - begin, m.best};
     send(setup_.optimizer, message);
     send(setup_.memory, message);
     send(setup_.reporter, message);

@@ -91,7 +91,7 @@ struct held_model {
   held_phase phase = held_phase::arriving;
   std::vector<team_member> team{};  ///< none: it is trained here alone
   std::uint32_t place = 0;          ///< in the team
-  std::string newest{};             ///< name of the checkpoint that was offered last
+  std::string from{};               ///< name of the checkpoint that it continues from
   checkpoint_offered last{};        ///< of one that was handed over
 
   /// The first one of a team saves the model and hands it over.
@@ -339,7 +339,8 @@ class node final : public local_node::base {
     if (m.why) {
       return refuse(m.model, m.epoch, m.why);
     }
-    held->newest = newest_of(m.model);
+    const auto saved = list_checkpoints(checkpoints_of(m.model));
+    held->from = saved.empty() ? "" : saved.front().filename().string();
     if (held->team.empty()) {
       return start(m.model, *held);
     }
@@ -408,7 +409,7 @@ class node final : public local_node::base {
         send(setup_.coordinator, assignment_began{m.model, m.epoch});
       }
       say(fmt::format("{} is trained here{}{}", run_.models[m.model],
-                      held->newest.empty() ? "" : ", from its checkpoint " + held->newest,
+                      held->from.empty() ? "" : ", from its checkpoint " + held->from,
                       held->team.empty() ? "" : fmt::format(", by {} nodes together", held->team.size())));
     } else if (m.what == model_command::pause_between_steps && held->phase == held_phase::pausing) {
       on_paused(m, *held);
@@ -504,22 +505,22 @@ class node final : public local_node::base {
     }
     send_progress(m.status);
     for (std::uint32_t model = 0; model < m.status.models.size(); ++model) {
+      const auto& now = m.status.models[model];
+      const bool saved = std::exchange(saved_[model], now.checkpoints) != now.checkpoints;
       if (const auto held = held_.find(model); held != held_.end()) {
-        follow(model, held->second, m.status.models[model]);
+        follow(model, held->second, now, saved);
       }
     }
   }
 
-  void follow(std::uint32_t model, held_model& held, const model_now& now) {
+  /// `saved`: since the last status.
+  void follow(std::uint32_t model, held_model& held, const model_now& now, bool saved) {
     if (held.phase != held_phase::training && held.phase != held_phase::pausing) {
       return;
     }
     if (now.released) {
       on_ended(model, held, now);
-    } else if (held.helps()) {
-      return;
-    } else if (auto newest = newest_of(model); newest != held.newest) {
-      held.newest = std::move(newest);
+    } else if (saved && !held.helps()) {
       offer_saved(model, held);
     }
   }
@@ -552,11 +553,6 @@ class node final : public local_node::base {
     message.checkpoints = offer_states(model, message.steps);
     send(setup_.coordinator, message);
   } catch (const fault_error&) {
-  }
-
-  std::string newest_of(std::uint32_t model) const {
-    const auto all = list_checkpoints(checkpoints_of(model));
-    return all.empty() ? "" : all.front().filename().string();
   }
 
   /// Says how many steps they have.
@@ -611,6 +607,7 @@ class node final : public local_node::base {
   std::string lines_;  ///< of metrics.jsonl, that the COORDINATOR does not have yet
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
+  std::map<std::uint32_t, std::uint32_t> saved_;         ///< how many checkpoints of each model, in the last status
   std::set<std::string> helped_;                         ///< models that others save: those have the same lines
   std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
   std::uint64_t report_ = 0;                             ///< the offer of its files

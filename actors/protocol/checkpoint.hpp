@@ -59,6 +59,7 @@ struct model_saved {
   model_id model;
   fault why;
   duration elapsed{};
+  bool best = false;               ///< as in save_model
 };
 
 /// Timer of a MODEL TASK, sent to itself.

@@ -307,6 +307,7 @@ class reporter final : public reporter_actor::base {
       totals.why = m.why;
     } else {
       ++totals.saved;
+      record_.models.at(m.model.value).checkpoints += m.best ? 0 : 1;
     }
   }
 
@@ -355,6 +356,7 @@ class reporter final : public reporter_actor::base {
     if (!out.history.evaluations.empty()) {
       now.validation = out.history.evaluations.back().loss;
     }
+    now.checkpoints = out.checkpoints;
     if (now.phase == model_phase::failed) {
       now.note = out.why.text;
       now.why = out.why.code;

@@ -30,6 +30,7 @@ struct model_outcome {
   fault unsaved;
   std::string digest;                    ///< of a finished model that was released
   std::uint32_t steps_before = 0;        ///< complete before this run
+  std::uint32_t checkpoints = 0;         ///< as in model_now
   model_history history;
   unit_times smallest;                   ///< per class, at speed 1
   unit_times usual;                      ///< their means

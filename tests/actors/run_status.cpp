@@ -136,3 +136,23 @@ TEST_CASE("a model that was paused, resumed and paused again, and could not be s
   CHECK(now->models[0].phase == model_phase::training);
   CHECK(now->models[0].note == "");
 }
+
+TEST_CASE("the status counts the checkpoints of a model, but for its best states", "[status]") {
+  memory_store store;
+  auto m = even_model("only", 2, 40, 2ms, 1ms);
+  m.evaluation = {.every = 5, .range = {.micro_batches = 1, .round = 1}};
+  m.keep_best = true;
+  auto setup = even_run({m}, 1);
+  setup.checkpoints = {.store = &store, .every_steps = 10, .every = {}};
+  simulation s(std::move(setup));
+  while (store.of("only").size() < 2 && s.step()) {
+  }
+  s.steer("only", model_command::pause);
+  while (s.answers().empty() && s.step()) {
+  }
+  const auto now = status_of(s);
+  REQUIRE(now);
+  CHECK(now->models[0].phase == model_phase::paused);
+  CHECK(now->models[0].checkpoints == store.of("only").size());
+  CHECK_FALSE(store.best_of("only").empty());
+}

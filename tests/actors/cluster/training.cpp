@@ -272,6 +272,20 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
   CHECK(fs::exists(folder.path() / "run" / "nodes" / "a" / "ended" / "report.json"));
 }
 
+TEST_CASE("what a model saves on its way comes to the run folder while it is trained", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(1, 20'000);
+  const auto run = folder.path() / "run";
+  under_way c(workload_of(models, run), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps(), slow));
+  const auto saved = [&] { return newest_step(checkpoints_of(run / "checkpoints", "model-0")); };
+  while (!saved()) c.train_on(1);
+  CHECK(saved() < 20'000u);
+  c->stop("model-0");
+  CHECK(c.end().models[0].status == model_status::stopped);
+  CHECK(a.end() == node_end::done);
+}
+
 TEST_CASE("a run of a cluster that is interrupted is resumed with the same results", "[cluster][.deep]") {
   const temporary_folder folder;
   const auto models = some_models(2, 120);
