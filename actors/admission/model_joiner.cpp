@@ -189,7 +189,8 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .known = setup_.plan.profiles,
                            .stepping = stepping(),
                            .device_updates = setup_.device_updates,
-                           .share = setup_.options.ablation.share}, [&]() -> pilot& {
+                           .share = setup_.options.ablation.share,
+                           .limits = {setup_.arena->budget().limit(), limits_of(setup_.machines)}}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       make_devices(devices, m.name);
@@ -201,7 +202,9 @@ prepared_model model_joiner::measured(const model_description& m) {
   try {
     slow_preparation notice(setup_.log, long_preparation);
     notice.opens(m);
-    auto p = preparer.prepare(m);
+    auto p = preparer.opened(m);
+    notice.measures(m);
+    preparer.measure(p, m);
     notice.reads(m, *p.data.source);
     p.identity = identity_of(m, p, setup_.options.seed);
     p.follows_on_device = equally_fast(setup_.machines);

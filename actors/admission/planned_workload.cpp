@@ -32,8 +32,8 @@ std::size_t count_shards(const workload_plan& plan) {
   return n;
 }
 
-prepared_model prepared_by(model_preparer& preparer, const model_description& m) try {
-  return preparer.prepare(m);
+void measure(model_preparer& preparer, prepared_model& p, const model_description& m) try {
+  preparer.measure(p, m);
 } catch (const measuring_error& e) {
   if (e.what_happened().code != fault_code::out_of_memory) {
     throw;
@@ -52,10 +52,10 @@ class planner {
 
   planned_workload planned() {
     check_not_empty();
-    prepare_models();
-    find_checkpoints();
     const auto cap = setup_.options.host_memory;
     made_.host_cap = cap > byte_count{} ? cap : default_host_memory();
+    prepare_models();
+    find_checkpoints();
     auto made = finished([this] { admit(); });
     for (const auto& note : made.notes()) {
       setup_.log->info("{}", note);
@@ -140,21 +140,37 @@ class planner {
     pilot measures(measured, setup_.options.stall_limit);
     made_.setting = measures.setting();
     model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
-                             .stepping = stepping(), .share = setup_.options.ablation.share},
+                             .stepping = stepping(), .share = setup_.options.ablation.share,
+                             .limits = {made_.host_cap, limits_of(made_.machines)}},
                             [&]() -> pilot& { return measures; });
     slow_preparation notice(setup_.log, setup_.patience);
-    for (const auto& m : setup_.models) {
-      if (setup_.interrupts.interrupted()) {
-        throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
-      }
+    for (const auto& m : setup_.models) {  // all of them before minutes of measuring
+      check_interrupts();
       notice.opens(m);
-      auto& p = made_.prepared.emplace_back(prepared_by(preparer, m));
-      notice.reads(m, *p.data.source);
-      p.identity = identity_of(m, p, setup_.options.seed);
-      p.follows_on_device = equally_fast(made_.machines);
+      made_.prepared.push_back(preparer.opened(m));
+    }
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      check_interrupts();
+      prepare(i, preparer, notice);
     }
     made_.pilot_time = preparer.pilot_time();
     made_.device_updates = preparer.device_updates();
+  }
+
+  void check_interrupts() const {
+    if (setup_.interrupts.interrupted()) {
+      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+    }
+  }
+
+  void prepare(std::size_t i, model_preparer& preparer, slow_preparation& notice) {
+    const auto& m = setup_.models[i];
+    auto& p = made_.prepared[i];
+    notice.measures(m);
+    measure(preparer, p, m);
+    notice.reads(m, *p.data.source);
+    p.identity = identity_of(m, p, setup_.options.seed);
+    p.follows_on_device = equally_fast(made_.machines);
   }
 
   void find_checkpoints() {

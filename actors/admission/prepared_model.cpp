@@ -324,6 +324,8 @@ void check_targets(const model_description& m, const data_source& source) {
   }
 }
 
+bool has_whole_sums(const model_description& m) { return m.parallel.replicas == 1 && m.parallel.waves == 1; }
+
 /// What of the model's files and of its data is not used.
 std::vector<std::string> notes_of(const model_description& m, const prepared_model& p) {
   auto notes = p.model->notes();
@@ -352,8 +354,14 @@ std::string too_few_samples(const data_source& source, std::uint32_t batch) {
                  : "");
 }
 
-prepared_model model_preparer::prepare(const model_description& m) try {
-  return prepared(m);
+prepared_model model_preparer::opened(const model_description& m) try {
+  return open(m);
+} catch (...) {
+  rethrow_of(m);
+}
+
+void model_preparer::measure(prepared_model& p, const model_description& m) try {
+  find_costs(p, m);
 } catch (const measuring_error& e) {
   if (e.what_happened().code == fault_code::out_of_memory) {
     throw;  // who measures knows where
@@ -363,7 +371,7 @@ prepared_model model_preparer::prepare(const model_description& m) try {
   rethrow_of(m);
 }
 
-prepared_model model_preparer::prepared(const model_description& m) {
+prepared_model model_preparer::open(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());
   p.model = within(m, "chain", [&] {
@@ -390,21 +398,24 @@ prepared_model model_preparer::prepared(const model_description& m) {
   }
   p.cuts = cuts_of(m, p.model->size());
   p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};
-  find_profile(p, m);
-  p.update = update_of(m.optimizer);
   p.stepping.host_threads = stepping_.host_threads;
-  const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;
-  if (stepping_.place == optimizer_place::device && !whole_sums) {
+  if (stepping_.place == optimizer_place::device && !has_whole_sums(m)) {
     refuse(m, fmt::format(
                   "parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
                   "host, where its gradient sums come together: set optimizer_on to \"host\" or \"auto\", or leave "
                   "parallel out",
                   m.parallel.replicas, m.parallel.waves));
   }
-  if (stepping_.place != optimizer_place::host && !m.evaluate_only && whole_sums) {
+  check_least_memory(m, *p.model, limits_);
+  return p;
+}
+
+void model_preparer::find_costs(prepared_model& p, const model_description& m) {
+  find_profile(p, m);
+  p.update = update_of(m.optimizer);
+  if (stepping_.place != optimizer_place::host && !m.evaluate_only && has_whole_sums(m)) {
     find_stepping(p, m);
   }
-  return p;
 }
 
 void model_preparer::find_profile(prepared_model& p, const model_description& m) {

@@ -1,6 +1,7 @@
 #pragma once
 // From a user's description to a model that can be planned: data opened, chain built, layers measured.
 
+#include "actors/admission/memory_check.hpp"
 #include "actors/protocol/model_description.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "models/chain.hpp"
@@ -60,6 +61,7 @@ struct preparer_setup {
   stepping_terms stepping{};             ///< without rates of devices and links
   known_rates device_updates{};          ///< rates of devices that are known already
   bool share = true;                     ///< frozen parameters with other models
+  memory_limits limits{};                ///< of the run
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
@@ -76,18 +78,22 @@ class model_preparer {
         profiles_(std::move(setup.known)),
         stepping_(setup.stepping),
         device_updates_(std::move(setup.device_updates)),
-        share_(setup.share) {}
+        share_(setup.share),
+        limits_(std::move(setup.limits)) {}
 
-  /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the
-  /// host cannot hold; what the user's own code throws, with the model's name. A measuring_error for want of memory has
-  /// none.
-  prepared_model prepare(const model_description& m);
+  /// Opens data and builds the chain; nothing is measured. Throws fault_error{bad_input} naming the model and what does
+  /// not fit together, {does_not_fit} for a model that memory cannot hold however it is cut; what the user's own code
+  /// throws, with the model's name.
+  prepared_model opened(const model_description& m);
+  /// Throws as above. A measuring_error for want of memory does not name the model.
+  void measure(prepared_model& p, const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }
   const known_rates& device_updates() const noexcept { return device_updates_; }
 
  private:
-  prepared_model prepared(const model_description& m);
+  prepared_model open(const model_description& m);
+  void find_costs(prepared_model& p, const model_description& m);
   void find_profile(prepared_model& p, const model_description& m);
   template <class Rate, class Measure>
   Rate rate_of(const update_options& rule, rate_list<Rate>& known, Measure measured);
@@ -109,6 +115,7 @@ class model_preparer {
   rate_list<update_rates> updates_;
   known_rates device_updates_;
   bool share_;
+  memory_limits limits_;
   std::optional<byte_rate> slowest_link_;
   std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};

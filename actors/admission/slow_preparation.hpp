@@ -26,9 +26,9 @@ class slow_preparation {
         }) {}
 
   void opens(const model_description& m) {
-    notice_.begin(
-        fmt::format("model '{}': opening and reading its data, building its chain, measuring its layers", m.name));
+    notice_.begin(fmt::format("model '{}': opening and reading its data, building its chain", m.name));
   }
+  void measures(const model_description& m) { notice_.begin(fmt::format("model '{}': measuring its layers", m.name)); }
   void reads(const model_description& m, const data_source& source) {
     notice_.begin(fmt::format("model '{}': reading samples of {} (data_source::read)", m.name, source.describe()));
   }

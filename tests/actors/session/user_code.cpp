@@ -262,6 +262,19 @@ TEST_CASE("a function that takes the lines of metrics.jsonl gets all of them, an
   CHECK_THROWS_WITH(s.watch_metrics({}), Contains("this run has ended"));
 }
 
+TEST_CASE("models that the host cannot hold are refused before a layer of any is computed") {
+  int computed = 0;
+  session s{{.host_memory = 1_KiB, .log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 1_MiB});
+  s.add_model(user_model("small", [&](const data_source& data) {
+    chain c{"own", data.sample_input(), cross_entropy()};
+    return c.add("0.", std::make_shared<user_layer>([&](const layer_context&) { ++computed; }, 3));
+  }));
+  s.add_model(with_user_layer("large", no_trouble));
+  CHECK_THROWS_WITH(s.plan(), StartsWith("model 'large' needs at least") && Contains("[host] memory allows 1.0 KiB"));
+  CHECK(computed == 0);
+}
+
 TEST_CASE("a function that takes the refusal of a model that has waited may throw: the run goes on") {
   const auto build = [](session& s) {
     s.add_devices(1, cpu_device{.memory = 1_MiB});

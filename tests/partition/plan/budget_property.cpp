@@ -1,6 +1,7 @@
 // The smallest sufficient budget of random configurations of every family. A new family: one row in
 // `families_under_test`.
 
+#include "partition/plan/least_memory.hpp"
 #include "partition/plan/plan.hpp"
 #include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
@@ -74,7 +75,8 @@ bool accepted(const plan_request& request, byte_count memory) {
 
 }  // namespace
 
-TEST_CASE("of every family the smallest sufficient budget is accepted, and 512 bytes less are refused") {
+TEST_CASE("of every family the smallest sufficient budget is accepted, 512 bytes less are refused, and no plan needs less "
+          "than what is known before it is measured") {
   const auto& family = GENERATE(from_range(families_under_test));
   rng random(31);
   const bool in_bf16 = GENERATE(false, true) && family.name != std::string("resnet");  // which has running averages
@@ -92,6 +94,10 @@ TEST_CASE("of every family the smallest sufficient budget is accepted, and 512 b
       INFO(family.name << " number " << i << ", cuts by rule " << rule.index());
       CHECK(accepted(request, least));
       CHECK_FALSE(accepted(request, least - byte_count{512}));
+      const auto known_before = least_memory_of(*model.body, request.rule, request.replicas, 2);
+      const std::vector<plan_device> two(2, {.name = "d", .memory = least, .reserve = {}});
+      CHECK(known_before.device <= least);
+      CHECK(known_before.host() <= make_plan({&request, 1}, two).host_needed);
     }
   }
 }

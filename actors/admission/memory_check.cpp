@@ -1,0 +1,110 @@
+#include "actors/admission/memory_check.hpp"
+
+#include "models/lora.hpp"
+#include "partition/plan/least_memory.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/device/usable_memory.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+least_memory needs_of(const model_description& m, const chain& model, const update_options& rule,
+                      const memory_limits& limits) {
+  const auto replicas = m.share.whole() ? m.parallel.replicas : m.share.replicas;
+  return least_memory_of(model, rule, replicas, limits.devices.size());
+}
+
+const plan_device& smallest_of(const memory_limits& limits) {
+  return *std::ranges::min_element(limits.devices, {}, usable_memory<plan_device>);
+}
+
+bool fits(const least_memory& needs, const memory_limits& limits) {
+  return needs.host() <= limits.host && needs.device <= usable_memory(smallest_of(limits));
+}
+
+/// Other settings of the model, as a workload file has them.
+struct other_settings {
+  std::string keys;
+  chain model;
+  update_options rule;
+};
+
+chain with_adapter(const chain& model) { return adapt(model, {.rank = 16}); }
+
+bool can_be_adapted(const chain& model) {
+  return model.weights() && !model.has_frozen() && !all_linear_modules(model).empty();
+}
+
+std::vector<other_settings> alternatives(const model_description& m, const chain& model) {
+  std::vector<other_settings> all;
+  if (m.evaluate_only) {
+    return all;
+  }
+  auto narrow = m.optimizer;
+  narrow.kind = update_kind::adamw8bit;
+  if (m.optimizer.kind == update_kind::adamw) {
+    all.push_back({"optimizer = { kind = \"adamw8bit\", ... }", model, narrow});
+  }
+  const auto* const adapter = "adapter = { kind = \"lora\", rank = 16 }";
+  if (can_be_adapted(model)) {
+    auto adapted = with_adapter(model);
+    all.push_back({adapter, adapted, m.optimizer});
+    all.push_back({fmt::format("{} and base = \"nf4\"", adapter), adapted.store_base(base_format::nf4), m.optimizer});
+  } else if (model.has_frozen() && !model.has_fixed() && model.base() != base_format::nf4) {
+    all.push_back({"base = \"nf4\"", chain(model).store_base(base_format::nf4), m.optimizer});
+  }
+  return all;
+}
+
+std::string advice(const model_description& m, const chain& model, const memory_limits& limits) {
+  std::vector<std::string> fitting, others;
+  for (const auto& other : alternatives(m, model)) {
+    const auto needs = needs_of(m, other.model, other.rule, limits);
+    const auto text = fmt::format("{} (at least {} of host memory, {} on a device)", other.keys,
+                                  to_string(needs.host()), to_string(needs.device));
+    (fits(needs, limits) ? fitting : others).push_back(text);
+  }
+  const auto* const replicas = m.parallel.replicas > 1 ? ", fewer replicas" : "";
+  if (!fitting.empty()) {
+    return fmt::format("what would: {}; or give the run more memory{}", fmt::join(fitting, "; "), replicas);
+  }
+  return fmt::format("give the run more memory{}, or make the model smaller{}{}", replicas,
+                     others.empty() ? "" : "; these need less, but still too much: ", fmt::join(others, "; "));
+}
+
+}  // namespace
+
+void check_least_memory(const model_description& m, const chain& model, const memory_limits& limits) {
+  if (limits.devices.empty()) {
+    return;
+  }
+  const auto needs = needs_of(m, model, m.optimizer, limits);
+  const auto& device = smallest_of(limits);
+  if (needs.host() > limits.host) {
+    throw fault_error(
+        fault_code::does_not_fit,
+        fmt::format("model '{}' needs at least {} of host memory for its {} parameters ({}), their gradients ({}) and "
+                    "the optimizer's state ({}), but [host] memory allows {}: {}",
+                    m.name, to_string(needs.host()), model.parameter_count(), to_string(needs.parameters),
+                    to_string(needs.gradients), to_string(needs.state), to_string(limits.host),
+                    advice(m, model, limits)));
+  }
+  if (needs.device > usable_memory(device)) {
+    throw fault_error(
+        fault_code::does_not_fit,
+        fmt::format("model '{}' needs at least {} on each device to stage and to compute its largest layer (layer {}, "
+                    "\"{}\"), but device {} has {} for it: {}",
+                    m.name, to_string(needs.device), needs.largest_layer, model.at(needs.largest_layer).prefix,
+                    device.name, to_string(usable_memory(device)), advice(m, model, limits)));
+  }
+}
+
+}  // namespace hydra
