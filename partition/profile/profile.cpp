@@ -100,12 +100,16 @@ class bench {
   work_meter& meter_;
 };
 
-/// A warm-up pass, which also measures the bytes, then timed ones.
+/// A warm-up pass, which also measures the bytes, then timed ones; none for a slow layer, whose first pass is as long
+/// as the others.
 template <class Pass>
 measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>& times) {
   const auto warm = pass();
   for (auto left = timed_repeats(visits, warm.elapsed); left > 0; --left) {
     times.push_back(pass().elapsed);
+  }
+  if (times.empty()) {
+    times.push_back(warm.elapsed);
   }
   return warm;
 }
@@ -287,10 +291,15 @@ void leave_out_gradients(std::span<layer_profile> below) {
 }  // namespace
 
 std::size_t timed_repeats(std::size_t visits, duration warm) noexcept {
+  using namespace std::chrono_literals;
   constexpr std::size_t enough = 9, some = 3;
-  constexpr duration nothing = std::chrono::milliseconds(2);
+  constexpr duration nothing = 2ms, slow = 1s, all_together = 2s;
+  if (warm >= slow) {
+    return 0;
+  }
   const std::size_t least = warm < nothing ? some : 1;
-  return std::clamp(visits - std::min<std::size_t>(visits, 1), least, enough);
+  const auto most = warm > duration{} ? std::min(enough, static_cast<std::size_t>(all_together / warm)) : enough;
+  return std::clamp(visits - std::min<std::size_t>(visits, 1), least, most);
 }
 
 duration median(std::vector<duration> times) {

@@ -70,7 +70,7 @@ struct profiled_step {
 
 /// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and
 /// inputs of the right shape. All passes together take no longer than two training steps, except for layers so fast
-/// that three timed passes cost almost nothing.
+/// that three timed passes cost almost nothing; those of one layer about two seconds each way, or one pass.
 chain_samples sample_costs(const chain& model, const profiled_step& step, const measurement_context& on);
 
 /// Merges the measurements of at least one device: largest bytes, medians of all times. Layers below the first trained
@@ -80,7 +80,8 @@ chain_profile merge(std::span<const chain_samples> devices);
 /// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.
 bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples);
 
-/// How many passes of a layer are timed after the warm-up, if two training steps visit it `visits` times.
+/// How many passes of a layer are timed after the warm-up, if two training steps visit it `visits` times. 0: the
+/// warm-up is long enough to count.
 std::size_t timed_repeats(std::size_t visits, duration warm) noexcept;
 
 /// Of a list that is not empty, in any order; the upper one of two.

@@ -102,12 +102,15 @@ TEST_CASE("measuring leaves no bytes behind") {
 }
 
 TEST_CASE("the pilot repeats a layer as often as two training steps visit it, at least once, never for long") {
-  const duration slow = std::chrono::seconds(1), fast = std::chrono::microseconds(10);
+  using namespace std::chrono_literals;
+  const duration slow = 200ms, fast = 10us;
   CHECK(timed_repeats(2, slow) == 1);
   CHECK(timed_repeats(6, slow) == 5);
   CHECK(timed_repeats(1000, slow) == 9);
   CHECK(timed_repeats(2, fast) == 3);  // costs nothing
   CHECK(timed_repeats(0, slow) == 1);
+  CHECK(timed_repeats(1000, 500ms) == 4);  // two seconds
+  CHECK(timed_repeats(1000, 1s) == 0);     // the warm-up counts
 }
 
 TEST_CASE("a profile of several devices has the median of all their times and their largest bytes") {
