@@ -269,8 +269,12 @@ int evaluate(const evaluate_options& o) {
   leave_out_without_best(w, o);
   const auto states = prepare(w, o);
   session s{options_of(w)};
+  {
+    const interrupts before{blocked, "interrupted before anything was evaluated"};
+    assemble(s, w);
+    s.plan();
+  }
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
-  assemble(s, w);
   const report r = s.run();
   fmt::print("{}", o.json ? to_json(r, states) : printable(states_table(r, states)));
   tell_notes(r.notes);

@@ -41,6 +41,10 @@ interrupts::~interrupts() {
 
 void interrupts::watch() const {
   if (!wait_for_signal(signals_)) return;
+  if (!first_) {
+    say(happens_);
+    ::_exit(exit_status::interrupted);
+  }
   say("interrupted: " + happens_ + "; interrupt again to stop at once");
   first_();
   const auto began = std::chrono::steady_clock::now();

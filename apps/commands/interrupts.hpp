@@ -17,6 +17,8 @@ class interrupts {
   /// `happens`: after the first one.
   interrupts(const blocked_signals& blocked, std::function<void()> first,
              std::string happens = "stopping, a training run saves its state first");
+  /// While there is nothing to save: the first one prints `last_words` and ends the process, whatever its threads do.
+  interrupts(const blocked_signals& blocked, std::string last_words) : interrupts(blocked, nullptr, last_words) {}
   ~interrupts();
   interrupts(const interrupts&) = delete;
   interrupts& operator=(const interrupts&) = delete;

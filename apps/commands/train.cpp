@@ -132,11 +132,9 @@ std::string command_that_resumes(const train_options& o, const workload& w) {
   return line;
 }
 
-void tell_how_to_go_on(const std::string& why, const workload& w, const train_options& o) {
-  if (w.options.checkpoint.keep == 0)
-    tell_line(why + "; nothing was saved, because run.checkpoint.keep is 0");
-  else
-    tell_line(fmt::format("{}; to continue: {}", why, command_that_resumes(o, w)));
+std::string how_to_go_on(const std::string& why, const workload& w, const train_options& o) {
+  return w.options.checkpoint.keep == 0 ? why + "; nothing was saved, because run.checkpoint.keep is 0"
+                                        : fmt::format("{}; to continue: {}", why, command_that_resumes(o, w));
 }
 
 /// `logged`: notes that the log has shown already.
@@ -146,7 +144,7 @@ void tell(report r, const workload& w, const train_options& o, const std::vector
   tell_notes(r.notes);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
     tell_line(fmt::format("exit status {}: {}", static_cast<int>(status), failures_of(r)));
-  if (r.interrupted) return tell_how_to_go_on("interrupted", w, o);
+  if (r.interrupted) return tell_line(how_to_go_on("interrupted", w, o));
   if (const std::string folder = w.options.output.string(); !o.quiet && !folder.empty())
     tell_line(fmt::format("the run is in \"{}\": hydra report {} shows it again", folder, shell_word(folder)));
 }
@@ -211,12 +209,14 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   enter_folder(w, o, lock);
   trial_copies copies;
   session s{options_of(w, o)};
-  const interrupts watch{blocked, [&s] { s.interrupt(); }};
+  std::optional<interrupts> watch;
+  watch.emplace(blocked, how_to_go_on("interrupted before anything was trained", w, o));
   model_opener opener{w};
   const opened_workload opened{opener, assemble(s, w, opener)};
   add_search(s, w, o.resume, copies);
   take_choices(w, plan_of(s, w, o), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
+  watch.emplace(blocked, [&s] { s.interrupt(); });
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
   const report r = run_in_folder(s, w, opened, o, copies, is_new);
@@ -255,7 +255,7 @@ int train_or_tell(const train_options& o) {
     return o.listen ? train_on_nodes(w, o, blocked) : train(w, o, blocked);
   } catch (const fault_error& e) {
     if (e.what_happened().code != fault_code::interrupted) throw;
-    tell_how_to_go_on(e.what_happened().text, w, o);
+    tell_line(how_to_go_on(e.what_happened().text, w, o));
     return exit_status::interrupted;
   }
 }

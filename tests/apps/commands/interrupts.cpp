@@ -51,6 +51,18 @@ TEST_CASE("the second signal ends the process at once with status 130") {
   }
 }
 
+TEST_CASE("while there is nothing to save the first signal ends the process, whatever its threads do") {
+  const child_end end = in_child([] {
+    const blocked_signals blocked;
+    const interrupts watch{blocked, "nothing was trained"};
+    ::kill(::getpid(), SIGINT);
+    std::promise<void>{}.get_future().wait();
+    return 7;
+  });
+  CHECK(end.status == 130);
+  CHECK(end.err == "nothing was trained\n");
+}
+
 TEST_CASE("a signal from before the watch is not lost, and threads leave it alone") {
   const child_end end = in_child([] {
     const blocked_signals blocked;
