@@ -190,7 +190,8 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .stepping = stepping(),
                            .device_updates = setup_.device_updates,
                            .share = setup_.options.ablation.share,
-                           .limits = {setup_.arena->budget().limit(), limits_of(setup_.machines)}}, [&]() -> pilot& {
+                           .limits = {setup_.arena->budget().limit(), limits_of(setup_.machines)},
+                           .log = setup_.log}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       make_devices(devices, m.name);

@@ -141,7 +141,8 @@ class planner {
     made_.setting = measures.setting();
     model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
                              .stepping = stepping(), .share = setup_.options.ablation.share,
-                             .limits = {made_.host_cap, limits_of(made_.machines)}},
+                             .limits = {made_.host_cap, limits_of(made_.machines)},
+                             .log = setup_.log},
                             [&]() -> pilot& { return measures; });
     slow_preparation notice(setup_.log, setup_.patience);
     for (const auto& m : setup_.models) {  // all of them before minutes of measuring

@@ -2,6 +2,7 @@
 
 #include "actors/admission/identity.hpp"
 #include "models/optimizer/parameter_shares.hpp"
+#include "models/parameter_layout.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
@@ -418,6 +419,28 @@ void model_preparer::find_costs(prepared_model& p, const model_description& m) {
   }
 }
 
+namespace {
+
+/// Of a layer with so many parameters a pass takes seconds on a few cores.
+constexpr std::size_t large_layer = 50'000'000;
+
+/// A line for each layer that is measured, once that has taken a while.
+layer_progress progress_of(const std::string& name, const std::shared_ptr<const chain>& model,
+                           const std::shared_ptr<spdlog::logger>& log) {
+  if (!log) {
+    return nullptr;
+  }
+  return [=, begin = steady_clock::now()](std::size_t layer, std::size_t kind, std::size_t kinds) {
+    const auto elapsed = steady_clock::now() - begin;
+    if (elapsed > std::chrono::seconds(3) || parameter_layout(*model, layer, layer + 1).elements() > large_layer) {
+      log->info("model '{}': measuring layer {} of {} (\"{}\"), {} of {} different ones; {} so far", name, layer,
+                model->size(), model->at(layer).prefix, kind, kinds, to_string(duration(elapsed)));
+    }
+  };
+}
+
+}  // namespace
+
 void model_preparer::find_profile(prepared_model& p, const model_description& m) {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto target = p.data.source->sample_target();
@@ -425,7 +448,9 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
   auto& known = profiles_[p.profile_key];
   if (!known || !suits(*known, *p.model, target, samples)) {
     const auto start = steady_clock::now();
-    known = std::make_shared<const chain_profile>(measures_().measure(p.model, target, samples, m.micro_batches));
+    known = std::make_shared<const chain_profile>(measures_().measure(
+        p.model, {.sample_target = target, .samples = samples, .micro_batches = m.micro_batches,
+                  .progress = progress_of(m.name, p.model, log_)}));
     pilot_time_ += steady_clock::now() - start;
   }
   p.profile = known;

@@ -7,6 +7,7 @@
 #include "models/chain.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "partition/profile/pilot.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/device/device.hpp"
 
 #include <filesystem>
@@ -62,6 +63,7 @@ struct preparer_setup {
   known_rates device_updates{};          ///< rates of devices that are known already
   bool share = true;                     ///< frozen parameters with other models
   memory_limits limits{};                ///< of the run
+  std::shared_ptr<spdlog::logger> log{};  ///< of what takes long; may be null
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
@@ -79,7 +81,8 @@ class model_preparer {
         stepping_(setup.stepping),
         device_updates_(std::move(setup.device_updates)),
         share_(setup.share),
-        limits_(std::move(setup.limits)) {}
+        limits_(std::move(setup.limits)),
+        log_(std::move(setup.log)) {}
 
   /// Opens data and builds the chain; nothing is measured. Throws fault_error{bad_input} naming the model and what does
   /// not fit together, {does_not_fit} for a model that memory cannot hold however it is cut; what the user's own code
@@ -116,6 +119,7 @@ class model_preparer {
   known_rates device_updates_;
   bool share_;
   memory_limits limits_;
+  std::shared_ptr<spdlog::logger> log_;
   std::optional<byte_rate> slowest_link_;
   std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};

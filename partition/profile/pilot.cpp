@@ -184,13 +184,14 @@ std::vector<Result> pilot::results_of(const std::function<Result(device&)>& work
   return good;
 }
 
-chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
-                             std::int64_t samples, std::uint32_t micro_batches) {
-  return merge(results_of<chain_samples>([=](device& d) {
+chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const profiled_step& step) {
+  return merge(results_of<chain_samples>([=, first = devices_.front()](device& d) {
     const auto meter = d.measure();
     const measurement_context on{*meter, d.info().torch_device};
-    check_contract(*model, sample_target, samples, on);
-    return sample_costs(*model, {sample_target, samples, micro_batches}, on);
+    check_contract(*model, step.sample_target, step.samples, on);
+    auto here = step;
+    here.progress = &d == first ? step.progress : nullptr;
+    return sample_costs(*model, here, on);
   }));
 }
 

@@ -35,9 +35,8 @@ class pilot {
   pilot(std::span<device* const> devices, duration limit);
 
   /// Throws fault_error{bad_input} for a layer or a loss that breaks its contract (contract.hpp), before anything is
-  /// measured.
-  chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
-                        std::int64_t samples, std::uint32_t micro_batches);
+  /// measured. `step.progress` is called on a thread of the first device.
+  chain_profile measure(const std::shared_ptr<const chain>& model, const profiled_step& step);
 
   /// Of the slowest device, at speed 1.
   element_rate update_rate(const update_options& rule, precision numbers);

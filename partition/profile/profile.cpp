@@ -317,7 +317,11 @@ chain_samples sample_costs(const chain& model, const profiled_step& step, const 
   all.profile.target_spec = batched(step.sample_target, step.samples);
   all.profile.targets = charged_bytes(all.profile.target_spec.bytes());
   std::vector<layer_profile> kinds;
-  for (const auto& place : distinct_layers(model, step.samples, visits, all.kind_of)) {
+  const auto places = distinct_layers(model, step.samples, visits, all.kind_of);
+  for (const auto& place : places) {
+    if (step.progress) {
+      step.progress(place.index, kinds.size() + 1, places.size());
+    }
     kinds.push_back(measure_layer(model, place, on, all.times.emplace_back()));
   }
   std::ranges::transform(all.kind_of, std::back_inserter(all.profile.layers), [&](std::size_t k) { return kinds[k]; });

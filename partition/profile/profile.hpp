@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,11 +62,15 @@ struct chain_samples {
   timed_passes loss;
 };
 
+/// Called before a layer is measured, which is number `kind` (from 1) of `kinds` different ones.
+using layer_progress = std::function<void(std::size_t layer, std::size_t kind, std::size_t kinds)>;
+
 /// The step whose layers are measured.
 struct profiled_step {
   tensor_spec sample_target;
   std::int64_t samples = 1;   ///< of a micro-batch
   std::uint32_t micro_batches = 1;
+  layer_progress progress{};  ///< may be null
 };
 
 /// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and

@@ -30,7 +30,7 @@ const small_model& gpt() {
 }
 
 chain_profile measured_on(std::vector<device*> devices) {
-  return pilot(devices, long_enough).measure(gpt().body, gpt().data->sample_target(), 2, 1);
+  return pilot(devices, long_enough).measure(gpt().body, {gpt().data->sample_target(), 2, 1});
 }
 
 /// True if the bytes are equal; times may differ.
@@ -81,14 +81,14 @@ TEST_CASE("a device that was late is excluded: its later completions are not res
   pilot measures(devices, 1ns);
   CHECK_THROWS_WITH(measures.setting(), Contains("has not ended within"));
   slow.drain();
-  CHECK_THROWS_WITH(measures.measure(gpt().body, gpt().data->sample_target(), 2, 1), Contains("has not ended within"));
+  CHECK_THROWS_WITH(measures.measure(gpt().body, {gpt().data->sample_target(), 2, 1}), Contains("has not ended within"));
 }
 
 TEST_CASE("a layer's fault in the pilot is reported unchanged") {
   const auto machine = make_cpu_device("cpu:0", {.memory = 1_MiB});
   device* const devices[] = {machine.get()};
   pilot measures(devices, long_enough);
-  CHECK_THROWS_AS(measures.measure(gpt().body, tensor_spec{{3}, element::i64}, 2, 1), fault_error);
+  CHECK_THROWS_AS(measures.measure(gpt().body, {tensor_spec{{3}, element::i64}, 2, 1}), fault_error);
 }
 
 TEST_CASE("the setting of a pilot names kinds and models of devices, their threads and LibTorch, each once") {

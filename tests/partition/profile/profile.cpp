@@ -101,6 +101,20 @@ TEST_CASE("measuring leaves no bytes behind") {
   CHECK(account.peak() == byte_count{});  // the pilot has an account of its own
 }
 
+TEST_CASE("each different layer is announced once, before it is measured") {
+  const auto meter = make_host_meter();
+  std::vector<std::size_t> layers, kinds;
+  const auto note = [&](std::size_t layer, std::size_t kind, std::size_t of) {
+    layers.push_back(layer);
+    kinds.push_back(kind);
+    CHECK(of == 3);
+  };
+  const auto model = small_mlp({.layers = 4, .width = 16});
+  sample_costs(*model.body, {model.data->sample_target(), 2, 1, note}, {*meter});
+  CHECK(layers == std::vector<std::size_t>{0, 1, 4});  // from the features, hidden ones, to the classes
+  CHECK(kinds == std::vector<std::size_t>{1, 2, 3});
+}
+
 TEST_CASE("the pilot repeats a layer as often as two training steps visit it, at least once, never for long") {
   using namespace std::chrono_literals;
   const duration slow = 200ms, fast = 10us;
