@@ -23,6 +23,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace hydra::apps {
@@ -44,7 +45,9 @@ std::optional<std::string> unknown_command(int argc, const char* const* argv) {
   std::vector<std::string> names;
   std::ranges::transform(commands(), std::back_inserter(names), &command::name);
   if (std::ranges::count(names, argv[1]) > 0) return std::nullopt;
-  return fmt::format("hydra: unknown command \"{}\"{}", argv[1], known_instead(argv[1], names));
+  const bool resumes = std::string_view{argv[1]} == "resume";
+  return fmt::format("hydra: unknown command \"{}\"{}{}", argv[1], known_instead(argv[1], names),
+                     resumes ? "; a run is continued by: hydra train RUN --resume" : "");
 }
 
 /// Declares all commands; `chosen` becomes the action of the one on the command line.
@@ -62,8 +65,11 @@ void declare_all(CLI::App& app, command_action& chosen) {
 int answer(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() == 0) return app.exit(e);
   tell_line(std::string("hydra: ") + e.what());
-  for (const CLI::App* sub : app.get_subcommands())
+  for (const CLI::App* sub : app.get_subcommands()) {
+    if (sub->get_option_no_throw("--set") != nullptr)
+      tell_line("a key of the workload is set by --set, such as --set model.optimizer.learning_rate=1e-3");
     tell_line(fmt::format("hydra {} --help lists its options", sub->get_name()));
+  }
   if (app.get_subcommands().empty()) tell_line("\n" + app.help());
   return bad_input;
 }

@@ -3,6 +3,7 @@
 #include "apps/commands/generation_notes.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/run_folder.hpp"
+#include "apps/workload/check_file.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
 #include "models/data/chat_jinja.hpp"
@@ -150,7 +151,8 @@ text_source from_run(const text_source_options& o) {
 text_source open_text_source(const text_source_options& o) {
   const fs::path folder{o.source};
   if (kind_of(folder) != fs::file_type::directory)
-    refuse(fmt::format("\"{}\" is not a folder of a checkpoint or a run", o.source));
+    refuse(fmt::format("\"{}\" is not a folder of a checkpoint or a run{}", o.source,
+                       kind_of(folder) == fs::file_type::not_found ? hub_hint(folder) : ""));
   const auto has = [&](const char* file) { return kind_of(folder / file) == fs::file_type::regular; };
   const bool run = has(workload_file), whole = has("config.json");
   if (!whole && !has("adapter_config.json")) refuse_run_of_program(folder);

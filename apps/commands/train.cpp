@@ -242,10 +242,25 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
   }
 }
 
+/// Of a workload file, or as the folder of a run has recorded it.
+workload workload_of(const train_options& o) {
+  const std::filesystem::path run{o.file}, recorded = run / workload_file;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(recorded, ignored)) return read_workload(o.file, overrides(o));
+  if (!o.resume)
+    throw fault_error{fault_code::bad_input, fmt::format("\"{0}\" is the folder of a run: hydra train {1} --resume "
+                                                         "continues it; to train afresh, give a workload file",
+                                                         shown(o.file), shell_word(o.file))};
+  auto all = overrides(o);
+  if (!o.output) all.push_back(override_by("the run folder", "run.output", o.file));
+  const auto data = read_recorded_data(run);
+  return read_workload(recorded, all, data ? data->began_in : std::filesystem::path{});
+}
+
 /// A run that was interrupted while it was planned is continued like any other.
 int train_or_tell(const train_options& o) {
   const blocked_signals blocked;  // before any thread is created
-  workload w = read_workload(o.file, overrides(o));
+  workload w = workload_of(o);
   if (o.serve) parse_live_address(*o.serve);
   if (o.resume) {
     w = with_added(w);
@@ -264,7 +279,7 @@ int train_or_tell(const train_options& o) {
 
 command_action declare_train(command_line& line) {
   auto o = std::make_shared<train_options>();
-  line.add_option("workload", o->file, "workload file (TOML)").required();
+  line.add_option("workload", o->file, "workload file (TOML); with --resume also the folder of a run").required();
   line.add_option("--output", o->output,
                  "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
   line.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");

@@ -36,6 +36,15 @@ std::string missing(const place& where, const fs::path& path, const char* what =
 
 }  // namespace
 
+std::string hub_hint(const fs::path& missing) {
+  const fs::path owner = missing.parent_path();
+  std::error_code ignored;
+  const bool is_path = owner.empty() || owner.has_parent_path() || owner == "." || owner == "..";
+  if (is_path || fs::exists(owner, ignored)) return "";
+  return fmt::format("; a model of the Hugging Face Hub is downloaded first: hf download {0} --local-dir {1}",
+                     shown(missing.string()), shown(missing.filename().string()));
+}
+
 void check_file(const place& where, std::string_view key, const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -47,7 +56,7 @@ void check_file(const place& where, std::string_view key, const std::string& pat
 void check_folder(const place& where, std::string_view key, const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
-  if (!fs::exists(status)) refuse(where, key, missing(where, path, "folder"));
+  if (!fs::exists(status)) refuse(where, key, missing(where, path, "folder") + hub_hint(path));
   if (!fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a file, a folder is expected", shown(path)));
 }
 

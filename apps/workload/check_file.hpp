@@ -3,6 +3,8 @@
 
 #include "apps/workload/value.hpp"
 
+#include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace hydra::apps {
@@ -16,5 +18,9 @@ void check_folder(const place& where, std::string_view key, const std::string& p
 
 /// The same for a path that may be either.
 void check_path(const place& where, std::string_view key, const std::string& path);
+
+/// What to add to a message about a folder that is missing: how to download it, if its name is like that of a model on
+/// the Hugging Face Hub ("OWNER/NAME"); else empty.
+std::string hub_hint(const std::filesystem::path& missing);
 
 }  // namespace hydra::apps

@@ -36,6 +36,11 @@ std::string refused(const temporary_folder& folder, const outcome& o) {
   return o.err;
 }
 
+std::string digest_of(const temporary_folder& folder, const std::string& run) {
+  const std::string report = folder.read(run + "/report.json");
+  return report.substr(report.find("sha256:"), 71);
+}
+
 TEST_CASE("without a folder a resumed run starts afresh and says so, unless --quiet is given") {
   const temporary_folder folder;
   const outcome o = resume(folder, example);
@@ -258,11 +263,20 @@ TEST_CASE("a complete run continues to more steps, and is refused fewer than are
   CHECK_THAT(folder.read("runs/w/workload.toml"), Contains("steps = 5"));
   folder.write("w.toml", bent("steps = 3", "steps = 5"));
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output whole").status == 0);
-  const auto digest = [&](const std::string& run) {
-    const std::string report = folder.read(run + "/report.json");
-    return report.substr(report.find("sha256:"), 71);
-  };
-  CHECK(digest("runs/w") == digest("whole"));
+  CHECK(digest_of(folder, "runs/w") == digest_of(folder, "whole"));
+}
+
+TEST_CASE("a run is continued by its folder, as it has recorded its workload") {
+  const temporary_folder folder;
+  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  fs::remove(folder.path() / "w.toml");
+  const outcome afresh = run_hydra(folder, "train runs/w");
+  CHECK(afresh.status == 2);
+  CHECK_THAT(afresh.err, Contains("\"runs/w\" is the folder of a run: hydra train runs/w --resume continues it"));
+  REQUIRE(run_hydra(folder, "train runs/w --resume --quiet --set model.gpt.steps=5").status == 0);
+  folder.write("w.toml", bent("steps = 3", "steps = 5"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output whole").status == 0);
+  CHECK(digest_of(folder, "runs/w") == digest_of(folder, "whole"));
 }
 
 TEST_CASE("a run that was killed before its report was written is reported when it is resumed") {

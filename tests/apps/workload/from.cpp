@@ -50,7 +50,9 @@ TEST_CASE("a chain without a source, or with two, is refused with its line") {
   const temporary_folder folder;
   write_tiny(folder);
   CHECK_THAT(refusal(bent(example_chain, "{ from = \"no/such\" }")),
-             StartsWith("w.toml:13: model.chain.from: no such folder \"no/such\""));
+             StartsWith("w.toml:13: model.chain.from: no such folder \"no/such\"") &&
+                 Contains("hf download no/such --local-dir such"));
+  CHECK_THAT(refusal(bent(example_chain, "{ from = \"./no/such\" }")), !Contains("hf download"));
   CHECK_THAT(refusal(with_chain(folder, ", family = \"gpt2\"")),
              StartsWith("w.toml:13: model.chain.from: family is given too"));
   CHECK_THAT(refusal(bent(example_chain, "{ context = 4 }")),
