@@ -18,7 +18,7 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
   m->stop_on_nan = d.stop_on_nan;
   m->identity = p.identity;
   m->remaining_scale = p.remaining_scale;
-  m->follows_on_device = p.follows_on_device;
+  m->follows_on_device = p.stepping.equally_fast;
   m->terms = {d.priority, d.deadline, d.arrival};
   m->share = d.share;
   return m;

@@ -172,12 +172,6 @@ double model_joiner::remaining_scale(const model_description& m, const prepared_
   return remaining_scales(cut, setup_.machines).front();
 }
 
-/// Other models run at the same time.
-stepping_terms model_joiner::stepping() const {
-  return {
-      .place = setup_.options.optimizer_on, .host_threads = optimizer_threads(setup_.options), .gaps_are_filled = true};
-}
-
 /// If anything has to be measured, new devices are created: those of the run are busy and hold their memory.
 prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
@@ -187,7 +181,7 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .setting = setup_.setting,
                            .numbers = common_formats(setup_.machines),
                            .known = setup_.plan.profiles,
-                           .stepping = stepping(),
+                           .stepping = stepping_for(setup_.options, setup_.machines, /*gaps_are_filled=*/true),
                            .device_updates = setup_.device_updates,
                            .share = setup_.options.ablation.share,
                            .limits = {setup_.arena->budget().limit(), limits_of(setup_.machines)},
@@ -208,7 +202,6 @@ prepared_model model_joiner::measured(const model_description& m) {
     preparer.measure(p, m);
     notice.reads(m, *p.data.source);
     p.identity = identity_of(m, p, setup_.options.seed);
-    p.follows_on_device = equally_fast(setup_.machines);
     return p;
   } catch (const measuring_error& e) {
     refuse_measuring(m.name, e.what_happened());

@@ -59,7 +59,6 @@ class model_joiner {
 
  private:
   void go_on(const std::string& name) const;
-  stepping_terms stepping() const;
   prepared_model measured(const model_description& m);
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;

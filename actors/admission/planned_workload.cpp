@@ -69,8 +69,9 @@ class planner {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       auto& p = made_.prepared[i];
       if (setup_.models[i].parallel != parallel_options{}) {
-        p.stepping = {.host_threads = p.stepping.host_threads};
-        p.stepping_profile = p.roomy_profile = nullptr;
+        p.stepping = stepping();
+        p.stepping.place = optimizer_place::host;
+        p.profile_for.fill(p.profile);
       }
       p.identity = identity_of(setup_.models[i], p, setup_.options.seed);
     }
@@ -126,8 +127,7 @@ class planner {
   }
 
   stepping_terms stepping() const {
-    return {.place = setup_.options.optimizer_on, .host_threads = optimizer_threads(setup_.options),
-            .gaps_are_filled = setup_.models.size() > made_.machines.size()};
+    return stepping_for(setup_.options, made_.machines, setup_.models.size() > made_.machines.size());
   }
 
   /// On other device objects: those of the run start with empty queues and counters.
@@ -171,7 +171,6 @@ class planner {
     measure(preparer, p, m);
     notice.reads(m, *p.data.source);
     p.identity = identity_of(m, p, setup_.options.seed);
-    p.follows_on_device = equally_fast(made_.machines);
   }
 
   void find_checkpoints() {
@@ -193,22 +192,12 @@ class planner {
       const auto& p = made_.prepared[i];
       requests.push_back(request_for(setup_.models[i], p, made_.begins.cuts_for(i, p.cuts), space));
       requests.back().waves = made_.begins.waves_for(i, setup_.models[i].parallel);
-      set_boundary_terms(requests.back().stepping);
     }
     const auto& parts = setup_.options.ablation;
     const bool saves = parts.save && parts.cache;
     auto plan = make_plan(requests, limits_of(made_.machines), saves);
     return saves && !fits_host(plan) ? make_plan(requests, limits_of(made_.machines))
                                      : plan;  // more boundaries, more bytes
-  }
-
-  /// Where a rate of links was not measured, that of emulated ones is known.
-  void set_boundary_terms(stepping_terms& terms) const {
-    terms.gaps_are_filled = stepping().gaps_are_filled;
-    for (const auto& d : made_.machines) {
-      const bool slower = !terms.link.limited() || d.link < terms.link;
-      terms.link = d.link.limited() && slower ? d.link : terms.link;
-    }
   }
 
   bool fits_host(workload_plan plan) const {
@@ -286,6 +275,19 @@ std::vector<std::string> planned_workload::notes() const {
 int optimizer_threads(const session_options& options) {
   return options.optimizer_threads > 0 ? options.optimizer_threads
                                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+}
+
+stepping_terms stepping_for(const session_options& options, std::span<const device_info> machines,
+                            bool gaps_are_filled) {
+  stepping_terms terms{.place = options.optimizer_on,
+                       .host_threads = optimizer_threads(options),
+                       .gaps_are_filled = gaps_are_filled};
+  for (const auto& d : machines) {
+    const bool slower = !terms.link.limited() || d.link < terms.link;
+    terms.link = d.link.limited() && slower ? d.link : terms.link;
+    terms.equally_fast = terms.equally_fast && d.speed == machines.front().speed;
+  }
+  return terms;
 }
 
 planned_workload plan_workload(const planning_setup& setup) { return planner(setup).planned(); }

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct planned_workload {
 
 /// Threads of the optimizer: those asked for, or half the cores, at least 1.
 int optimizer_threads(const session_options& options);
+
+/// What decides where shards are stepped, before rates are measured.
+stepping_terms stepping_for(const session_options& options, std::span<const device_info> machines,
+                            bool gaps_are_filled);
 
 /// Opens the data, measures layers on devices made for that, cuts every model and checks all budgets. No host memory is
 /// taken for the run. Throws fault_error{bad_input}, {does_not_fit}, {interrupted}.

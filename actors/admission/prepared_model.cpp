@@ -139,25 +139,13 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   return static_cast<std::uint32_t>(wanted);
 }
 
-namespace {
-
-const chain_profile& profile_for(const prepared_model& p, stepping_space space) {
-  const bool by_rates = p.stepping.place == optimizer_place::automatic;
-  if (!p.stepping_profile || (by_rates && space == stepping_space::none)) {
-    return *p.profile;
-  }
-  return space == stepping_space::made && p.roomy_profile ? *p.roomy_profile : *p.stepping_profile;
-}
-
-}  // namespace
-
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
                          stepping_space space) {
   const bool whole = m.share.whole();
   const auto replicas = whole ? m.parallel.replicas : m.share.replicas;
   return {.name = m.name,
           .model = p.model.get(),
-          .profile = &profile_for(p, space),
+          .profile = p.profile_for.at(static_cast<std::size_t>(space)).get(),
           .micro_batches = whole ? m.micro_batches : m.micro_batches / m.parallel.replicas * replicas,
           .replicas = replicas,
           .waves = m.parallel.waves,
@@ -176,10 +164,6 @@ std::vector<plan_device> limits_of(std::span<const device_info> machines) {
     limits.push_back({d.name, d.memory, d.reserve});
   }
   return limits;
-}
-
-bool equally_fast(std::span<const device_info> machines) {
-  return std::ranges::all_of(machines, [&](const device_info& d) { return d.speed == machines.front().speed; });
 }
 
 namespace {
@@ -399,7 +383,8 @@ prepared_model model_preparer::open(const model_description& m) {
   }
   p.cuts = cuts_of(m, p.model->size());
   p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};
-  p.stepping.host_threads = stepping_.host_threads;
+  p.stepping = stepping_;
+  p.stepping.place = optimizer_place::host;
   if (stepping_.place == optimizer_place::device && !has_whole_sums(m)) {
     refuse(m, fmt::format(
                   "parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
@@ -414,7 +399,7 @@ prepared_model model_preparer::open(const model_description& m) {
 void model_preparer::find_costs(prepared_model& p, const model_description& m) {
   find_profile(p, m);
   p.update = update_of(m.optimizer);
-  if (stepping_.place != optimizer_place::host && !m.evaluate_only && has_whole_sums(m)) {
+  if (!m.evaluate_only && has_whole_sums(m)) {
     find_stepping(p, m);
   }
 }
@@ -454,6 +439,7 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
     pilot_time_ += steady_clock::now() - start;
   }
   p.profile = known;
+  p.profile_for.fill(known);
 }
 
 /// Measured once for all rules with the same arithmetic.
@@ -474,22 +460,19 @@ update_rates model_preparer::update_of(const update_options& rule) {
   return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
 }
 
-/// Does nothing if no shard can be stepped on a device, or if other models fill the gaps.
+/// Does nothing if no shard may be stepped on a device, or if other models fill the gaps.
 void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
   const bool by_rates = stepping_.place == optimizer_place::automatic;
-  const auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
+  auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
   const bool none = std::ranges::all_of(pieces.host_only, [](bool home) { return home; });
   auto terms = stepping_;
   if (none || (by_rates && stepping_.gaps_are_filled) || !find_rates(terms, m.optimizer)) {
     return;
   }
   p.stepping = terms;
-  p.stepping_profile = with_stepping(p.profile, pieces);
-  if (by_rates && pieces.possible(0, 1)) {
-    auto first = pieces;
-    first.pieces = device_stepping::scope::first;
-    p.roomy_profile = with_stepping(p.profile, first);
-  }
+  const auto with = with_stepping(p.profile, pieces);
+  pieces.pieces = by_rates && pieces.possible(0, 1) ? device_stepping::scope::first : pieces.pieces;
+  p.profile_for = {by_rates ? p.profile : with, with, with_stepping(p.profile, pieces)};
 }
 
 /// False if there are no rates to decide by: a device cannot update, or no link could be measured.
@@ -508,21 +491,20 @@ bool model_preparer::find_rates(stepping_terms& terms, const update_options& rul
     std::erase_if(rates, [](byte_rate r) { return !r.limited(); });
     slowest_link_ = rates.empty() ? byte_rate{} : std::ranges::min(rates);
   }
-  terms.link = slowest_link_.value_or(byte_rate{});
+  terms.link = by_rates ? *slowest_link_ : terms.link;
   return !by_rates || terms.link.limited();
 }
 
 /// Models that share a profile share this one, too: the planner identifies equal models by the pointer.
 std::shared_ptr<const chain_profile> model_preparer::with_stepping(const std::shared_ptr<const chain_profile>& profile,
                                                                    const device_stepping& pieces) {
-  const auto [first, last] = stepping_profiles_.equal_range(profile.get());
-  const auto found = std::find_if(first, last, [&](const auto& known) { return known.second->stepping == pieces; });
-  if (found != last) {
-    return found->second;
+  auto& known = stepping_profiles_[{profile.get(), pieces}];
+  if (!known) {
+    auto with = *profile;
+    with.stepping = pieces;
+    known = std::make_shared<const chain_profile>(std::move(with));
   }
-  auto with = *profile;
-  with.stepping = pieces;
-  return stepping_profiles_.emplace(profile.get(), std::make_shared<const chain_profile>(std::move(with)))->second;
+  return known;
 }
 
 cut_rule model_preparer::cuts_of(const model_description& m, std::size_t layers) {

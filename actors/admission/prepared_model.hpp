@@ -10,6 +10,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/device/device.hpp"
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -22,12 +23,16 @@
 
 namespace hydra {
 
+/// For which shards memory is reserved to step them on devices, if rates decide: none, those that fit into what the cut
+/// leaves, or at least the first one.
+enum class stepping_space : std::uint8_t { none, left, made };
+
 struct prepared_model {
   std::shared_ptr<const chain> model;
   std::shared_ptr<const chain_profile> profile;
   std::string profile_key;   ///< in the plan's profiles
-  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with stepping on devices; may be null
-  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with memory to step the first shard; or null
+  /// The same, for each stepping_space: where memory is reserved to step shards on devices.
+  std::array<std::shared_ptr<const chain_profile>, 3> profile_for{};
   cut_rule cuts;
   update_rates update;  ///< of its optimizer on the host
   stepping_terms stepping{};
@@ -37,7 +42,6 @@ struct prepared_model {
   std::string identity{};         ///< identity_of() it
   std::vector<std::string> base{};   ///< of its plan_request
   std::vector<std::string> notes{};  ///< for the user: what of its files and data is not used
-  bool follows_on_device = true;  ///< no device of the run is faster than another
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
 
@@ -59,7 +63,7 @@ struct preparer_setup {
   std::string setting;
   number_formats numbers{};              ///< of the devices
   profile_set known{};
-  stepping_terms stepping{};             ///< without rates of devices and links
+  stepping_terms stepping{};             ///< without measured rates
   known_rates device_updates{};          ///< rates of devices that are known already
   bool share = true;                     ///< frozen parameters with other models
   memory_limits limits{};                ///< of the run
@@ -121,20 +125,14 @@ class model_preparer {
   memory_limits limits_;
   std::shared_ptr<spdlog::logger> log_;
   std::optional<byte_rate> slowest_link_;
-  std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
+  std::map<std::pair<const chain_profile*, device_stepping>, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};
 };
-
-/// For which shards memory is reserved to step them on devices, if rates decide: none, those that fit into what the cut
-/// leaves, or at least the first one.
-enum class stepping_space : std::uint8_t { none, left, made };
 
 /// A prepared model as the planner sees it; both outlive the request.
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
                          stepping_space space = stepping_space::none);
 std::vector<plan_device> limits_of(std::span<const device_info> machines);
-
-bool equally_fast(std::span<const device_info> machines);
 
 /// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they
 /// differ, and for gradients narrower than the parameters.

@@ -52,20 +52,12 @@ struct model_updates {
   std::vector<update_job> parked;        ///< jobs that touch them
   memory_actor holder;                   ///< is notified when no job runs
 
-  /// Of a complete shard. If devices step it, the memory manager replaces its buffers: no reference may be kept here.
+  /// Of a shard that is not under way. If devices step it, the memory manager replaces its buffers: no reference may be
+  /// kept here.
   void forget(std::size_t shard) {
     homes[shard].drop_gradients();
     if (what->plan.shards[shard].steps_on_device) {
       homes[shard] = {};
-    }
-  }
-
-  /// Of a step that is resumed.
-  void forget_elsewhere(const std::vector<update_phase>& phases) {
-    for (std::size_t s = 0; s < phases.size(); ++s) {
-      if (what->plan.shards[s].steps_on_device && !is_under_way(phases[s])) {
-        homes[s] = {};
-      }
     }
   }
 
@@ -130,7 +122,11 @@ class optimizer final : public optimizer_actor::base {
     auto& model = model_of(m.model, m.what, m.memory);
     model->step = m.step;
     model->homes = m.homes;
-    model->forget_elsewhere(m.updates.shards);
+    for (std::size_t s = 0; s < m.updates.shards.size(); ++s) {
+      if (!is_under_way(m.updates.shards[s])) {
+        model->forget(s);
+      }
+    }
     auto norms = m.updates.norms;
     norms.resize(m.what->size());
     model->math.set_norms(std::move(norms));

@@ -33,24 +33,6 @@ const plan_device& smallest(std::span<const plan_device> devices) {
   return *std::ranges::min_element(devices, {}, usable_memory<plan_device>);
 }
 
-/// Where the shard is stepped; what its backward visit needs and takes follows from that. A device does not see the
-/// sums of several lanes together.
-void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
-  const bool on_device = asked && m.replicas * m.waves == 1 && m.replicas_elsewhere == 0;
-  const parameter_layout layout(*m.model, s.first_layer, s.last_layer);
-  const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
-  s.backward_time -= s.device_update_time;
-  s.steps_on_device = on_device;
-  s.device_update_time = on_device ? m.stepping.device.time_for(layout.state_elements()) : duration{};
-  s.backward_time += s.device_update_time;
-  const bool rounded =
-      m.model->gradients() == precision::bf16 && m.waves == 1;  // partial sums are written back in fp32
-  s.backward = on_device ? with_step(*m.profile, plain) : rounded ? with_rounded_gradients(plain) : plain;
-  if (s.last_layer == m.profile->layers.size()) {
-    s.forward = s.backward;
-  }
-}
-
 /// Parameter after parameter. Gradients in bf16 are widened first.
 byte_count scratch_of(const parameter_layout& layout, const plan_request& m) {
   std::size_t most = 0;
@@ -62,6 +44,7 @@ byte_count scratch_of(const parameter_layout& layout, const plan_request& m) {
   return byte_count{most};
 }
 
+/// As if it were stepped on the host; `device_update_time`: what the step would take on a device.
 shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last) {
   const auto& layers = m.profile->layers;
   const bool is_last = last == layers.size();
@@ -80,6 +63,7 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
     s.moments.push_back(moments.bytes(i));
   }
   s.update_time = m.update.time_for(work_of(layout, m.rule));
+  s.device_update_time = m.stepping.device.time_for(layout.state_elements());
   s.update_scratch = scratch_of(layout, m);
   s.input_spec = layers[first].input_spec;
   s.second_spec = is_last ? m.profile->target_spec : layers[last - 1].output_spec;
@@ -87,6 +71,7 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   s.output = is_last ? byte_count{} : layers[last - 1].output_spec.bytes();
   s.targets = is_last ? m.profile->target_spec.bytes() : byte_count{};
   s.forward = footprint_of(*m.profile, first, last, direction::forward);
+  s.backward = footprint_of(*m.profile, first, last, direction::backward);
   s.evaluation = footprint_of(*m.profile, first, last, direction::evaluate);
   for (std::size_t i = first; i < last; ++i) {
     s.forward_time += layers[i].forward * m.micro_batches;
@@ -94,7 +79,6 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
     s.backward_time += layers[i].backward * m.micro_batches;
   }
   s.saved = saved_bytes_of(m, first, last);
-  set_stepping(s, m, m.profile->stepping.covers(first, last));
   return s;
 }
 
@@ -103,41 +87,55 @@ std::vector<shard_boundary> boundaries_of(const plan_request& m, std::span<const
   const auto& link = m.stepping.link;
   std::vector<shard_boundary> turns;
   for (const auto& s : shards) {
-    const auto elements = parameter_layout(*m.model, s.first_layer, s.last_layer).state_elements();
     auto state = s.parameters;
     for (const auto each : s.state_buffers()) {
       state += each;
     }
     turns.push_back({.forward = s.last_layer == m.profile->layers.size() ? duration{} : s.forward_time,
-                     .backward = s.backward_time - s.device_update_time,
+                     .backward = s.backward_time,
                      .promote = link.time_for(s.parameters),
                      .demote = link.time_for(s.gradient_bytes()),
                      .update = s.update_time / m.stepping.host_threads,
-                     .device_update = m.stepping.device.time_for(elements),
+                     .device_update = s.device_update_time,
                      .demote_stepped = link.time_for(state)});
   }
   return turns;
 }
 
-/// How many of the first shards can be stepped on a device with `computing` bytes for P + C.
+/// How many of the first shards can be stepped on a device.
 std::size_t most_on_device(const plan_request& m, std::span<const shard_plan> shards, byte_count computing) {
   const auto there = std::ranges::find_if(shards, [&](const shard_plan& s) {
-    const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
     return !m.profile->stepping.possible(s.first_layer, s.last_layer) ||
-           with_step(*m.profile, plain).computing() > computing;
+           with_step(*m.profile, s.backward).computing() > computing;
   });
   return static_cast<std::size_t>(there - shards.begin());
 }
 
-/// `automatic`: by the rates. All on the host if the first shards have nothing to update.
-void split_updates(model_plan& plan, const plan_request& m, byte_count computing) {
-  if (m.stepping.place != optimizer_place::automatic || plan.first_trained > 0) {
-    return;
+/// Where the shard is stepped; what its backward visit needs and takes follows from that. A device does not see the
+/// sums of several lanes together.
+void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
+  s.steps_on_device = asked && m.replicas * m.waves == 1 && m.replicas_elsewhere == 0;
+  s.device_update_time = s.steps_on_device ? s.device_update_time : duration{};
+  s.backward_time += s.device_update_time;
+  if (s.steps_on_device) {
+    s.backward = with_step(*m.profile, s.backward);
+  } else if (m.model->gradients() == precision::bf16 && m.waves == 1) {  // partial sums are written back in fp32
+    s.backward = with_rounded_gradients(s.backward);
   }
-  const auto most = m.stepping.gaps_are_filled ? 0 : most_on_device(m, plan.shards, computing);
+  if (s.last_layer == m.profile->layers.size()) {
+    s.forward = s.backward;
+  }
+}
+
+/// `automatic`: by the rates; all on the host if the first shards have nothing to update.
+void place_updates(model_plan& plan, const plan_request& m, byte_count computing) {
+  const bool by_rates = m.stepping.place == optimizer_place::automatic;
+  const bool splits = by_rates && plan.first_trained == 0 && !m.stepping.gaps_are_filled;
+  const auto most = splits ? most_on_device(m, plan.shards, computing) : 0;
   const auto split = best_split(boundaries_of(m, plan.shards), most);
-  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
-    set_stepping(plan.shards[s], m, s < split);
+  for (std::size_t i = 0; i < plan.shards.size(); ++i) {
+    auto& s = plan.shards[i];
+    set_stepping(s, m, by_rates ? i < split : m.profile->stepping.covers(s.first_layer, s.last_layer));
   }
 }
 
@@ -158,7 +156,8 @@ void leave_out_backward(shard_plan& s) {
   s.backward = s.forward;
 }
 
-model_plan plan_model(const plan_request& m, const cut_points& cuts) {
+/// `computing`: bytes that a device has for P + C.
+model_plan plan_model(const plan_request& m, const cut_points& cuts, byte_count computing) {
   model_plan plan;
   plan.name = m.name;
   plan.micro_batches = m.micro_batches;
@@ -173,6 +172,7 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
   }
   plan.first_trained = first_trained(*m.model, plan.shards);
+  place_updates(plan, m, computing);
   for (std::uint32_t s = 0; s < plan.first_trained; ++s) {
     leave_out_backward(plan.shards[s]);
   }
@@ -337,12 +337,12 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   }
   workload_plan plan;
   auto cuts = best->cuts;
-  cut_alike(models, {.computing = usable_memory(limit) - best->staging, .staging = best->staging}, cuts);
+  const auto computing = usable_memory(limit) - best->staging;
+  cut_alike(models, {.computing = computing, .staging = best->staging}, cuts);
   const auto alone = budgets_alone(models);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    plan.models.push_back(plan_model(models[i], cuts[i]));
+    plan.models.push_back(plan_model(models[i], cuts[i], computing));
     name_bases(plan.models.back(), models[i].base, model_id{static_cast<std::uint32_t>(i)}, plan.bases);
-    split_updates(plan.models.back(), models[i], usable_memory(limit) - best->staging);
     plan.models.back().sufficient = alone[i];
   }
   set_staging(plan);
@@ -361,8 +361,7 @@ model_plan plan_joining(const plan_request& m, std::span<const plan_device> devi
   if (!cuts) {
     refuse_joining(m, limit, staging_bytes);
   }
-  auto plan = plan_model(m, *cuts);
-  split_updates(plan, m, usable_memory(limit) - staging_bytes);
+  auto plan = plan_model(m, *cuts, usable_memory(limit) - staging_bytes);
   plan.sufficient = smallest_budget(one);
   return plan;
 }

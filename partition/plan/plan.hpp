@@ -62,8 +62,8 @@ struct shard_plan {
   duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host, on one thread
   duration backward_time{};      ///< recompute (last shard: forward + loss) + backward + the step, if on the device
-  bool steps_on_device =
-      false;  ///< the backward visit also steps the shard: state comes in, state and parameters go out
+  /// The backward visit also steps the shard: state comes in, state and parameters go out.
+  bool steps_on_device = false;
   duration device_update_time{};  ///< part of backward_time
   /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
   std::vector<byte_count> state_buffers() const;
@@ -124,8 +124,9 @@ struct model_plan {
 struct stepping_terms {
   optimizer_place place = optimizer_place::host;
   element_rate device{};         ///< of a device's updates; zero if not known
-  byte_rate link{};              ///< of the slowest device
+  byte_rate link{};              ///< of the slowest device; of emulated ones if no rate was measured
   int host_threads = 1;
+  bool equally_fast = true;      ///< devices: the next visit of shard 0 may follow where it was stepped
   bool gaps_are_filled = false;  ///< by other models: then `automatic` leaves all updates to the host
 };
 

@@ -5,6 +5,7 @@
 #include "partition/profile/update_cost.hpp"
 #include "runtime/base/bytes.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,7 +30,7 @@ struct device_stepping {
   bool possible(std::size_t first, std::size_t last) const;
   /// True if they can and `pieces` includes them.
   bool covers(std::size_t first, std::size_t last) const;
-  friend bool operator==(const device_stepping&, const device_stepping&) = default;
+  friend auto operator<=>(const device_stepping&, const device_stepping&) = default;
 };
 
 /// For `device` all pieces that can be updated there; for `automatic` none, because it is decided after the cut. With

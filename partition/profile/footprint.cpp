@@ -88,21 +88,16 @@ footprint loss_footprint(const chain_profile& profile, std::size_t first) {
           .write_back = scalars};
 }
 
-/// State as large as fp32 gradients, and the new parameters.
-byte_count stepping_space(const chain_profile& profile, byte_count parameters) {
-  constexpr byte_count rounding{512};
-  return (gradients_of(profile, parameters) + rounding) * profile.stepping.buffers + parameters;
-}
-
 }  // namespace
 
+/// State as large as fp32 gradients, and the new parameters.
 footprint with_step(const chain_profile& profile, footprint backward) {
-  auto f = backward;
-  const auto gradients = gradients_of(profile, f.parameters);
-  const auto space = stepping_space(profile, f.parameters);
-  f.working += space;
-  f.write_back = f.write_back + space - gradients;
-  return f;
+  constexpr byte_count rounding{512};
+  const auto gradients = gradients_of(profile, backward.parameters);
+  const auto space = (gradients + rounding) * profile.stepping.buffers + backward.parameters;
+  backward.working += space;
+  backward.write_back = backward.write_back + space - gradients;
+  return backward;
 }
 
 byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::size_t last) {
@@ -114,11 +109,6 @@ byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::siz
 }
 
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
-  const auto plain = plain_footprint(profile, first, last, way);
-  return way == direction::backward && profile.stepping.covers(first, last) ? with_step(profile, plain) : plain;
-}
-
-footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
   const bool with_loss = last == profile.layers.size() && way != direction::forward;
   if (way != direction::backward) {
     return with_loss ? loss_footprint(profile, first) : forward_footprint(profile, first, last);
@@ -144,7 +134,8 @@ footprint with_rounded_gradients(footprint backward) {
 }
 
 shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last) {
-  const auto backward = footprint_of(profile, first, last, direction::backward);
+  const auto plain = footprint_of(profile, first, last, direction::backward);
+  const auto backward = profile.stepping.covers(first, last) ? with_step(profile, plain) : plain;
   shard_demand demand{.staging = backward.staging(), .computing = backward.computing()};
   const auto evaluation = footprint_of(profile, first, last, direction::evaluate);  // as forward, but of the last piece
   demand.staging = std::max(demand.staging, evaluation.staging());

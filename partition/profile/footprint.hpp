@@ -25,12 +25,9 @@ inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
 /// bytes as the parameters have wait for their copy.
 footprint with_rounded_gradients(footprint backward);
 
-/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the
-/// loss; backward includes the step where the profile's stepping covers the piece.
+/// Layers [first, last) of a profiled chain, visited in `way` and stepped on the host. Backward and evaluation of the
+/// last piece include the loss.
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
-
-/// The same, but stepped on the host whatever the profile's stepping says.
-footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
 
 /// What a forward visit of a piece can leave for its backward visit, of one micro-batch; 0 of the last piece, whose
 /// forward is part of its backward visit.
@@ -40,7 +37,8 @@ byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::siz
 /// these back instead of the gradients.
 footprint with_step(const chain_profile& profile, footprint backward);
 
-/// The maxima over forward, backward and evaluation: what a cut has to fit.
+/// The maxima over forward, backward and evaluation: what a cut has to fit. Backward includes the step where the
+/// profile's stepping covers the piece.
 struct shard_demand {
   byte_count staging;     ///< max W over the shard's units
   byte_count computing;   ///< max P + C over the shard's units
