@@ -66,30 +66,20 @@ void device_pipeline::completed(const completion& c) {
     return;
   }
   accounts_.completed(*op, c);
-  if (queue_of(op->kind) == queue_kind::h2d) {
+  const auto queue = queue_of(op->kind);
+  if (queue == queue_kind::h2d) {
     staging_.copied(op->lease);
   } else if (op->kind == operation_kind::copy_back) {
     write_back_.end_copy_back(*op->owner);
   }
   if (c.error) {
     failing_.fail_operation(*op->owner, c);
-  } else {
-    on_succeeded(*op, c);
+  } else if (queue == queue_kind::compute) {
+    on_computed(*op, c);
+  } else if (queue == queue_kind::d2h) {
+    write_back_.written_back(*op);
   }
   advance();
-}
-
-void device_pipeline::on_succeeded(const operation_record& op, const completion& c) {
-  switch (queue_of(op.kind)) {
-    case queue_kind::compute:
-      on_computed(op, c);
-      break;
-    case queue_kind::h2d:
-      break;  // what waits for it names its ticket
-    case queue_kind::d2h:
-      write_back_.written_back(op);
-      break;
-  }
 }
 
 void device_pipeline::on_computed(const operation_record& op, const completion& c) {

@@ -4,7 +4,7 @@
 // failing, ending; slots and accounting.
 
 #include "actors/device/device_slots.hpp"
-#include "actors/device/operation_record.hpp"
+#include "actors/device/operation_table.hpp"
 #include "actors/device/pipeline_accounting.hpp"
 #include "actors/device/pipeline_options.hpp"
 #include "actors/device/pipeline_port.hpp"
@@ -68,7 +68,6 @@ class device_pipeline {
   void advance();
   bool step(visit_record& v);
   void mark_started();
-  void on_succeeded(const operation_record& op, const completion& c);
   void on_computed(const operation_record& op, const completion& c);
 
   pipeline_state state_;

@@ -1,10 +1,11 @@
 #pragma once
 // The operations of a device that have been submitted and not completed, and those that have failed.
 
-#include "actors/device/operation_record.hpp"
+#include "runtime/base/bytes.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/ticket.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,34 @@
 #include <unordered_set>
 
 namespace hydra {
+
+class visit_record;
+
+enum class operation_kind : std::uint8_t {
+  promote,
+  promote_base,
+  promote_input,
+  compute,
+  step,
+  demote_output,
+  demote_gradients,
+  demote_loss,
+  demote_parameters,
+  demote_state,
+  copy_back
+};
+
+/// The queue on which operations of a kind run.
+queue_kind queue_of(operation_kind kind) noexcept;
+
+struct operation_record {
+  visit_record* owner = nullptr;
+  operation_kind kind = operation_kind::compute;
+  std::size_t batch = 0;         ///< micro-batch of the visit
+  ticket lease{};                ///< of a copy in
+  byte_count bytes{};            ///< these two are copied from the operation
+  operation_label label{};
+};
 
 class operation_table {
  public:

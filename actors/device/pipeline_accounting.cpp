@@ -22,7 +22,8 @@ void pipeline_accounting::completed(const operation_record& op, const completion
   }
   switch (queue_of(op.kind)) {
     case queue_kind::compute:
-      count_computation(*op.owner, c.end - c.begin);
+      counters_.busy += c.end - c.begin;
+      op.owner->times.compute += c.end - c.begin;
       break;
     case queue_kind::h2d:
       count_copy_in(op, c);
@@ -32,11 +33,6 @@ void pipeline_accounting::completed(const operation_record& op, const completion
       break;
   }
   record_span(op, c);
-}
-
-void pipeline_accounting::count_computation(visit_record& v, duration took) {
-  counters_.busy += took;
-  v.times.compute += took;
 }
 
 void pipeline_accounting::count_copy_in(const operation_record& op, const completion& c) {

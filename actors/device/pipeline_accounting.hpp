@@ -1,7 +1,7 @@
 #pragma once
 // The counters of a device, the times of its units, and its spans.
 
-#include "actors/device/operation_record.hpp"
+#include "actors/device/operation_table.hpp"
 #include "actors/device/visit_record.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/device.hpp"
@@ -45,7 +45,6 @@ class pipeline_accounting {
     time_point end;
   };
   static duration covered(std::vector<copy_interval> copies, time_point begin, time_point end);
-  void count_computation(visit_record& v, duration took);
   void count_copy_in(const operation_record& op, const completion& c);
   void count_copy_out(const operation_record& op, const completion& c);
   void record_span(const operation_record& op, const completion& c) const;

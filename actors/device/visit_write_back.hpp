@@ -2,7 +2,7 @@
 // Copies out: the outputs of units, as their computations are submitted, and what stays in the cache.
 
 #include "actors/device/device_slots.hpp"
-#include "actors/device/operation_record.hpp"
+#include "actors/device/operation_table.hpp"
 #include "actors/device/pipeline_state.hpp"
 #include "actors/device/visit_record.hpp"
 #include "runtime/base/block_id.hpp"

@@ -59,30 +59,30 @@ std::vector<shard_home> block_store::remove_model(model_id model) {
 
 // -- leases -----------------------------------------------------------------------------------------------------------
 
-host_block_ptr block_store::readable(const block_id& id) const {
-  if (id.kind == block_kind::base) {
-    const auto found = bases_.find({id.model, id.shard});
-    if (found == bases_.end()) {
-      throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
-    }
-    return found->second.lock();
-  }
-  const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
-  if (!versioned) {
-    const auto found = blocks_.find(id);
-    if (found == blocks_.end()) {
-      throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
-    }
-    return found->second;
-  }
-  const auto& r = models_.at(id.model);
+/// Where a block of a version is at home.
+host_block_ptr& block_store::place_of(const block_id& id) {
+  auto& r = record(id.model);
   const auto s = id.shard.value;
-  if (r.versions.at(s) != id.step || r.stepping[s]) {
-    throw fault_error(fault_code::refused, fmt::format("{}: host memory has version {}{}", to_string(id),
-                                                       r.versions[s].value, r.stepping[s] ? ", being stepped" : ""));
-  }
   return id.kind == block_kind::state ? state_buffer(r.homes[s], r.what->plan.shards[s], id.micro_batch.value)
                                       : r.homes[s].promoted();
+}
+
+host_block_ptr block_store::readable(const block_id& id) {
+  if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
+    const auto& r = record(id.model);
+    const auto s = id.shard.value;
+    if (r.versions.at(s) != id.step || r.stepping[s]) {
+      throw fault_error(fault_code::refused, fmt::format("{}: host memory has version {}{}", to_string(id),
+                                                         r.versions[s].value, r.stepping[s] ? ", being stepped" : ""));
+    }
+    return place_of(id);
+  }
+  const auto base = bases_.find({id.model, id.shard});
+  const auto block = blocks_.find(id);
+  if (id.kind == block_kind::base ? base == bases_.end() : block == blocks_.end()) {
+    throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
+  }
+  return id.kind == block_kind::base ? base->second.lock() : block->second;
 }
 
 host_block_ptr block_store::room_for(const block_id& id) {
@@ -140,7 +140,8 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
         result.complete_sums.push_back(u.shard);
       }
     } else if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
-      bring_home(id, std::move(bytes));
+      place_of(id) = std::move(bytes);
+      record(id.model).versions[id.shard.value] = id.step;  // a device has stepped the shard
       result.stepped = id.step;
     } else {
       blocks_.insert_or_assign(id, std::move(bytes));
@@ -156,17 +157,6 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
     }
   }
   return result;
-}
-
-/// Part of the next version of a shard that a device has stepped.
-void block_store::bring_home(const block_id& id, host_block_ptr bytes) {
-  auto& r = record(id.model);
-  const auto s = id.shard.value;
-  auto& home = r.homes[s];
-  auto& place =
-      id.kind == block_kind::state ? state_buffer(home, r.what->plan.shards[s], id.micro_batch.value) : home.promoted();
-  place = std::move(bytes);
-  r.versions[s] = id.step;
 }
 
 bool block_store::failed(const unit& u, device_id device) {

@@ -104,9 +104,9 @@ class block_store {
   using write_back_key = std::pair<device_id, unit>;
   using written_back_blocks = std::vector<std::pair<block_id, host_block_ptr>>;
 
-  host_block_ptr readable(const block_id& id) const;
+  host_block_ptr& place_of(const block_id& id);
+  host_block_ptr readable(const block_id& id);
   host_block_ptr room_for(const block_id& id);
-  void bring_home(const block_id& id, host_block_ptr bytes);
   model_record& record(model_id id);
   static bool was_read(const model_record& r, const block_id& id);
 

@@ -147,7 +147,7 @@ class optimizer final : public optimizer_actor::base {
 
   void on_operation_completed(const operation_completed& m) {
     if (const auto digest = digests_.extract(m.what.operation.value); !digest.empty()) {
-      on_digest(digest.mapped());
+      send(digest.mapped().memory, updates_released{digest.mapped().model, *digest.mapped().digest});
       return;
     }
     const auto job = jobs_.extract(m.what.operation.value);
@@ -235,8 +235,6 @@ class optimizer final : public optimizer_actor::base {
     const auto t = services_.update_executor->submit(work, duration{});
     digests_.emplace(t.value, digest_job{r.model, r.memory, digest});
   }
-
-  void on_digest(const digest_job& job) { send(job.memory, updates_released{job.model, *job.digest}); }
 
   // -- jobs -----------------------------------------------------------------------------------------------------------
 

@@ -58,22 +58,9 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   return home;
 }
 
-namespace {
-
-template <class Home>
-auto& buffer_of(Home& home, const shard_plan& plan, std::size_t i) {
+host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) {
   const std::size_t masters = plan.masters ? 1 : 0;
   return i < masters ? home.parameters : home.moments.at(i - masters);
-}
-
-}  // namespace
-
-const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i) {
-  return buffer_of(home, plan, i);
-}
-
-host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) {
-  return buffer_of(home, plan, i);
 }
 
 void round_masters(const shard_home& home) {

@@ -37,7 +37,6 @@ struct shard_home {
 
 /// Number `i` of the plan's state_buffers().
 host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i);
-const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i);
 
 /// The home of a base that another model has, too; null if it is not there.
 using base_lookup = std::function<host_block_ptr(const base_place&)>;

@@ -128,7 +128,7 @@ at::Tensor shard::score_of(const at::Tensor& output, const at::Tensor& targets) 
   const at::Tensor y = in_fp32(output);
   const at::Tensor sum = summed_loss(*model_, y, targets).reshape({});
   const auto correct = counted_correct(*model_, y, targets);
-  const std::array both{sum, correct ? correct->reshape({}) : at::_ops::zeros_like::call(sum, {}, {}, {}, {}, {})};
+  const std::array both{sum, correct ? correct->reshape({}) : zeros_like(sum)};
   return at::_ops::stack::call(both, 0);
 }
 

@@ -29,8 +29,6 @@ struct evaluation_score {
   float correct = 0;     ///< targets that were predicted correctly, if the loss counts them
 };
 
-class saved_graph;  // partition/execute/saved_graph.hpp
-
 /// Parameters of the shard; `base` is null if none is frozen.
 struct parameter_blocks {
   device_block_ptr trained;

@@ -323,11 +323,6 @@ duration model_plan::recomputing_time_of(const unit& u) const {
 
 workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices, bool saves) {
   const auto& limit = smallest(devices);
-  for (const auto& m : models) {
-    if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
-      validate_cuts(*given, m.profile->layers.size(), m.name);
-    }
-  }
   auto best = staging_search(models, usable_memory(limit)).best();
   if (!best) {
     refuse_memory(models, limit);
@@ -353,9 +348,6 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
 
 model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_bytes) {
   const auto& limit = smallest(devices);
-  if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
-    validate_cuts(*given, m.profile->layers.size(), m.name);
-  }
   const std::span one(&m, 1);
   const auto cuts = staging_search(one, usable_memory(limit)).cuts_within(0, staging_bytes);
   if (!cuts) {

@@ -146,7 +146,6 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
   s.output = bytes_at(j, "output_bytes");
   s.targets = is_last ? profile.target_spec.bytes() : byte_count{};
   s.backward = footprint_of(profile, s.first_layer, s.last_layer, direction::backward);
-  s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
   s.evaluation = footprint_of(profile, s.first_layer, s.last_layer, direction::evaluate);
   const bool rounded = s.masters && s.gradients == s.parameters && waves == 1;   // partial sums are fp32
   s.backward = rounded ? with_rounded_gradients(s.backward) : s.backward;
@@ -156,7 +155,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
     s.backward.working = bytes_at(j, "working_bytes");
     s.backward.write_back = bytes_at(j, "write_back_bytes");
   }
-  s.forward = is_last ? s.backward : s.forward;
+  s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
   s.forward_time = time_from_json(j.at("forward_s"));
   s.backward_time = time_from_json(j.at("backward_s"));
   s.update_time = time_from_json(j.at("update_s"));

@@ -61,8 +61,7 @@ duration boundary_time(const plan_request& m, const cut_points& cuts) {
 shard_demand demand_of(std::span<const plan_request> models, const cut_set& set) {
   shard_demand most;
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const auto one = hydra::demand_of(*models[i].profile, set.cuts[i]);
-    most = {std::max(most.staging, one.staging), std::max(most.computing, one.computing)};
+    most = larger(most, hydra::demand_of(*models[i].profile, set.cuts[i]));
   }
   return most;
 }

@@ -29,14 +29,16 @@ cut_cost cost_of(const chain_profile& profile, const cut_points& cuts) {
 shard_demand demand_of(const chain_profile& profile, const cut_points& cuts) {
   shard_demand most;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
-    const auto one = demand_of(profile, cuts[i], last_layer(cuts, i, profile.layers.size()));
-    most = {std::max(most.staging, one.staging), std::max(most.computing, one.computing)};
+    most = larger(most, demand_of(profile, cuts[i], last_layer(cuts, i, profile.layers.size())));
   }
   return most;
 }
 
-cut_points single_layers(const chain_profile& profile) {
-  cut_points all(profile.layers.size());
+cut_points simplest_cuts(const plan_request& m) {
+  if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
+    return *given;
+  }
+  cut_points all(m.profile->layers.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
 }
@@ -46,6 +48,7 @@ staging_search::staging_search(std::span<const plan_request> models, byte_count 
   std::vector<byte_count> staging_sizes;
   for (const auto& m : models) {
     if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
+      validate_cuts(*given, m.profile->layers.size(), m.name);
       staging_sizes.push_back(demand_of(*m.profile, *given).staging);
     }
     const auto [table, added] = tables_.try_emplace(m.profile, *m.profile, usable);
@@ -129,8 +132,7 @@ std::optional<byte_count> staging_search::least_of(const plan_request& m, byte_c
   if (std::holds_alternative<balanced_cut>(m.cuts)) {
     return least_computing(pieces_of(m), staging);
   }
-  const auto* given = std::get_if<cut_points>(&m.cuts);
-  const auto demand = demand_of(*m.profile, given ? *given : single_layers(*m.profile));
+  const auto demand = demand_of(*m.profile, simplest_cuts(m));
   return demand.staging <= staging ? std::optional(demand.computing) : std::nullopt;
 }
 

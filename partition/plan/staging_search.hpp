@@ -20,7 +20,8 @@ struct cut_set {
 /// For X staging bytes each model is cut on its own: P + C <= usable - X, W <= X (architecture, section 4).
 class staging_search {
  public:
-  /// `usable`: memory without reserve of the smallest device.
+  /// `usable`: memory without reserve of the smallest device. Throws fault_error{bad_input} for given cuts that are not
+  /// cuts of their chain.
   staging_search(std::span<const plan_request> models, byte_count usable);
 
   /// Of all X: fewest shards in total, then smallest largest visit time, then smallest X.
@@ -48,7 +49,7 @@ class staging_search {
 /// The largest W and P + C of these shards.
 shard_demand demand_of(const chain_profile& profile, const cut_points& cuts);
 
-/// Each layer by itself.
-cut_points single_layers(const chain_profile& profile);
+/// Cuts that are always valid: the given ones, or single layers.
+cut_points simplest_cuts(const plan_request& m);
 
 }  // namespace hydra

@@ -14,12 +14,6 @@ namespace {
 
 const cut_points* given_by(const plan_request& m) { return std::get_if<cut_points>(&m.cuts); }
 
-/// A cut that is always valid: the given one, or single layers.
-cut_points simplest_cuts(const plan_request& m) {
-  const auto* given = given_by(m);
-  return given ? *given : single_layers(*m.profile);
-}
-
 std::string named_bytes(byte_count n) { return fmt::format("{} ({} bytes)", to_string(n), n.value()); }
 
 /// One shard of the simplest cuts.
@@ -93,8 +87,7 @@ std::string largest_of(std::span<const plan_request> models) {
 byte_count smallest_budget(std::span<const plan_request> models) {
   shard_demand enough;
   for (const auto& m : models) {
-    const auto one = demand_of(*m.profile, simplest_cuts(m));
-    enough = {std::max(enough.staging, one.staging), std::max(enough.computing, one.computing)};
+    enough = larger(enough, demand_of(*m.profile, simplest_cuts(m)));
   }
   return staging_search(models, enough.staging + enough.computing).least().value();
 }

@@ -10,18 +10,10 @@ namespace {
 /// is one rounded allocation.
 constexpr byte_count scalars{8 * 512};
 
-byte_count parameters_of(const chain_profile& profile, std::size_t first, std::size_t last) {
+byte_count sum_of(byte_count layer_profile::*bytes, const chain_profile& profile, std::size_t first, std::size_t last) {
   byte_count sum;
   for (std::size_t i = first; i < last; ++i) {
-    sum += profile.layers[i].parameters;
-  }
-  return sum;
-}
-
-byte_count base_of(const chain_profile& profile, std::size_t first, std::size_t last) {
-  byte_count sum;
-  for (std::size_t i = first; i < last; ++i) {
-    sum += profile.layers[i].base;
+    sum += profile.layers[i].*bytes;
   }
   return sum;
 }
@@ -54,11 +46,10 @@ byte_count forward_working(const chain_profile& profile, std::size_t first, std:
 
 /// Backward keeps everything saved, and the gradient that flows into the layer it is at.
 byte_count backward_working(const chain_profile& profile, std::size_t first, std::size_t last, bool with_loss) {
-  byte_count saved;
+  const auto saved = sum_of(&layer_profile::saved, profile, first, last);
   byte_count transient = with_loss ? profile.loss_transient : byte_count{};
   for (std::size_t i = first; i < last; ++i) {
     const auto& layer = profile.layers[i];
-    saved += layer.saved;
     transient = std::max(transient, layer.output + layer.backward_transient);
   }
   return saved + transient + (with_loss ? profile.loss_saved : byte_count{});
@@ -68,10 +59,10 @@ byte_count backward_working(const chain_profile& profile, std::size_t first, std
 footprint forward_footprint(const chain_profile& profile, std::size_t first, std::size_t last) {
   const auto input = profile.layers[first].input;
   const auto output = profile.layers[last - 1].output;
-  return {.parameters = parameters_of(profile, first, last),
+  return {.parameters = sum_of(&layer_profile::parameters, profile, first, last),
           .first_inputs = input,
           .working = (input + output) * 2 + forward_working(profile, first, last),
-          .base = base_of(profile, first, last),
+          .base = sum_of(&layer_profile::base, profile, first, last),
           .write_back = output * 2};
 }
 
@@ -81,10 +72,10 @@ footprint loss_footprint(const chain_profile& profile, std::size_t first) {
   const auto last = profile.layers.size();
   const auto input = profile.layers[first].input;
   const auto loss = profile.layers.back().output + profile.loss_saved + profile.loss_transient + profile.targets * 6;
-  return {.parameters = parameters_of(profile, first, last),
+  return {.parameters = sum_of(&layer_profile::parameters, profile, first, last),
           .first_inputs = input + profile.targets,
           .working = (input + profile.targets) * 2 + std::max(forward_working(profile, first, last), loss) + scalars,
-          .base = base_of(profile, first, last),
+          .base = sum_of(&layer_profile::base, profile, first, last),
           .write_back = scalars};
 }
 
@@ -101,11 +92,7 @@ footprint with_step(const chain_profile& profile, footprint backward) {
 }
 
 byte_count saved_bytes(const chain_profile& profile, std::size_t first, std::size_t last) {
-  byte_count sum;
-  for (std::size_t i = first; last < profile.layers.size() && i < last; ++i) {
-    sum += profile.layers[i].saved;
-  }
-  return sum;
+  return last < profile.layers.size() ? sum_of(&layer_profile::saved, profile, first, last) : byte_count{};
 }
 
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
@@ -116,8 +103,8 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
   const auto input = profile.layers[first].input;
   const auto output = profile.layers[last - 1].output;
   footprint f;
-  f.parameters = parameters_of(profile, first, last);
-  f.base = base_of(profile, first, last);
+  f.parameters = sum_of(&layer_profile::parameters, profile, first, last);
+  f.base = sum_of(&layer_profile::base, profile, first, last);
   const auto second = with_loss ? profile.targets : output;
   const auto input_gradient = first > 0 ? input : byte_count{};
   f.first_inputs = input + second;
@@ -136,11 +123,12 @@ footprint with_rounded_gradients(footprint backward) {
 shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last) {
   const auto plain = footprint_of(profile, first, last, direction::backward);
   const auto backward = profile.stepping.covers(first, last) ? with_step(profile, plain) : plain;
-  shard_demand demand{.staging = backward.staging(), .computing = backward.computing()};
   const auto evaluation = footprint_of(profile, first, last, direction::evaluate);  // as forward, but of the last piece
-  demand.staging = std::max(demand.staging, evaluation.staging());
-  demand.computing = std::max(demand.computing, evaluation.computing());
-  return demand;
+  return larger({backward.staging(), backward.computing()}, {evaluation.staging(), evaluation.computing()});
+}
+
+shard_demand larger(const shard_demand& a, const shard_demand& b) noexcept {
+  return {std::max(a.staging, b.staging), std::max(a.computing, b.computing)};
 }
 
 }  // namespace hydra

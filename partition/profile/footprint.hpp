@@ -44,5 +44,7 @@ struct shard_demand {
   byte_count computing;   ///< max P + C over the shard's units
 };
 shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last);
+/// The larger bytes of each kind.
+shard_demand larger(const shard_demand& a, const shard_demand& b) noexcept;
 
 }  // namespace hydra

@@ -30,7 +30,7 @@ constexpr std::uint32_t repeats = 5;
 constexpr std::uint32_t steps_at_once = 16;
 
 /// The first one touches the pages.
-element_rate rate_of(std::vector<duration> times, std::size_t work = elements) {
+element_rate rate_of(std::vector<duration> times, std::size_t work) {
   times.erase(times.begin());
   return element_rate{static_cast<double>(work) / seconds(median(std::move(times)))};
 }
@@ -38,6 +38,16 @@ element_rate rate_of(std::vector<duration> times, std::size_t work = elements) {
 at::Tensor zeros(at::ScalarType type, const std::string& device) {
   return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(elements)}, type, std::nullopt, at::Device(device),
                                std::nullopt);
+}
+
+element_rate timed(const update_options& rule, const update_slices& slices, std::size_t work) {
+  std::vector<duration> times;
+  for (std::uint32_t step = 0; step <= repeats; ++step) {
+    const auto start = steady_clock::now();
+    apply_update(rule, step, repeats + 1, 1.0F, slices);
+    times.push_back(steady_clock::now() - start);
+  }
+  return rate_of(std::move(times), work);
 }
 
 element_rate measure_elements(const update_options& rule, precision numbers) {
@@ -55,21 +65,16 @@ element_rate measure_elements(const update_options& rule, precision numbers) {
     return block_moment{std::span(codes).subspan(i * n, n), std::span(largest).subspan(i * scales, scales)};
   };
   std::vector<std::uint16_t> copy(numbers == precision::bf16 ? elements : 0);
-  std::vector<duration> times;
-  for (std::uint32_t step = 0; step <= repeats; ++step) {
-    const auto start = steady_clock::now();
-    apply_update(rule, step, repeats + 1, 1.0F,
-                 {.parameters = parameters,
-                  .gradients = gradients,
-                  .first_moment = values(first, 0),
-                  .second_moment = values(second, 1),
-                  .copy = copy,
-                  .first_blocks = blocks(0),
-                  .second_blocks = blocks(1),
-                  .matrix = matrix_size_of({.shape = matrix})});
-    times.push_back(steady_clock::now() - start);
-  }
-  return rate_of(std::move(times));
+  return timed(rule,
+               {.parameters = parameters,
+                .gradients = gradients,
+                .first_moment = values(first, 0),
+                .second_moment = values(second, 1),
+                .copy = copy,
+                .first_blocks = blocks(0),
+                .second_blocks = blocks(1),
+                .matrix = matrix_size_of({.shape = matrix})},
+               elements);
 }
 
 /// Its products take nearly all of the time.
@@ -78,18 +83,13 @@ element_rate measure_products(const update_options& rule) {
   const matrix_size size{side, side};
   std::vector<float> parameters(side * side), gradients(side * side), momentum(side * side);
   std::ranges::generate(gradients, [i = 0]() mutable { return static_cast<float>(i++ % 7) - 3.0F; });
-  std::vector<duration> times;
-  for (std::uint32_t step = 0; step <= repeats; ++step) {
-    const auto start = steady_clock::now();
-    apply_update(rule, step, repeats + 1, 1.0F,
-                 {.parameters = parameters,
-                  .gradients = gradients,
-                  .first_moment = momentum,
-                  .second_moment = {},
-                  .matrix = size});
-    times.push_back(steady_clock::now() - start);
-  }
-  return rate_of(std::move(times), muon_products(size));
+  return timed(rule,
+               {.parameters = parameters,
+                .gradients = gradients,
+                .first_moment = momentum,
+                .second_moment = {},
+                .matrix = size},
+               muon_products(size));
 }
 
 update_rates measure_on_this_thread(const update_options& rule, precision numbers) {
@@ -138,7 +138,7 @@ element_rate measure_update(const update_options& rule, precision numbers, const
     }
     times.push_back((on.meter.now() - start) / steps_at_once);
   }
-  return rate_of(std::move(times));
+  return rate_of(std::move(times), elements);
 }
 
 bool same_arithmetic(const update_options& a, const update_options& b) noexcept {
