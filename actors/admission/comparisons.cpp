@@ -1,7 +1,6 @@
 #include "actors/admission/comparisons.hpp"
 
 #include "runtime/base/fault.hpp"
-#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -72,7 +71,7 @@ bool saves(const model_plan& m) {
 
 memory_forecast forecast_of(double times, const planned_workload& planned, const planning_setup& from,
                             const prediction_setup& how) {
-  const auto smallest = std::ranges::min_element(planned.machines, {}, usable_memory<device_info>)->memory;
+  const auto smallest = std::ranges::min_element(planned.machines, {}, &device_info::usable)->memory;
   return {.times = times, .memory = smallest, .shards = shards_of(planned.plan),
           .expected = predict_shortly(planned, from, how)};
 }

@@ -3,7 +3,6 @@
 #include "models/lora.hpp"
 #include "partition/plan/least_memory.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/device/usable_memory.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,12 +21,12 @@ least_memory needs_of(const model_description& m, const chain& model, const upda
   return least_memory_of(model, rule, replicas, limits.devices.size());
 }
 
-const plan_device& smallest_of(const memory_limits& limits) {
-  return *std::ranges::min_element(limits.devices, {}, usable_memory<plan_device>);
+const device_info& smallest_of(const memory_limits& limits) {
+  return *std::ranges::min_element(limits.devices, {}, &device_info::usable);
 }
 
 bool fits(const least_memory& needs, const memory_limits& limits) {
-  return needs.host() <= limits.host && needs.device <= usable_memory(smallest_of(limits));
+  return needs.host() <= limits.host && needs.device <= smallest_of(limits).usable();
 }
 
 /// Other settings of the model, as a workload file has them.
@@ -97,13 +96,13 @@ void check_least_memory(const model_description& m, const chain& model, const me
                     to_string(needs.gradients), to_string(needs.state), to_string(limits.host),
                     advice(m, model, limits)));
   }
-  if (needs.device > usable_memory(device)) {
+  if (needs.device > device.usable()) {
     throw fault_error(
         fault_code::does_not_fit,
         fmt::format("model '{}' needs at least {} on each device to stage and to compute its largest layer (layer {}, "
                     "\"{}\"), but device {} has {} for it: {}",
                     m.name, to_string(needs.device), needs.largest_layer, model.at(needs.largest_layer).prefix,
-                    device.name, to_string(usable_memory(device)), advice(m, model, limits)));
+                    device.name, to_string(device.usable()), advice(m, model, limits)));
   }
 }
 

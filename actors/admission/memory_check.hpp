@@ -3,8 +3,8 @@
 
 #include "actors/protocol/model_description.hpp"
 #include "models/chain.hpp"
-#include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/device/device.hpp"
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace hydra {
 /// What a run may use.
 struct memory_limits {
   byte_count host;
-  std::vector<plan_device> devices{};
+  std::vector<device_info> devices{};
 };
 
 /// Throws fault_error{does_not_fit} if the model does not fit even alone, however it is cut: with what it needs at

@@ -184,7 +184,7 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .stepping = stepping_for(setup_.options, setup_.machines, /*gaps_are_filled=*/true),
                            .device_updates = setup_.device_updates,
                            .share = setup_.options.ablation.share,
-                           .limits = {setup_.arena->budget().limit(), limits_of(setup_.machines)},
+                           .limits = {setup_.arena->budget().limit(), setup_.machines},
                            .log = setup_.log}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
@@ -220,7 +220,7 @@ model_plan model_joiner::planned(const admission_request& r, const prepared_mode
   const auto as_planned = r.model.value < r.models ? cut_rule{cuts_.at(r.model)} : p.cuts;
   auto request = request_for(r.what, p, begins.cuts_for(0, as_planned));
   request.waves = begins.waves_for(0, r.what.parallel);
-  auto plan = plan_joining(request, limits_of(setup_.machines), setup_.plan.staging_bytes);
+  auto plan = plan_joining(request, setup_.machines, setup_.plan.staging_bytes);
   plan.profile = p.profile_key;
   return plan;
 }

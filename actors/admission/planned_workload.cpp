@@ -5,7 +5,6 @@
 #include "actors/simulation/planned_instance.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/thread_supply.hpp"
-#include "runtime/device/usable_memory.hpp"
 #include "runtime/memory/host_memory.hpp"
 
 #include <fmt/format.h>
@@ -141,7 +140,7 @@ class planner {
     made_.setting = measures.setting();
     model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
                              .stepping = stepping(), .share = setup_.options.ablation.share,
-                             .limits = {made_.host_cap, limits_of(made_.machines)},
+                             .limits = {made_.host_cap, made_.machines},
                              .log = setup_.log},
                             [&]() -> pilot& { return measures; });
     slow_preparation notice(setup_.log, setup_.patience);
@@ -195,9 +194,8 @@ class planner {
     }
     const auto& parts = setup_.options.ablation;
     const bool saves = parts.save && parts.cache;
-    auto plan = make_plan(requests, limits_of(made_.machines), saves);
-    return saves && !fits_host(plan) ? make_plan(requests, limits_of(made_.machines))
-                                     : plan;  // more boundaries, more bytes
+    auto plan = make_plan(requests, made_.machines, saves);
+    return saves && !fits_host(plan) ? make_plan(requests, made_.machines) : plan;  // more boundaries, more bytes
   }
 
   bool fits_host(workload_plan plan) const {
@@ -299,12 +297,12 @@ planned_workload plan_again(const planned_workload& measured, const planning_set
 void require_planned_memory(const planned_workload& planned, const std::vector<device_info>& now) {
   const auto needed = planned.plan.staging_bytes + planned.plan.computing_bytes;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (usable_memory(now[i]) < needed) {
+    if (now[i].usable() < needed) {
       throw fault_error(
           fault_code::does_not_fit,
           fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
                       "something else has taken its memory; start again, or end what else uses it",
-                      now[i].name, to_string(usable_memory(now[i])), to_string(usable_memory(planned.machines[i])),
+                      now[i].name, to_string(now[i].usable()), to_string(planned.machines[i].usable()),
                       to_string(needed)));
     }
   }

@@ -158,14 +158,6 @@ plan_request request_for(const model_description& m, const prepared_model& p, co
           .stepping = p.stepping};
 }
 
-std::vector<plan_device> limits_of(std::span<const device_info> machines) {
-  std::vector<plan_device> limits;
-  for (const auto& d : machines) {
-    limits.push_back({d.name, d.memory, d.reserve});
-  }
-  return limits;
-}
-
 namespace {
 
 /// The value of the key for each device.

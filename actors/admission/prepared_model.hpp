@@ -132,7 +132,6 @@ class model_preparer {
 /// A prepared model as the planner sees it; both outlive the request.
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
                          stepping_space space = stepping_space::none);
-std::vector<plan_device> limits_of(std::span<const device_info> machines);
 
 /// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they
 /// differ, and for gradients narrower than the parameters.

@@ -1,13 +1,12 @@
 #include "actors/device/pipeline_state.hpp"
 
-#include "runtime/device/usable_memory.hpp"
 
 namespace hydra {
 
 pipeline_state::pipeline_state(device& on, const pipeline_options& with)
     : machine(on),
       options(with),
-      budget(on.info().name, usable_memory(on.info())),
+      budget(on.info().name, on.info().usable()),
       cache(budget),
       operations(on),
       labels(with.labels) {}

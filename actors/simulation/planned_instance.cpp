@@ -1,7 +1,6 @@
 #include "actors/simulation/planned_instance.hpp"
 
 #include "actors/simulation/remaining_scale.hpp"
-#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -52,7 +51,7 @@ std::uint32_t slots_of(std::span<const sharded_model_ptr> models, std::span<cons
   }
   auto memory = devices.front().memory;
   for (const auto& d : devices) {
-    memory = std::min(memory, usable_memory(d));
+    memory = std::min(memory, d.usable());
   }
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(memory.value() / largest.value(), 2, 1024));
 }

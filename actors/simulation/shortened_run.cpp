@@ -1,6 +1,5 @@
 #include "actors/simulation/shortened_run.hpp"
 
-#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -67,7 +66,7 @@ bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup
   byte_count room;
   for (const auto& d : setup.devices) {
     const bool counted = setup.recorded != nullptr;  // recorded times have it in them
-    room = std::max(room, counted ? byte_count{} : setup.pipeline.saving_room(usable_memory(d)));
+    room = std::max(room, counted ? byte_count{} : setup.pipeline.saving_room(d.usable()));
   }
   for (const auto& m : models) {
     times.push_back(planned_times(*m, setup.devices, room));
@@ -75,7 +74,7 @@ bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup
   machines.memory = {};
   for (const auto& d : setup.devices) {
     machines.speeds.push_back(d.speed);
-    machines.memory += usable_memory(d);
+    machines.memory += d.usable();
   }
   return lower_bounds(times, machines);
 }

@@ -10,7 +10,6 @@
 #include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
-#include "runtime/device/usable_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -26,11 +25,11 @@ namespace {
 constexpr std::uint32_t longest_evaluation_visit = 256;
 
 /// The device with the least usable memory.
-const plan_device& smallest(std::span<const plan_device> devices) {
+const device_info& smallest(std::span<const device_info> devices) {
   if (devices.empty()) {
     throw fault_error(fault_code::bad_input, "the workload has no device; add one by session::add_devices");
   }
-  return *std::ranges::min_element(devices, {}, usable_memory<plan_device>);
+  return *std::ranges::min_element(devices, {}, &device_info::usable);
 }
 
 /// Parameter after parameter. Gradients in bf16 are widened first.
@@ -321,18 +320,18 @@ duration model_plan::recomputing_time_of(const unit& u) const {
   return again ? shards.at(u.shard.value).forward_time / micro_batches : duration{};
 }
 
-workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices, bool saves) {
+workload_plan make_plan(std::span<const plan_request> models, std::span<const device_info> devices, bool saves) {
   const auto& limit = smallest(devices);
-  auto best = staging_search(models, usable_memory(limit)).best();
+  auto best = staging_search(models, limit.usable()).best();
   if (!best) {
     refuse_memory(models, limit);
   }
   if (saves) {
-    best = saving_cuts(models, usable_memory(limit), *std::move(best));
+    best = saving_cuts(models, limit.usable(), *std::move(best));
   }
   workload_plan plan;
   auto cuts = best->cuts;
-  const auto computing = usable_memory(limit) - best->staging;
+  const auto computing = limit.usable() - best->staging;
   cut_alike(models, {.computing = computing, .staging = best->staging}, cuts);
   const auto alone = budgets_alone(models);
   for (std::size_t i = 0; i < models.size(); ++i) {
@@ -346,14 +345,14 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   return plan;
 }
 
-model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_bytes) {
+model_plan plan_joining(const plan_request& m, std::span<const device_info> devices, byte_count staging_bytes) {
   const auto& limit = smallest(devices);
   const std::span one(&m, 1);
-  const auto cuts = staging_search(one, usable_memory(limit)).cuts_within(0, staging_bytes);
+  const auto cuts = staging_search(one, limit.usable()).cuts_within(0, staging_bytes);
   if (!cuts) {
     refuse_joining(m, limit, staging_bytes);
   }
-  auto plan = plan_model(m, *cuts, usable_memory(limit) - staging_bytes);
+  auto plan = plan_model(m, *cuts, limit.usable() - staging_bytes);
   plan.sufficient = smallest_budget(one);
   return plan;
 }

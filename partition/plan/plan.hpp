@@ -9,6 +9,7 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstdint>
 #include <map>
@@ -149,13 +150,6 @@ struct plan_request {
   stepping_terms stepping{};     ///< `profile` says for which pieces memory must be reserved
 };
 
-/// A device as the planner sees it.
-struct plan_device {
-  std::string name;
-  byte_count memory;
-  byte_count reserve;
-};
-
 /// By fingerprint and the setting they were measured in.
 using profile_set = std::map<std::string, std::shared_ptr<const chain_profile>>;
 
@@ -181,7 +175,7 @@ bool gathers_sums(const chain& model);
 /// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. If `saves`, of
 /// several cuts that leave more or less memory to saved tensors the one with the least computing time is taken. Throws
 /// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
-workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices, bool saves = false);
+workload_plan make_plan(std::span<const plan_request> models, std::span<const device_info> devices, bool saves = false);
 
 /// Bytes of one micro-batch that a forward visit of layers [first, last) can save for the backward visit; 0 where it
 /// cannot (the last shard; a base that is widened), or need not.
@@ -189,7 +183,7 @@ byte_count saved_bytes_of(const plan_request& m, std::size_t first, std::size_t 
 
 /// Cuts a model for a run that is under way, whose staging bytes X stay as they are: P + C <= M - reserve - X, W <= X
 /// on every device. Throws fault_error{does_not_fit} naming the layer, its bytes and the available bytes.
-model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_bytes);
+model_plan plan_joining(const plan_request& m, std::span<const device_info> devices, byte_count staging_bytes);
 
 /// Bytes of host memory that the run needs with `devices` devices, and the part of them that devices copy from or to.
 /// make_plan's result contains both.

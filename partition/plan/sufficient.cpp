@@ -2,7 +2,6 @@
 
 #include "partition/plan/staging_search.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/device/usable_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -111,7 +110,7 @@ std::string step_advice(std::span<const plan_request> models) {
 
 }  // namespace
 
-void refuse_memory(std::span<const plan_request> models, const plan_device& device) {
+void refuse_memory(std::span<const plan_request> models, const device_info& device) {
   const auto sufficient = smallest_budget(models) + device.reserve;
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
@@ -121,8 +120,8 @@ void refuse_memory(std::span<const plan_request> models, const plan_device& devi
                                 step_advice(models), model_lines(models, device.reserve)));
 }
 
-void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes) {
-  const auto usable = usable_memory(device);
+void refuse_joining(const plan_request& m, const device_info& device, byte_count staging_bytes) {
+  const auto usable = device.usable();
   const auto left = usable > staging_bytes ? usable - staging_bytes : byte_count{};
   throw fault_error(
       fault_code::does_not_fit,

@@ -18,9 +18,9 @@ std::vector<byte_count> budgets_alone(std::span<const plan_request> models);
 
 /// Throws fault_error{does_not_fit} for the device with the least usable memory: names, for the workload and per model,
 /// the layer (or given shard) that needs the most, its bytes, and the smallest sufficient budget.
-[[noreturn]] void refuse_memory(std::span<const plan_request> models, const plan_device& device);
+[[noreturn]] void refuse_memory(std::span<const plan_request> models, const device_info& device);
 
 /// The same for a model that would join a run with these staging bytes.
-[[noreturn]] void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes);
+[[noreturn]] void refuse_joining(const plan_request& m, const device_info& device, byte_count staging_bytes);
 
 }  // namespace hydra

@@ -37,18 +37,20 @@ enum class queue_kind : std::uint8_t { compute, h2d, d2h };
 /// What a device is. `speed` 1 is the reference of all unit times; a device of speed v needs t/v.
 struct device_info {
   std::string name;        ///< unique in the run: "cpu:0"
-  std::string kind;        ///< "cpu", "cuda", a plug-in's
+  std::string kind{};      ///< "cpu", "cuda", a plug-in's
   /// identifies what decides times and bits: "NVIDIA H200, tf32"; empty: all devices of the kind are alike
   std::string model{};
   double speed = 1.0;
   byte_count memory;       ///< budget: what may be charged at any moment
-  byte_count reserve;      ///< part of it that blocks cannot use (context, workspaces); 0 on cpu
-  byte_rate link;          ///< in each direction; unlimited if zero
+  byte_count reserve{};    ///< part of it that blocks cannot use (context, workspaces); 0 on cpu
+  byte_rate link{};        ///< in each direction; unlimited if zero
   duration latency{};      ///< per copy
   std::string torch_device = "cpu";  ///< the device on which closures create their tensors
   precision numbers = precision::fp32;  ///< of parameters and activations
   /// of a shard's gradient sums when they are copied to the host; bf16 only with bf16 `numbers`
   precision gradients = precision::fp32;
+  /// What blocks may use of its memory.
+  byte_count usable() const { return memory > reserve ? memory - reserve : byte_count{}; }
 };
 
 /// Identifies an operation in the trace. `name` is the message or phase ("forward", "h2d parameters").

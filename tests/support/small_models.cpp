@@ -48,7 +48,7 @@ std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_optio
                              .micro_batches = options.micro_batches,
                              .rule = options.update,
                              .cuts = options.cuts};
-  const plan_device device{.name = "large", .memory = byte_count{1ull << 50}, .reserve = {}};
+  const device_info device{.name = "large", .memory = byte_count{1ull << 50}};
   auto result = std::make_shared<sharded_model>();
   result->name = "small";
   result->model = m.body;

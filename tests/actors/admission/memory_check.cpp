@@ -39,7 +39,7 @@ model_description described() {
 }
 
 memory_limits limits_with(byte_count host, byte_count device = 1_GiB) {
-  return {.host = host, .devices = {{"roomy", 2_GiB, {}}, {"cpu:1", device, {}}}};
+  return {.host = host, .devices = {{.name = "roomy", .memory = 2_GiB}, {.name = "cpu:1", .memory = device}}};
 }
 
 byte_count host_of(const chain& model, const update_options& rule = adamw({})) {

@@ -63,7 +63,7 @@ const std::vector<family_under_test> families_under_test{
     {"mlp", random_mlp}, {"gpt2", random_gpt}, {"cnn", random_cnn}, {"resnet", random_resnet}};
 
 bool accepted(const plan_request& request, byte_count memory) {
-  const plan_device device{.name = "d", .memory = memory, .reserve = {}};
+  const device_info device{.name = "d", .memory = memory};
   try {
     make_plan({&request, 1}, {&device, 1});
     return true;
@@ -95,7 +95,7 @@ TEST_CASE("of every family the smallest sufficient budget is accepted, 512 bytes
       CHECK(accepted(request, least));
       CHECK_FALSE(accepted(request, least - byte_count{512}));
       const auto known_before = least_memory_of(*model.body, request.rule, request.replicas, 2);
-      const std::vector<plan_device> two(2, {.name = "d", .memory = least, .reserve = {}});
+      const std::vector<device_info> two(2, device_info{.name = "d", .memory = least});
       CHECK(known_before.device <= least);
       CHECK(known_before.host() <= make_plan({&request, 1}, two).host_needed);
     }

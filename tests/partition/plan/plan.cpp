@@ -41,7 +41,7 @@ workload& both() {
 }
 
 workload_plan plan_on(std::span<const plan_request> requests, byte_count memory, byte_count reserve = {}) {
-  const std::vector<plan_device> devices{{.name = "cpu:0", .memory = memory, .reserve = reserve}};
+  const std::vector<device_info> devices{{.name = "cpu:0", .memory = memory, .reserve = reserve}};
   return make_plan(requests, devices);
 }
 
@@ -154,10 +154,10 @@ TEST_CASE("a refusal counts models that cost the same instead of repeating them"
 
 TEST_CASE("the device with the least usable memory decides the cut") {
   const auto least = sufficient_for(both().requests);
-  const std::vector<plan_device> devices{{.name = "a", .memory = 1_GiB, .reserve = {}},
+  const std::vector<device_info> devices{{.name = "a", .memory = 1_GiB},
                                          {.name = "b", .memory = least + 4_KiB, .reserve = 4_KiB}};
   CHECK(needed(make_plan(both().requests, devices)) == least);
-  const std::vector<plan_device> less{devices[0], {.name = "b", .memory = least + 3_KiB, .reserve = 4_KiB}};
+  const std::vector<device_info> less{devices[0], {.name = "b", .memory = least + 3_KiB, .reserve = 4_KiB}};
   CHECK_THROWS_WITH(make_plan(both().requests, less), Contains("device b"));
   CHECK_THROWS_WITH(make_plan(both().requests, {}), Contains("no device"));
 }
@@ -213,8 +213,8 @@ TEST_CASE(
   const auto& requests = both().requests;
   const auto least = sufficient_for(requests);
   for (std::uint64_t part = 0; part <= 8; ++part) {
-    const std::vector<plan_device> devices{
-        {.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}, .reserve = {}}};
+    const std::vector<device_info> devices{
+        {.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}}};
     const auto run = make_plan(std::span(requests).first(1), devices);
     INFO("memory " << devices[0].memory.value() << ", staging bytes " << run.staging_bytes.value());
     try {
@@ -235,7 +235,7 @@ TEST_CASE(
 
 TEST_CASE("the same model joins a run of itself with the run's own cuts") {
   const auto& requests = both().requests;
-  const std::vector<plan_device> devices{{.name = "cpu:0", .memory = sufficient_for(requests) * 2, .reserve = {}}};
+  const std::vector<device_info> devices{{.name = "cpu:0", .memory = sufficient_for(requests) * 2}};
   const auto run = make_plan(std::span(requests).first(1), devices);
   CHECK(plan_joining(requests[0], devices, run.staging_bytes).cuts() == run.models[0].cuts());
 }

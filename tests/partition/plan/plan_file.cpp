@@ -31,7 +31,7 @@ workload_plan two_models() {
   second.name = "b";
   second.cuts = cut_points{0, 1, 4};
   const plan_request requests[] = {first, second};
-  const plan_device device{.name = "d", .memory = 1_GiB, .reserve = {}};
+  const device_info device{.name = "d", .memory = 1_GiB};
   auto plan = make_plan(requests, {&device, 1});
   plan.models[0].profile = plan.models[1].profile = "gpt";
   plan.profiles.emplace("gpt", profile);
@@ -203,7 +203,7 @@ TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and 
                              .micro_batches = 2,
                              .rule = adamw({}),
                              .cuts = cut_points{0, 2}};
-  const plan_device device{.name = "d", .memory = 1_GiB, .reserve = {}};
+  const device_info device{.name = "d", .memory = 1_GiB};
   auto plan = make_plan({&request, 1}, {&device, 1});
   plan.models[0].profile = "gpt";
   plan.profiles.emplace("gpt", profile);

@@ -124,7 +124,7 @@ std::optional<found> best_of_all(const random_workload& w, byte_count usable) {
 }
 
 std::optional<workload_plan> planned(const random_workload& w, byte_count usable) {
-  const plan_device device{.name = "d", .memory = usable, .reserve = {}};
+  const device_info device{.name = "d", .memory = usable};
   try {
     return make_plan(w.requests, {&device, 1});
   } catch (const fault_error& e) {
@@ -174,7 +174,7 @@ TEST_CASE("a chain of a thousand unequal layers is planned") {
                              .rule = sgd({}),
                              .cuts = balanced_cut{}};
   const byte_count budget{GENERATE(512u * 2000, 512u * 8000, 512u * 60000)};
-  const plan_device device{.name = "d", .memory = budget, .reserve = {}};
+  const device_info device{.name = "d", .memory = budget};
   const auto plan = make_plan({&request, 1}, {&device, 1});
   CHECK(plan.models.front().shards.back().last_layer == 1000);
   CHECK(plan.staging_bytes + plan.computing_bytes <= budget);
