@@ -7,26 +7,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace hydra {
 
 namespace {
 
 least_memory needs_of(const model_description& m, const chain& model, const update_options& rule,
-                      const memory_limits& limits) {
+                      std::size_t devices) {
   const auto replicas = m.share.whole() ? m.parallel.replicas : m.share.replicas;
-  return least_memory_of(model, rule, replicas, limits.devices.size());
-}
-
-const device_info& smallest_of(const memory_limits& limits) {
-  return *std::ranges::min_element(limits.devices, {}, &device_info::usable);
-}
-
-bool fits(const least_memory& needs, const memory_limits& limits) {
-  return needs.host() <= limits.host && needs.device <= smallest_of(limits).usable();
+  return least_memory_of(model, rule, replicas, devices);
 }
 
 /// Other settings of the model, as a workload file has them.
@@ -63,17 +54,18 @@ std::vector<other_settings> alternatives(const model_description& m, const chain
   return all;
 }
 
-std::string advice(const model_description& m, const chain& model, const memory_limits& limits) {
+std::string advice(const model_description& m, const chain& model, byte_count host, std::size_t devices) {
+  const auto own = needs_of(m, model, m.optimizer, devices).host();
   std::vector<std::string> fitting, others;
   for (const auto& other : alternatives(m, model)) {
-    const auto needs = needs_of(m, other.model, other.rule, limits);
-    const auto text = fmt::format("{} (at least {} of host memory, {} on a device)", other.keys,
-                                  to_string(needs.host()), to_string(needs.device));
-    (fits(needs, limits) ? fitting : others).push_back(text);
+    const auto needed = needs_of(m, other.model, other.rule, devices).host();
+    if (needed < own) {
+      (needed <= host ? fitting : others).push_back(fmt::format("{} (at least {})", other.keys, to_string(needed)));
+    }
   }
   const auto* const replicas = m.parallel.replicas > 1 ? ", fewer replicas" : "";
   if (!fitting.empty()) {
-    return fmt::format("what would: {}; or give the run more memory{}", fmt::join(fitting, "; "), replicas);
+    return fmt::format("what would fit: {}; or give the run more memory{}", fmt::join(fitting, "; "), replicas);
   }
   return fmt::format("give the run more memory{}, or make the model smaller{}{}", replicas,
                      others.empty() ? "" : "; these need less, but still too much: ", fmt::join(others, "; "));
@@ -81,28 +73,16 @@ std::string advice(const model_description& m, const chain& model, const memory_
 
 }  // namespace
 
-void check_least_memory(const model_description& m, const chain& model, const memory_limits& limits) {
-  if (limits.devices.empty()) {
-    return;
-  }
-  const auto needs = needs_of(m, model, m.optimizer, limits);
-  const auto& device = smallest_of(limits);
-  if (needs.host() > limits.host) {
+void check_least_memory(const model_description& m, const chain& model, byte_count host, std::size_t devices) {
+  const auto needs = needs_of(m, model, m.optimizer, devices);
+  if (needs.host() > host) {
     throw fault_error(
         fault_code::does_not_fit,
-        fmt::format("model '{}' needs at least {} of host memory for its {} parameters ({}), their gradients ({}) and "
-                    "the optimizer's state ({}), but [host] memory allows {}: {}",
-                    m.name, to_string(needs.host()), model.parameter_count(), to_string(needs.parameters),
-                    to_string(needs.gradients), to_string(needs.state), to_string(limits.host),
-                    advice(m, model, limits)));
-  }
-  if (needs.device > device.usable()) {
-    throw fault_error(
-        fault_code::does_not_fit,
-        fmt::format("model '{}' needs at least {} on each device to stage and to compute its largest layer (layer {}, "
-                    "\"{}\"), but device {} has {} for it: {}",
-                    m.name, to_string(needs.device), needs.largest_layer, model.at(needs.largest_layer).prefix,
-                    device.name, to_string(device.usable()), advice(m, model, limits)));
+        fmt::format("model '{}' alone needs at least {} ({} bytes) of host memory for its {} parameters ({}), their "
+                    "gradients ({}) and the optimizer's state ({}), but [host] memory allows {}: {}",
+                    m.name, to_string(needs.host()), needs.host().value(), model.parameter_count(),
+                    to_string(needs.parameters), to_string(needs.gradients), to_string(needs.state), to_string(host),
+                    advice(m, model, host, devices)));
   }
 }
 

@@ -184,7 +184,7 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .stepping = stepping_for(setup_.options, setup_.machines, /*gaps_are_filled=*/true),
                            .device_updates = setup_.device_updates,
                            .share = setup_.options.ablation.share,
-                           .limits = {setup_.arena->budget().limit(), setup_.machines},
+                           .host = setup_.arena->budget().limit(), .devices = setup_.machines.size(),
                            .log = setup_.log}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {

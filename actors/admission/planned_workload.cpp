@@ -140,7 +140,7 @@ class planner {
     made_.setting = measures.setting();
     model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
                              .stepping = stepping(), .share = setup_.options.ablation.share,
-                             .limits = {made_.host_cap, made_.machines},
+                             .host = made_.host_cap, .devices = made_.machines.size(),
                              .log = setup_.log},
                             [&]() -> pilot& { return measures; });
     slow_preparation notice(setup_.log, setup_.patience);

@@ -1,6 +1,7 @@
 #include "actors/admission/prepared_model.hpp"
 
 #include "actors/admission/identity.hpp"
+#include "actors/admission/memory_check.hpp"
 #include "models/optimizer/parameter_shares.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -384,7 +385,9 @@ prepared_model model_preparer::open(const model_description& m) {
                   "parallel out",
                   m.parallel.replicas, m.parallel.waves));
   }
-  check_least_memory(m, *p.model, limits_);
+  if (host_ > byte_count{}) {
+    check_least_memory(m, *p.model, host_, devices_);
+  }
   return p;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // From a user's description to a model that can be planned: data opened, chain built, layers measured.
 
-#include "actors/admission/memory_check.hpp"
 #include "actors/protocol/model_description.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "models/chain.hpp"
@@ -66,7 +65,8 @@ struct preparer_setup {
   stepping_terms stepping{};             ///< without measured rates
   known_rates device_updates{};          ///< rates of devices that are known already
   bool share = true;                     ///< frozen parameters with other models
-  memory_limits limits{};                ///< of the run
+  byte_count host{};                     ///< that the run may use; none: it is not asked whether a model can fit
+  std::size_t devices = 1;               ///< of the run
   std::shared_ptr<spdlog::logger> log{};  ///< of what takes long; may be null
 };
 
@@ -85,7 +85,8 @@ class model_preparer {
         stepping_(setup.stepping),
         device_updates_(std::move(setup.device_updates)),
         share_(setup.share),
-        limits_(std::move(setup.limits)),
+        host_(setup.host),
+        devices_(setup.devices),
         log_(std::move(setup.log)) {}
 
   /// Opens data and builds the chain; nothing is measured. Throws fault_error{bad_input} naming the model and what does
@@ -122,7 +123,8 @@ class model_preparer {
   rate_list<update_rates> updates_;
   known_rates device_updates_;
   bool share_;
-  memory_limits limits_;
+  byte_count host_;
+  std::size_t devices_;
   std::shared_ptr<spdlog::logger> log_;
   std::optional<byte_rate> slowest_link_;
   std::map<std::pair<const chain_profile*, device_stepping>, std::shared_ptr<const chain_profile>> stepping_profiles_;

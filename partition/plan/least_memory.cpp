@@ -23,11 +23,6 @@ byte_count state_of(const parameter_layout& layout, const update_options& rule) 
   return sum;
 }
 
-/// The layer is staged while another visit of it is computed, with its gradients.
-byte_count staged_and_computed(const parameter_layout& layer) {
-  return (layer.base_bytes() + layer.device_bytes()) * 2 + layer.device_bytes();
-}
-
 }  // namespace
 
 least_memory least_memory_of(const chain& model, const update_options& rule, std::uint32_t replicas,
@@ -35,16 +30,10 @@ least_memory least_memory_of(const chain& model, const update_options& rule, std
   const parameter_layout whole(model, 0, model.size());
   least_memory least{.parameters = whole.device_bytes() + whole.base_bytes(),
                      .gradients = gradients_of(model, whole) * replicas,
-                     .state = state_of(whole, rule),
-                     .device = {}};
+                     .state = state_of(whole, rule)};
   byte_count attempt;
   for (std::size_t i = 0; i < model.size(); ++i) {
-    const parameter_layout layer(model, i, i + 1);
-    attempt = std::max(attempt, gradients_of(model, layer));
-    if (const auto bytes = staged_and_computed(layer); bytes > least.device) {
-      least.device = bytes;
-      least.largest_layer = i;
-    }
+    attempt = std::max(attempt, gradients_of(model, parameter_layout(model, i, i + 1)));
   }
   least.gradients += attempt * (2 * devices);
   return least;

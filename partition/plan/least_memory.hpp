@@ -10,13 +10,12 @@
 
 namespace hydra {
 
-/// No plan of the model needs less: activations, batches and what layers save come on top.
+/// No plan of the model needs less on the host: boundary activations and batches come on top. What it needs on a device
+/// is known when its layers have been measured.
 struct least_memory {
-  byte_count parameters;  ///< on the host, frozen ones included
-  byte_count gradients;   ///< on the host: of all replicas, and those that a lost attempt may still write
-  byte_count state;       ///< on the host: moments, and masters if devices compute in another format
-  byte_count device;      ///< on each device: to stage the largest layer, and to compute it
-  std::size_t largest_layer = 0;
+  byte_count parameters;  ///< frozen ones included
+  byte_count gradients;   ///< of all replicas, and those that a lost attempt may still write
+  byte_count state;       ///< moments, and masters if devices compute in another format
 
   byte_count host() const noexcept { return parameters + gradients + state; }
 };

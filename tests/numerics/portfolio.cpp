@@ -82,7 +82,7 @@ TEST_CASE("a model that never fits is refused before anything is trained, with i
   run_options options{.devices = {roomy()}};
   options.host_memory = planned_host_memory({models[0], models[2]}, options);
   CHECK_THROWS_WITH(plan_of(models, options),
-                    Contains("model 'model-1' alone: the run needs") && Contains("bytes) of host memory"));
+                    Contains("model 'model-1' alone needs at least") && Contains("bytes) of host memory"));
 }
 
 TEST_CASE("a portfolio that is interrupted continues with those that had waited", "[portfolio]") {

@@ -134,7 +134,7 @@ TEST_CASE("a model that would not fit alone is refused for ever, one that does n
   auto huge = wide("huge");
   huge.chain = mlp({.layers = 64, .width = 32});
   CHECK(refusal(b, huge) == fault_code::does_not_fit);
-  CHECK_THROWS_WITH(b.prepare(huge), Catch::Contains("model 'huge' cannot join: alone it needs"));
+  CHECK_THROWS_WITH(b.prepare(huge), Catch::Contains("model 'huge' alone needs at least"));
   b.prepare(wide("second"));
   CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);
 }
