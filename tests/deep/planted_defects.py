@@ -72,8 +72,10 @@ DEFECTS = [
     Defect("masters are not rounded when a run resumes", "partition/execute/model_update.cpp", "numerics.bf16 numerics.resume",
            "to_bf16(home.parameters->floats(), home.copy->halves());", skipped),
     Defect("a backward visit is planned to save its largest layer only", "partition/profile/footprint.cpp",
-           "partition numerics", "saved += layer.saved;",
-           text("if (@) { saved = std::max(saved, layer.saved); } else { saved += layer.saved; }")),
+           "partition numerics", "const auto saved = sum_of(&layer_profile::saved, profile, first, last);",
+           text("const auto from = profile.layers.begin(); const auto saved = @ ? std::ranges::max_element(from + "
+                "static_cast<std::ptrdiff_t>(first), from + static_cast<std::ptrdiff_t>(last), {}, &layer_profile::saved)"
+                "->saved : sum_of(&layer_profile::saved, profile, first, last);")),
     Defect("host memory is planned without boundary activations", "partition/plan/host_demand.cpp",
            "partition numerics", "m.micro_batches", instead("0U"), "charge(s.output) * m.micro_batches;"),
     Defect("a unit does not wait for the wave before", "runtime/base/step_graph.cpp", "runtime policy",
