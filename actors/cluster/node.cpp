@@ -407,6 +407,7 @@ class node final : public local_node::base {
       held->phase = held_phase::training;
       if (!held->helps()) {
         send(setup_.coordinator, assignment_began{m.model, m.epoch});
+        lines_ += held->from.empty() ? before_[run_.models[m.model]] : "";  // else they came with its first steps
       }
       say(fmt::format("{} is trained here{}{}", run_.models[m.model],
                       held->from.empty() ? "" : ", from its checkpoint " + held->from,
@@ -484,7 +485,13 @@ class node final : public local_node::base {
   // -- what the run does ----------------------------------------------------------------------------------------------
 
   /// They are sent with the next node_progressed.
-  void on_metrics_line(const metrics_line& m) { lines_ += helped_.contains(m.model) ? "" : m.text; }
+  void on_metrics_line(const metrics_line& m) {
+    if (m.before) {
+      before_[m.model] += m.text;
+    } else if (!helped_.contains(m.model)) {
+      lines_ += m.text;
+    }
+  }
 
   void on_report_due(const report_due&) {
     check_answer();
@@ -605,6 +612,7 @@ class node final : public local_node::base {
   node_run run_;
   folder_source source_;
   std::string lines_;  ///< of metrics.jsonl, that the COORDINATOR does not have yet
+  std::map<std::string, std::string> before_;  ///< of models that begin from a checkpoint: the lines of its steps
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
   std::map<std::uint32_t, std::uint32_t> saved_;         ///< how many checkpoints of each model, in the last status

@@ -58,7 +58,8 @@ using status_sink = std::function<void(run_status)>;
 /// A line of metrics.jsonl, as it stands there.
 struct metrics_line {
   std::string model{};
-  std::string text{};  ///< with its end
+  std::string text{};   ///< with its end
+  bool before = false;  ///< of a step before the run, in the checkpoint that the model begins from
 };
 
 using metrics_sink = std::function<void(const metrics_line&)>;

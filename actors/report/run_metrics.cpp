@@ -160,6 +160,9 @@ void run_metrics::go_on_behind(const std::vector<model_entry>& models, bool goes
     for (const auto& m : models) {
       for (const auto& line : missing_lines(m, earlier_[m.what->name], !goes_on)) {
         out << text_of(line) << '\n';
+        if (sink_ && !goes_on) {
+          sink_({m.what->name, text_of(line) + "\n", true});
+        }
       }
     }
   });

@@ -23,7 +23,7 @@ inline constexpr const char* metrics_file = "metrics.jsonl";
 struct run_metrics_options {
   bool goes_on = false;       ///< the run is resumed
   bool tensorboard = false;
-  metrics_sink sink{};        ///< called for each line that the run adds; may be null
+  metrics_sink sink{};        ///< called for each line but those of earlier parts of the run; may be null
 };
 
 /// Tokens (targets of samples without tokens) that a model has been trained on, without padding.

@@ -99,7 +99,8 @@ class session {
   }
 
   /// Called for each line that the run adds to metrics.jsonl, in their order, on threads of the run, which it must not
-  /// keep waiting; what it throws is logged. Before run(): else throws fault_error{refused}.
+  /// keep waiting; first with those of the checkpoints that models begin from. What it throws is logged. Before run():
+  /// else throws fault_error{refused}.
   void watch_metrics(metrics_sink sink);
 
   /// Trials of a search wait after evaluations until its rule has decided; those that wait give their memory back to

@@ -19,6 +19,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -284,6 +285,44 @@ TEST_CASE("what a model saves on its way comes to the run folder while it is tra
   c->stop("model-0");
   CHECK(c.end().models[0].status == model_status::stopped);
   CHECK(a.end() == node_end::done);
+}
+
+TEST_CASE("the steps before a model's beginning are in metrics.jsonl once, however many nodes have them", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(1, 10);
+  {
+    session first({.output = folder.path() / "first", .log = verbosity::quiet});
+    first.add_devices(1, cpu_device{.memory = 8_MiB});
+    first.add_model(describe(models[0], 0));
+    REQUIRE(first.run().all_finished());
+  }
+  models[0].steps = 20;
+  const auto begins = list_checkpoints(checkpoints_of(folder.path() / "first" / "checkpoints", "model-0")).at(0);
+  const auto make = [&](const node_accepted&, const node_place& place) {
+    auto s = std::make_unique<session>(session_options{
+        .output = place.output, .log = verbosity::quiet, .begin_paused = true, .keep_parameters = false});
+    s->add_devices(1, cpu_device{.memory = 8_MiB});
+    auto m = describe(models[0], 0);
+    m.begins = begins;
+    s->add_model(m);
+    return s;
+  };
+  const auto run = folder.path() / "run";
+  cluster c(workload_of(models, run), {.nodes = 2});
+  test_node a("a", folder.path(), c.address(), make);
+  test_node b("b", folder.path(), c.address(), make);
+  CHECK(c.run().all_finished());
+  CHECK(a.end() == node_end::done);
+  CHECK(b.end() == node_end::done);
+  std::vector<std::uint32_t> trained, expected(20);
+  std::istringstream in(read_text(run / "metrics.jsonl", text_kind::record));
+  for (std::string line; std::getline(in, line);) {
+    const auto j = nlohmann::json::parse(line);
+    if (!j.contains("validation")) trained.push_back(j["step"].get<std::uint32_t>());
+  }
+  std::ranges::sort(trained);
+  std::iota(expected.begin(), expected.end(), 1u);
+  CHECK(trained == expected);
 }
 
 TEST_CASE("a run of a cluster that is interrupted is resumed with the same results", "[cluster][.deep]") {

@@ -196,6 +196,23 @@ TEST_CASE("each line that a run adds goes to its sink, too, as it stands in the 
   CHECK(told == lines[2] + "\n" + lines[3] + "\n" + lines[4] + "\n");
 }
 
+TEST_CASE("lines of a checkpoint that a model begins from go to the sink first, marked as those of before the run") {
+  const temporary_folder folder;
+  std::string before, added;
+  const auto sink = [&](const metrics_line& line) {
+    CHECK(line.model == "a");
+    (line.before ? before : added) += line.text;
+  };
+  const auto begun = entry("a", {3, 2}, {{2, 2.5}});
+  run_metrics metrics{folder.path(), {begun}, {.sink = sink}, make_logger(verbosity::quiet)};
+  metrics.evaluation({.model = model_id{0}, .name = "a", .done = 3, .loss = 2.25, .accuracy = {}});
+  CHECK(metrics.close() == "");
+  const auto lines = lines_of(folder.path() / metrics_file);
+  REQUIRE(lines.size() == 4);
+  CHECK(before == lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
+  CHECK(added == lines[3] + "\n");
+}
+
 TEST_CASE("a new run starts a new file") {
   const temporary_folder folder;
   folder.write(metrics_file, "{\"model\": \"a\", \"step\": 1}\n");
