@@ -36,7 +36,7 @@ table_rules cell_rules() {
   table_rules rules{
       .keys = {{.name = "name", .help = "of the row", .required = true},
                {.name = "note", .help = "below the row's name", .fallback = "none"},
-               names_rule("files", "instances; * in a file's name stands for anything", "none"),
+               names_rule("files", "instances; *, ? and [abc] stand for what they do in a shell", "none"),
                {.name = "family", .help = "of generated instances", .fallback = "none", .choices = family_names()},
                repeat_rule("the study's"),
                names_rule("policies", "of this row", "the study's")}};

@@ -2,10 +2,13 @@
 
 #include "apps/simulate/recipe_keys.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -24,6 +27,23 @@ TEST_CASE("the shipped studies can be read, and every first instance of a cell m
     ++found;
   }
   CHECK(found >= 2);
+}
+
+TEST_CASE("files of a cell are matched as a shell matches them, in the order of their names") {
+  const test::temporary_folder folder;
+  const auto instance = std::filesystem::path{HYDRA_SOURCE_DIR} / "apps/instances/few-1x2.json";
+  for (const char* name : {"b2.json", "b1.json", "b10.json", "a1.json", ".b3.json"})
+    std::filesystem::copy_file(instance, folder.path() / name);
+  const auto names = [&](const std::string& pattern) {
+    const study s = parse_study(
+        "[[cell]]\nname = \"a\"\nfiles = [\"" + (folder.path() / pattern).string() + "\"]\n", "s.toml");
+    std::vector<std::string> all;
+    for (const auto& file : s.cells.at(0).files) all.push_back(file.filename().string());
+    return all;
+  };
+  CHECK(names("*.json") == std::vector<std::string>{"a1.json", "b1.json", "b10.json", "b2.json"});
+  CHECK(names("b?.json") == std::vector<std::string>{"b1.json", "b2.json"});
+  CHECK(names("[ab]1.json") == std::vector<std::string>{"a1.json", "b1.json"});
 }
 
 TEST_CASE("generated instances of a cell have its seed and the ones after it") {
