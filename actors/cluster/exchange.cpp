@@ -84,6 +84,7 @@ using local_exchange =
     exchange_actor::extend<caf::reacts_to<form_team>, caf::reacts_to<members_reached>, caf::reacts_to<greet_teams>,
                            caf::reacts_to<team_ready>, caf::reacts_to<disband_team>, caf::reacts_to<begin_exchange>>;
 
+constexpr std::size_t most_early = 1024;  ///< greetings that are kept; members that are not kept greet again
 constexpr caf::timespan greet_interval = 1s;
 /// The COORDINATOR sees no connection between members, and CAF 0.17.6 not all that happens on one: where a member gives
 /// it up first and makes it again in time, the other end keeps its handles, and is not told when their actors end.
@@ -199,11 +200,7 @@ class exchange final : public local_exchange::base {
   void on_greeting(const team_greeting& m) {
     auto* team = find(m.model, m.epoch);
     if (!team) {
-      auto& early = early_[{m.model, m.place}];
-      if (m.epoch >= early.epoch) {  // an older one is late
-        early = m;
-      }
-      return;
+      return keep_early(m);
     }
     if (m.place >= team->members.size()) {
       return;
@@ -331,6 +328,17 @@ class exchange final : public local_exchange::base {
   open_team* find(std::uint32_t model, assignment_epoch epoch) {
     const auto found = teams_.find(model);
     return found != teams_.end() && found->second.what.epoch == epoch ? &found->second : nullptr;
+  }
+
+  /// An older one is late. Model and place are what the sender says.
+  void keep_early(const team_greeting& m) {
+    if (early_.size() >= most_early && !early_.contains({m.model, m.place})) {
+      return;
+    }
+    auto& early = early_[{m.model, m.place}];
+    if (m.epoch >= early.epoch) {
+      early = m;
+    }
   }
 
   /// What members of the team have said before this node was told of it; what was said in older ones is dropped.
