@@ -1,6 +1,5 @@
 #include "actors/device/pipeline_state.hpp"
 
-
 namespace hydra {
 
 pipeline_state::pipeline_state(device& on, const pipeline_options& with)

@@ -77,12 +77,14 @@ host_block_ptr block_store::readable(const block_id& id) {
     }
     return place_of(id);
   }
-  const auto base = bases_.find({id.model, id.shard});
-  const auto block = blocks_.find(id);
-  if (id.kind == block_kind::base ? base == bases_.end() : block == blocks_.end()) {
-    throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
+  if (id.kind == block_kind::base) {
+    if (const auto base = bases_.find({id.model, id.shard}); base != bases_.end()) {
+      return base->second.lock();
+    }
+  } else if (const auto block = blocks_.find(id); block != blocks_.end()) {
+    return block->second;
   }
-  return id.kind == block_kind::base ? base->second.lock() : block->second;
+  throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
 }
 
 host_block_ptr block_store::room_for(const block_id& id) {

@@ -1,6 +1,5 @@
 #include "actors/simulation/shortened_run.hpp"
 
-
 #include <algorithm>
 #include <iterator>
 #include <utility>

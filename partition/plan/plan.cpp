@@ -130,8 +130,8 @@ void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
 void place_updates(model_plan& plan, const plan_request& m, byte_count computing) {
   const bool by_rates = m.stepping.place == optimizer_place::automatic;
   const bool splits = by_rates && plan.first_trained == 0 && !m.stepping.gaps_are_filled;
-  const auto most = splits ? most_on_device(m, plan.shards, computing) : 0;
-  const auto split = best_split(boundaries_of(m, plan.shards), most);
+  const auto split =
+      splits ? best_split(boundaries_of(m, plan.shards), most_on_device(m, plan.shards, computing)) : 0;
   for (std::size_t i = 0; i < plan.shards.size(); ++i) {
     auto& s = plan.shards[i];
     set_stepping(s, m, by_rates ? i < split : m.profile->stepping.covers(s.first_layer, s.last_layer));
