@@ -27,8 +27,6 @@ struct other_settings {
   update_options rule;
 };
 
-chain with_adapter(const chain& model) { return adapt(model, {.rank = 16}); }
-
 bool can_be_adapted(const chain& model) {
   return model.weights() && !model.has_frozen() && !all_linear_modules(model).empty();
 }
@@ -38,14 +36,13 @@ std::vector<other_settings> alternatives(const model_description& m, const chain
   if (m.evaluate_only) {
     return all;
   }
-  auto narrow = m.optimizer;
-  narrow.kind = update_kind::adamw8bit;
   if (m.optimizer.kind == update_kind::adamw) {
-    all.push_back({"optimizer = { kind = \"adamw8bit\", ... }", model, narrow});
+    all.push_back({"optimizer = { kind = \"adamw8bit\", ... }", model, m.optimizer});
+    all.back().rule.kind = update_kind::adamw8bit;
   }
   const auto* const adapter = "adapter = { kind = \"lora\", rank = 16 }";
   if (can_be_adapted(model)) {
-    auto adapted = with_adapter(model);
+    auto adapted = adapt(model, {.rank = 16});
     all.push_back({adapter, adapted, m.optimizer});
     all.push_back({fmt::format("{} and base = \"nf4\"", adapter), adapted.store_base(base_format::nf4), m.optimizer});
   } else if (model.has_frozen() && !model.has_fixed() && model.base() != base_format::nf4) {
@@ -54,8 +51,9 @@ std::vector<other_settings> alternatives(const model_description& m, const chain
   return all;
 }
 
-std::string advice(const model_description& m, const chain& model, byte_count host, std::size_t devices) {
-  const auto own = needs_of(m, model, m.optimizer, devices).host();
+/// `own`: what it needs with its settings.
+std::string advice(const model_description& m, const chain& model, byte_count own, byte_count host,
+                   std::size_t devices) {
   std::vector<std::string> fitting, others;
   for (const auto& other : alternatives(m, model)) {
     const auto needed = needs_of(m, other.model, other.rule, devices).host();
@@ -82,7 +80,7 @@ void check_least_memory(const model_description& m, const chain& model, byte_cou
                     "gradients ({}) and the optimizer's state ({}), but [host] memory allows {}: {}",
                     m.name, to_string(needs.host()), needs.host().value(), model.parameter_count(),
                     to_string(needs.parameters), to_string(needs.gradients), to_string(needs.state), to_string(host),
-                    advice(m, model, host, devices)));
+                    advice(m, model, needs.host(), host, devices)));
   }
 }
 
