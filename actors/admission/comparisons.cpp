@@ -48,9 +48,7 @@ std::vector<parallel_forecast> compare_parallel(const planned_workload& planned,
   const bool whole_steps = from.options.optimizer_on == optimizer_place::device;
   std::vector<parallel_forecast> all{{choices.front(), planned.plan.host_needed, predict_shortly(planned, from, how)}};
   for (const auto& choice : choices.subspan(1, whole_steps ? 0 : choices.size() - 1)) {
-    if (from.interrupts.interrupted()) {
-      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
-    }
+    from.require_uninterrupted();
     if (auto other = forecast_of(choice, planned, from, how)) {
       all.push_back(*std::move(other));
     }
@@ -89,9 +87,7 @@ std::vector<memory_forecast> compare_memory(const planned_workload& planned, con
     if (all.back().expected.recomputed == 0) {
       break;
     }
-    if (from.interrupts.interrupted()) {
-      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
-    }
+    from.require_uninterrupted();
     auto larger = planned;
     auto with = how;
     for (auto* devices : {&larger.machines, &with.devices}) {

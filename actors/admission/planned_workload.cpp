@@ -145,22 +145,16 @@ class planner {
                             [&]() -> pilot& { return measures; });
     slow_preparation notice(setup_.log, setup_.patience);
     for (const auto& m : setup_.models) {  // all of them before minutes of measuring
-      check_interrupts();
+      setup_.require_uninterrupted();
       notice.opens(m);
       made_.prepared.push_back(preparer.opened(m));
     }
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
-      check_interrupts();
+      setup_.require_uninterrupted();
       prepare(i, preparer, notice);
     }
     made_.pilot_time = preparer.pilot_time();
     made_.device_updates = preparer.device_updates();
-  }
-
-  void check_interrupts() const {
-    if (setup_.interrupts.interrupted()) {
-      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
-    }
   }
 
   void prepare(std::size_t i, model_preparer& preparer, slow_preparation& notice) {
@@ -261,6 +255,12 @@ class planner {
 };
 
 }  // namespace
+
+void planning_setup::require_uninterrupted() const {
+  if (interrupts.interrupted()) {
+    throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+  }
+}
 
 std::vector<std::string> planned_workload::notes() const {
   std::vector<std::string> all = begins.notes();

@@ -32,6 +32,9 @@ struct planning_setup {
   std::shared_ptr<spdlog::logger> log;
   std::size_t threads = 0;               ///< that the run makes beside those of its devices
   duration patience = long_preparation;  ///< a line says what takes longer
+
+  /// Throws fault_error{interrupted}.
+  void require_uninterrupted() const;
 };
 
 struct planned_workload {

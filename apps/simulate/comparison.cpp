@@ -96,16 +96,6 @@ std::string measured_line(const comparison& c) {
 
 }  // namespace
 
-policy_row row_of(const std::string& policy, const forecast& f) {
-  return {.policy = policy,
-          .makespan = f.makespan,
-          .compute_end = f.compute_end,
-          .loads = f.loads,
-          .hits = f.hits,
-          .decisions = f.decisions,
-          .replacements = f.replacements};
-}
-
 const bounds::named& comparison::best() const { return *std::ranges::max_element(limits, {}, &bounds::named::value); }
 
 double comparison::ratio(duration makespan) const {

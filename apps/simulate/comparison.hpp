@@ -28,7 +28,17 @@ struct policy_row {
   std::optional<duration> weighted_completion{};
 };
 
-policy_row row_of(const std::string& policy, const forecast& f);
+/// Of a forecast or a simulated_run.
+template <class Simulated>
+policy_row row_of(const std::string& policy, const Simulated& s) {
+  return {.policy = policy,
+          .makespan = s.makespan,
+          .compute_end = s.compute_end,
+          .loads = s.loads,
+          .hits = s.hits,
+          .decisions = s.decisions,
+          .replacements = s.replacements};
+}
 
 struct comparison {
   std::string name;

@@ -21,15 +21,9 @@ bool has_arrivals_or_priorities(const schedule_instance& i) {
       i.models, [](const instance_model& m) { return m.arrival > duration::zero() || m.priority != 1 || m.deadline; });
 }
 
-policy_row row_of(const schedule_instance& instance, const listed_policy& p, const driver_options& options) {
+policy_row simulated_row(const schedule_instance& instance, const listed_policy& p, const driver_options& options) {
   const simulated_run run = simulate(instance, p.make(options.seed), options);
-  policy_row row{.policy = p.name,
-                 .makespan = run.makespan,
-                 .compute_end = run.compute_end,
-                 .loads = run.loads,
-                 .hits = run.hits,
-                 .decisions = run.decisions,
-                 .replacements = run.replacements};
+  auto row = row_of(p.name, run);
   if (has_arrivals_or_priorities(instance)) {
     row.mean_completion = mean_completion(instance, run);
     row.weighted_completion = weighted_completion(instance, run);
@@ -91,7 +85,7 @@ comparison compare(const schedule_instance& instance, const std::vector<listed_p
                .limits = valid_bounds(instance, options),
                .rows = {},
                .yardstick = yardstick};
-  for (const listed_policy& p : policies) c.rows.push_back(row_of(instance, p, options));
+  for (const listed_policy& p : policies) c.rows.push_back(simulated_row(instance, p, options));
   return c;
 }
 
