@@ -65,8 +65,9 @@ void declare_all(CLI::App& app, command_action& chosen) {
 int answer(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() == 0) return app.exit(e);
   tell_line(std::string("hydra: ") + e.what());
+  const bool unexpected = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   for (const CLI::App* sub : app.get_subcommands()) {
-    if (sub->get_option_no_throw("--set") != nullptr)
+    if (unexpected && sub->get_option_no_throw("--set") != nullptr)
       tell_line("a key of the workload is set by --set, such as --set model.optimizer.learning_rate=1e-3");
     tell_line(fmt::format("hydra {} --help lists its options", sub->get_name()));
   }

@@ -16,6 +16,7 @@
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/recorded_search.hpp"
+#include "apps/run_folder/resume_command.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
 #include "apps/run_folder/stopped_models.hpp"
@@ -251,10 +252,15 @@ workload workload_of(const train_options& o) {
     throw fault_error{fault_code::bad_input, fmt::format("\"{0}\" is the folder of a run: hydra train {1} --resume "
                                                          "continues it; to train afresh, give a workload file",
                                                          shown(o.file), shell_word(o.file))};
+  const auto data = read_recorded_data(run);
+  if (data && data->began_in != std::filesystem::current_path())
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("the run in \"{}\" began in \"{}\", where the paths of its workload start; continue "
+                                  "it there: {}",
+                                  shown(o.file), shown(data->began_in.string()), resume_command(run))};
   auto all = overrides(o);
   if (!o.output) all.push_back(override_by("the run folder", "run.output", o.file));
-  const auto data = read_recorded_data(run);
-  return read_workload(recorded, all, data ? data->began_in : std::filesystem::path{});
+  return read_workload(recorded, all);
 }
 
 /// A run that was interrupted while it was planned is continued like any other.

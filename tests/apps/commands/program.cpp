@@ -71,6 +71,7 @@ TEST_CASE("who writes what other programs call it reads how it is said here") {
   CHECK_THAT(run_hydra(folder, "resume runs/w").err, Contains("hydra train RUN --resume"));
   for (const char* line : {"train w.toml --lr 1e-3", "train w.toml model.steps=3"})
     CHECK_THAT(run_hydra(folder, line).err, Contains("set by --set, such as --set model.optimizer.learning_rate=1e-3"));
+  CHECK_THAT(run_hydra(folder, "train").err, !Contains("set by --set"));
 }
 
 TEST_CASE("numbers that an option cannot hold are refused with its name, not taken for others") {

@@ -268,15 +268,29 @@ TEST_CASE("a complete run continues to more steps, and is refused fewer than are
 
 TEST_CASE("a run is continued by its folder, as it has recorded its workload") {
   const temporary_folder folder;
-  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  const std::string text =
+      bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"a.txt\"\ntokenizer = \"bytes\"");
+  folder.write("a.txt", std::string(4000, 'a') + "b");
+  REQUIRE(resume(folder, text, "--quiet").status == 0);
   fs::remove(folder.path() / "w.toml");
   const outcome afresh = run_hydra(folder, "train runs/w");
   CHECK(afresh.status == 2);
   CHECK_THAT(afresh.err, Contains("\"runs/w\" is the folder of a run: hydra train runs/w --resume continues it"));
   REQUIRE(run_hydra(folder, "train runs/w --resume --quiet --set model.gpt.steps=5").status == 0);
-  folder.write("w.toml", bent("steps = 3", "steps = 5"));
-  REQUIRE(run_hydra(folder, "train w.toml --quiet --output whole").status == 0);
+  folder.write("w.toml", text);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output whole --set model.gpt.steps=5").status == 0);
   CHECK(digest_of(folder, "runs/w") == digest_of(folder, "whole"));
+}
+
+TEST_CASE("a run is not continued by its folder where the paths of its workload do not start") {
+  const temporary_folder folder, other;
+  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  fs::copy(folder.path() / "runs", other.path() / "runs", fs::copy_options::recursive);
+  const std::string before = other.read("runs/w/data.json");
+  const outcome o = run_hydra(other, "train runs/w --resume --set model.gpt.steps=5");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("began in \"" + folder.path().string()) && Contains("continue it there: cd "));
+  CHECK(other.read("runs/w/data.json") == before);
 }
 
 TEST_CASE("a run that was killed before its report was written is reported when it is resumed") {
