@@ -1,9 +1,5 @@
 #include "actors/admission/model_joiner.hpp"
 
-#include "actors/admission/identity.hpp"
-#include "actors/admission/planned_workload.hpp"
-#include "actors/admission/resumption.hpp"
-#include "actors/admission/slow_preparation.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/plan/shared_bases.hpp"
@@ -51,10 +47,20 @@ model_plan without_bases(model_plan plan, const Predicate& brought) {
                                 model, why.text));
 }
 
+void tell_position(spdlog::logger& log, const saved_model& saved, const model_entry& m) {
+  const auto& standing = m.standing;
+  if (is_at_end(saved, *m.what)) {
+    log.info("{} has ended after step {} of {}", m.what->name, standing.next.step, m.what->steps);
+  } else {
+    log.info("{} continues after step {} of {} ({})", m.what->name, standing.next.step, m.what->steps,
+             saved.folder.string());
+  }
+}
+
 }  // namespace
 
-model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)) {
-  auto& models = setup_.plan.models;
+model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)), plan_(setup_.planned.plan) {
+  auto& models = plan_.models;
   for (std::uint32_t i = 0; i < models.size(); ++i) {
     cuts_[model_id{i}] = models[i].cuts();
     if (setup_.waiting.contains(model_id{i})) {
@@ -63,6 +69,37 @@ model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)) {
       pooled_.insert(model_id{i});
     }
   }
+}
+
+std::vector<model_entry> model_joiner::begin(const std::vector<model_description>& models) {
+  std::vector<model_entry> all;
+  for (std::uint32_t i = 0; i < models.size(); ++i) {
+    auto& p = setup_.planned.prepared[i];
+    const auto* saved = setup_.planned.begins.of(i);
+    const auto what = cut_model(models[i], p, setup_.planned.plan.models[i], setup_.options.seed);
+    if (setup_.waiting.contains(model_id{i})) {
+      p.data = {};
+      all.push_back({.what = what, .memory = {}, .standing = saved ? saved->begins(what->plan) : model_standing{},
+                     .data = {}, .facts = planned_facts(*p.model)});
+      continue;
+    }
+    all.push_back(loaded(what, p.data, saved, model_id{i}));
+    if (saved) {
+      tell_position(*setup_.log, *saved, all.back());
+    }
+  }
+  return all;
+}
+
+model_entry model_joiner::loaded(const sharded_model_ptr& m, const model_data& data, const saved_model* saved,
+                                 model_id id) {
+  const auto known = [this](const base_place& place) {
+    const auto found = bases_.find(place);
+    return found == bases_.end() ? nullptr : found->second.lock();
+  };
+  auto entry = load_model(m, data, saved, id, *setup_.arena, known);
+  add_bases(bases_, entry);
+  return entry;
 }
 
 model_entry model_joiner::prepare(const admission_request& r) {
@@ -81,12 +118,7 @@ model_entry model_joiner::prepare(const admission_request& r) {
   fit_host(plan);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);
-  const auto known = [&held](const base_place& place) {
-    const auto found = held.find(place);
-    return found == held.end() ? nullptr : found->second;
-  };
-  auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena, known);
-  add_bases(setup_.bases, entry);
+  auto entry = loaded(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), r.model);
   notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
   add_notes(notes_, p.notes);
   if (fits_pool(plan)) {
@@ -97,32 +129,29 @@ model_entry model_joiner::prepare(const admission_request& r) {
 }
 
 resumption model_joiner::checkpoint_of(const admission_request& r, const prepared_model& p) const {
-  resumption begins;
   const bool resumes = setup_.options.resume || r.continues;
-  if (resumes || !r.what.begins.empty()) {
-    const auto root = resumes ? setup_.options.output / "checkpoints" : "";
-    begins = resumption(root, {resumed(r.what, p)});
-    if (resumes && !begins.of(0)) {
-      forget_best(posix_file_system(), checkpoints_of(root, r.what.name));
-    }
+  const auto root = resumes ? setup_.options.output / "checkpoints" : "";
+  resumption begins(root, {resumed(r.what, p)});
+  if (resumes && !begins.of(0)) {
+    forget_best(posix_file_system(), checkpoints_of(root, r.what.name));
   }
   return begins;
 }
 
 void model_joiner::keep(model_id model, model_plan plan, const prepared_model& p) {
-  setup_.plan.profiles.emplace(p.profile_key, p.profile);
+  plan_.profiles.emplace(p.profile_key, p.profile);
   cuts_[model] = plan.cuts();
-  if (model.value < setup_.plan.models.size()) {
-    setup_.plan.models[model.value] = std::move(plan);
+  if (model.value < plan_.models.size()) {
+    plan_.models[model.value] = std::move(plan);
   } else {
-    setup_.plan.models.push_back(std::move(plan));
+    plan_.models.push_back(std::move(plan));
   }
 }
 
 /// The bases that are in host memory now, and stay until the model has its memory.
 model_joiner::held_bases model_joiner::hold_bases() const {
   held_bases held;
-  for (const auto& [place, base] : setup_.bases) {
+  for (const auto& [place, base] : bases_) {
     if (auto block = base.lock()) {
       held.emplace(place, std::move(block));
     }
@@ -133,14 +162,14 @@ model_joiner::held_bases model_joiner::hold_bases() const {
 /// A base that is not there any more is loaded again, under another name.
 void model_joiner::name_bases(model_plan& plan, model_id model, const std::vector<std::string>& base,
                               const held_bases& held) {
-  auto& known = setup_.plan.bases;
+  auto& known = plan_.bases;
   std::erase_if(known, [&](const auto& entry) { return !held.contains(entry.second); });
   hydra::name_bases(plan, base, model, known);
 }
 
 /// Names of models whose preparation failed are free.
 void model_joiner::check_name(const admission_request& r) const {
-  const auto& models = setup_.plan.models;
+  const auto& models = plan_.models;
   const auto same = std::ranges::find(models, r.what.name, &model_plan::name);
   if (same != models.end() && same - models.begin() != r.model.value) {
     throw fault_error(fault_code::bad_input,
@@ -151,7 +180,7 @@ void model_joiner::check_name(const admission_request& r) const {
 /// Models without memory keep their names: no other model may have them. One that was prepared, but has not joined, is
 /// forgotten.
 void model_joiner::forget(const admission_request& r) {
-  auto& models = setup_.plan.models;
+  auto& models = plan_.models;
   models.resize(std::min(models.size(), r.models));
   for (const auto& model : r.without_memory) {
     models.at(model.value).shards = {};
@@ -169,7 +198,7 @@ void model_joiner::go_on(const std::string& name) const {
 double model_joiner::remaining_scale(const model_description& m, const prepared_model& p,
                                      const model_plan& plan) const {
   const std::vector cut{cut_model(m, p, plan, setup_.options.seed)};
-  return remaining_scales(cut, setup_.machines).front();
+  return remaining_scales(cut, setup_.planned.machines).front();
 }
 
 /// If anything has to be measured, new devices are created: those of the run are busy and hold their memory.
@@ -177,15 +206,14 @@ prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
   std::vector<device*> machines;
   std::optional<pilot> measures;
-  model_preparer preparer({.seed = setup_.options.seed,
-                           .setting = setup_.setting,
-                           .numbers = common_formats(setup_.machines),
-                           .known = setup_.plan.profiles,
-                           .stepping = stepping_for(setup_.options, setup_.machines, /*gaps_are_filled=*/true),
-                           .device_updates = setup_.device_updates,
-                           .share = setup_.options.ablation.share,
-                           .host = setup_.arena->budget().limit(), .devices = setup_.machines.size(),
-                           .log = setup_.log}, [&]() -> pilot& {
+  constexpr bool others_run = true;
+  auto preparing = hydra::preparing(setup_.options, setup_.planned.machines, others_run);
+  preparing.setting = setup_.planned.setting;
+  preparing.known = plan_.profiles;
+  preparing.device_updates = setup_.planned.device_updates;
+  preparing.host = setup_.arena->budget().limit();
+  preparing.log = setup_.log;
+  model_preparer preparer(std::move(preparing), [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       make_devices(devices, m.name);
@@ -195,13 +223,8 @@ prepared_model model_joiner::measured(const model_description& m) {
     return *measures;
   });
   try {
-    slow_preparation notice(setup_.log, long_preparation);
-    notice.opens(m);
     auto p = preparer.opened(m);
-    notice.measures(m);
     preparer.measure(p, m);
-    notice.reads(m, *p.data.source);
-    p.identity = identity_of(m, p, setup_.options.seed);
     return p;
   } catch (const measuring_error& e) {
     refuse_measuring(m.name, e.what_happened());
@@ -220,7 +243,7 @@ model_plan model_joiner::planned(const admission_request& r, const prepared_mode
   const auto as_planned = r.model.value < r.models ? cut_rule{cuts_.at(r.model)} : p.cuts;
   auto request = request_for(r.what, p, begins.cuts_for(0, as_planned));
   request.waves = begins.waves_for(0, r.what.parallel);
-  auto plan = plan_joining(request, setup_.machines, setup_.plan.staging_bytes);
+  auto plan = plan_joining(request, setup_.planned.machines, plan_.staging_bytes);
   plan.profile = p.profile_key;
   return plan;
 }
@@ -228,14 +251,14 @@ model_plan model_joiner::planned(const admission_request& r, const prepared_mode
 /// Models without memory have no shards.
 std::vector<model_plan> model_joiner::active() const {
   std::vector<model_plan> all;
-  std::ranges::copy_if(setup_.plan.models, std::back_inserter(all), [](const auto& m) { return !m.shards.empty(); });
+  std::ranges::copy_if(plan_.models, std::back_inserter(all), [](const auto& m) { return !m.shards.empty(); });
   return all;
 }
 
 byte_count model_joiner::host_needed(const model_plan& joining) const {
   auto all = active();
   all.push_back(joining);
-  const auto shared = host_demand(all, setup_.machines.size());
+  const auto shared = host_demand(all, setup_.planned.machines.size());
   const auto pool = setup_.arena->pinned();
   return pool == byte_count{} ? shared : std::max(shared, pool + beside_pool(joining));
 }
@@ -244,15 +267,15 @@ byte_count model_joiner::host_needed(const model_plan& joining) const {
 bool model_joiner::fits_pool(const model_plan& joining) const {
   std::vector<model_plan> pooled{joining};
   for (const auto& model : pooled_) {
-    pooled.push_back(setup_.plan.models[model.value]);
+    pooled.push_back(plan_.models[model.value]);
   }
-  return host_transfers(pooled, setup_.machines.size()) <= setup_.arena->pinned();
+  return host_transfers(pooled, setup_.planned.machines.size()) <= setup_.arena->pinned();
 }
 
 /// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that are counted there,
 /// and whole models that are not. Bases that the former brought are in the pool.
 byte_count model_joiner::beside_pool(const model_plan& joining) const {
-  const auto devices = setup_.machines.size();
+  const auto devices = setup_.planned.machines.size();
   const auto in_pool = [&](const base_place& base) { return pooled_.contains(base.model); };
   std::vector<model_plan> outside;
   byte_count sum;
@@ -263,8 +286,8 @@ byte_count model_joiner::beside_pool(const model_plan& joining) const {
       outside.push_back(without_bases(m, in_pool));
     }
   };
-  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
-    if (const auto& known = setup_.plan.models[i]; !known.shards.empty()) {
+  for (std::uint32_t i = 0; i < plan_.models.size(); ++i) {
+    if (const auto& known = plan_.models[i]; !known.shards.empty()) {
       add(known, pooled_.contains(model_id{i}));
     }
   }
@@ -293,7 +316,7 @@ void model_joiner::fit_host(model_plan& plan) const {
 /// Throws {does_not_fit} if it would not even when it is the only one.
 void model_joiner::check_alone(const model_plan& plan) const {
   const auto cap = setup_.arena->budget().limit();
-  const auto alone = host_demand({&plan, 1}, setup_.machines.size());
+  const auto alone = host_demand({&plan, 1}, setup_.planned.machines.size());
   if (alone > cap) {
     throw fault_error(
         fault_code::does_not_fit,

@@ -1,9 +1,9 @@
 #pragma once
-// Prepares models for a run that is under way (that join it, have waited for memory, or were paused): the same steps as
-// before a run, with the memory that is left.
+// Gives the models of a run their memory: those of its start as planned, those that come later (that join it, have
+// waited for memory, or were paused) after the same steps as before a run, with the memory that is left.
 
 #include "actors/admission/loaded_model.hpp"
-#include "actors/admission/prepared_model.hpp"
+#include "actors/admission/planned_workload.hpp"
 #include "actors/protocol/joining.hpp"
 #include "actors/run/device_set.hpp"
 #include "actors/run/session_options.hpp"
@@ -19,19 +19,13 @@
 
 namespace hydra {
 
-class resumption;
-
-/// The run that a model joins. The arena outlives the joiner.
+/// The run that models join. The arena outlives the joiner.
 struct joining_setup {
   session_options options;
   std::vector<device_entry> devices;     ///< created again if something has to be measured
-  std::vector<device_info> machines;
-  workload_plan plan;                    ///< of the run
+  planned_workload& planned;             ///< before the run; outlives the joiner
   std::set<model_id> waiting{};          ///< models of it that have no memory yet
-  std::string setting;                   ///< of the pilot that measured its profiles
-  known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
-  bases_in_memory bases{};
   kept_parameters* kept = nullptr;       ///< given up if a model that joins needs the memory; may be null
   std::shared_ptr<spdlog::logger> log;
 };
@@ -41,6 +35,10 @@ struct joining_setup {
 class model_joiner {
  public:
   explicit model_joiner(joining_setup setup);
+
+  /// The models of the start: their memory is allocated and filled. Those that wait have none, and their data are
+  /// closed until they have. Before any other is prepared. Throws fault_error{out_of_memory}, {io}.
+  std::vector<model_entry> begin(const std::vector<model_description>& models);
 
   /// Opens its data, measures its layers unless they are known, cuts it, allocates its memory. Throws fault_error:
   /// {bad_input} if another model of the run has, or had, its name, {does_not_fit} with the needed and the available
@@ -53,12 +51,13 @@ class model_joiner {
   void cancel() noexcept { cancelled_ = true; }
 
   /// All profiles that plans refer to, including those of the run.
-  const profile_set& profiles() const noexcept { return setup_.plan.profiles; }
+  const profile_set& profiles() const noexcept { return plan_.profiles; }
   /// Notes for the user about the checkpoints from which models were resumed.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
   void go_on(const std::string& name) const;
+  model_entry loaded(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id);
   prepared_model measured(const model_description& m);
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
@@ -79,6 +78,8 @@ class model_joiner {
   byte_count beside_pool(const model_plan& joining) const;
 
   joining_setup setup_;
+  workload_plan plan_;                   ///< with the models that have joined; those without memory have no shards
+  bases_in_memory bases_;
   std::set<model_id> pooled_;            ///< models whose transfers are counted in the pinned pool
   std::map<model_id, cut_points> cuts_;  ///< that models of the run were planned with
   std::vector<std::string> notes_;

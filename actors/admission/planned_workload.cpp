@@ -44,6 +44,20 @@ void measure(model_preparer& preparer, prepared_model& p, const model_descriptio
                   m.name, e.what_happened().text));
 }
 
+/// What decides where shards are stepped, before rates are measured.
+stepping_terms stepping_for(const session_options& options, std::span<const device_info> machines,
+                            bool gaps_are_filled) {
+  stepping_terms terms{.place = options.optimizer_on,
+                       .host_threads = optimizer_threads(options),
+                       .gaps_are_filled = gaps_are_filled};
+  for (const auto& d : machines) {
+    const bool slower = !terms.link.limited() || d.link < terms.link;
+    terms.link = d.link.limited() && slower ? d.link : terms.link;
+    terms.equally_fast = terms.equally_fast && d.speed == machines.front().speed;
+  }
+  return terms;
+}
+
 /// The stages in their order: prepare, find checkpoints, plan.
 class planner {
  public:
@@ -68,7 +82,7 @@ class planner {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       auto& p = made_.prepared[i];
       if (setup_.models[i].parallel != parallel_options{}) {
-        p.stepping = stepping();
+        p.stepping = stepping_for(setup_.options, made_.machines, gaps_are_filled());
         p.stepping.place = optimizer_place::host;
         p.profile_for.fill(p.profile);
       }
@@ -125,58 +139,39 @@ class planner {
     }
   }
 
-  stepping_terms stepping() const {
-    return stepping_for(setup_.options, made_.machines, setup_.models.size() > made_.machines.size());
-  }
+  bool gaps_are_filled() const { return setup_.models.size() > made_.machines.size(); }
 
   /// On other device objects: those of the run start with empty queues and counters.
   void prepare_models() {
     const device_set own(setup_.devices, setup_.log, setup_.options.stop_limit);
     require_threads(setup_.threads, "the run");  // asked again when it begins: now before minutes of measuring
     made_.machines = own.infos();
-    const auto numbers = common_formats(made_.machines);
+    auto preparing = hydra::preparing(setup_.options, made_.machines, gaps_are_filled());
     const auto measured = own.pointers();
     pilot measures(measured, setup_.options.stall_limit);
-    made_.setting = measures.setting();
-    model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
-                             .stepping = stepping(), .share = setup_.options.ablation.share,
-                             .host = made_.host_cap, .devices = made_.machines.size(),
-                             .log = setup_.log},
-                            [&]() -> pilot& { return measures; });
-    slow_preparation notice(setup_.log, setup_.patience);
+    preparing.setting = made_.setting = measures.setting();
+    preparing.host = made_.host_cap;
+    preparing.log = setup_.log;
+    preparing.patience = setup_.patience;
+    model_preparer preparer(std::move(preparing), [&]() -> pilot& { return measures; });
     for (const auto& m : setup_.models) {  // all of them before minutes of measuring
       setup_.require_uninterrupted();
-      notice.opens(m);
       made_.prepared.push_back(preparer.opened(m));
     }
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       setup_.require_uninterrupted();
-      prepare(i, preparer, notice);
+      measure(preparer, made_.prepared[i], setup_.models[i]);
     }
     made_.pilot_time = preparer.pilot_time();
     made_.device_updates = preparer.device_updates();
   }
 
-  void prepare(std::size_t i, model_preparer& preparer, slow_preparation& notice) {
-    const auto& m = setup_.models[i];
-    auto& p = made_.prepared[i];
-    notice.measures(m);
-    measure(preparer, p, m);
-    notice.reads(m, *p.data.source);
-    p.identity = identity_of(m, p, setup_.options.seed);
-  }
-
   void find_checkpoints() {
-    const bool resumes = setup_.options.resume;
-    const auto begins = [](const model_description& m) { return !m.begins.empty(); };
-    if (!resumes && std::ranges::none_of(setup_.models, begins)) {
-      return;
-    }
     std::vector<resumed_model> all;
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       all.push_back(resumed(setup_.models[i], made_.prepared[i]));
     }
-    made_.begins = resumption(resumes ? setup_.options.output / "checkpoints" : "", std::move(all));
+    made_.begins = resumption(setup_.options.resume ? setup_.options.output / "checkpoints" : "", std::move(all));
   }
 
   workload_plan plan_with(stepping_space space) const {
@@ -275,17 +270,10 @@ int optimizer_threads(const session_options& options) {
                                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
 }
 
-stepping_terms stepping_for(const session_options& options, std::span<const device_info> machines,
-                            bool gaps_are_filled) {
-  stepping_terms terms{.place = options.optimizer_on,
-                       .host_threads = optimizer_threads(options),
-                       .gaps_are_filled = gaps_are_filled};
-  for (const auto& d : machines) {
-    const bool slower = !terms.link.limited() || d.link < terms.link;
-    terms.link = d.link.limited() && slower ? d.link : terms.link;
-    terms.equally_fast = terms.equally_fast && d.speed == machines.front().speed;
-  }
-  return terms;
+preparer_setup preparing(const session_options& options, std::span<const device_info> machines, bool gaps_are_filled) {
+  return {.seed = options.seed, .setting = {}, .numbers = common_formats(machines),
+          .stepping = stepping_for(options, machines, gaps_are_filled),
+          .share = options.ablation.share, .devices = machines.size()};
 }
 
 planned_workload plan_workload(const planning_setup& setup) { return planner(setup).planned(); }

@@ -1,10 +1,9 @@
 #pragma once
 // The models that a session has before its run: opened, measured, cut and checked against the budgets of devices and
-// host. Models that join later take the same steps in model_joiner.hpp.
+// host. model_joiner.hpp gives them their memory, and takes the same steps for models that join later.
 
 #include "actors/admission/prepared_model.hpp"
 #include "actors/admission/resumption.hpp"
-#include "actors/admission/slow_preparation.hpp"
 #include "actors/protocol/model_description.hpp"
 #include "actors/run/device_set.hpp"
 #include "actors/run/session_options.hpp"
@@ -54,9 +53,8 @@ struct planned_workload {
 /// Threads of the optimizer: those asked for, or half the cores, at least 1.
 int optimizer_threads(const session_options& options);
 
-/// What decides where shards are stepped, before rates are measured.
-stepping_terms stepping_for(const session_options& options, std::span<const device_info> machines,
-                            bool gaps_are_filled);
+/// For models of a session with these devices; the caller adds the setting of its pilot, its log, and what is known.
+preparer_setup preparing(const session_options& options, std::span<const device_info> machines, bool gaps_are_filled);
 
 /// Opens the data, measures layers on devices made for that, cuts every model and checks all budgets. No host memory is
 /// taken for the run. Throws fault_error{bad_input}, {does_not_fit}, {interrupted}.

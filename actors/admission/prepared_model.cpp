@@ -333,13 +333,17 @@ std::string too_few_samples(const data_source& source, std::uint32_t batch) {
 }
 
 prepared_model model_preparer::opened(const model_description& m) try {
+  notice_.opens(m);
   return open(m);
 } catch (...) {
   rethrow_of(m);
 }
 
 void model_preparer::measure(prepared_model& p, const model_description& m) try {
+  notice_.measures(m);
   find_costs(p, m);
+  notice_.reads(m, *p.data.source);
+  p.identity = identity_of(m, p, setup_.seed);
 } catch (const measuring_error& e) {
   if (e.what_happened().code == fault_code::out_of_memory) {
     throw;  // who measures knows where
@@ -354,7 +358,7 @@ prepared_model model_preparer::open(const model_description& m) {
   p.data.source = open_data(m.data, m.chain.wants());
   p.model = within(m, "chain", [&] {
     auto built = m.chain.build(*p.data.source);
-    return std::make_shared<const chain>(built.compute_in(numbers_.numbers, numbers_.gradients));
+    return std::make_shared<const chain>(built.compute_in(setup_.numbers.numbers, setup_.numbers.gradients));
   });
   p.model->validate();
   within(m, "optimizer", [&] { check_groups(m.optimizer, p.model->trained_parameters()); });
@@ -364,7 +368,7 @@ prepared_model model_preparer::open(const model_description& m) {
     refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),
                           p.data.source->describe(), to_string(p.data.source->sample_input())));
   }
-  p.data.order = order_of(m, *p.data.source, seed_);
+  p.data.order = order_of(m, *p.data.source, setup_.seed);
   check_targets(m, *p.data.source);
   p.notes = notes_of(m, p);
   p.steps = steps_of(m, p.data.order);
@@ -375,18 +379,18 @@ prepared_model model_preparer::open(const model_description& m) {
                           p.data.source->describe()));
   }
   p.cuts = cuts_of(m, p.model->size());
-  p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};
-  p.stepping = stepping_;
+  p.base = setup_.share ? base_contents(*p.model, m.seed.value_or(setup_.seed)) : std::vector<std::string>{};
+  p.stepping = setup_.stepping;
   p.stepping.place = optimizer_place::host;
-  if (stepping_.place == optimizer_place::device && !has_whole_sums(m)) {
+  if (setup_.stepping.place == optimizer_place::device && !has_whole_sums(m)) {
     refuse(m, fmt::format(
                   "parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
                   "host, where its gradient sums come together: set optimizer_on to \"host\" or \"auto\", or leave "
                   "parallel out",
                   m.parallel.replicas, m.parallel.waves));
   }
-  if (host_ > byte_count{}) {
-    check_least_memory(m, *p.model, host_, devices_);
+  if (setup_.host > byte_count{}) {
+    check_least_memory(m, *p.model, setup_.host, setup_.devices);
   }
   return p;
 }
@@ -424,13 +428,13 @@ layer_progress progress_of(const std::string& name, const std::shared_ptr<const 
 void model_preparer::find_profile(prepared_model& p, const model_description& m) {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto target = p.data.source->sample_target();
-  p.profile_key = setting_ + "; " + fingerprint(*p.model, target, samples);
-  auto& known = profiles_[p.profile_key];
+  p.profile_key = setup_.setting + "; " + fingerprint(*p.model, target, samples);
+  auto& known = setup_.known[p.profile_key];
   if (!known || !suits(*known, *p.model, target, samples)) {
     const auto start = steady_clock::now();
     known = std::make_shared<const chain_profile>(measures_().measure(
         p.model, {.sample_target = target, .samples = samples, .micro_batches = m.micro_batches,
-                  .progress = progress_of(m.name, p.model, log_)}));
+                  .progress = progress_of(m.name, p.model, setup_.log)}));
     pilot_time_ += steady_clock::now() - start;
   }
   p.profile = known;
@@ -452,16 +456,16 @@ Rate model_preparer::rate_of(const update_options& rule, rate_list<Rate>& known,
 }
 
 update_rates model_preparer::update_of(const update_options& rule) {
-  return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
+  return rate_of(rule, updates_, [&] { return measure_update(rule, setup_.numbers.numbers); });
 }
 
 /// Does nothing if no shard may be stepped on a device, or if other models fill the gaps.
 void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
-  const bool by_rates = stepping_.place == optimizer_place::automatic;
-  auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
+  const bool by_rates = setup_.stepping.place == optimizer_place::automatic;
+  auto pieces = stepping_of(*p.model, setup_.stepping.place, m.optimizer);
   const bool none = std::ranges::all_of(pieces.host_only, [](bool home) { return home; });
-  auto terms = stepping_;
-  if (none || (by_rates && stepping_.gaps_are_filled) || !find_rates(terms, m.optimizer)) {
+  auto terms = setup_.stepping;
+  if (none || (by_rates && setup_.stepping.gaps_are_filled) || !find_rates(terms, m.optimizer)) {
     return;
   }
   p.stepping = terms;
@@ -474,7 +478,8 @@ void model_preparer::find_stepping(prepared_model& p, const model_description& m
 bool model_preparer::find_rates(stepping_terms& terms, const update_options& rule) {
   const bool by_rates = terms.place == optimizer_place::automatic;
   try {
-    terms.device = rate_of(rule, device_updates_, [&] { return measures_().update_rate(rule, numbers_.numbers); });
+    terms.device = rate_of(rule, setup_.device_updates,
+                           [&] { return measures_().update_rate(rule, setup_.numbers.numbers); });
   } catch (const fault_error&) {
     if (!by_rates) {
       throw;
@@ -517,7 +522,7 @@ const saved_plan& model_preparer::plan_in(const std::filesystem::path& file) {
   auto known = plans_.find(file);
   if (known == plans_.end()) {
     known = plans_.emplace(file, load_plan(file)).first;
-    profiles_.insert(known->second.profiles.begin(), known->second.profiles.end());
+    setup_.known.insert(known->second.profiles.begin(), known->second.profiles.end());
   }
   return known->second;
 }

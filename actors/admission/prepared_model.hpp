@@ -1,6 +1,7 @@
 #pragma once
 // From a user's description to a model that can be planned: data opened, chain built, layers measured.
 
+#include "actors/admission/slow_preparation.hpp"
 #include "actors/protocol/model_description.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "models/chain.hpp"
@@ -68,6 +69,7 @@ struct preparer_setup {
   byte_count host{};                     ///< that the run may use; none: it is not asked whether a model can fit
   std::size_t devices = 1;               ///< of the run
   std::shared_ptr<spdlog::logger> log{};  ///< of what takes long; may be null
+  duration patience = long_preparation;  ///< a line says what takes longer
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
@@ -77,17 +79,7 @@ class model_preparer {
   /// Called when something has to be measured; the pilot outlives this object.
   using pilot_source = std::function<pilot&()>;
   model_preparer(preparer_setup setup, pilot_source measures)
-      : seed_(setup.seed),
-        measures_(std::move(measures)),
-        setting_(std::move(setup.setting)),
-        numbers_(setup.numbers),
-        profiles_(std::move(setup.known)),
-        stepping_(setup.stepping),
-        device_updates_(std::move(setup.device_updates)),
-        share_(setup.share),
-        host_(setup.host),
-        devices_(setup.devices),
-        log_(std::move(setup.log)) {}
+      : setup_(std::move(setup)), measures_(std::move(measures)), notice_(setup_.log, setup_.patience) {}
 
   /// Opens data and builds the chain; nothing is measured. Throws fault_error{bad_input} naming the model and what does
   /// not fit together, {does_not_fit} for a model that memory cannot hold however it is cut; what the user's own code
@@ -97,7 +89,7 @@ class model_preparer {
   void measure(prepared_model& p, const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }
-  const known_rates& device_updates() const noexcept { return device_updates_; }
+  const known_rates& device_updates() const noexcept { return setup_.device_updates; }
 
  private:
   prepared_model open(const model_description& m);
@@ -113,19 +105,11 @@ class model_preparer {
   cut_rule cuts_of(const model_description& m, std::size_t layers);
   const saved_plan& plan_in(const std::filesystem::path& file);
 
-  std::uint64_t seed_;
+  preparer_setup setup_;  ///< with what has been measured since
   pilot_source measures_;
-  std::string setting_;
-  number_formats numbers_;
-  profile_set profiles_;
-  stepping_terms stepping_;
+  slow_preparation notice_;
   std::map<std::filesystem::path, saved_plan> plans_;
   rate_list<update_rates> updates_;
-  known_rates device_updates_;
-  bool share_;
-  byte_count host_;
-  std::size_t devices_;
-  std::shared_ptr<spdlog::logger> log_;
   std::optional<byte_rate> slowest_link_;
   std::map<std::pair<const chain_profile*, device_stepping>, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};

@@ -134,7 +134,6 @@ struct session::state {
   std::unique_ptr<device_set> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
-  bases_in_memory bases;
   std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
   std::unique_ptr<model_joiner> joiner;
   kept_parameters kept;
@@ -159,9 +158,8 @@ struct session::state {
   prediction_setup prediction();
   std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies);
   sharded_model_ptr cut_model(std::size_t i) const;
-  model_entry load_model(std::size_t i) const;
-  model_entry waiting_model(std::size_t i);
   void load_models();
+  void open_checkpoints();
   std::size_t threads_of_run() const;
   /// Without memory at the start.
   std::set<model_id> waiting() const;
@@ -171,7 +169,6 @@ struct session::state {
   }
   bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
   void check_search() const;
-  void make_joiner();
   pipeline_options pipeline() const;
   run_setup make_setup(trace* spans);
   void keep_models(const run_record& record);
@@ -577,23 +574,6 @@ std::vector<memory_forecast> session::compare_memory() {
 
 // -- the run ----------------------------------------------------------------------------------------------------------
 
-model_entry session::state::load_model(std::size_t i) const {
-  const auto* saved = planned->begins.of(i);
-  const auto id = model_id{static_cast<std::uint32_t>(i)};
-  const auto loaded = [this](const base_place& p) {
-    const auto found = bases.find(p);
-    return found == bases.end() ? nullptr : found->second.lock();
-  };
-  auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena, loaded);
-  if (saved && is_at_end(*saved, *entry.what)) {
-    log->info("{} has ended after step {} of {}", entry.what->name, entry.standing.next.step, entry.what->steps);
-  } else if (saved) {
-    log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.next.step, entry.what->steps,
-              saved->folder.string());
-  }
-  return entry;
-}
-
 std::set<model_id> session::state::waiting() const {
   if (!options.begin_paused) {
     return planned->plan.waiting;
@@ -605,39 +585,19 @@ std::set<model_id> session::state::waiting() const {
   return all;
 }
 
-void session::state::load_models() {
-  const auto without_memory = waiting();
-  arena = make_host_arena(planned->host_cap, {.lockers = devices->lockers(), .size = planned->plan.host_transfers});
-  for (std::uint32_t i = 0; i < descriptions.size(); ++i) {
-    models.push_back(without_memory.contains(model_id{i}) ? waiting_model(i) : load_model(i));
-    add_bases(bases, models.back());
+void session::state::open_checkpoints() {
+  if (!saves()) {
+    return;
   }
-  if (saves()) {
-    const auto root = options.output / "checkpoints";
-    checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), root, options.checkpoint.keep);
-    for (std::size_t i = 0; i < descriptions.size() && !options.begin_paused;
-         ++i) {  // else checkpoints come before a resume
-      const auto& name = descriptions[i].name;
-      if (!planned->begins.of(i) && forget_best(posix_file_system(), checkpoints_of(root, name))) {
-        log->warn("{} has no checkpoint: it starts from the beginning, and its best state of before is removed", name);
-      }
+  const auto root = options.output / "checkpoints";
+  checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), root, options.checkpoint.keep);
+  for (std::size_t i = 0; i < descriptions.size() && !options.begin_paused;
+       ++i) {  // else checkpoints come before a resume
+    const auto& name = descriptions[i].name;
+    if (!planned->begins.of(i) && forget_best(posix_file_system(), checkpoints_of(root, name))) {
+      log->warn("{} has no checkpoint: it starts from the beginning, and its best state of before is removed", name);
     }
   }
-}
-
-/// It has no memory yet; its data are opened again when it has.
-model_entry session::state::waiting_model(std::size_t i) {
-  const auto* saved = planned->begins.of(i);
-  model_entry entry{.what = cut_model(i),
-                    .memory = {},
-                    .standing = {},
-                    .data = {},
-                    .facts = planned_facts(*planned->prepared[i].model)};
-  if (saved) {
-    entry.standing = saved->begins(entry.what->plan);
-  }
-  planned->prepared[i].data = {};
-  return entry;
 }
 
 void session::state::check_search() const {
@@ -658,18 +618,16 @@ void session::state::check_search() const {
   }
 }
 
-void session::state::make_joiner() {
+void session::state::load_models() {
+  arena = make_host_arena(planned->host_cap, {.lockers = devices->lockers(), .size = planned->plan.host_transfers});
   joiner = std::make_unique<model_joiner>(joining_setup{.options = options,
                                                         .devices = device_entries,
-                                                        .machines = planned->machines,
-                                                        .plan = planned->plan,
+                                                        .planned = *planned,
                                                         .waiting = waiting(),
-                                                        .setting = planned->setting,
-                                                        .device_updates = planned->device_updates,
                                                         .arena = arena.get(),
-                                                        .bases = bases,
                                                         .kept = &kept,
                                                         .log = log});
+  models = joiner->begin(descriptions);
 }
 
 pipeline_options session::state::pipeline() const {
@@ -763,7 +721,7 @@ void session::state::load() {
   require_threads(threads_of_run(), "the run");
   require_planned_memory(*planned, devices->infos());
   load_models();
-  make_joiner();
+  open_checkpoints();
 }
 
 executed_run session::state::train(trace* spans, interrupt_flag& stops) {

@@ -1,9 +1,11 @@
 #include "actors/admission/model_joiner.hpp"
 
+#include "actors/admission/planned_workload.hpp"
 #include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "partition/plan/plan.hpp"
 #include "partition/plan/shared_bases.hpp"
+#include "runtime/base/interrupt_flag.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/recorded_locker.hpp"
@@ -44,32 +46,22 @@ std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
 struct bench {
   explicit bench(byte_count host = 64_MiB, const std::filesystem::path& resumed = {},
                  model_description first = wide("first"), const pinned_pool_sizes& pool = {})
-      : arena(make_host_arena(host, pool)) {
-    session s{options};
-    s.add_devices(1, slow_link);
-    s.add_model(std::move(first));
-    plan = s.plan();
+      : models_of_start{std::move(first)}, arena(make_host_arena(host, pool)) {
+    const auto log = make_logger(verbosity::quiet);
+    const std::vector<device_entry> devices{
+        {"cpu", [](const std::string& name, device_use) { return make_cpu_device(name, slow_link); }}};
+    const interrupt_flag interrupts;
+    planned = plan_workload(
+        {.options = options, .models = models_of_start, .devices = devices, .interrupts = interrupts, .log = log});
+    planned.setting = "another one";
     options.output = resumed;
     options.resume = !resumed.empty();
     joiner.emplace(
         joining_setup{.options = options,
                       .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
-                      .machines = s.devices(),
-                      .plan = plan,
-                      .setting = "another one",
+                      .planned = planned,
                       .arena = arena.get(),
-                      .bases = bases_of(plan.models.front()),
-                      .log = make_logger(verbosity::quiet)});
-  }
-
-  bases_in_memory bases_of(const model_plan& first) {
-    bases_in_memory all;
-    for (std::uint32_t s = 0; s < first.shards.size(); ++s) {
-      if (first.shards[s].base == byte_count{}) continue;
-      bases.push_back(arena->allocate(first.shards[s].base, "base", host_use::transferred));
-      all.emplace(base_place{model_id{0}, shard_index{s}}, bases.back());
-    }
-    return all;
+                      .log = log});
   }
 
   std::unique_ptr<device> make(const std::string& name, device_use use) {
@@ -88,12 +80,12 @@ struct bench {
   }
 
   session_options options{.log = verbosity::quiet, .ablation = {.save = false}};  // as few shards as fit
-  workload_plan plan;
+  std::vector<model_description> models_of_start;
+  planned_workload planned;
   std::size_t models = 1;  ///< of the run
   int devices_made = 0;
   std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
   std::unique_ptr<host_arena> arena;
-  std::vector<host_block_ptr> bases;
   std::optional<model_joiner> joiner;
 };
 
@@ -142,7 +134,7 @@ TEST_CASE("a model that would not fit alone is refused for ever, one that does n
 TEST_CASE("a model of the run that is prepared again keeps its name, its id and its cuts", "[joining]") {
   bench b(host_for_two());
   const auto first = b.joiner->prepare({wide("first"), model_id{0}, 1, false, {model_id{0}}});
-  CHECK(first.what->plan.cuts() == b.plan.models.front().cuts());
+  CHECK(first.what->plan.cuts() == b.planned.plan.models.front().cuts());
   CHECK_NOTHROW(b.prepare(wide("second")));
   CHECK(refusal(b, wide("third")) == fault_code::out_of_memory);  // the first one counts once
 }
@@ -224,5 +216,6 @@ TEST_CASE("a base that is in the pinned pool is not charged again beside it", "[
   test::recorded_locker locker;
   const pinned_pool_sizes pool{.lockers = {&locker}, .size = host_transfers(first.models, 1)};
   bench b{both + byte_count{base.value() / 2}, {}, frozen("first"), pool};
+  const auto begun = b.joiner->begin(b.models_of_start);
   CHECK_NOTHROW(b.prepare(frozen("second")));
 }
