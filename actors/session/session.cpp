@@ -50,26 +50,20 @@ void check_count(int count) {
   }
 }
 
-[[noreturn]] void refuse_late(const std::string& model) {
-  throw fault_error(fault_code::refused,
-                    fmt::format("model '{}': the run has ended; add it to another session", model));
-}
-
 constexpr auto a_policy = "session::use_policy: a policy is";
 
 fault no_run() { return {fault_code::refused, "no run is under way: it has not begun yet, or it has ended"}; }
-[[noreturn]] void refuse_no_run() { throw fault_error(no_run()); }
 
-/// What the run answers; refuses if it ends before, or has not begun.
-template <class Answer>
-Answer awaited(std::future<Answer>& answer, line_state line) {
-  if (line != line_state::open) {
-    refuse_no_run();
-  }
+/// What the run answers to `ask`, which gets a promise; `if_dropped`: it has ended, or has not begun.
+template <class Answer, class Ask>
+Answer answered(const fault& if_dropped, const Ask& ask) {
+  auto answer = std::make_shared<std::promise<Answer>>();
+  auto known = answer->get_future();
+  ask(std::move(answer));
   try {
-    return answer.get();
+    return known.get();
   } catch (const std::future_error&) {
-    refuse_no_run();
+    throw fault_error(if_dropped);
   }
 }
 
@@ -245,22 +239,11 @@ void session::load_plugin(const std::filesystem::path& file) { state_->plugins->
 model_id session::add_model(model_description model) {
   validate(model);
   check_keep_best(model, state_->options.checkpoint.keep);
-  auto answer = std::make_shared<std::promise<model_id>>();
-  auto joined = answer->get_future();
-  std::optional<model_id> before;
-  const auto line =
-      state_->requests.offer(hydra::add_model{model, sink_of(std::move(answer))}, [&] { before = state_->add(model); });
-  if (before) {
-    return *before;
-  }
-  if (line == line_state::over) {
-    refuse_late(model.name);
-  }
-  try {
-    return joined.get();
-  } catch (const std::future_error&) {
-    refuse_late(model.name);
-  }
+  const fault too_late{fault_code::refused,
+                       fmt::format("model '{}': the run has ended; add it to another session", model.name)};
+  return answered<model_id>(too_late, [&](auto answer) {
+    state_->requests.offer(hydra::add_model{model, sink_of(answer)}, [&] { answer->set_value(state_->add(model)); });
+  });
 }
 
 model_id session::state::add(model_description model) {
@@ -297,33 +280,27 @@ void session::read_status(status_sink answer) {
 }
 
 void session::steer_and_wait(const std::string& model, model_command what) {
-  auto answer = std::make_shared<std::promise<void>>();
-  auto done = answer->get_future();
-  const auto line = state_->requests.offer(steer_model{model, what, sink_of(std::move(answer)), {}});
-  awaited(done, line);
+  answered<void>(no_run(), [&](auto answer) { steer(model, what, sink_of(std::move(answer))); });
 }
 
 void session::queue_model(model_description model, std::function<void(const fault&)> refused) {
   validate(model);
   check_keep_best(model, state_->options.checkpoint.keep);
-  auto answer = std::make_shared<std::promise<void>>();
-  auto queued = answer->get_future();
-  auto sink = early_sink_of(std::move(answer), contained(std::move(refused), "session::queue_model", state_->log));
-  const auto line = state_->requests.offer(hydra::add_model{std::move(model), std::move(sink)});
-  awaited(queued, line);
+  refused = contained(std::move(refused), "session::queue_model", state_->log);
+  answered<void>(no_run(), [&](auto answer) {
+    state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(std::move(answer), std::move(refused))});
+  });
 }
 
 void session::copy_begun(const std::string& copy, bool joined) { state_->requests.offer(trial_copied{copy, joined}); }
 
 run_status session::status() {
   if (!state_->requests.has_listener()) {
-    refuse_no_run();  // it would be answered when the models are loaded
+    throw fault_error(no_run());  // it would be answered when the models are loaded
   }
-  auto answer = std::make_shared<std::promise<run_status>>();
-  auto known = answer->get_future();
-  const auto line = state_->requests.offer(
-      hydra::read_status{[answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); }});
-  return awaited(known, line);
+  return answered<run_status>(no_run(), [&](auto answer) {
+    read_status([answer = std::move(answer)](run_status now) { answer->set_value(std::move(now)); });
+  });
 }
 
 void session::require_callable(bool callable) {
