@@ -15,25 +15,29 @@ namespace {
 /// Enough for the shape of a schedule; a comparison has several.
 constexpr std::uint64_t units_compared = 4000;
 
-forecast predict_shortly(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
-  auto setup = forecast_of_plan(planned, from, how);
-  setup.chosen = how.make_policy();
+void check_interrupts(const planned_run& run) {
+  if (run.from.interrupts.interrupted()) {
+    throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+  }
+}
+
+forecast predict_shortly(const planned_run& run) {
+  auto setup = forecast_of_plan(run);
+  setup.chosen = run.make_policy();
   setup.most_units = units_compared;
   return predict(std::move(setup));
 }
 
 /// None if it does not fit.
-std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, const planned_workload& planned,
-                                             const planning_setup& from, const prediction_setup& how) try {
-  auto models = from.models;
+std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, planned_run run) try {
+  auto models = run.from.models;
   for (std::size_t i = 0; i < models.size(); ++i) {
     models[i].parallel = choice.models[i];
   }
-  const planning_setup other{.options = from.options, .models = models, .devices = from.devices,
-                             .interrupts = from.interrupts, .log = from.log};
-  const auto again = plan_again(planned, other);
-  return parallel_forecast{
-      .choice = choice, .host = again.plan.host_needed, .expected = predict_shortly(again, other, how)};
+  const auto& from = run.from;
+  run.planned = plan_again(run.planned, {.options = from.options, .models = models, .devices = from.devices,
+                                         .interrupts = from.interrupts, .log = from.log});
+  return parallel_forecast{.choice = choice, .host = run.planned.plan.host_needed, .expected = predict_shortly(run)};
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::does_not_fit) {
     throw;
@@ -43,13 +47,12 @@ std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, cons
 
 }  // namespace
 
-std::vector<parallel_forecast> compare_parallel(const planned_workload& planned, const planning_setup& from,
-                                                const prediction_setup& how, std::span<const parallel_choice> choices) {
-  const bool whole_steps = from.options.optimizer_on == optimizer_place::device;
-  std::vector<parallel_forecast> all{{choices.front(), planned.plan.host_needed, predict_shortly(planned, from, how)}};
+std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::span<const parallel_choice> choices) {
+  const bool whole_steps = run.from.options.optimizer_on == optimizer_place::device;
+  std::vector<parallel_forecast> all{{choices.front(), run.planned.plan.host_needed, predict_shortly(run)}};
   for (const auto& choice : choices.subspan(1, whole_steps ? 0 : choices.size() - 1)) {
-    from.require_uninterrupted();
-    if (auto other = forecast_of(choice, planned, from, how)) {
+    run.from.require_uninterrupted();
+    if (auto other = forecast_of(choice, run)) {
       all.push_back(*std::move(other));
     }
   }
@@ -67,36 +70,33 @@ bool saves(const model_plan& m) {
   return std::ranges::any_of(m.shards, [](const shard_plan& s) { return s.saved > byte_count{}; });
 }
 
-memory_forecast forecast_of(double times, const planned_workload& planned, const planning_setup& from,
-                            const prediction_setup& how) {
-  const auto smallest = std::ranges::min_element(planned.machines, {}, &device_info::usable)->memory;
-  return {.times = times, .memory = smallest, .shards = shards_of(planned.plan),
-          .expected = predict_shortly(planned, from, how)};
+memory_forecast forecast_of(double times, const planned_run& run) {
+  const auto smallest = std::ranges::min_element(run.planned.machines, {}, &device_info::usable)->memory;
+  return {.times = times, .memory = smallest, .shards = shards_of(run.planned.plan), .expected = predict_shortly(run)};
 }
 
 }  // namespace
 
-std::vector<memory_forecast> compare_memory(const planned_workload& planned, const planning_setup& from,
-                                            const prediction_setup& how, std::span<const double> times) {
-  const auto& parts = from.options.ablation;
-  if (!parts.save || !parts.cache || std::ranges::none_of(planned.plan.models, saves)) {
+std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<const double> times) {
+  const auto& parts = run.from.options.ablation;
+  if (!parts.save || !parts.cache || std::ranges::none_of(run.planned.plan.models, saves)) {
     return {};
   }
-  std::vector<memory_forecast> all{forecast_of(1, planned, from, how)};
+  std::vector<memory_forecast> all{forecast_of(1, run)};
   for (const auto more : times) {
     if (all.back().expected.recomputed == 0) {
       break;
     }
-    from.require_uninterrupted();
-    auto larger = planned;
-    auto with = how;
-    for (auto* devices : {&larger.machines, &with.devices}) {
+    run.from.require_uninterrupted();
+    auto larger = run;
+    for (auto* devices : {&larger.planned.machines, &larger.devices}) {
       for (auto& d : *devices) {
         d.memory = byte_count{static_cast<std::uint64_t>(static_cast<double>(d.memory.value()) * more)};
       }
     }
     try {
-      all.push_back(forecast_of(more, plan_again(larger, from), from, with));
+      larger.planned = plan_again(larger.planned, run.from);
+      all.push_back(forecast_of(more, larger));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::does_not_fit) {
         throw;

@@ -7,15 +7,16 @@
 
 namespace hydra {
 
-forecast_setup forecast_of_plan(const planned_workload& planned, const planning_setup& from,
-                                const prediction_setup& how) {
-  forecast_setup setup{.devices = how.devices,
+forecast_setup forecast_of_plan(const planned_run& run) {
+  const auto& from = run.from;
+  const auto& planned = run.planned;
+  forecast_setup setup{.devices = run.devices,
                        .models = {},
+                       .waiting = planned.plan.waiting,
+                       .host_memory = planned.host_cap,
                        .chosen = {},
-                       .pipeline = how.pipeline,
-                       .optimizer_workers = how.optimizer_workers};
-  setup.waiting = planned.plan.waiting;
-  setup.host_memory = planned.host_cap;
+                       .pipeline = run.pipeline,
+                       .optimizer_workers = run.optimizer_workers};
   setup.pipeline.staging_bytes = planned.plan.staging_bytes;
   setup.pipeline.computing_bytes = planned.plan.computing_bytes;
   for (std::size_t i = 0; i < from.models.size(); ++i) {
@@ -24,21 +25,10 @@ forecast_setup forecast_of_plan(const planned_workload& planned, const planning_
   return setup;
 }
 
-std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
-                              std::vector<std::unique_ptr<policy>> policies, const rehearsal* rehearsed) {
-  const auto all = forecast_of_plan(rehearsed ? with_times_of(*rehearsed, planned) : planned, from, how);
-  std::vector<forecast> forecasts;
-  for (auto& p : policies) {
-    forecast_setup setup{.devices = all.devices,
-                         .models = all.models,
-                         .waiting = all.waiting,
-                         .host_memory = all.host_memory,
-                         .chosen = std::move(p),
-                         .pipeline = all.pipeline,
-                         .optimizer_workers = all.optimizer_workers};
-    forecasts.push_back(rehearsed ? predict_by(*rehearsed, std::move(setup)) : predict(std::move(setup)));
-  }
-  return forecasts;
+forecast predict(const planned_run& run, std::unique_ptr<policy> by) {
+  auto setup = forecast_of_plan(run.rehearsed ? with_times_of(*run.rehearsed, run) : run);
+  setup.chosen = std::move(by);
+  return run.rehearsed ? predict_by(*run.rehearsed, std::move(setup)) : predict(std::move(setup));
 }
 
 }  // namespace hydra

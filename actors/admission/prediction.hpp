@@ -15,21 +15,20 @@ namespace hydra {
 
 struct rehearsal;
 
-/// How plans are predicted.
-struct prediction_setup {
+/// A workload as it is planned, and how it is predicted.
+struct planned_run {
+  planned_workload planned;
+  planning_setup from;
   std::vector<device_info> devices;  ///< with the rates of their links
   std::function<std::unique_ptr<policy>()> make_policy;
   pipeline_options pipeline;  ///< its staging bytes are those of each plan
   int optimizer_workers = 1;
+  const rehearsal* rehearsed = nullptr;  ///< whose times predict() takes; null: those of the pilot
 };
 
-/// Everything but the policy.
-forecast_setup forecast_of_plan(const planned_workload& planned, const planning_setup& from,
-                                const prediction_setup& how);
+/// By the times of the pilot; everything but the policy.
+forecast_setup forecast_of_plan(const planned_run& run);
 
-/// Of a plan as it is, by each of these policies instead of make_policy. By the times of the pilot, or of a rehearsal
-/// (null: there was none).
-std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
-                              std::vector<std::unique_ptr<policy>> policies, const rehearsal* rehearsed = nullptr);
+forecast predict(const planned_run& run, std::unique_ptr<policy> by);
 
 }  // namespace hydra

@@ -63,32 +63,31 @@ std::vector<model_description> first_steps(std::vector<model_description> models
   return models;
 }
 
-rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const planned_workload& planned,
-                       const planning_setup& from, const prediction_setup& how) {
-  rehearsal r{.summary = {.makespan = makespan}, .times = times_of(spans, how.devices, 0)};
+rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const planned_run& part) {
+  rehearsal r{.summary = {.makespan = makespan}, .times = times_of(spans, part.devices, 0)};
   auto& found = r.summary;
-  for (const auto& p : planned.prepared) {
+  for (const auto& p : part.planned.prepared) {
     found.steps = std::max(found.steps, p.steps);
   }
-  auto setup = forecast_of_plan(with_times_of(r, planned), from, how);
-  setup.chosen = how.make_policy();
+  auto setup = forecast_of_plan(with_times_of(r, part));
+  setup.chosen = part.make_policy();
   setup.most_units = std::numeric_limits<std::uint64_t>::max();
   const auto simulated = predict_by(r, std::move(setup)).makespan;
-  if (simulated > duration{} && planned.plan.waiting.empty()) {  // those that wait are loaded meanwhile, once
+  if (simulated > duration{} && part.planned.plan.waiting.empty()) {  // those that wait are loaded meanwhile, once
     found.overhead = std::max(1.0, seconds(makespan) / seconds(simulated));
   }
   if (found.steps > 1) {
-    r.times = times_of(spans, how.devices, 1);
+    r.times = times_of(spans, part.devices, 1);
   }
   found.spread = r.times->spread();
   return r;
 }
 
-planned_workload with_times_of(const rehearsal& r, planned_workload planned) {
-  for (auto& m : planned.plan.models) {
+planned_run with_times_of(const rehearsal& r, planned_run run) {
+  for (auto& m : run.planned.plan.models) {
     set_times(m, *r.times);
   }
-  return planned;
+  return run;
 }
 
 forecast predict_by(const rehearsal& r, forecast_setup setup) {

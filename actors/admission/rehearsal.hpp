@@ -24,12 +24,11 @@ planned_workload first_steps(planned_workload planned, std::uint32_t steps);
 /// The models as in that part, all of them there from the start.
 std::vector<model_description> first_steps(std::vector<model_description> models, const planned_workload& part);
 
-/// From the spans of a run of `planned`, which is such a part, and its makespan.
-rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const planned_workload& planned,
-                       const planning_setup& from, const prediction_setup& how);
+/// From the spans of such a part and its makespan.
+rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const planned_run& part);
 
 /// Its shards take the mean times of the rehearsal.
-planned_workload with_times_of(const rehearsal& r, planned_workload planned);
+planned_run with_times_of(const rehearsal& r, planned_run run);
 
 /// Operations take the times of the rehearsal, or the means of their kinds; to the makespan its overhead over the time
 /// in which devices work is added.

@@ -144,13 +144,15 @@ struct session::state {
     return {.options = options, .models = descriptions, .devices = device_entries, .interrupts = interrupts, .log = log,
             .threads = threads_of_run()};
   }
+  planned_workload& plan();
   void make_plan();
   void decide_missing_results();
   void end_stopped_trials();
   void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
-  prediction_setup prediction();
-  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies);
+  /// `part`: this, or some steps of it.
+  planned_run run_of(const state& part);
+  planned_run whole_run();
   sharded_model_ptr cut_model(std::size_t i) const;
   void load_models();
   void open_checkpoints();
@@ -347,13 +349,15 @@ void session::state::require_unplanned(const std::string& what) const {
   }
 }
 
-const workload_plan& session::plan() {
-  if (!state_->planned) {
-    state_->make_plan();
-    state_->decide_missing_results();
-    state_->end_stopped_trials();
+const workload_plan& session::plan() { return state_->plan().plan; }
+
+planned_workload& session::state::plan() {
+  if (!planned) {
+    make_plan();
+    decide_missing_results();
+    end_stopped_trials();
   }
-  return state_->planned->plan;
+  return *planned;
 }
 
 void session::state::make_plan() {
@@ -373,10 +377,7 @@ void session::state::make_plan() {
   }
 }
 
-std::vector<std::string> session::notes() {
-  plan();
-  return state_->planned->notes();
-}
+std::vector<std::string> session::notes() { return state_->plan().notes(); }
 
 /// Trials whose checkpoints have results that were not recorded: the file could not be written, or has lost lines.
 void session::state::decide_missing_results() {
@@ -414,8 +415,7 @@ void session::state::choose_parallel(std::vector<model_description> given) {
     given[i].parallel.waves =
         as_saved != descriptions[i].parallel.waves ? as_saved : given[i].parallel.waves;  // inside a step
   }
-  const auto ways =
-      hydra::compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
+  const auto ways = hydra::compare_parallel(run_of(*this), open_choices(given, device_entries.size()));
   const auto& best = fastest(ways);
   if (&best == &ways.front()) {
     return;
@@ -426,20 +426,16 @@ void session::state::choose_parallel(std::vector<model_description> given) {
   planned = plan_again(*planned, planning());
 }
 
-const std::vector<device_info>& session::devices() {
-  plan();
-  return state_->planned->machines;
-}
+const std::vector<device_info>& session::devices() { return state_->plan().machines; }
 
 sharded_model_ptr session::state::cut_model(std::size_t i) const {
   return hydra::cut_model(descriptions[i], planned->prepared[i], planned->plan.models[i], options.seed);
 }
 
 std::vector<model_estimate> session::estimates() {
-  plan();
+  const auto& p = state_->plan();
   std::vector<model_estimate> all;
   for (std::size_t i = 0; i < state_->descriptions.size(); ++i) {
-    const auto& p = *state_->planned;
     all.push_back(estimate_of(state_->descriptions[i], p.prepared[i], p.plan.models[i]));
     all.back().arithmetic = p.setting;
   }
@@ -447,9 +443,9 @@ std::vector<model_estimate> session::estimates() {
 }
 
 bool session::complete() {
-  plan();
-  const auto at_end = [this](std::size_t i) {
-    const auto* saved = state_->planned->begins.of(i);
+  const auto& begins = state_->plan().begins;
+  const auto at_end = [&](std::size_t i) {
+    const auto* saved = begins.of(i);
     return saved && is_at_end(*saved, *state_->cut_model(i));
   };
   return state_->unrecorded.empty() &&
@@ -472,20 +468,22 @@ std::vector<device_info> session::state::measured_machines() {
   return infos;
 }
 
-prediction_setup session::state::prediction() {
-  return {.devices = measured_machines(), .make_policy = [this] { return chosen.make(); }, .pipeline = pipeline(),
-          .optimizer_workers = optimizer_threads(options)};
+planned_run session::state::run_of(const state& part) {
+  return {.planned = *part.planned, .from = part.planning(), .devices = measured_machines(),
+          .make_policy = [this] { return chosen.make(); }, .pipeline = pipeline(),
+          .optimizer_workers = optimizer_threads(options), .rehearsed = rehearsed ? &*rehearsed : nullptr};
 }
 
-std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies) {
-  return hydra::predict(*planned, planning(), prediction(), std::move(policies), rehearsed ? &*rehearsed : nullptr);
+planned_run session::state::whole_run() {
+  plan();
+  return run_of(*this);
 }
 
 rehearsal_summary session::rehearse(std::uint32_t steps) {
   if (steps < 2) {
     throw fault_error(fault_code::bad_input, "rehearse: at least 2 steps, because the first one is slower");
   }
-  plan();
+  const auto& whole = state_->plan();
   auto options = state_->options;
   options.log = verbosity::quiet;
   options.output.clear();
@@ -493,7 +491,7 @@ rehearsal_summary session::rehearse(std::uint32_t steps) {
   session part{options};
   auto& p = *part.state_;
   p.device_entries = state_->device_entries;
-  p.planned = first_steps(*state_->planned, steps);
+  p.planned = first_steps(whole, steps);
   p.descriptions = first_steps(state_->descriptions, *p.planned);
   p.chosen.use(state_->chosen.make());
   trace spans;
@@ -511,42 +509,35 @@ rehearsal_summary session::rehearse(std::uint32_t steps) {
                         fmt::format("device {} was lost in the rehearsal", p.planned->machines[i].name));
     }
   }
-  const auto makespan = makespan_of(record);
-  state_->rehearsed = rehearsed_by(spans.spans(), makespan, *p.planned, p.planning(), state_->prediction());
+  state_->rehearsed = rehearsed_by(spans.spans(), makespan_of(record), state_->run_of(p));
   return state_->rehearsed->summary;
 }
 
-forecast session::predict() {
-  plan();
-  std::vector<std::unique_ptr<policy>> one;
-  one.push_back(state_->chosen.make());
-  return state_->forecasts(std::move(one)).front();
-}
+forecast session::predict() { return hydra::predict(state_->whole_run(), state_->chosen.make()); }
 
 std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
-  plan();
-  std::ranges::transform(policies, policies.begin(),
-                         [this](auto& p) { return state_->chosen.applied(guard(std::move(p))); });
-  return state_->forecasts(std::move(policies));
+  const auto run = state_->whole_run();
+  std::vector<forecast> all;
+  for (auto& p : policies) {
+    all.push_back(hydra::predict(run, state_->chosen.applied(guard(std::move(p)))));
+  }
+  return all;
 }
 
 forecast_setup session::simulated_plan() {
-  plan();
-  auto setup = forecast_of_plan(*state_->planned, state_->planning(), state_->prediction());
+  auto setup = forecast_of_plan(state_->whole_run());
   setup.chosen = state_->chosen.make();
   return setup;
 }
 
 std::vector<parallel_forecast> session::compare_parallel() {
-  plan();
-  return hydra::compare_parallel(*state_->planned, state_->planning(), state_->prediction(),
-                                 parallel_choices(state_->descriptions, state_->device_entries.size()));
+  const auto run = state_->whole_run();  // first: it decides what the descriptions leave open
+  return hydra::compare_parallel(run, parallel_choices(state_->descriptions, state_->device_entries.size()));
 }
 
 std::vector<memory_forecast> session::compare_memory() {
   constexpr double times[]{1.25, 1.5, 2, 3, 4};
-  plan();
-  return hydra::compare_memory(*state_->planned, state_->planning(), state_->prediction(), times);
+  return hydra::compare_memory(state_->whole_run(), times);
 }
 
 // -- the run ----------------------------------------------------------------------------------------------------------

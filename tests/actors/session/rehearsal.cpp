@@ -49,14 +49,20 @@ struct made_up {
       {"cpu", [](const std::string& name, device_use) { return make_cpu_device(name, {.memory = 1_MiB}); }}};
   interrupt_flag interrupts;
   planning_setup from{options, models, devices, interrupts, make_logger(verbosity::quiet)};
-  planned_workload planned;
-  prediction_setup how;
+  planned_run run{.planned = {}, .from = from, .devices = {}, .make_policy = {}, .pipeline = {}};
 
   made_up() {
     models.front().validate.reset();
     models.front().data = {synthetic_classes{.validation_samples = 0}};
-    planned = plan_workload(from);
-    how = {.devices = planned.machines, .make_policy = [] { return make_policy("fifo", 0); }, .pipeline = {}};
+    run.planned = plan_workload(from);
+    run.devices = run.planned.machines;
+    run.make_policy = [] { return make_policy("fifo", 0); };
+  }
+
+  planned_run part(std::uint32_t steps) const {
+    auto first = run;
+    first.planned = first_steps(run.planned, steps);
+    return first;
   }
 
   /// The whole model fits, so that a step is one backward visit of each of its shards, in two micro-batches; `first`:
@@ -79,11 +85,11 @@ struct made_up {
 
 TEST_CASE("shards take the means of a rehearsal without its first step", "[rehearsal]") {
   const made_up w;
-  REQUIRE(w.planned.plan.models[0].shards.size() == 1);
-  const auto part = first_steps(w.planned, 3);
-  CHECK(part.prepared[0].steps == 3);
-  const auto r = rehearsed_by(w.spans(3, 50ms, 2ms), 100ms, part, w.from, w.how);
-  const auto& shard = with_times_of(r, w.planned).plan.models[0].shards[0];
+  REQUIRE(w.run.planned.plan.models[0].shards.size() == 1);
+  const auto part = w.part(3);
+  CHECK(part.planned.prepared[0].steps == 3);
+  const auto r = rehearsed_by(w.spans(3, 50ms, 2ms), 100ms, part);
+  const auto shard = with_times_of(r, w.run).planned.plan.models[0].shards[0];
   CHECK(shard.backward_time == 2 * 2ms);
   CHECK(shard.update_time == 1ms);
   CHECK(r.summary.steps == 3);
@@ -92,16 +98,16 @@ TEST_CASE("shards take the means of a rehearsal without its first step", "[rehea
 
 TEST_CASE("a prediction has the overhead of its rehearsal over the simulation of the same steps", "[rehearsal]") {
   const made_up w;
-  const auto part = first_steps(w.planned, 3);
+  const auto part = w.part(3);
   const auto predicted = [&](const rehearsal& r) {
-    auto setup = forecast_of_plan(with_times_of(r, w.planned), w.from, w.how);
-    setup.chosen = w.how.make_policy();
-    return predict_by(r, std::move(setup)).makespan;
+    auto by_it = w.run;
+    by_it.rehearsed = &r;
+    return predict(by_it, by_it.make_policy()).makespan;
   };
   const auto spans = w.spans(3, 2ms, 2ms);
-  const auto hasty = rehearsed_by(spans, 1ms, part, w.from, w.how);
+  const auto hasty = rehearsed_by(spans, 1ms, part);
   CHECK(hasty.summary.overhead == 1);  // no run is faster than its simulation
-  const auto slow = rehearsed_by(spans, 60ms, part, w.from, w.how);
+  const auto slow = rehearsed_by(spans, 60ms, part);
   CHECK(slow.summary.overhead > 60.0 / (3 * (2 * 2.0 + 1) + 1));
   CHECK(slow.summary.overhead <= 60.0 / (3 * (2 * 2.0 + 1)));
   CHECK(predicted(hasty) >= 40 * (2 * 2ms + 1ms));
