@@ -513,15 +513,10 @@ rehearsal_summary session::rehearse(std::uint32_t steps) {
   return state_->rehearsed->summary;
 }
 
-forecast session::predict() { return hydra::predict(state_->whole_run(), state_->chosen.make()); }
-
-std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
+forecast session::predict(std::unique_ptr<policy> by) {
   const auto run = state_->whole_run();
-  std::vector<forecast> all;
-  for (auto& p : policies) {
-    all.push_back(hydra::predict(run, state_->chosen.applied(guard(std::move(p)))));
-  }
-  return all;
+  const auto& chosen = state_->chosen;
+  return hydra::predict(run, by ? chosen.applied(guard(std::move(by))) : chosen.make());
 }
 
 forecast_setup session::simulated_plan() {

@@ -130,12 +130,9 @@ class session {
   bool complete();
 
   /// The expected times of the plan: a simulation of the run in virtual time, with the times of the pilot or of a
-  /// rehearsal. A policy given as an object or an actor is replaced by the one chosen by name before, or by the
-  /// default. Before run().
-  forecast predict();
-
-  /// The same for each of these policies, with one pilot pass. Links are measured once in a session.
-  std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
+  /// rehearsal. `by`: a policy instead of the chosen one; one chosen as an object or an actor is replaced by the one
+  /// chosen by name before, or by the default. Links are measured once in a session. Before run().
+  forecast predict(std::unique_ptr<policy> by = nullptr);
 
   /// What predict() simulates, by the times of the pilot: for the nodes of a cluster (cluster_forecast.hpp).
   forecast_setup simulated_plan();

@@ -63,9 +63,10 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
   quiet.log = verbosity::quiet;
   session s{quiet};
   assemble(s, w);
-  std::vector<std::unique_ptr<policy>> made;
+  std::vector<std::unique_ptr<policy>> made;  // all of them before anything is measured
   for (const listed_policy& p : policies) made.push_back(p.make(w.options.seed));
-  const std::vector<forecast> forecasts = s.predict(std::move(made));
+  std::vector<forecast> forecasts;
+  for (std::unique_ptr<policy>& p : made) forecasts.push_back(s.predict(std::move(p)));
   comparison c{.name = w.options.name,
                .heading = fmt::format("{}: {}, {}; the actors of the run with the times of the pilot", w.options.name,
                                       counted(w.models.size(), "model"), counted(s.devices().size(), "device")),
