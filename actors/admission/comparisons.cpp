@@ -15,12 +15,6 @@ namespace {
 /// Enough for the shape of a schedule; a comparison has several.
 constexpr std::uint64_t units_compared = 4000;
 
-void check_interrupts(const planned_run& run) {
-  if (run.from.interrupts.interrupted()) {
-    throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
-  }
-}
-
 forecast predict_shortly(const planned_run& run) {
   auto setup = forecast_of_plan(run);
   setup.chosen = run.make_policy();

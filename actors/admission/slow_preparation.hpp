@@ -20,9 +20,10 @@ inline constexpr duration long_preparation = std::chrono::seconds(30);
 
 class slow_preparation {
  public:
+  /// `log` may be null: nothing is said then.
   slow_preparation(std::shared_ptr<spdlog::logger> log, duration limit)
       : notice_(limit, [log = std::move(log), limit](const std::string& what) {
-          log->warn("{} takes longer than {}; Hydra waits for it", what, to_string(limit));
+          if (log) log->warn("{} takes longer than {}; Hydra waits for it", what, to_string(limit));
         }) {}
 
   void opens(const model_description& m) {

@@ -181,9 +181,6 @@ void supervisor::try_to_join(const wanted_admission& wanted, const model_prepare
 
 void supervisor::join(const wanted_admission& wanted, model_entry entry) {
   const auto id = wanted.known.value_or(model_id{static_cast<std::uint32_t>(phases_.size())});
-  for (auto& [block, bytes] : entry.memory.boundaries) {
-    block.model = id;
-  }
   if (!wanted.known) {
     phases_.add(wanted.what, model_phase::waiting);
     actors_.tasks.emplace_back();
