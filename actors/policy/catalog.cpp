@@ -15,11 +15,7 @@
 #include "actors/policy/srtf.hpp"
 #include "actors/policy/stay_pace.hpp"
 #include "actors/policy/whole_model.hpp"
-#include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
-
-#include <algorithm>
-#include <iterator>
 
 namespace hydra {
 
@@ -83,12 +79,6 @@ const std::vector<option> srtf_options{
      {0, 1000}},
 };
 
-[[noreturn]] void refuse(const std::string& name, const std::vector<policy_entry>& table) {
-  std::vector<std::string> names;
-  std::ranges::transform(table, std::back_inserter(names), &policy_entry::name);
-  throw fault_error{fault_code::bad_input, "there is no policy \"" + name + "\"" + known_instead(name, names)};
-}
-
 }  // namespace
 
 const std::vector<policy_entry>& built_in_policies() {
@@ -119,11 +109,7 @@ const std::vector<policy_entry>& built_in_policies() {
 }
 
 const policy_entry& find_policy(const std::vector<policy_entry>& table, const std::string& name) {
-  const auto found = std::ranges::find(table, name, &policy_entry::name);
-  if (found == table.end()) {
-    refuse(name, table);
-  }
-  return *found;
+  return find_known("there is no policy", table, name, &policy_entry::name);
 }
 
 std::unique_ptr<policy> make_policy(const std::string& name, const policy_options& options) {

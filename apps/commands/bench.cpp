@@ -7,15 +7,14 @@
 #include "apps/bench/scaling.hpp"
 #include "apps/bench/sharing.hpp"
 #include "apps/bench/spilling.hpp"
-#include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <memory>
 
 namespace hydra::apps {
@@ -49,9 +48,7 @@ bench_run repeated(Result (*measure)(const Options&)) {
 void run_scaling(const bench_options& o) {
   scaling_options s{.repeats = o.repeats};
   if (!o.rows.empty()) s.rows = o.rows;
-  if (std::ranges::count(scaling_rows(), s.rows) == 0)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("--rows: unknown \"{}\"{}", s.rows, known_instead(s.rows, scaling_rows()))};
+  if (std::ranges::count(scaling_rows(), s.rows) == 0) refuse_unknown("--rows: unknown", s.rows, scaling_rows());
   print(measure_scaling(s), o);
 }
 
@@ -83,16 +80,9 @@ const std::vector<bench_entry>& benches() {
 }
 
 int bench(const bench_options& o) {
-  const auto found = std::ranges::find(benches(), o.name, &bench_entry::name);
-  if (found == benches().end()) {
-    std::vector<std::string> names;
-    std::ranges::transform(benches(), std::back_inserter(names), &bench_entry::name);
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("hydra bench: unknown benchmark \"{}\"{}", o.name, known_instead(o.name, names))};
-  }
-  if (!o.rows.empty() && !found->has_rows)
-    throw fault_error{fault_code::bad_input, fmt::format("--rows: hydra bench {} has one table", o.name)};
-  found->run(o);
+  const bench_entry& b = find_known("hydra bench: unknown benchmark", benches(), o.name, &bench_entry::name);
+  if (!o.rows.empty() && !b.has_rows) refuse(fmt::format("--rows: hydra bench {} has one table", o.name));
+  b.run(o);
   return 0;
 }
 

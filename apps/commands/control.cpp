@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -50,11 +49,7 @@ constexpr form forms[] = {{"status", "", 0, 0},
                           {"quit", "", 0, 0}};
 
 const form& form_of(const std::string& command) {
-  const auto found = std::ranges::find(forms, command, &form::command);
-  if (found != std::end(forms)) return *found;
-  std::vector<std::string> names;
-  std::ranges::transform(forms, std::back_inserter(names), &form::command);
-  refuse(fmt::format("hydra control: unknown command \"{}\"{}", command, known_instead(command, names)));
+  return find_known("hydra control: unknown command", forms, command, &form::command);
 }
 
 std::string workload_text(const std::string& file) {

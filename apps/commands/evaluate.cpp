@@ -20,7 +20,6 @@
 #include "apps/workload/workload.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/json_text.hpp"
-#include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/tell_line.hpp"
@@ -59,12 +58,7 @@ bool is_run(const evaluate_options& o) { return kind_of(o.source) == fs::file_ty
 
 /// Keeps only the models that were asked for.
 void select(workload& w, const std::vector<std::string>& wanted) {
-  std::vector<std::string> known;
-  for (const model_entry& m : w.models) known.push_back(m.description.name);
-  for (const std::string& name : wanted)
-    if (std::ranges::count(known, name) == 0)
-      throw fault_error{fault_code::bad_input, fmt::format("{}: there is no model \"{}\"{}", to_string(w.file), name,
-                                                           known_instead(name, known))};
+  for (const std::string& name : wanted) find_model(w, name);
   const auto unwanted = [&](const model_entry& m) { return std::ranges::count(wanted, m.description.name) == 0; };
   if (!wanted.empty()) std::erase_if(w.models, unwanted);
 }

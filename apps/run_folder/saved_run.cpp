@@ -7,12 +7,9 @@
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -36,12 +33,8 @@ workload read_run(const std::filesystem::path& run) {
 }
 
 const model_entry& find_model(const workload& w, const std::string& name) {
-  std::vector<std::string> known;
-  std::ranges::transform(w.models, std::back_inserter(known), [](const auto& m) { return m.description.name; });
-  const auto found = std::ranges::find(known, name);
-  if (found == known.end())
-    refuse(fmt::format("{}: there is no model \"{}\"{}", to_string(w.file), shown(name), known_instead(name, known)));
-  return w.models[static_cast<std::size_t>(found - known.begin())];
+  return find_known(to_string(w.file) + ": there is no model", w.models, name,
+                    [](const model_entry& m) { return m.description.name; });
 }
 
 namespace {

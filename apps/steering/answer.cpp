@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 
 namespace hydra::apps {
 
@@ -58,11 +57,7 @@ const std::vector<command_rule>& rules() {
 }
 
 const command_rule& rule_of(const std::string& name) {
-  std::vector<std::string> names;
-  std::ranges::transform(rules(), std::back_inserter(names), &command_rule::name);
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) refuse(fmt::format("unknown command \"{}\"{}", shown(name), known_instead(name, names)));
-  return rules()[static_cast<std::size_t>(found - names.begin())];
+  return find_known("unknown command", rules(), name, &command_rule::name);
 }
 
 /// The member of the command, which must be there; `what` it is.

@@ -2,25 +2,14 @@
 
 #include "models/families/families.hpp"
 #include "runtime/base/nearest.hpp"
-#include "runtime/base/refuse.hpp"
-#include "runtime/base/shown_text.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace hydra {
 namespace {
 
 const family& find_family(const std::string& name) {
-  const auto& all = families();
-  const auto found = std::ranges::find(all, name, &family::name);
-  if (found != all.end()) return *found;
-  std::vector<std::string> names;
-  std::ranges::transform(all, std::back_inserter(names), &family::name);
-  refuse(fmt::format("unknown family \"{}\"{}", shown(name), known_instead(name, names)));
+  return find_known("unknown family", families(), name, &family::name);
 }
 
 /// The same description of what `change` makes of its chain.

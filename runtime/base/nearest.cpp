@@ -1,5 +1,6 @@
 #include "runtime/base/nearest.hpp"
 
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <algorithm>
@@ -87,6 +88,10 @@ std::string known_instead(std::string_view name, std::span<const std::string> ca
                           : nearest_names(name, candidates, most_listed / 2);
   for (const std::string& known : listed) text += (&known == &listed.front() ? "" : ", ") + shown(known);
   return text + (all ? ")" : ", and " + std::to_string(candidates.size() - listed.size()) + " more)");
+}
+
+void refuse_unknown(std::string_view what, std::string_view name, std::span<const std::string> known) {
+  refuse(std::string{what} + " \"" + shown(name) + '"' + known_instead(name, known));
 }
 
 }  // namespace hydra

@@ -1,7 +1,10 @@
 #pragma once
 // "Did you mean ...": the known name nearest to a mistyped one.
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,5 +30,18 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
 /// The text that follows the refusal of an unknown name: `; did you mean "width"? (known: heads, width)`, without the
 /// question if no candidate is near.
 std::string known_instead(std::string_view name, std::span<const std::string> candidates);
+
+/// Throws fault_error{bad_input} with the text `WHAT "NAME"`, such as `there is no policy "x"`, and known_instead().
+[[noreturn]] void refuse_unknown(std::string_view what, std::string_view name, std::span<const std::string> known);
+
+/// The one that has this name; `name_of` is a member or a function. Throws as refuse_unknown().
+template <class Things, class Name>
+const auto& find_known(std::string_view what, const Things& things, const std::string& name, Name name_of) {
+  const auto found = std::ranges::find(things, name, name_of);
+  if (found != std::ranges::end(things)) return *found;
+  std::vector<std::string> known;
+  for (const auto& each : things) known.emplace_back(std::invoke(name_of, each));
+  refuse_unknown(what, name, known);
+}
 
 }  // namespace hydra

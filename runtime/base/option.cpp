@@ -2,7 +2,6 @@
 
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <type_traits>
 
 namespace hydra {
@@ -49,13 +47,7 @@ bool holds(const option& o, const option_value& value) {
 }
 
 const option& find(const std::string& owner, const std::string& name, const std::vector<option>& known) {
-  const auto found = std::ranges::find(known, name, &option::name);
-  if (found != known.end()) {
-    return *found;
-  }
-  std::vector<std::string> names;
-  std::ranges::transform(known, std::back_inserter(names), &option::name);
-  refuse(fmt::format("{}: there is no option \"{}\"{}", owner, shown(name), known_instead(name, names)));
+  return find_known(owner + ": there is no option", known, name, &option::name);
 }
 
 /// In the option's type.
