@@ -21,6 +21,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"
@@ -131,10 +132,10 @@ bool changes_chain(const std::string& path) {
 void check_overrides(const std::vector<key_override>& all, const std::string& run) {
   for (const key_override& o : all)
     if (changes_chain(o.path))
-      throw fault_error{fault_code::bad_input,
-                        fmt::format("--set {}: the models of the run folder \"{}\" have the chains "
-                                    "that were trained; evaluate a workload file to try another",
-                                    o.path, run)};
+      refuse(
+          fmt::format("--set {}: the models of the run folder \"{}\" have the chains that were trained; evaluate a "
+                      "workload file to try another",
+                      o.path, run));
 }
 
 std::string text_at(const value_table& root, const std::string& path) {
@@ -255,9 +256,7 @@ workload read_source(const evaluate_options& o) {
 int evaluate(const evaluate_options& o) {
   const blocked_signals blocked;
   if (o.best && !is_run(o))
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("--best: \"{}\" is not a run folder; a workload file has no best checkpoint",
-                                  o.source)};
+    refuse(fmt::format("--best: \"{}\" is not a run folder; a workload file has no best checkpoint", o.source));
   workload w = read_source(o);
   select(w, o.models);
   leave_out_without_best(w, o);

@@ -1,9 +1,9 @@
 #include "apps/commands/tokenizer_files.hpp"
 
 #include "models/tokenizers/file_tokenizer.hpp"
-#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/mapped_file.hpp"
@@ -54,8 +54,8 @@ copied_files own_files(const tokenizer_choice& t) {
   if (fs::is_directory(t.file)) {
     copied_files found = found_in(t.file, tokenizers);
     if (found.empty())
-      throw fault_error{fault_code::bad_input, fmt::format("the tokenizer's folder {} has none of the files {}",
-                                                           t.file.string(), fmt::join(tokenizers, ", "))};
+      refuse(fmt::format("the tokenizer's folder {} has none of the files {}", t.file.string(),
+                         fmt::join(tokenizers, ", ")));
     return found;
   }
   if (!t.file.empty()) return {{name_of(t.file), t.file}};
@@ -88,8 +88,7 @@ std::string with_added_tokens(const fs::path& file, const tokenizer_choice& choi
 }  // namespace
 
 tokenizer_choice named_tokenizer(const std::string& name) {
-  if (name.empty())
-    throw fault_error{fault_code::bad_input, "--tokenizer is empty; give bytes, a tokenizer.json or its folder"};
+  if (name.empty()) refuse("--tokenizer is empty; give bytes, a tokenizer.json or its folder");
   if (name == "bytes") return {};
   kind_of(name, "--tokenizer");
   return {.file = name};

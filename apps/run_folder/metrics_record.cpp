@@ -8,6 +8,7 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/next_line.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -181,8 +182,7 @@ recorded_run latest_record(const std::filesystem::path& run) {
   auto metrics = read_metrics(run);
   if (metrics && !has_report(run)) return *std::move(metrics);
   if (kind_of(run) == std::filesystem::file_type::directory && !has_report(run))
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("\"{}\" is not a run folder: it holds no workload.toml", run.string())};
+    refuse(fmt::format("\"{}\" is not a run folder: it holds no workload.toml", run.string()));
   recorded_run report = read_report(run);
   return metrics && knows_more(*metrics, report) ? *std::move(metrics) : report;
 }

@@ -1,8 +1,8 @@
 #include "apps/run_folder/recorded_trace.hpp"
 
 #include "apps/run_folder/trace_events.hpp"
-#include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/regular_file.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ std::uint64_t read_spans(std::istream& in, const std::string& name, const std::f
 
 std::uint64_t read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take) {
   if (kind_of(file) == std::filesystem::file_type::not_found)
-    throw fault_error{fault_code::bad_input, file.string() + ": no such file; a run writes it at its end"};
+    refuse(file.string() + ": no such file; a run writes it at its end");
   file_stream in{file};
   return read_spans(in, file.string(), take);
 }

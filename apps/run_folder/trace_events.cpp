@@ -1,7 +1,7 @@
 #include "apps/run_folder/trace_events.hpp"
 
-#include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,8 +43,7 @@ std::uint64_t each_trace_event(std::istream& in, const std::string& name,
   const json rest = json::parse(in, std::ref(filter));
   return rest.value("otherData", json::object()).value("dropped_spans", std::uint64_t{0});
 } catch (const json::exception& e) {
-  throw fault_error{fault_code::bad_input,
-                    fmt::format("{}: no trace of a run; is it truncated? {}", name, json_complaint(e))};
+  refuse(fmt::format("{}: no trace of a run; is it truncated? {}", name, json_complaint(e)));
 }
 
 }  // namespace hydra::apps

@@ -82,10 +82,8 @@ device_kind cuda_kind() {
 
 key_rule own_rule(const known_device& of, const option& o) {
   if (o.name.empty() || o.name == "kind" || o.name == "count")
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("plug-in \"{}\": its device \"{}\" has an option \"{}\"; this is not a "
-                                  "key of its own",
-                                  of.plugin.string(), of.kind, o.name)};
+    refuse(fmt::format("plug-in \"{}\": its device \"{}\" has an option \"{}\"; this is not a key of its own",
+                       of.plugin.string(), of.kind, o.name));
   return rule_of(o);
 }
 

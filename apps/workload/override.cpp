@@ -196,12 +196,10 @@ bool apply(value_table& root, const key_override& o) {
 key_override parse_override(const std::string& text, const std::string& option) {
   const place where{std::make_shared<std::string>(option + text), 0};
   const auto equals = text.find('=');
-  if (equals == std::string::npos)
-    throw fault_error{fault_code::bad_input, fmt::format("{}: there is no \"=\"; {}", to_string(where), allowed_form)};
+  if (equals == std::string::npos) refuse(fmt::format("{}: there is no \"=\"; {}", to_string(where), allowed_form));
   const std::string path{trimmed(std::string_view{text}.substr(0, equals))};
   if (has_empty_part(path))
-    throw fault_error{fault_code::bad_input, fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where),
-                                                         shown(path), allowed_form)};
+    refuse(fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), shown(path), allowed_form));
   return {path, read_value(trimmed(std::string_view{text}.substr(equals + 1)), where, path)};
 }
 

@@ -84,8 +84,7 @@ value_table parse_toml(std::string_view text, const std::string& file) {
     return converter{text, file}.table(toml::parse(text, std::string_view{file}));
   } catch (const toml::parse_error& e) {
     const place where{std::make_shared<std::string>(file), e.source().begin.line};
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: not valid TOML: {}", to_string(where), shown(e.description()))};
+    refuse(fmt::format("{}: not valid TOML: {}", to_string(where), shown(e.description())));
   }
 }
 

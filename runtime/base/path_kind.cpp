@@ -1,5 +1,6 @@
 #include "runtime/base/path_kind.hpp"
 
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +28,7 @@ fs::file_type kind_of(const fs::path& path, std::string_view option) {
   std::error_code error;
   const fs::file_type kind = fs::status(path, error).type();
   if (kind == fs::file_type::none)
-    throw fault_error{fault_code::bad_input, fmt::format("{}{}{}: {}", option, option.empty() ? "" : " ",
-                                                         shown(path.string()), error.message())};
+    refuse(fmt::format("{}{}{}: {}", option, option.empty() ? "" : " ", shown(path.string()), error.message()));
   return kind;
 }
 
