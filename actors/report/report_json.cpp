@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <limits>
-#include <ostream>
 
 namespace hydra {
 
@@ -338,7 +337,7 @@ std::string to_json(const report& r) {
 }
 
 void write_report(const report& r, const std::filesystem::path& file) {
-  write_atomically(file, [&r](std::ostream& out) { out << to_json(r); });
+  write_atomically(file, to_json(r));
 }
 
 report report_of(const json& written) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <ostream>
 #include <utility>
 
 namespace hydra {
@@ -23,7 +22,7 @@ void run_files::make_folder() const {
 }
 
 void run_files::save_plan(const workload_plan& plan) const {
-  write_atomically(folder_ / "plan.json", [&plan](std::ostream& out) { out << to_json(plan); });
+  write_atomically(folder_ / "plan.json", to_json(plan));
 }
 
 void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models,
@@ -66,7 +65,7 @@ void run_files::write(report& r, const run_record& record, const workload_plan& 
   if (!record.stuck.empty()) {
     const auto file = folder_ / "stuck.txt";
     attempt([&] {
-      write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
+      write_atomically(file, record.aborted.text + "\n\n" + record.stuck);
       r.notes.push_back("state of all actors when the run was stuck: " + file.string());
     });
   }

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <ostream>
 #include <utility>
 
 namespace hydra {
@@ -42,7 +41,7 @@ void tensorboard_files::write_again(std::istream& earlier) {
     add(parse_ordered_json(text), [&](const auto& file, std::string_view record) { records[file].append(record); });
   }
   for (const auto& [file, bytes] : records) {
-    write_atomically(file, [&](std::ostream& out) { out << bytes; });
+    write_atomically(file, bytes);
   }
 }
 

@@ -21,7 +21,6 @@
 
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -109,7 +108,7 @@ int plan(const plan_options& o) {
   const auto sources = assemble(s, w, opener);
   const plan_inputs inputs{fill_of(w, sources), shares_of(w, sources)};
   const workload_plan& made = s.plan();
-  if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
+  if (o.save) write_atomically(*o.save, hydra::to_json(made));
   std::optional<rehearsal_summary> rehearsed;
   if (o.rehearse > 0) rehearsed = s.rehearse(static_cast<std::uint32_t>(o.rehearse));
   const forecast f = s.predict();

@@ -65,8 +65,7 @@ int show(const report_options& o) {
   recorded_run run = latest_record(o.run);
   run.search = read_ranking(o.run, run.summary);
   if (o.html) {
-    const std::string page = to_page(run, timeline_of(run, o.run));
-    write_atomically(*o.html, [&](std::ostream& out) { out << page; });
+    write_atomically(*o.html, to_page(run, timeline_of(run, o.run)));
     tell_line("written: " + *o.html);
   }
   fmt::print("{}", printable(run.unfinished.empty() ? to_table(run.summary, run.search) : table_so_far(run)));

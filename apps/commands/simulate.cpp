@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <utility>
 
 namespace hydra::apps {
@@ -44,15 +43,12 @@ struct simulate_options {
   bool json = false;
 };
 
-[[noreturn]] void refuse_options(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
-
 enum class input_kind { workload, instance, recipe, run };
 
 bool ends_with(const fs::path& file, const char* extension) { return file.extension() == extension; }
 
 input_kind input_kind_of(const simulate_options& o) {
-  if (o.input.empty() == o.recipe.empty())
-    refuse_options("either a file (workload, instance, run) or --generate is expected");
+  if (o.input.empty() == o.recipe.empty()) refuse("either a file (workload, instance, run) or --generate is expected");
   if (!o.recipe.empty()) return input_kind::recipe;
   std::error_code ignored;
   if (fs::is_directory(o.input, ignored) || fs::path{o.input}.filename() == "trace.json") return input_kind::run;
@@ -71,13 +67,13 @@ driver_options driver_of(const simulate_options& o) {
 void check_input(const simulate_options& o, input_kind kind) {
   const bool generated = kind == input_kind::recipe || kind == input_kind::instance;
   if (kind != input_kind::workload && (o.plan || !o.set.empty()))
-    refuse_options("--plan and --set change a workload file (W.toml), and something else is simulated");
+    refuse("--plan and --set change a workload file (W.toml), and something else is simulated");
   if (!generated && driver_of(o).driver == simulation_driver::loop)
-    refuse_options("--driver loop runs instances; workloads and runs are simulated by their actors");
+    refuse("--driver loop runs instances; workloads and runs are simulated by their actors");
   if (kind != input_kind::workload && o.nodes)
-    refuse_options("--nodes predicts a run of a workload file (W.toml), and something else is simulated");
-  if (!o.nodes && o.link) refuse_options("--link is the network between --nodes, and there are none");
-  if (!generated && o.save) refuse_options("--save writes an instance, and something else is simulated");
+    refuse("--nodes predicts a run of a workload file (W.toml), and something else is simulated");
+  if (!o.nodes && o.link) refuse("--link is the network between --nodes, and there are none");
+  if (!generated && o.save) refuse("--save writes an instance, and something else is simulated");
 }
 
 place option(const char* name) { return {std::make_shared<std::string>(name), 0}; }
@@ -95,7 +91,7 @@ std::vector<key_override> overrides_of(const simulate_options& o) {
 
 comparison simulate_instance(const simulate_options& o, const schedule_instance& instance,
                              const std::vector<listed_policy>& policies) {
-  if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << to_json(instance); });
+  if (o.save) write_atomically(*o.save, to_json(instance));
   return compare(instance, policies, driver_of(o), yardstick_of(instance).best());
 }
 
@@ -106,10 +102,10 @@ comparison simulate_run(const simulate_options& o, std::vector<listed_policy> po
 
 byte_rate parse_link(const std::string& text) try {
   const byte_rate rate = parse_rate(text);
-  if (!rate.limited()) refuse_options("0 is not a rate");
+  if (!rate.limited()) refuse("0 is not a rate");
   return rate;
 } catch (const fault_error& e) {
-  refuse_options(fmt::format("--link: {}; such as 125MB/s for a network of 1 Gbit/s", e.what()));
+  refuse(fmt::format("--link: {}; such as 125MB/s for a network of 1 Gbit/s", e.what()));
 }
 
 simulated_nodes nodes_of(const simulate_options& o) {

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <ostream>
 
 namespace hydra::apps {
 
@@ -37,10 +36,6 @@ void check_output(const fs::path& folder) {
     refuse_output(folder, "exists and is not overwritten: choose another name");
 }
 
-void write_file(const fs::path& file, const std::string& text) {
-  write_atomically(file, [&](std::ostream& out) { out << text; });
-}
-
 void make_output(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -50,9 +45,9 @@ void make_output(const fs::path& folder) {
 
 /// Writes all files or none: leftover files would make the same command fail.
 void write_results(const fs::path& folder, const study_result& s) try {
-  write_file(folder / "study.csv", to_csv(s));
-  write_file(folder / "study.json", to_json(s));
-  write_file(folder / "study.html", to_page(s));
+  write_atomically(folder / "study.csv", to_csv(s));
+  write_atomically(folder / "study.json", to_json(s));
+  write_atomically(folder / "study.html", to_page(s));
 } catch (...) {
   std::error_code ignored;
   for (const char* file : {"study.csv", "study.json", "study.html"}) fs::remove(folder / file, ignored);

@@ -137,7 +137,7 @@ int decode(const tokenizer& t, const tokenize_options& o) {
   if (o.json) return print_texts(t, file);
   const std::string text = text_of(t, file, read_ids(file));
   if (o.output)
-    write_atomically(*o.output, [&](std::ostream& out) { out << text; });
+    write_atomically(*o.output, text);
   else
     std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
@@ -149,7 +149,7 @@ int learn(const tokenize_options& o) {
   for (const std::string& file : o.inputs)
     each_text(file, o.field, [&](const input_text& text) { trainer.add(text.text); });
   const trained_bpe trained = trainer.train();
-  write_atomically(*o.output, [&](std::ostream& out) { out << to_tokenizer_json(trained); });
+  write_atomically(*o.output, to_tokenizer_json(trained));
   tell_line(fmt::format("{} tokens, {} merges written to {}", trained.tokens.size(), trained.merges.size(), *o.output));
   if (std::cmp_less(trained.tokens.size(), *o.train))
     tell_line(fmt::format("no more pairs occur {} times: {} tokens instead of {}", o.least_count,

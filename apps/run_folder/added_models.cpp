@@ -7,7 +7,6 @@
 #include "runtime/storage/file_system.hpp"
 
 #include <algorithm>
-#include <ostream>
 #include <string>
 
 namespace hydra::apps {
@@ -70,8 +69,7 @@ void record_added(const fs::path& run, const value_list& models) {
   root.set("model", {.where = {}, .written = {}, .content = with_beginnings(models, [&](const fs::path& begins) {
                                                    return recorded_path(run, begins);
                                                  })});
-  const std::string text = to_toml(root);
-  write_atomically(run / added_file, [&](std::ostream& out) { out << text; });
+  write_atomically(run / added_file, to_toml(root));
 }
 
 }  // namespace hydra::apps

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <exception>
-#include <ostream>
 #include <string>
 #include <system_error>
 
@@ -17,7 +16,7 @@ namespace hydra::apps {
 
 void record_cluster(const std::filesystem::path& run, const cluster_file& content) {
   const nlohmann::ordered_json j{{"run", fmt::format("{:016x}", content.run)}, {"address", content.address}};
-  write_atomically(run / cluster_file_name, [&](std::ostream& out) { out << json_text(j, 2) << '\n'; });
+  write_atomically(run / cluster_file_name, json_text(j, 2) + '\n');
 }
 
 std::optional<cluster_file> read_cluster(const std::filesystem::path& run) {

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <ostream>
 #include <span>
 #include <utility>
 #include <vector>
@@ -128,8 +127,7 @@ void record_data(const fs::path& run, const std::map<std::string, std::shared_pt
   for (const input_file& f : files)
     j["files"].push_back({{"data", f.data}, {"path", f.path.string()}, {"bytes", f.bytes}, {"modified", f.modified}});
   for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);
-  const std::string text = json_text(j, 2) + "\n";
-  write_atomically(run / data_file, [&](std::ostream& out) { out << text; });
+  write_atomically(run / data_file, json_text(j, 2) + "\n");
 }
 
 std::optional<recorded_data> read_recorded_data(const fs::path& run) {

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ostream>
 
 namespace hydra::apps {
 
@@ -64,7 +63,7 @@ void make_run_folder(const place& where, const fs::path& folder) {
 }
 
 void record_workload(const fs::path& run, const std::string& text) {
-  write_atomically(run / workload_file, [&](std::ostream& out) { out << text; });
+  write_atomically(run / workload_file, text);
 }
 
 void remove_unused(const fs::path& folder) noexcept try {

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ostream>
 #include <utility>
 
 namespace hydra::apps {
@@ -76,7 +75,7 @@ void stopped_models::remove(const std::string& model) {
 }
 
 void stopped_models::record(std::vector<std::string> models) {
-  write_atomically(run_ / stopped_file, [&](std::ostream& out) { out << text_of(models); });
+  write_atomically(run_ / stopped_file, text_of(models));
   models_ = std::move(models);
 }
 

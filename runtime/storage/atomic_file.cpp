@@ -59,4 +59,8 @@ void write_atomically(const std::filesystem::path& file, const std::function<voi
   sync(folder.empty() ? "." : folder, O_DIRECTORY, file);
 }
 
+void write_atomically(const std::filesystem::path& file, std::string_view content) {
+  write_atomically(file, [content](std::ostream& out) { out << content; });
+}
+
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <string_view>
 
 namespace hydra {
 
@@ -11,5 +12,6 @@ namespace hydra {
 /// crash leaves half a file. Throws fault_error{io} naming the file; then the old file is kept and the temporary file
 /// removed. On return the new file survives a crash of the machine, too.
 void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& content);
+void write_atomically(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace hydra
