@@ -40,19 +40,6 @@ unit step_graph::at(node n) const noexcept {
   return u;
 }
 
-std::vector<step_graph::node> step_graph::predecessors(node n) const {
-  const auto place = n % lane_length();
-  const auto wave = n / lane_length() % shape_.waves;
-  std::vector<node> found;
-  if (way_at(place) == direction::backward && wave > 0) {
-    found.push_back(n - lane_length());
-  }
-  if (place > 0) {
-    found.push_back(n - 1);
-  }
-  return found;
-}
-
 bool visited_before(const unit& a, const unit& b) noexcept {
   const auto key = [](const unit& u) {
     const auto shard = std::int64_t{u.shard.value};

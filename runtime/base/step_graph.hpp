@@ -104,8 +104,6 @@ class step_graph {
   unit at(node n) const noexcept;
   /// The node of a training unit, whatever its model, step and attempt.
   node of(const unit& u) const noexcept { return lane_of(u) * lane_length() + place_of(u.way, u.shard); }
-  /// In ascending order; at most two.
-  std::vector<node> predecessors(node n) const;
 
  private:
   step_shape shape_;

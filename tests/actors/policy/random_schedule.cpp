@@ -2,6 +2,7 @@
 
 #include "actors/policy/speed.hpp"
 #include "runtime/base/step_graph.hpp"
+#include "tests/support/predecessors.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -80,7 +81,7 @@ void random_schedule::add_lanes(model& m) {
     const auto s = u.shard.value;
     const bool forward = u.way == direction::forward;
     task t{.cost = forward ? m.times.forward[s] : m.times.backward[s]};
-    for (const auto before : graph.predecessors(n)) {
+    for (const auto before : predecessors(graph, n)) {
       t.before.push_back(evaluation + before);
     }
     const auto lane = graph.lane_of(u);

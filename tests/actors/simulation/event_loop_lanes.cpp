@@ -6,6 +6,7 @@
 #include "actors/simulation/instance_file.hpp"
 #include "runtime/base/portable_random.hpp"
 #include "runtime/base/step_graph.hpp"
+#include "tests/support/predecessors.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -16,6 +17,7 @@
 #include <utility>
 
 using namespace hydra;
+using namespace hydra::test;
 using namespace std::chrono_literals;
 
 /// One model of three shards: units of 1, 2 and 9 ms.
@@ -173,7 +175,7 @@ std::map<visit_key, std::vector<duration>> ends_of(const schedule_instance& i, c
 /// Units that must have ended before one begins: its predecessors, and all last units of the step before.
 std::vector<visit_key> before(const simulated_unit& u, const step_graph& graph) {
   std::vector<visit_key> all;
-  for (const auto n : graph.predecessors(u.lane * graph.lane_length() + u.index)) {
+  for (const auto n : predecessors(graph, u.lane * graph.lane_length() + u.index)) {
     all.emplace_back(u.model.value, u.step, n);
   }
   for (std::uint32_t lane = 0; u.index == 0 && u.step > 0 && lane < graph.lanes(); ++lane) {

@@ -1,6 +1,7 @@
 #include "runtime/base/step_graph.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/support/predecessors.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 using namespace hydra;
+using namespace hydra::test;
 
 namespace {
 
@@ -66,7 +68,7 @@ TEST_CASE("nodes and units name each other; each follows its predecessors; a mic
       const auto u = graph.at(n);
       REQUIRE(all.insert(u).second);
       REQUIRE(graph.of(u) == n);
-      for (const auto before : graph.predecessors(n)) {
+      for (const auto before : predecessors(graph, n)) {
         REQUIRE(before < n);
       }
     }
@@ -79,12 +81,12 @@ TEST_CASE("nodes and units name each other; each follows its predecessors; a mic
 
 TEST_CASE("a backward unit also follows that of the wave before, of its replica only", "[step_graph]") {
   const step_graph graph({.shards = 2, .micro_batches = 4, .replicas = 2, .waves = 2});  // lanes of 3: F0 B1 B0
-  CHECK(graph.predecessors(0).empty());
-  CHECK(graph.predecessors(2) == std::vector<step_graph::node>{1});
-  CHECK(graph.predecessors(3).empty());
-  CHECK(graph.predecessors(4) == std::vector<step_graph::node>{1, 3});
-  CHECK(graph.predecessors(5) == std::vector<step_graph::node>{2, 4});
-  CHECK(graph.predecessors(7) == std::vector<step_graph::node>{6});
+  CHECK(predecessors(graph, 0).empty());
+  CHECK(predecessors(graph, 2) == std::vector<step_graph::node>{1});
+  CHECK(predecessors(graph, 3).empty());
+  CHECK(predecessors(graph, 4) == std::vector<step_graph::node>{1, 3});
+  CHECK(predecessors(graph, 5) == std::vector<step_graph::node>{2, 4});
+  CHECK(predecessors(graph, 7) == std::vector<step_graph::node>{6});
 }
 
 TEST_CASE("a unit follows what comes before it in the graph, and only that", "[step_graph]") {
@@ -93,7 +95,7 @@ TEST_CASE("a unit follows what comes before it in the graph, and only that", "[s
   const auto n = graph.size();
   std::vector<std::vector<bool>> before(n, std::vector<bool>(n));  // transitively
   for (step_graph::node later = 0; later < n; ++later) {
-    for (const auto p : graph.predecessors(later)) {
+    for (const auto p : predecessors(graph, later)) {
       before[later][p] = true;
       for (step_graph::node earlier = 0; earlier < p; ++earlier) {
         before[later][earlier] = before[later][earlier] || before[p][earlier];
