@@ -2,7 +2,7 @@
 
 #include "actors/session/session.hpp"
 #include "apps/commands/part_name.hpp"
-#include "apps/commands/set_option.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/commands/shown_sample.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/workload/assemble.hpp"

@@ -2,7 +2,7 @@
 
 #include "actors/session/device_registry.hpp"
 #include "apps/commands/key_table.hpp"
-#include "apps/commands/plugin_option.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/steering/control_client.hpp"
 #include "apps/steering/status_table.hpp"
 #include "apps/workload/device_kinds.hpp"

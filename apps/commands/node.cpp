@@ -3,7 +3,7 @@
 #include "actors/cluster/member.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
-#include "apps/commands/plugin_option.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/workload/node_session.hpp"

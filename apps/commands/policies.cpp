@@ -1,7 +1,7 @@
 #include "apps/commands/commands.hpp"
 
 #include "actors/session/policy_registry.hpp"
-#include "apps/commands/plugin_option.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/workload/run_keys.hpp"
 
 #include <fmt/format.h>

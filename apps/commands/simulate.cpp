@@ -2,8 +2,7 @@
 
 #include "actors/simulation/instance_file.hpp"
 #include "actors/simulation/solo_run.hpp"
-#include "apps/commands/plugin_option.hpp"
-#include "apps/commands/set_option.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/simulate/instance_runs.hpp"
 #include "apps/simulate/policy_list.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/set_option.hpp"
+#include "apps/commands/shared_options.hpp"
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"

@@ -1,11 +1,16 @@
-#include "apps/commands/plugin_option.hpp"
-
-#include "apps/commands/set_option.hpp"
+#include "apps/commands/shared_options.hpp"
 
 #include <memory>
 #include <utility>
 
 namespace hydra::apps {
+
+void add_set_option(command_line& line, std::vector<std::string>& into) {
+  line.add_option("--set", into,
+                 "key=value instead of the file's: run.seed=3, device.memory=12MiB (all devices), model.steps=5 (all "
+                 "models), model.NAME.steps=5; may be repeated")
+      .repeated("KEY=VALUE");
+}
 
 void add_plugin_option(command_line& line, std::vector<std::string>& into) {
   line.add_option("--plugin", into,
@@ -15,7 +20,8 @@ void add_plugin_option(command_line& line, std::vector<std::string>& into) {
 
 std::vector<key_override> parse_overrides(const std::vector<std::string>& set,
                                           const std::vector<std::string>& plugins) {
-  std::vector<key_override> all = parse_overrides(set);
+  std::vector<key_override> all;
+  for (const std::string& text : set) all.push_back(parse_override(text));
   if (plugins.empty()) return all;
   const place where{std::make_shared<std::string>("--plugin"), 0};
   value_list files;
