@@ -18,6 +18,9 @@ struct policy_options {
 
 /// `given` with the default values of options that it leaves out. `known` are numbers. Throws fault_error{bad_input} of
 /// the other complete().
-policy_options complete(const policy_options& given, const std::vector<option>& known, const std::string& policy);
+inline policy_options complete(const policy_options& given, const std::vector<option>& known,
+                               const std::string& policy) {
+  return {.seed = given.seed, .values = complete_numbers("policy \"" + policy + '"', given.values, known)};
+}
 
 }  // namespace hydra
