@@ -24,33 +24,24 @@ namespace {
 constexpr const char* adapter_path = "model.adapter";
 
 table_variant lora_variant() {
-  return {
-      "lora",
-      {{.name = "rank",
-        .kind = value_kind::integer,
-        .help = "of what is added to a weight",
-        .required = true,
-        .range = {.least = 1, .most = lora_options::largest_rank}},
-       real_rule("alpha", {.least = 0, .open_least = true}, "2 * rank", "what is added is scaled by alpha / rank"),
-       real_rule("dropout", {.least = 0, .most = 1, .open_most = true}, "0",
-                 "share of the inputs that the adapter does not see"),
-       switch_rule("rank_scaled", "false", "alpha / sqrt(rank) instead"),
-       {.name = "targets",
-        .kind = value_kind::text_list,
-        .help = "linear maps that are adapted, by the names of their modules in the checkpoint: \"q_proj\"",
-        .fallback = "[\"all-linear\"]"},
-       {.name = "also_train",
-        .kind = value_kind::text_list,
-        .help = "modules that are trained in full, such as a new head",
-        .fallback = "none"}}};
+  return {"lora",
+          {required(integer_rule("rank", {.least = 1, .most = lora_options::largest_rank}, "",
+                                 "of what is added to a weight")),
+           real_rule("alpha", {.least = 0, .open_least = true}, "2 * rank", "what is added is scaled by alpha / rank"),
+           real_rule("dropout", {.least = 0, .most = 1, .open_most = true}, "0",
+                     "share of the inputs that the adapter does not see"),
+           switch_rule("rank_scaled", "false", "alpha / sqrt(rank) instead"),
+           plain_rule("targets", value_kind::text_list, "[\"all-linear\"]",
+                      "linear maps that are adapted, by the names of their modules in the checkpoint: \"q_proj\""),
+           plain_rule("also_train", value_kind::text_list, "none",
+                      "modules that are trained in full, such as a new head")}};
 }
 
 table_variant from_variant() {
   return {"from",
-          {{.name = "from",
-            .kind = value_kind::folder,
-            .help = "with adapter_config.json and adapter_model.safetensors as Hugging Face's PEFT writes them",
-            .required = true}}};
+          {required(plain_rule(
+              "from", value_kind::folder, "",
+              "with adapter_config.json and adapter_model.safetensors as Hugging Face's PEFT writes them"))}};
 }
 
 lora_options read_lora(const value_table& table) {

@@ -30,10 +30,9 @@ table_variant from_folder_variant() {
         .help = "another task than the checkpoint's: its head starts random where the checkpoint has none",
         .fallback = "the checkpoint's",
         .choices = {"classification", "masked-lm"}},
-       {.name = "tokens",
-        .kind = value_kind::text_list,
-        .help = "special tokens, as of a chat template, that the tokenizer and the embedding get where they lack them",
-        .fallback = "none"}}};
+       plain_rule(
+           "tokens", value_kind::text_list, "none",
+           "special tokens, as of a chat template, that the tokenizer and the embedding get where they lack them")}};
 }
 
 chain_description read_from(const value_table& table) {

@@ -26,11 +26,9 @@ key_rule name_rule(std::string name, std::string fallback, std::string help) {
 }
 
 key_rule label_rule() {
-  return {
-      .name = "labels",
-      .kind = value_kind::label_list,
-      .help = "classes 0, 1, ... by their labels",
-      .fallback = "the classes of the head that the model starts with, else the labels of the training data, sorted"};
+  return plain_rule("labels", value_kind::label_list,
+                    "the classes of the head that the model starts with, else the labels of the training data, sorted",
+                    "classes 0, 1, ... by their labels");
 }
 
 std::vector<key_rule> file_rules() {

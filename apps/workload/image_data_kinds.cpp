@@ -12,10 +12,7 @@ key_rule share_rule() {
 
 /// How pixels become numbers.
 std::vector<key_rule> pixel_rules(const std::string& whose) {
-  return {{.name = "mean",
-           .kind = value_kind::number_list,
-           .help = "of each channel, subtracted from values in [0, 1]",
-           .fallback = whose},
+  return {plain_rule("mean", value_kind::number_list, whose, "of each channel, subtracted from values in [0, 1]"),
           {.name = "deviation",
            .kind = value_kind::number_list,
            .help = "of each channel, divided by",
@@ -60,10 +57,8 @@ data_kind images_kind() {
       {.name = "validation", .kind = value_kind::folder, .help = "the same to validate on", .fallback = "none"},
       share_rule(),
       label_rule(),
-      {.name = "size",
-       .kind = value_kind::image_size,
-       .help = "that images are stretched to",
-       .fallback = "the model's, else its checkpoint's, else the files' own"},
+      plain_rule("size", value_kind::image_size, "the model's, else its checkpoint's, else the files' own",
+                 "that images are stretched to"),
       integer_rule("channels", {1, 3}, "the model's, else 3", "1: grey, 3: colours"),
       seed_rule("of the share and of the mirrored images")};
   return {"images", joined(std::move(keys), pixel_rules("the checkpoint's, else ImageNet's")), read_images};
@@ -72,10 +67,7 @@ data_kind images_kind() {
 data_kind cifar_kind() {
   std::vector<key_rule> keys{
       {.name = "train", .kind = value_kind::paths, .help = "binary files, or their folder", .required = true},
-      {.name = "validation",
-       .kind = value_kind::paths,
-       .help = "the same to validate on",
-       .fallback = "the test batch of the training folder"},
+      plain_rule("validation", value_kind::paths, "the test batch of the training folder", "the same to validate on"),
       integer_rule("classes", {10, 100}, "10", "10: CIFAR-10; 100, 20: fine or coarse labels of CIFAR-100"),
       seed_rule("of the mirrored images")};
   return {"cifar", joined(std::move(keys), pixel_rules("the checkpoint's, else the data set's")), read_cifar};

@@ -113,24 +113,28 @@ std::string describe(const key_rule& rule) {
   return {};
 }
 
+key_rule plain_rule(std::string name, value_kind kind, std::string fallback, std::string help) {
+  return {.name = std::move(name), .kind = kind, .help = std::move(help), .fallback = std::move(fallback)};
+}
+
 key_rule integer_rule(std::string name, number_range range, std::string fallback, std::string help) {
-  return {.name = std::move(name),
-          .kind = value_kind::integer,
-          .help = std::move(help),
-          .fallback = std::move(fallback),
-          .range = range};
+  key_rule rule = plain_rule(std::move(name), value_kind::integer, std::move(fallback), std::move(help));
+  rule.range = range;
+  return rule;
 }
 
 key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help) {
-  key_rule rule = integer_rule(std::move(name), range, std::move(fallback), std::move(help));
-  rule.kind = value_kind::real;
+  key_rule rule = plain_rule(std::move(name), value_kind::real, std::move(fallback), std::move(help));
+  rule.range = range;
   return rule;
 }
 
 key_rule switch_rule(std::string name, std::string fallback, std::string help) {
-  key_rule rule = integer_rule(std::move(name), {}, std::move(fallback), std::move(help));
-  rule.kind = value_kind::boolean;
-  return rule;
+  return plain_rule(std::move(name), value_kind::boolean, std::move(fallback), std::move(help));
+}
+
+key_rule table_rule(std::string name, table_rules inner, std::string help) {
+  return {.name = std::move(name), .kind = value_kind::table, .help = std::move(help), .inner = {std::move(inner)}};
 }
 
 key_rule selector_rule(std::string name, const std::vector<table_variant>& variants, std::string fallback) {
@@ -139,6 +143,16 @@ key_rule selector_rule(std::string name, const std::vector<table_variant>& varia
           .required = fallback.empty(),
           .fallback = std::move(fallback),
           .choices = all_names(variants)};
+}
+
+key_rule required(key_rule rule) {
+  rule.required = true;
+  return rule;
+}
+
+key_rule changeable(key_rule rule) {
+  rule.may_change = true;
+  return rule;
 }
 
 }  // namespace hydra::apps

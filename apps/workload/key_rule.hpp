@@ -86,12 +86,22 @@ std::string describe(const key_rule& rule);
 
 std::vector<std::string> names_of(const std::vector<key_rule>& rules);
 
+/// A key without a range, choices or rules of its own.
+key_rule plain_rule(std::string name, value_kind kind, std::string fallback, std::string help);
+
 /// Keys of numbers, and of true or false.
 key_rule integer_rule(std::string name, number_range range, std::string fallback, std::string help);
 key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help);
 key_rule switch_rule(std::string name, std::string fallback, std::string help);
 
+/// The key of a table.
+key_rule table_rule(std::string name, table_rules inner, std::string help);
+
 /// The key that picks a variant. Its choices are the variants' names.
 key_rule selector_rule(std::string name, const std::vector<table_variant>& variants, std::string fallback);
+
+key_rule required(key_rule rule);
+/// May change when a run is resumed.
+key_rule changeable(key_rule rule);
 
 }  // namespace hydra::apps

@@ -25,37 +25,19 @@ key_rule count_rule(std::string name, std::string fallback, std::string help) {
 
 /// Whether a resumed run may train for another number of steps is decided from its checkpoints.
 key_rule length_rule(std::string name, std::string help) {
-  key_rule rule = count_rule(std::move(name), "", std::move(help));
-  rule.may_change = true;
-  return rule;
-}
-
-key_rule required(key_rule rule) {
-  rule.required = true;
-  return rule;
-}
-
-key_rule table_rule(std::string name, table_rules inner, std::string help) {
-  return {.name = std::move(name), .kind = value_kind::table, .help = std::move(help), .inner = {std::move(inner)}};
+  return changeable(count_rule(std::move(name), "", std::move(help)));
 }
 
 /// A time that only affects scheduling: results do not depend on it.
 key_rule time_rule(std::string name, std::string fallback, std::string help) {
-  return {.name = std::move(name),
-          .kind = value_kind::time,
-          .help = std::move(help),
-          .fallback = std::move(fallback),
-          .may_change = true};
+  return changeable(plain_rule(std::move(name), value_kind::time, std::move(fallback), std::move(help)));
 }
 
 table_rules validation_rules() {
   return {.keys = {count_rule("every_steps", "", "default: after the last step only"),
                    count_rule("batches", "", "from the beginning of the validation data; default: all"),
-                   {.name = "keep_best",
-                    .kind = value_kind::boolean,
-                    .help = "save the state of the evaluation with the smallest loss, too",
-                    .fallback = "false",
-                    .may_change = true}}};
+                   changeable(switch_rule("keep_best", "false",
+                                          "save the state of the evaluation with the smallest loss, too"))}};
 }
 
 std::optional<validation_options> read_validation(const value_table& table) {
@@ -94,15 +76,16 @@ key_rule automatic_rule(std::string name, std::string help) {
 }
 
 table_rules parallel_rules() {
-  key_rule waves = automatic_rule(
-      "waves", "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results");
-  waves.may_change = true;
-  key_rule nodes = count_rule(
-      "nodes", "1", "of a cluster, that train the model together, each some of its replicas; decides no results");
-  nodes.may_change = true;
-  return {.keys = {automatic_rule("replicas",
-                                  "groups of micro-batches that devices may visit at the same time; decides results"),
-                   waves, nodes}};
+  return {
+      .keys = {
+          automatic_rule("replicas",
+                         "groups of micro-batches that devices may visit at the same time; decides results"),
+          changeable(automatic_rule(
+              "waves",
+              "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results")),
+          changeable(count_rule(
+              "nodes", "1",
+              "of a cluster, that train the model together, each some of its replicas; decides no results"))}};
 }
 
 std::uint32_t read_automatic(const value_table& table, std::string_view key) {
@@ -203,11 +186,9 @@ table_rules model_rules() {
           integer_rule("loss_chunk", {0, 1e9}, "0",
                        "rows (tokens) for which a language model's head and loss are computed at a time, so that the "
                        "logits of a large vocabulary are never whole in memory; 0 = all"),
-          {.name = "freeze",
-           .kind = value_kind::text_list,
-           .help = "parameters that are not trained, by names in the checkpoint: \"*\" for any text, \"!\" before an "
-                   "exception, the last match decides",
-           .fallback = "none"},
+          plain_rule("freeze", value_kind::text_list, "none",
+                     "parameters that are not trained, by names in the checkpoint: \"*\" for any text, \"!\" before an "
+                     "exception, the last match decides"),
           table_rule("adapter", adapter_rules(),
                      "trains maps of low rank beside frozen parameters (LoRA); default: none"),
           base_rule(),
@@ -219,22 +200,16 @@ table_rules model_rules() {
            .choices = {"balanced", "greedy"}},
           table_rule("validate", validation_rules(), "on the validation data; default: at the end, on all"),
           integer_rule("seed", {.least = 0}, "the run's", "of initial values, dropout and data order"),
-          {.name = "begins",
-           .kind = value_kind::folder,
-           .help = "checkpoint of a model with the same parameters, saved between two steps: its parameters, optimizer "
-                   "state, losses and step are the start, rates, schedule, data, batches and steps may be others",
-           .fallback = "none",
-           .may_change = true},
+          changeable(plain_rule(
+              "begins", value_kind::folder, "none",
+              "checkpoint of a model with the same parameters, saved between two steps: its parameters, optimizer "
+              "state, losses and step are the start, rates, schedule, data, batches and steps may be others")),
           {.name = "on_nan",
            .help = "stop: the model fails, the others continue",
            .fallback = "stop",
            .choices = {"stop", "ignore"}},
-          {.name = "priority",
-           .kind = value_kind::real,
-           .help = "weight of its completion, for policies and the report",
-           .fallback = "1",
-           .may_change = true,
-           .range = {.least = 0, .most = 1e9, .open_least = true}},
+          changeable(real_rule("priority", {.least = 0, .most = 1e9, .open_least = true}, "1",
+                               "weight of its completion, for policies and the report")),
           time_rule("deadline", "none", "to be complete by then, since the start of the run"),
           time_rule("arrival", "0s", "when the model joins, since the start of the run"),
           {.name = "grid", .kind = value_kind::grid, .help = "every combination becomes a model"}}};

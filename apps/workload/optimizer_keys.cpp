@@ -77,11 +77,10 @@ table_variant adafactor_variant() {
 }
 
 table_rules group_rules() {
-  return {.keys = {{.name = "parameters",
-                    .kind = value_kind::text_list,
-                    .help = "by names in the checkpoint: \"*\" for any text, \"!\" before an exception, the last match "
-                            "decides",
-                    .required = true},
+  return {.keys = {required(plain_rule(
+                       "parameters", value_kind::text_list, "",
+                       "by names in the checkpoint: \"*\" for any text, \"!\" before an exception, the last match "
+                       "decides")),
                    real_rule("learning_rate", {.least = 0}, "the optimizer's", "before the schedule"),
                    real_rule("weight_decay", {.least = 0}, "the optimizer's", "of all these parameters")}};
 }
@@ -161,11 +160,9 @@ table_rules optimizer_rules() {
   table_rules rules{.selector = "kind",
                     .variants = {adamw_variant("adamw"), sgd_variant(), lion_variant(), adamw_variant("adamw8bit"),
                                  muon_variant(), adafactor_variant()}};
-  key_rule rate = real_rule("learning_rate", positive, "", "before the schedule");
-  rate.required = true;
   rules.keys = {
       selector_rule("kind", rules.variants, "adamw"),
-      rate,
+      required(real_rule("learning_rate", positive, "", "before the schedule")),
       real_rule("clip_norm", {.least = 0}, "0", "largest norm of a step's gradient; 0 = off"),
       {.name = "decay",
        .help = "matrices: biases, norms and other vectors do not decay",

@@ -56,41 +56,27 @@ ablation_options read_ablation(const value_table& table) {
 
 table_rules run_rules() {
   return {
-      .keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
-               integer_rule("seed", {.least = 0}, "0", "of models that have none"),
-               {.name = "policy",
-                .kind = value_kind::policy,
-                .help = "which unit is staged next",
-                .fallback = default_policy,
-                .may_change = true},
-               {.name = "optimizer_on",
-                .help = "where parameters are updated; auto: by the measured rates",
-                .fallback = to_string(optimizer_place::host),
-                .may_change = true,
-                .choices = {to_string(optimizer_place::host), to_string(optimizer_place::device),
-                            to_string(optimizer_place::automatic)}},
-               {.name = "plugins",
-                .kind = value_kind::text_list,
-                .help = "shared objects to load; relative paths start at the file's folder",
-                .may_change = true},
-               {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
-               {.name = "tensorboard",
-                .kind = value_kind::boolean,
-                .help = "true: event files for TensorBoard in the run's folder \"tensorboard\"",
-                .fallback = "false",
-                .may_change = true},
-               {.name = "checkpoint",
-                .kind = value_kind::table,
-                .help = "when models are saved, in addition to their end",
-                .may_change = true,
-                .inner = {checkpoint_rules()}}}};
+      .keys = {
+          {.name = "name", .help = "of the run", .fallback = "the file's name"},
+          integer_rule("seed", {.least = 0}, "0", "of models that have none"),
+          changeable(plain_rule("policy", value_kind::policy, default_policy, "which unit is staged next")),
+          {.name = "optimizer_on",
+           .help = "where parameters are updated; auto: by the measured rates",
+           .fallback = to_string(optimizer_place::host),
+           .may_change = true,
+           .choices = {to_string(optimizer_place::host), to_string(optimizer_place::device),
+                       to_string(optimizer_place::automatic)}},
+          changeable(plain_rule("plugins", value_kind::text_list, "",
+                                "shared objects to load; relative paths start at the file's folder")),
+          {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
+          changeable(switch_rule("tensorboard", "false",
+                                 "true: event files for TensorBoard in the run's folder \"tensorboard\"")),
+          changeable(table_rule("checkpoint", checkpoint_rules(), "when models are saved, in addition to their end"))}};
 }
 
 table_rules host_rules() {
-  return {.keys = {{.name = "memory",
-                    .kind = value_kind::bytes_or_percent,
-                    .help = "cap on host memory of the run",
-                    .fallback = "75% of what is available"},
+  return {.keys = {plain_rule("memory", value_kind::bytes_or_percent, "75% of what is available",
+                              "cap on host memory of the run"),
                    integer_rule("optimizer_threads", {1, 1024}, "half the cores, at least 1",
                                 "threads that update parameters")}};
 }

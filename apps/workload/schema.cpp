@@ -10,17 +10,8 @@ namespace hydra::apps {
 
 namespace {
 
-key_rule optional(std::string name, value_kind kind, table_rules inner) {
+key_rule inner_rule(std::string name, value_kind kind, table_rules inner) {
   return {.name = std::move(name), .kind = kind, .inner = {std::move(inner)}};
-}
-
-key_rule changeable(key_rule rule) {
-  rule.may_change = true;
-  return rule;
-}
-
-key_rule required(std::string name, value_kind kind, table_rules inner) {
-  return {.name = std::move(name), .kind = kind, .required = true, .inner = {std::move(inner)}};
 }
 
 }  // namespace
@@ -31,14 +22,14 @@ const table_rules& workload_rules() {
 }
 
 table_rules workload_rules(const std::vector<device_kind>& kinds) {
-  return {.keys = {optional("run", value_kind::table, run_rules()),
-                   changeable(optional("host", value_kind::table, host_rules())),
-                   changeable(required("device", value_kind::table_list, device_rules(kinds))),
-                   required("data", value_kind::named_tables, data_rules()),
-                   required("model", value_kind::table_list, model_rules()),
-                   optional("search", value_kind::table, search_rules()),
-                   optional("controller", value_kind::table_list, controller_rules()),
-                   changeable(optional("ablation", value_kind::table, ablation_rules()))}};
+  return {.keys = {inner_rule("run", value_kind::table, run_rules()),
+                   changeable(inner_rule("host", value_kind::table, host_rules())),
+                   required(changeable(inner_rule("device", value_kind::table_list, device_rules(kinds)))),
+                   required(inner_rule("data", value_kind::named_tables, data_rules())),
+                   required(inner_rule("model", value_kind::table_list, model_rules())),
+                   inner_rule("search", value_kind::table, search_rules()),
+                   inner_rule("controller", value_kind::table_list, controller_rules()),
+                   changeable(inner_rule("ablation", value_kind::table, ablation_rules()))}};
 }
 
 }  // namespace hydra::apps

@@ -24,21 +24,15 @@ constexpr std::array search_kinds{search_kind::grid, search_kind::random, search
 constexpr number_range positive_count{.least = 1, .most = 1e9};
 
 key_rule steps_rule(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .kind = value_kind::integer,
-          .help = std::move(help),
-          .required = true,
-          .range = positive_count};
+  return required(integer_rule(std::move(name), positive_count, "", std::move(help)));
 }
 
 std::vector<key_rule> drawing_keys() {
-  return {
-      {.name = "samples",
-       .kind = value_kind::integer,
-       .help = "models that are drawn from the space; default: none, the search chooses among the models of the file",
-       .range = {2, 10000}},
-      integer_rule("seed", {.least = 0}, "0", "of what is drawn"),
-      {.name = "space", .kind = value_kind::space, .help = "what varies, by keys as those of [model.grid]"}};
+  return {integer_rule(
+              "samples", {2, 10000}, "",
+              "models that are drawn from the space; default: none, the search chooses among the models of the file"),
+          integer_rule("seed", {.least = 0}, "0", "of what is drawn"),
+          {.name = "space", .kind = value_kind::space, .help = "what varies, by keys as those of [model.grid]"}};
 }
 
 std::vector<key_rule> with(std::vector<key_rule> more) {
@@ -62,10 +56,8 @@ std::vector<key_rule> keys_of(search_kind kind) {
     case search_kind::pbt:
       return with({steps_rule("every", "steps between comparisons")});
     case search_kind::own:
-      return with({{.name = "rule",
-                    .kind = value_kind::policy,
-                    .help = "of a plug-in, with its options; it decides whenever a model is evaluated",
-                    .required = true}});
+      return with({required(plain_rule("rule", value_kind::policy, "",
+                                       "of a plug-in, with its options; it decides whenever a model is evaluated"))});
     default:
       return rung_keys();
   }

@@ -34,15 +34,10 @@ data_kind synthetic_language_kind() {
 data_kind synthetic_classes_kind() {
   return {"synthetic-classes",
           {count_rule("features", 1, "32", "of a sample"),
-           {.name = "shape",
-            .kind = value_kind::image_shape,
-            .help = "of an image, instead of features",
-            .fallback = "none"},
-           count_rule("classes", 2, "10", "clusters"),
-           count_rule("samples", 1, "4096", "to train on"),
+           plain_rule("shape", value_kind::image_shape, "none", "of an image, instead of features"),
+           count_rule("classes", 2, "10", "clusters"), count_rule("samples", 1, "4096", "to train on"),
            count_rule("validation_samples", 0, "512", "to validate on"),
-           real_rule("noise", {.least = 0}, "1.0", "deviation around a class's centre"),
-           seed_rule("of the data")},
+           real_rule("noise", {.least = 0}, "1.0", "deviation around a class's centre"), seed_rule("of the data")},
           [](const value_table& keys) {
             synthetic_classes d;
             assign(keys, "features", d.features);
