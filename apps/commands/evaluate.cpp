@@ -138,8 +138,7 @@ void check_overrides(const std::vector<key_override>& all, const std::string& ru
 }
 
 std::string text_at(const value_table& root, const std::string& path) {
-  const value* const v = find_path(root, path);
-  const auto* text = v ? v->as<std::string>() : nullptr;
+  const auto* const text = content_of<std::string>(find_path(root, path));
   return text ? *text : "";
 }
 
@@ -168,8 +167,7 @@ std::vector<key_override> without_training(std::vector<key_override> all, const 
 /// What to do if the run's training data are gone and are not needed; empty otherwise.
 std::string data_difference(const value_table& recorded, const fs::path& began_in,
                             const std::vector<key_override>& reported) {
-  const value* const data_tables = recorded.find("data");
-  const auto* const tables = data_tables ? data_tables->as<value_table>() : nullptr;
+  const auto* const tables = content_of<value_table>(recorded.find("data"));
   std::error_code ignored;
   for (const table_entry& e : tables ? tables->entries : std::vector<table_entry>{}) {
     const std::string data = "data." + e.key + ".", train = text_at(recorded, data + "train");

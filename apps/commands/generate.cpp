@@ -57,7 +57,7 @@ struct generate_options {
 using token_list = std::vector<std::int64_t>;
 
 /// Of a pipe, as <(COMMAND) is one, nothing is read: it might never end.
-std::string content_of(const std::string& file) try {
+std::string text_in(const std::string& file) try {
   return read_text(file, text_kind::prompt);
 } catch (const fault_error& e) {
   std::error_code ignored;
@@ -90,7 +90,7 @@ token_list encode(const text_source& s, const std::string& text) {
 
 token_list prompt_of(const text_source& s, const generate_options& o) {
   if (o.prompt_ids) return parse_ids(*o.prompt_ids);
-  return encode(s, o.prompt_file ? content_of(*o.prompt_file) : *o.prompt);
+  return encode(s, o.prompt_file ? text_in(*o.prompt_file) : *o.prompt);
 }
 
 void check_prompt(const token_list& prompt, const text_source& s) {

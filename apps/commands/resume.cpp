@@ -54,8 +54,7 @@ value_table read_recorded(const workload& w, const fs::path& file) {
   };
   if (!fs::is_regular_file(file, ignored)) refuse_folder("it holds no workload.toml");
   value_table table = parse_toml(read_text(file, text_kind::settings), file.string());
-  const value* const models = table.find("model");
-  if (!models || !models->as<value_list>()) refuse_folder("its workload.toml has no [[model]]");
+  if (!content_of<value_list>(table.find("model"))) refuse_folder("its workload.toml has no [[model]]");
   return table;
 }
 
@@ -75,8 +74,7 @@ bool is_default_of(std::span<const key_rule> keys, const std::string& key, const
 /// The settings of a device that affect results, in words: "cpu", "cpu with threads = 2", "cuda with precision =
 /// "bf16", tf32 = true". Defaults of its kind are left out.
 std::string arithmetic_of(const value_table& device, const workload& w) {
-  const value* const kind = device.find("kind");
-  const std::string name = kind && kind->as<std::string>() ? *kind->as<std::string>() : "";
+  const std::string name = device.text("kind");
   std::vector<std::string> special;
   for (const char* key : {"threads", "precision", "gradients", "tf32"})
     if (const value* const given = device.find(key); given && !is_default_of(keys_of(name, w), key, *given))
@@ -102,10 +100,7 @@ void check_same_arithmetic(const value_table& recorded, const workload& w) {
                   fmt::join(before, " and "), fmt::join(now, " and ")));
 }
 
-std::string name_in(const value& model) {
-  const value* const name = std::get<value_table>(model.content).find("name");
-  return name && name->as<std::string>() ? *name->as<std::string>() : "";
-}
+std::string name_in(const value& model) { return std::get<value_table>(model.content).text("name"); }
 
 /// A run that was killed while a model was added may have recorded it in added.toml only.
 void complete_added(value_table& recorded, const fs::path& run) {

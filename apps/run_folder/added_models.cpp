@@ -19,9 +19,8 @@ namespace {
 template <class Change>
 value_list with_beginnings(value_list models, const Change& change) {
   for (value& m : models) {
-    value* const begins = std::get<value_table>(m.content).find("begins");
-    auto* const path = begins ? begins->as<std::string>() : nullptr;
-    if (path) *path = change(fs::path{*path}).string();
+    if (auto* const path = content_of<std::string>(std::get<value_table>(m.content).find("begins")))
+      *path = change(fs::path{*path}).string();
   }
   return models;
 }
@@ -46,10 +45,9 @@ value_list read_added(const fs::path& run) {
 
 std::vector<std::string> names_of(const value_list& models) {
   std::vector<std::string> names;
-  for (const value& m : models) {
-    const value* const name = std::get<value_table>(m.content).find("name");
-    if (name && name->as<std::string>()) names.push_back(*name->as<std::string>());
-  }
+  for (const value& m : models)
+    if (const auto* const name = content_of<std::string>(std::get<value_table>(m.content).find("name")))
+      names.push_back(*name);
   return names;
 }
 

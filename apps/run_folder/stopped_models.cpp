@@ -42,10 +42,10 @@ std::vector<std::string> read_stopped(const fs::path& run) {
   const fs::path file = run / stopped_file;
   if (kind_of(file) == fs::file_type::not_found) return {};
   const value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
-  const value* const names = root.find(stopped_key);
-  if (!names || !names->as<value_list>()) refuse_file(file);
+  const auto* const names = content_of<value_list>(root.find(stopped_key));
+  if (!names) refuse_file(file);
   std::vector<std::string> models;
-  for (const value& name : *names->as<value_list>()) {
+  for (const value& name : *names) {
     if (!name.as<std::string>()) refuse_file(file);
     models.push_back(*name.as<std::string>());
   }

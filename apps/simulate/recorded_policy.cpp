@@ -59,9 +59,8 @@ value_table workload_of(const fs::path& folder) {
   const fs::path file = folder / workload_file;
   if (!fs::exists(file, ignored)) return {};
   value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
-  const value* const run = root.find("run");
-  if (const auto* const keys = run ? run->as<value_table>() : nullptr)
-    check_table({*keys, run->where, "run."}, run_rules());
+  if (const auto* const keys = content_of<value_table>(root.find("run")))
+    check_table({*keys, root.find("run")->where, "run."}, run_rules());
   resolve_plugins(root);
   return root;
 }

@@ -42,7 +42,7 @@ void check_text(const value_site& site) {
 }
 
 bool is_some_text(const value* v) {
-  const auto* text = v ? v->as<std::string>() : nullptr;
+  const auto* text = content_of<std::string>(v);
   return text && !text->empty();
 }
 

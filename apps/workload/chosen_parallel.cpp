@@ -15,8 +15,7 @@ namespace {
 const value_table* model_in(const value_table& root, const std::string& name) {
   for (const value& each : sub_tables(root, "model")) {
     const auto* table = each.as<value_table>();
-    const value* const v = table ? table->find("name") : nullptr;
-    if (v && v->as<std::string>() && *v->as<std::string>() == name) return table;
+    if (table && table->text("name") == name) return table;
   }
   return nullptr;
 }
@@ -60,7 +59,7 @@ void keep_replicas(workload& w, const value_table& recorded) {
     if (m.description.parallel.replicas > 0 || !before) continue;
     const value* const n = find_path(*before, "parallel.replicas");
     if (!n) set_replicas(w, m, 1);
-    if (n && n->as<std::int64_t>()) set_replicas(w, m, to<std::uint32_t>(*n));
+    if (content_of<std::int64_t>(n)) set_replicas(w, m, to<std::uint32_t>(*n));
   }
   w.expanded = to_toml(w.as_run);
 }

@@ -21,16 +21,14 @@ namespace {
 
 /// The checked [search]; null without one.
 value_table* checked_search(value_table& root) {
-  value* const search = root.find("search");
-  auto* const table = search ? search->as<value_table>() : nullptr;
-  if (table) check_table({*table, search->where, "search."}, search_rules());
+  auto* const table = content_of<value_table>(root.find("search"));
+  if (table) check_table({*table, root.find("search")->where, "search."}, search_rules());
   return table;
 }
 
 /// The tables of [[model]]; whatever else is there is refused later.
 std::vector<value_table*> tables_of_models(value_table& root) {
-  value* const models = root.find("model");
-  auto* const list = models ? models->as<value_list>() : nullptr;
+  auto* const list = content_of<value_list>(root.find("model"));
   std::vector<value_table*> tables;
   for (std::size_t i = 0; list && i < list->size(); ++i)
     if (auto* const table = (*list)[i].as<value_table>()) tables.push_back(table);
@@ -78,7 +76,7 @@ void refuse_equal_names(const value_list& models) {
   std::vector<std::string> names;
   for (const value& model : models) {
     const value* const name = model.as<value_table>()->find("name");
-    const auto* const text = name ? name->as<std::string>() : nullptr;
+    const auto* const text = content_of<std::string>(name);
     if (text && std::ranges::count(names, *text) > 0)
       refuse(name->where, "model.name",
              fmt::format("\"{}\" is drawn twice; leave the braces out, and each name gets a number", shown(*text)));
@@ -95,7 +93,7 @@ value_list draw_models(const value& model, const std::vector<searched_axis>& axe
     made.push_back(model);
     auto& table = *made.back().as<value_table>();
     for (const grid_choice& c : choices) set_path(table, c.path, c.is);
-    if (value* const name = table.find("name"); name && name->as<std::string>())
+    if (value* const name = table.find("name"); content_of<std::string>(name))
       name->content = trial_name(*name, choices, trial, n);
   }
   return made;

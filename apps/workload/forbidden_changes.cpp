@@ -90,7 +90,7 @@ std::string spelled(const value* v, const key_rule* rule) {
 /// The table in a value; an empty one for anything else.
 const value_table& table_in(const value* v) {
   static const value_table none;
-  const auto* table = v ? v->as<value_table>() : nullptr;
+  const auto* table = content_of<value_table>(v);
   return table ? *table : none;
 }
 
@@ -99,11 +99,10 @@ std::vector<named_table> named_tables(const value* v) {
   static const value_list none;
   std::vector<named_table> all;
   for (const table_entry& e : table_in(v).entries) all.push_back({e.key, &table_in(&e.is), e.is.where});
-  const auto* list = v ? v->as<value_list>() : nullptr;
+  const auto* list = content_of<value_list>(v);
   for (const value& each : list ? *list : none) {
-    const value* const name = table_in(&each).find("name");
-    const auto* text = name ? name->as<std::string>() : nullptr;
-    all.push_back({text ? *text : fmt::format("{}", all.size() + 1), &table_in(&each), each.where});
+    const auto* name = content_of<std::string>(table_in(&each).find("name"));
+    all.push_back({name ? *name : fmt::format("{}", all.size() + 1), &table_in(&each), each.where});
   }
   return all;
 }
@@ -190,8 +189,7 @@ class comparison {
 value_table with_seeds(value_table root) {
   const value* const given = find_path(root, "run.seed");
   const value seed = given ? *given : *parse_value("0");
-  value* const models = root.find("model");
-  auto* list = models ? models->as<value_list>() : nullptr;
+  auto* list = content_of<value_list>(root.find("model"));
   for (std::size_t i = 0; list && i < list->size(); ++i)
     if (auto* model = (*list)[i].as<value_table>(); model && !model->find("seed")) model->set("seed", seed);
   return root;

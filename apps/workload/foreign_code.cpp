@@ -75,9 +75,7 @@ std::vector<plugin_file> leave_out_code(value_table& root) {
   resolve_plugins(root);
   std::vector<plugin_file> named = named_plugins(root);
   root.erase("search");
-  value* const run = root.find("run");
-  if (auto* const keys = run ? run->as<value_table>() : nullptr)
-    for (const char* key : {"policy", "plugins"}) keys->erase(key);
+  leave_out_policy(root);
   return named;
 }
 

@@ -112,15 +112,14 @@ value member(const value& model, const std::vector<grid_choice>& choices) {
   value made = model;
   auto& table = *made.as<value_table>();
   for (const grid_choice& c : choices) set_path(table, c.path, c.is);
-  if (value* const name = table.find("name"); name && name->as<std::string>())
-    name->content = grid_name(*name, choices);
+  if (value* const name = table.find("name"); content_of<std::string>(name)) name->content = grid_name(*name, choices);
   return made;
 }
 
 /// Refuses a name with braces where there is no grid to fill them in.
 void check_plain_name(const value_table& model) {
   const value* const name = model.find("name");
-  const auto* const text = name ? name->as<std::string>() : nullptr;
+  const auto* const text = content_of<std::string>(name);
   if (text && text->find_first_of("{}") != std::string::npos)
     refuse(name->where, "model.name",
            fmt::format(
@@ -168,8 +167,7 @@ std::string resolve_grid_key(const place& where, std::string_view key, const tab
 }
 
 void expand_grids(value_table& root, const table_rules& rules) {
-  value* const models = root.find("model");
-  auto* list = models ? models->as<value_list>() : nullptr;
+  auto* list = content_of<value_list>(root.find("model"));
   if (!list) return;
   value_list made;
   for (const value& model : *list) expand(model, rules, made);

@@ -28,7 +28,7 @@ value devices_in(const fs::path& file) {
   for (const table_entry& e : root.entries)
     if (e.key != "device") refuse(e.where, e.key, "a file of devices has [[device]] tables only");
   const value* const devices = root.find("device");
-  if (!devices || !devices->as<value_list>()) refuse(top, "device", "there is no [[device]]");
+  if (!content_of<value_list>(devices)) refuse(top, "device", "there is no [[device]]");
   return *devices;
 }
 

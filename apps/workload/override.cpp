@@ -92,8 +92,7 @@ void set_key(value_table& table, std::string_view path, const key_override& o) {
 
 /// The tables of [[key]]; refuses if there are none to change.
 std::vector<value*> tables_of(value_table& root, std::string_view key, const key_override& o) {
-  value* const all = root.find(key);
-  auto* list = all ? all->as<value_list>() : nullptr;
+  auto* list = content_of<value_list>(root.find(key));
   std::vector<value*> tables;
   for (std::size_t i = 0; list && i < list->size(); ++i)
     if ((*list)[i].as<value_table>()) tables.push_back(&(*list)[i]);
@@ -106,8 +105,7 @@ void set_in_devices(value_table& root, std::string_view key, const key_override&
 }
 
 void set_in_data(value_table& root, std::string_view rest, const key_override& o) {
-  value* const data = root.find("data");
-  auto* all = data ? data->as<value_table>() : nullptr;
+  auto* all = content_of<value_table>(root.find("data"));
   std::vector<std::string> names;
   if (all) std::ranges::transform(all->entries, std::back_inserter(names), &table_entry::key);
   const auto parts = split_name(rest, names);
@@ -122,11 +120,7 @@ void set_in_data(value_table& root, std::string_view rest, const key_override& o
 
 // -- models -----------------------------------------------------------------------------------------------------------
 
-std::string name_of(const value& model) {
-  const value* const name = model.as<value_table>()->find("name");
-  const auto* text = name ? name->as<std::string>() : nullptr;
-  return text ? *text : "";
-}
+std::string name_of(const value& model) { return model.as<value_table>()->text("name"); }
 
 std::vector<std::string> names_of_models(const std::vector<value*>& models) {
   std::vector<std::string> names;

@@ -5,8 +5,6 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/run_keys.hpp"
 
-#include <type_traits>
-
 namespace hydra::apps {
 
 namespace {
@@ -18,11 +16,6 @@ void make_absolute(value& v) {
   auto& path = *v.as<std::string>();
   const fs::path folder = v.where.line > 0 ? fs::path{*v.where.source}.parent_path() : fs::path{};
   path = fs::absolute(folder / path).lexically_normal().string();
-}
-
-template <class Content, class Value>
-Content* content_of(Value* v) {
-  return v ? v->template as<std::remove_const_t<Content>>() : nullptr;
 }
 
 /// A name or a plug-in, perhaps with options.
@@ -55,12 +48,17 @@ void for_each_plugin(value_table& root, const std::function<void(value&)>& visit
 void resolve_plugins(value_table& root) { for_each_plugin(root, make_absolute); }
 
 std::vector<plugin_file> read_plugins(const value_table& root) {
-  const auto* const run = content_of<const value_table>(root.find("run"));
-  const auto* const plugins = run ? content_of<const value_list>(run->find("plugins")) : nullptr;
+  const auto* const run = content_of<value_table>(root.find("run"));
+  const auto* const plugins = run ? content_of<value_list>(run->find("plugins")) : nullptr;
   std::vector<plugin_file> all;
   for (const value& v : plugins ? *plugins : value_list{})
     if (const auto* const file = v.as<std::string>(); file && !file->empty()) all.push_back({*file, v.where});
   return all;
+}
+
+void leave_out_policy(value_table& root) {
+  if (auto* const run = content_of<value_table>(root.find("run")))
+    for (const char* key : {"policy", "plugins"}) run->erase(key);
 }
 
 named_choice read_choice(const value& v) {

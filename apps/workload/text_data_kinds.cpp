@@ -36,7 +36,7 @@ key_rule bad_rows_rule() {
 tokenizer_choice read_tokenizer(const value_table& keys) {
   tokenizer_choice choice;
   const value* const v = keys.find("tokenizer");
-  const auto* table = v ? v->as<value_table>() : nullptr;
+  const auto* table = content_of<value_table>(v);
   choice.bytes = v && !table;
   if (!table) return choice;
   assign(*table, "file", choice.file);

@@ -29,6 +29,11 @@ void value_table::erase(std::string_view key) {
   std::erase_if(entries, [key](const table_entry& e) { return e.key == key; });
 }
 
+std::string value_table::text(std::string_view key) const {
+  const auto* const found = content_of<std::string>(find(key));
+  return found ? *found : "";
+}
+
 value text_value(std::string text, place where) { return {std::move(where), {}, std::move(text)}; }
 
 std::string describe(const value& v) {

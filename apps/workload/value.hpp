@@ -22,6 +22,8 @@ struct value_table {
 
   const value* find(std::string_view key) const;
   value* find(std::string_view key);
+  /// The text of the key; empty if it holds none.
+  std::string text(std::string_view key) const;
   /// Adds the key at the end, or replaces its value and keeps its position; its place becomes the value's.
   value& set(std::string_view key, value v);
   void erase(std::string_view key);
@@ -50,6 +52,16 @@ struct table_entry {
   place where;
   value is;
 };
+
+/// Its content; null for no value, and for one of another type.
+template <class T>
+const T* content_of(const value* v) {
+  return v ? v->as<T>() : nullptr;
+}
+template <class T>
+T* content_of(value* v) {
+  return v ? v->as<T>() : nullptr;
+}
 
 value text_value(std::string text, place where);
 

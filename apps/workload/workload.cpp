@@ -130,9 +130,7 @@ void erase_in_tables(value* tables, const std::string& key) {
 /// Also removes what depends on devices: the policy, the plug-ins that provide either, and the cuts of models.
 void leave_out_devices(value_table& root) {
   root.erase("device");
-  value* const run = root.find("run");
-  if (auto* const keys = run ? run->as<value_table>() : nullptr)
-    for (const char* key : {"policy", "plugins"}) keys->erase(key);
+  leave_out_policy(root);
   erase_in_tables(root.find("model"), "cuts");
 }
 
@@ -193,12 +191,11 @@ namespace {
 
 /// Devices of plug-ins that were left out.
 void check_kinds(const value_table& root, const brought& b, const std::vector<plugin_file>& left_out) {
-  const value* const all = root.find("device");
-  const auto* const devices = all ? all->as<value_list>() : nullptr;
+  const auto* const devices = content_of<value_list>(root.find("device"));
   for (const value& d : devices && !left_out.empty() ? *devices : value_list{}) {
     const auto* const keys = d.as<value_table>();
     const value* const kind = keys ? keys->find("kind") : nullptr;
-    const auto* const name = kind ? kind->as<std::string>() : nullptr;
+    const auto* const name = content_of<std::string>(kind);
     if (!name || std::ranges::count(b.kinds, *name, &device_kind::name) > 0) continue;
     refuse(kind->where, "device.kind",
            fmt::format("\"{}\" is of a plug-in; {}: give it by --plugin FILE", *name, not_loaded(left_out)));
@@ -244,8 +241,7 @@ value_list parse_models(std::string_view text, const std::string& name) {
       refuse(e.where, e.key,
              "only [[model]] tables can be added to a run; what else they name comes from its workload");
   expand_grids(root, model_rules());
-  const value* const models = root.find("model");
-  const auto* list = models ? models->as<value_list>() : nullptr;
+  const auto* list = content_of<value_list>(root.find("model"));
   if (!list || list->empty()) refuse(place{std::make_shared<std::string>(name), 1}, "model", "at least one is needed");
   return *list;
 }
