@@ -25,16 +25,9 @@ std::vector<trial_decision> asha::result(const trial_result& arrived) {
   auto& there = arrivals_[*rung];
   if (const auto before = std::ranges::find(there, trial, &arrival::trial); before != there.end())
     return {before->decision};
-  const trial_decision waits{arrived.trial, arrived.steps, trial_verdict::wait};
   if (out_[trial]) return {{arrived.trial, arrived.steps, trial_verdict::stop}};
-  there.push_back({arrived.score, trial, waits});
-  std::vector<trial_decision> made = decide();
-  const auto own = std::ranges::find(made, arrived.trial, &trial_decision::trial);
-  if (own == made.end())
-    made.insert(made.begin(), waits);
-  else
-    std::rotate(made.begin(), own, own + 1);
-  return made;
+  there.push_back({arrived.score, trial, {arrived.trial, arrived.steps, trial_verdict::wait}});
+  return with_own_first(decide(), arrived);
 }
 
 std::vector<trial_decision> asha::ended(const std::string& trial) {
