@@ -34,7 +34,7 @@ class patience {
 /// the shard is cached.
 duration avoidable_transfer(const candidate& c);
 
-/// The longest next unit of all models.
+/// Of the next units of all models.
 duration longest_unit(const policy_view& view);
 
 }  // namespace hydra

@@ -53,7 +53,6 @@ std::string models_so_far(const recorded_run& run) {
   return empty ? "" : t.to_string();
 }
 
-/// The tables of a run that has not ended.
 std::string table_so_far(const recorded_run& run) {
   const std::string ranking = run.search.trials.empty() ? "" : ranking_table(run.summary, run.search);
   const std::string models = models_so_far(run);

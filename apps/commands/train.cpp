@@ -118,7 +118,6 @@ std::string listen_again(const train_options& o, const workload& w) {
   return to_string(at);
 }
 
-/// The command line again, with --resume.
 std::string command_that_resumes(const train_options& o, const workload& w) {
   std::string line = "hydra train " + shell_word(o.file) + " --resume";
   if (o.output) line += " --output " + shell_word(*o.output);

@@ -86,15 +86,11 @@ std::string describe(const key_rule& rule);
 
 std::vector<std::string> names_of(const std::vector<key_rule>& rules);
 
-/// A key without a range, choices or rules of its own.
+/// Keys without choices; a plain one has no range, either.
 key_rule plain_rule(std::string name, value_kind kind, std::string fallback, std::string help);
-
-/// Keys of numbers, and of true or false.
 key_rule integer_rule(std::string name, number_range range, std::string fallback, std::string help);
 key_rule real_rule(std::string name, number_range range, std::string fallback, std::string help);
 key_rule switch_rule(std::string name, std::string fallback, std::string help);
-
-/// The key of a table.
 key_rule table_rule(std::string name, table_rules inner, std::string help);
 
 /// The key that picks a variant. Its choices are the variants' names.

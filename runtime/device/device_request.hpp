@@ -10,13 +10,11 @@
 
 namespace hydra {
 
-/// The purpose of a device.
 enum class device_use : std::uint8_t {
   run,      ///< it has its own budget: a device whose memory is real allocates all of it now
   measure   ///< for measurements during a run: allocates memory when it is used, and returns it
 };
 
-/// A request for one device.
 struct device_request {
   std::string name;          ///< unique in the run: "cuda:0"
   option_values options{};   ///< complete: only options with `otherwise` may be missing

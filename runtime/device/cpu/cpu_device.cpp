@@ -74,7 +74,6 @@ fault run_and_catch(const std::function<void()>& work) {
   }
 }
 
-/// A submitted operation.
 struct job {
   ticket id;
   operation what;
