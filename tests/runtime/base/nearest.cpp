@@ -53,3 +53,14 @@ TEST_CASE("an unknown name is followed by all known ones, and by a suggestion on
   CHECK(known_instead("momentum", names) == " (known: heads, width)");
   CHECK(known_instead("with", {}) == "; there is none");
 }
+
+TEST_CASE("a thing is found by its name; an unknown name is refused with what it should be and the nearest one") {
+  struct thing {
+    std::string name;
+    int value;
+  };
+  const std::vector<thing> all{{"heads", 2}, {"width", 1}};
+  CHECK(&find_known("there is no option", all, "width", &thing::name) == &all[1]);
+  CHECK_THROWS_WITH(find_known("there is no option", all, "with", &thing::name),
+                    "there is no option \"with\"; did you mean \"width\"? (known: heads, width)");
+}

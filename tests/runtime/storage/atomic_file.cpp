@@ -20,15 +20,11 @@ std::string content_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-auto text(const char* t) {
-  return [t](std::ostream& out) { out << t; };
-}
-
 TEST_CASE("a file is replaced as a whole and nothing is left next to it") {
   const test::temporary_folder folder;
   const auto file = folder.path() / "report.json";
-  write_atomically(file, text("a long first version"));
-  write_atomically(file, text("second"));
+  write_atomically(file, "a long first version");
+  write_atomically(file, "second");
   REQUIRE(content_of(file) == "second");
   REQUIRE(folder.files() == 1);
 }
@@ -36,7 +32,7 @@ TEST_CASE("a file is replaced as a whole and nothing is left next to it") {
 TEST_CASE("the old file stays while the new one is being written") {
   const test::temporary_folder folder;
   const auto file = folder.path() / "report.json";
-  write_atomically(file, text("first"));
+  write_atomically(file, "first");
   std::string seen;
   write_atomically(file, [&](std::ostream& out) {
     out << "second" << std::flush;
@@ -49,7 +45,7 @@ TEST_CASE("the old file stays while the new one is being written") {
 TEST_CASE("a failure while writing leaves the old file and no other") {
   const test::temporary_folder folder;
   const auto file = folder.path() / "report.json";
-  write_atomically(file, text("first"));
+  write_atomically(file, "first");
   REQUIRE_THROWS_AS(write_atomically(file, [](std::ostream&) { throw std::logic_error{"half-way"}; }),
                     std::logic_error);
   REQUIRE_THROWS_AS(write_atomically(file, [](std::ostream& out) { out.setstate(std::ios::badbit); }), fault_error);
@@ -59,7 +55,7 @@ TEST_CASE("a failure while writing leaves the old file and no other") {
 
 TEST_CASE("a folder that does not exist is named") {
   try {
-    write_atomically("no/such/folder/report.json", text("lost"));
+    write_atomically("no/such/folder/report.json", "lost");
     FAIL("the file was written");
   } catch (const fault_error& e) {
     REQUIRE(e.what_happened().code == fault_code::io);
