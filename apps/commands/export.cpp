@@ -54,12 +54,6 @@ void check_target(const fs::path& folder) {
     refuse(fmt::format("there is no folder \"{}\" to export into", parent.string()));
 }
 
-/// "runs/x" and "runs/x/" are the same.
-fs::path normal(const std::string& folder) {
-  const fs::path path = fs::path{folder}.lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
-
 /// The parameters as the checkpoint has them; frozen ones, which it does not hold, are those that were computed with.
 class exported_values {
  public:
@@ -123,7 +117,7 @@ fs::path chosen_checkpoint(const export_options& o) {
 }
 
 int export_model(const export_options& o) {
-  const fs::path target = normal(o.folder);
+  const fs::path target = without_end(o.folder);
   const workload w = read_run(o.run);
   const model_entry& m = find_model(w, o.model);
   check_target(target);

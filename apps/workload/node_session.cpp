@@ -9,6 +9,7 @@
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
 #include "models/tokenizers/tokenizer.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
@@ -35,12 +36,6 @@ value devices_in(const fs::path& file) {
 fs::path folder_for_paths(const std::string& began_in) {
   std::error_code ignored;
   return fs::is_directory(began_in, ignored) ? fs::path{began_in} : fs::current_path();
-}
-
-/// Without a slash at its end.
-fs::path without_end(const fs::path& path) {
-  const fs::path normal = path.lexically_normal();
-  return normal.has_filename() ? normal : normal.parent_path();
 }
 
 /// Where a path of the workload leads to on this machine.

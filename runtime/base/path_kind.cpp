@@ -32,6 +32,11 @@ fs::file_type kind_of(const fs::path& path, std::string_view option) {
   return kind;
 }
 
+fs::path without_end(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
 bool leads_back(const fs::directory_entry& entry) noexcept try {
   if (!entry.is_symlink() || !entry.is_directory()) return false;
   const fs::path from = fs::absolute(entry.path()), to = fs::canonical(from);

@@ -20,6 +20,9 @@ std::string why_unknown(const std::filesystem::path& path);
 /// file_type::not_found if nothing is there. Throws fault_error{bad_input} `OPTION PATH: WHY` where that is unknown.
 std::filesystem::file_type kind_of(const std::filesystem::path& path, std::string_view option = {});
 
+/// Normal, and without a slash at its end: "runs/x" for "runs/./x/".
+std::filesystem::path without_end(const std::filesystem::path& path);
+
 /// A link to a folder on the way to it: a walk that follows it never ends.
 bool leads_back(const std::filesystem::directory_entry& entry) noexcept;
 

@@ -44,6 +44,12 @@ TEST_CASE("a file in a folder that may not be entered is not reported as missing
   fs::permissions(folder.path(), fs::perms::owner_all);
 }
 
+TEST_CASE("a path without end is the same with and without a slash") {
+  CHECK(without_end("runs/./x/") == "runs/x");
+  CHECK(without_end("runs/x") == "runs/x");
+  CHECK(without_end("/") == "/");
+}
+
 TEST_CASE("a link to a folder that it is in leads back, any other does not") {
   const temporary_folder folder;
   fs::create_directories(folder.path() / "a" / "b");
