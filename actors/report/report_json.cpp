@@ -160,9 +160,8 @@ template <class F, class Device>
 void device_fields(F& f, Device& d, duration makespan) {
   f("name", d.name);
   f("kind", d.kind);
-  f.as("precision", to_string(d.numbers), [&](const auto& text) {
-    d.numbers = text == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
-  });
+  f.as("precision", to_string(d.numbers),
+       [&](const auto& text) { d.numbers = text == to_string(precision::bf16) ? precision::bf16 : precision::fp32; });
   f("speed", d.speed);
   f("busy_s", d.busy);
   f.derived("utilisation", makespan > duration::zero() ? seconds(d.busy) / seconds(makespan) : 0.0);
@@ -222,8 +221,7 @@ void model_fields(F& f, Model& m) {
     f("bubble_s", m.pipeline.bubble);
   }
   f.as("status", status_text(m), [&](const auto& text) { set_status(m, text); });
-  if (f.writes(static_cast<bool>(m.error)))
-    f.object("fault", [&](auto& inner) { fault_fields(inner, m.error); });
+  if (f.writes(static_cast<bool>(m.error))) f.object("fault", [&](auto& inner) { fault_fields(inner, m.error); });
   term_fields(f, m);
   if (f.writes(m.steps_before > 0)) f("steps_before", m.steps_before);
   f("steps", m.steps);
@@ -320,8 +318,7 @@ void report_fields(F& f, Report& r) {
   });
   f("interrupted", r.interrupted);
   f("notes", r.notes);
-  if (f.writes(!r.cluster.nodes.empty()))
-    f.object("cluster", [&](auto& inner) { cluster_fields(inner, r.cluster); });
+  if (f.writes(!r.cluster.nodes.empty())) f.object("cluster", [&](auto& inner) { cluster_fields(inner, r.cluster); });
   f.list("devices", r.devices, [&](auto& inner, auto& d) { device_fields(inner, d, r.makespan); });
   f.object("host", [&](auto& inner) { host_fields(inner, r); });
   f.list("models", r.models, [](auto& inner, auto& m) { model_fields(inner, m); });
@@ -336,9 +333,7 @@ std::string to_json(const report& r) {
   return json_text(f.finish(), 2) + "\n";  // texts of exceptions need not be UTF-8: that must not prevent the report
 }
 
-void write_report(const report& r, const std::filesystem::path& file) {
-  write_atomically(file, to_json(r));
-}
+void write_report(const report& r, const std::filesystem::path& file) { write_atomically(file, to_json(r)); }
 
 report report_of(const json& written) {
   report r;

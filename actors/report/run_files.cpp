@@ -21,12 +21,9 @@ void run_files::make_folder() const {
   }
 }
 
-void run_files::save_plan(const workload_plan& plan) const {
-  write_atomically(folder_ / "plan.json", to_json(plan));
-}
+void run_files::save_plan(const workload_plan& plan) const { write_atomically(folder_ / "plan.json", to_json(plan)); }
 
-void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models,
-                      run_metrics_options options) {
+void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models, run_metrics_options options) {
   if (!wanted()) {
     return;
   }

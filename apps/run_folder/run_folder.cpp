@@ -62,9 +62,7 @@ void make_run_folder(const place& where, const fs::path& folder) {
   if (!made) refuse_existing(where, folder);
 }
 
-void record_workload(const fs::path& run, const std::string& text) {
-  write_atomically(run / workload_file, text);
-}
+void record_workload(const fs::path& run, const std::string& text) { write_atomically(run / workload_file, text); }
 
 void remove_unused(const fs::path& folder) noexcept try {
   const auto is_of_begin = [&](const fs::directory_entry& e) {
