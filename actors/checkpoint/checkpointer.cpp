@@ -87,10 +87,7 @@ checkpoint_actor spawn_checkpointer(caf::actor_system& system, const run_service
   if (!setup.store) {
     return {};
   }
-  if (detached) {
-    return spawn_on_own_thread<checkpointer>(system, services, setup);
-  }
-  return system.spawn<checkpointer>(services, setup);
+  return spawn_detached_if<checkpointer>(detached, system, services, setup);
 }
 
 }  // namespace hydra

@@ -84,10 +84,7 @@ class data_host final : public data_actor::base {
 
 data_actor spawn_data(caf::actor_system& system, const run_services& services, const std::vector<model_entry>& models,
                       const memory_actor& memory, bool detached) {
-  if (detached) {
-    return spawn_on_own_thread<data_host>(system, services, models, memory);
-  }
-  return system.spawn<data_host>(services, models, memory);
+  return spawn_detached_if<data_host>(detached, system, services, models, memory);
 }
 
 }  // namespace hydra

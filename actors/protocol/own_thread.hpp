@@ -19,7 +19,14 @@ auto spawn_on_own_thread(caf::actor_system& system, Args&&... args) {
   });
 }
 
-/// The same for a function of a caf::blocking_actor*, as `system.spawn<caf::detached>(work)`.
+/// With `detached` as that, else as `system.spawn<Actor>(args...)`.
+template <class Actor, class... Args>
+auto spawn_detached_if(bool detached, caf::actor_system& system, Args&&... args) {
+  return detached ? spawn_on_own_thread<Actor>(system, std::forward<Args>(args)...)
+                  : system.spawn<Actor>(std::forward<Args>(args)...);
+}
+
+/// The same as the first for a function of a caf::blocking_actor*, as `system.spawn<caf::detached>(work)`.
 template <class Work>
 auto run_on_own_thread(caf::actor_system& system, Work work) {
   require_threads(1, "an actor that blocks");

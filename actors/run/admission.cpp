@@ -66,10 +66,7 @@ admission_actor spawn_admission(caf::actor_system& system, const run_services& s
   if (!make) {
     return {};
   }
-  if (detached) {
-    return spawn_on_own_thread<admission>(system, services, std::move(make), supervisor);
-  }
-  return system.spawn<admission>(services, std::move(make), supervisor);
+  return spawn_detached_if<admission>(detached, system, services, std::move(make), supervisor);
 }
 
 }  // namespace hydra

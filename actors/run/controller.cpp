@@ -355,10 +355,7 @@ controller_actor spawn_controller(caf::actor_system& system, const run_services&
   if (!callbacks.wanted().any()) {
     return {};
   }
-  if (detached) {
-    return spawn_on_own_thread<callback_controller>(system, services, std::move(callbacks), supervisor);
-  }
-  return system.spawn<callback_controller>(services, std::move(callbacks), supervisor);
+  return spawn_detached_if<callback_controller>(detached, system, services, std::move(callbacks), supervisor);
 }
 
 }  // namespace hydra

@@ -385,10 +385,7 @@ class scheduler final : public scheduler_actor::base {
 }  // namespace
 
 scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup) {
-  if (setup.advice.apart) {
-    return spawn_on_own_thread<scheduler>(system, services, std::move(setup));
-  }
-  return system.spawn<scheduler>(services, std::move(setup));
+  return spawn_detached_if<scheduler>(setup.advice.apart, system, services, std::move(setup));
 }
 
 }  // namespace hydra
