@@ -9,12 +9,12 @@
 #include "models/weights/quantised_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
-#include "runtime/base/nearest.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -59,8 +59,9 @@ const architecture& architecture_of(const model_config& config) {
     config.refuse(architectures_key, fmt::format("\"{}\" also reads what is not text; Hydra trains its language model "
                                                  "if that is saved alone first, as docs/tutorial.md says",
                                                  shown(name)));
-  config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", shown(name),
-                                 known_instead(name, known_names())));
+  // A program has written the name: one that is near is another architecture, as Mixtral and Mistral are.
+  config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads (known: {})",
+                                               shown(name), fmt::join(known_names(), ", ")));
 }
 
 /// An export's config.json needs a type: transformers' AutoModel goes by it.

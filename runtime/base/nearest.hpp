@@ -12,15 +12,17 @@
 
 namespace hydra {
 
-/// Number of insertions, deletions and substitutions that turn `a` into `b` (Levenshtein).
+/// Number of insertions, deletions, substitutions and swaps of two neighbours that turn `a` into `b` (Damerau and
+/// Levenshtein; no letter is edited twice).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Hydra's name for what is commonly called `name` ("learning_rate" for "lr"); empty if that is not a common alias.
 std::string known_as(std::string_view name);
 
 /// The candidate for which `name` is a common alias ("gpu" for "cuda"); else one that contains `name` (at least three
-/// letters); else the one with the smallest edit distance to it, if at most half of the letters (rounded up) differ;
-/// the first of equals. Empty if no candidate is close enough to suggest.
+/// letters); else the one with the smallest edit distance to it, if it has the same digits and at most a third of the
+/// letters (rounded up) differ, without the parts between "_" that both begin or end with; the first of equals. Empty
+/// if no candidate is close enough to suggest.
 std::string near_name(std::string_view name, std::span<const std::string> candidates);
 
 /// Up to `most` of the candidates, the nearest first.

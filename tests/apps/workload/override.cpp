@@ -187,7 +187,7 @@ TEST_CASE("a wrong value of an override is refused where it was written") {
   CHECK_THAT(set_refusal({"model.micro_batches=3"}),
              StartsWith("--set model.micro_batches=3: model.micro_batches: 3 "));
   CHECK_THAT(set_refusal({"run.policy=fifa"}), StartsWith("--set run.policy=fifa: ") && Contains("\"fifo\""));
-  CHECK_THAT(set_refusal({"model.chain={ family = \"gpt9\" }"}), StartsWith("--set ") && Contains("mean \"gpt2\""));
+  CHECK_THAT(set_refusal({"model.chain={ family = \"gtp2\" }"}), StartsWith("--set ") && Contains("mean \"gpt2\""));
   CHECK_THAT(set_refusal({"device=3"}), StartsWith("--set device=3: device: 3 is given"));
 }
 

@@ -195,7 +195,7 @@ TEST_CASE("unknown names of kinds, families, policies and data are refused with 
   CHECK_THAT(refusal(bent("\"cpu\"", "\"cpuu\"")), StartsWith("w.toml:5: device.kind: ") && Contains("mean \"cpu\""));
   CHECK_THAT(with_data("kind = \"synthetic-languag\""),
              StartsWith("w.toml:9: data.language.kind: ") && Contains("mean \"synthetic-language\""));
-  CHECK_THAT(refusal(bent("\"gpt2\"", "\"gpt3\"")),
+  CHECK_THAT(refusal(bent("\"gpt2\"", "\"gtp2\"")),
              StartsWith("w.toml:13: model.chain.family: ") && Contains("mean \"gpt2\""));
   CHECK_THAT(refusal(bent("data = \"language\"", "data = \"languages\"")),
              StartsWith("w.toml:14: model.data: ") && Contains("mean \"language\""));

@@ -34,8 +34,8 @@ TEST_CASE("a family described by options builds its chain on the data") {
 }
 
 TEST_CASE("unknown families and options name the nearest known one") {
-  CHECK_THROWS_WITH(describe_chain("gpt3", {}),
-                    Contains("unknown family \"gpt3\"") && Contains("did you mean \"gpt2\""));
+  CHECK_THROWS_WITH(describe_chain("gtp2", {}),
+                    Contains("unknown family \"gtp2\"") && Contains("did you mean \"gpt2\""));
   CHECK_THROWS_WITH(describe_chain("gpt2", with(small_gpt2(), "layer", number(1))),
                     Contains("there is no option \"layer\"") && Contains("did you mean \"layers\""));
 }

@@ -6,12 +6,14 @@
 
 using namespace hydra;
 
-TEST_CASE("edit distance counts insertions, deletions and substitutions") {
+TEST_CASE("edit distance counts insertions, deletions, substitutions and swaps of neighbours") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("width", "width") == 0);
   CHECK(edit_distance("", "abc") == 3);
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(edit_distance("sitting", "kitten") == 3);
+  CHECK(edit_distance("mes", "mse") == 1);
+  CHECK(edit_distance("ca", "abc") == 3);  // no letter is edited twice
 }
 
 TEST_CASE("the near name is the one with the fewest edits, the first of equals") {
@@ -45,6 +47,19 @@ TEST_CASE("only names that are near are suggested") {
   CHECK(near_name("mes", keys) == "mse");
   CHECK(near_name("gpu", keys) == "cuda");
   CHECK(near_name("messages", keys).empty());
+}
+
+TEST_CASE("a name is not taken for one of another number, or one of which only a common part is alike") {
+  CHECK(near_name("fp16", std::vector<std::string>{"fp32", "bf16"}).empty());
+  CHECK(near_name("gpt3", std::vector<std::string>{"gpt2"}).empty());
+  CHECK(near_name("gtp2", std::vector<std::string>{"gpt2"}) == "gpt2");
+  const std::vector<std::string> keys{"steps", "every_steps", "micro_batches", "learning_rate"};
+  CHECK(near_name("eval_steps", keys).empty());
+  CHECK(near_name("save_steps", keys).empty());
+  CHECK(near_name("evry_steps", keys) == "every_steps");
+  CHECK(near_name("micro_batch", keys) == "micro_batches");
+  CHECK(near_name("learning_rat", keys) == "learning_rate");
+  CHECK(near_name("adamw_torch", std::vector<std::string>{"adafactor"}).empty());
 }
 
 TEST_CASE("an unknown name is followed by all known ones, and by a suggestion only if one is near") {
