@@ -2,6 +2,7 @@
 
 #include "apps/workload/check_leaf.hpp"
 #include "apps/workload/names.hpp"
+#include "apps/workload/other_tools.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
@@ -101,13 +102,10 @@ std::string keys_of(const table_rules& rules, const table_variant* variant) {
   return fmt::format("; {} \"{}\" takes {}", rules.selector, variant->name, fmt::join(names_of(variant->keys), ", "));
 }
 
-/// Of a key that has another name here: `; here it is "learning_rate", a key of "optimizer"`.
-std::string other_home(const table_rules& rules, const std::string& key) {
-  const std::string name = known_as(key);
-  if (name.empty()) return "";
-  const std::string home = home_of(rules, name);
-  return fmt::format("; here it is called \"{}\", and {}", name,
-                     home.empty() ? "is a key of another table (docs/workload.md)" : home);
+/// A key of none of the tables here: a word of another tool, or mistyped.
+std::string meant_by(const std::string& key, const std::vector<std::string>& known) {
+  const other_word* const other = find_other_word(key);
+  return other ? "; " + describe(*other) : known_instead(key, known);
 }
 
 [[noreturn]] void refuse_unknown(const table_site& site, const table_entry& entry, const table_rules& rules,
@@ -115,10 +113,7 @@ std::string other_home(const table_rules& rules, const std::string& key) {
   std::vector<std::string> known = names_of(rules.keys);
   if (variant) std::ranges::copy(names_of(variant->keys), std::back_inserter(known));
   const std::string home = home_of(rules, entry.key), key = site.path + entry.key;
-  if (home.empty() && std::ranges::count(known, known_as(entry.key)) == 0)
-    if (const std::string other = other_home(rules, entry.key); !other.empty())
-      refuse(entry.where, key, "unknown key" + other);
-  if (home.empty()) refuse(entry.where, key, fmt::format("unknown key{}", known_instead(entry.key, known)));
+  if (home.empty()) refuse(entry.where, key, "unknown key" + meant_by(entry.key, known));
   const std::string near = near_name(entry.key, known);
   const bool mistyped = !near.empty() && edit_distance(entry.key, near) == 1;
   refuse(entry.where, key,

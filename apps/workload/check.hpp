@@ -15,8 +15,9 @@ struct table_site {
   std::string path;
 };
 
-/// Throws fault_error{bad_input} for the first offence in the order of the file: unknown key (names the nearest known
-/// one), wrong type, value not allowed, missing key. Numbers are finite and files are there afterwards.
+/// Throws fault_error{bad_input} for the first offence in the order of the file: unknown key (names the one that
+/// another tool means by it, else the nearest), wrong type, value not allowed, missing key. Numbers are finite and
+/// files are there afterwards.
 void check_table(const table_site& site, const table_rules& rules);
 
 }  // namespace hydra::apps

@@ -3,6 +3,7 @@
 #include "apps/workload/check_data_leaf.hpp"
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/convert.hpp"
+#include "apps/workload/other_tools.hpp"
 #include "apps/workload/search_space.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -38,7 +39,10 @@ void check_text(const value_site& site) {
   if (!text || text->empty()) site.refuse_value();
   const auto& choices = site.rule.choices;
   if (choices.empty() || std::ranges::count(choices, *text) > 0) return;
-  refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"{}", shown(*text), known_instead(*text, choices)));
+  const other_value* const other = find_other_value(site.key, *text);
+  refuse(site.is.where, site.key,
+         fmt::format("unknown value \"{}\"{}", shown(*text),
+                     other ? "; " + describe(*other) : known_instead(*text, choices)));
 }
 
 bool is_some_text(const value* v) {

@@ -1,6 +1,7 @@
 #include "apps/workload/grid.hpp"
 
 #include "apps/workload/grid_name.hpp"
+#include "apps/workload/other_tools.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
 
@@ -162,6 +163,8 @@ std::string resolve_grid_key(const place& where, std::string_view key, const tab
   const std::vector<std::string> found = matches(key, paths);
   if (found.size() == 1) return found.front();
   if (found.size() > 1) refuse(where, full, fmt::format("ambiguous; write the path: {}", fmt::join(found, " or ")));
+  if (const other_word* const other = find_other_word(last_part(std::string{key})))
+    refuse(where, full, fmt::format("unknown key; {}", describe(*other)));
   if (key.find('.') == std::string_view::npos) std::ranges::transform(paths, paths.begin(), last_part);
   refuse(where, full, fmt::format("unknown key{}", known_instead(key, paths)));
 }

@@ -3,6 +3,7 @@
 #include "apps/workload/expand_search.hpp"
 #include "apps/workload/grid.hpp"
 #include "apps/workload/model_keys.hpp"
+#include "apps/workload/other_tools.hpp"
 #include "apps/workload/parse.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -180,6 +181,8 @@ bool apply(value_table& root, const key_override& o) {
 
 [[noreturn]] void refuse_model_name(const key_override& o, std::string_view rest, std::vector<std::string> names) {
   const auto [name, key] = split_first(rest);
+  if (const other_word* const other = find_other_word(name))
+    refuse(o.is.where, o.path, fmt::format("unknown key \"{}\"; {}", shown(name), describe(*other)));
   std::ranges::copy(names_of(model_rules().keys), std::back_inserter(names));
   refuse(o.is.where, o.path,
          fmt::format("\"{}\" is neither a model nor a key of models{}", shown(name), known_instead(name, names)));

@@ -13,19 +13,9 @@ namespace hydra {
 
 namespace {
 
-/// A name that people commonly use, and Hydra's name for the same thing.
-constexpr std::pair<std::string_view, std::string_view> other_names[]{{"gpu", "cuda"},
-                                                                      {"nvidia", "cuda"},
-                                                                      {"lr", "learning_rate"},
-                                                                      {"warmup_steps", "warmup"},
-                                                                      {"num_warmup_steps", "warmup"},
-                                                                      {"max_steps", "steps"},
-                                                                      {"num_epochs", "epochs"},
-                                                                      {"num_train_epochs", "epochs"},
-                                                                      {"max_length", "context"},
-                                                                      {"max_seq_length", "context"},
-                                                                      {"max_grad_norm", "clip_norm"},
-                                                                      {"gradient_accumulation_steps", "micro_batches"}};
+/// A name that people commonly use, and Hydra's name for the same thing. Those of other programs' settings:
+/// apps/workload/other_words.cpp.
+constexpr std::pair<std::string_view, std::string_view> other_names[]{{"gpu", "cuda"}, {"nvidia", "cuda"}};
 
 constexpr std::size_t most_listed = 24;
 
@@ -96,11 +86,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
-}
-
-std::string known_as(std::string_view name) {
-  const auto found = std::ranges::find(other_names, name, &std::pair<std::string_view, std::string_view>::first);
-  return found == std::end(other_names) ? "" : std::string{found->second};
 }
 
 std::string near_name(std::string_view name, std::span<const std::string> candidates) {

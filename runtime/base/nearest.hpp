@@ -16,9 +16,6 @@ namespace hydra {
 /// Levenshtein; no letter is edited twice).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Hydra's name for what is commonly called `name` ("learning_rate" for "lr"); empty if that is not a common alias.
-std::string known_as(std::string_view name);
-
 /// The candidate for which `name` is a common alias ("gpu" for "cuda"); else one that contains `name` (at least three
 /// letters); else the one with the smallest edit distance to it, if it has the same digits and at most a third of the
 /// letters (rounded up) differ, without the parts between "_" that both begin or end with; the first of equals. Empty

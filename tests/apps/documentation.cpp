@@ -50,6 +50,10 @@ TEST_CASE("the page of commands has every command and its options", "[docs]") {
   check_page("docs/commands.md", commands_page());
 }
 
+TEST_CASE("the page of other tools has each word that is known, with its key and note", "[docs]") {
+  check_page("docs/other-tools.md", other_tools_page());
+}
+
 TEST_CASE("every shipped workload can be assembled and fits its devices") {
   std::size_t found = 0;
   for (const auto& file : std::filesystem::directory_iterator{source / "apps/workloads"}) {

@@ -2,6 +2,7 @@
 
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
+#include "apps/workload/other_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -71,6 +72,16 @@ std::string heading_of(const key_rule& table) {
   }
 }
 
+/// In backquotes.
+std::string name_here(std::string_view name) { return name.empty() ? "nothing" : fmt::format("`{}`", name); }
+
+/// Patterns of parameters have stars.
+std::string note_cell(std::string_view note) {
+  std::string shown;
+  for (const char c : cell(note)) shown += c == '*' ? "\\*" : std::string{c};
+  return shown;
+}
+
 std::string options_of(const CLI::App& app) {
   std::string text = "| option | meaning |\n|---|---|\n";
   for (const CLI::Option* o : app.get_options())
@@ -105,6 +116,26 @@ std::string commands_page() {
     const auto action = c.declare(line);
     text += fmt::format("\n## `hydra {}`\n\nThis command {}.\n\n{}", c.name, c.help, options_of(app));
   }
+  return text;
+}
+
+std::string other_tools_page() {
+  std::string text = fmt::format(
+      "# Words of other tools\n\n{}\n\n"
+      "What settings of transformers (`TrainingArguments`, `config.json`), TRL, PEFT, LLaMA-Factory, torchtune, axolotl "
+      "and\n"
+      "Lightning are called here, and where they mean something else. The program says the same where it meets such a "
+      "word in a\n"
+      "workload file, in `--set` and on the command line. Keys are written as `--set` takes them; `NAME` is that of a "
+      "data\n"
+      "table. [workload.md](workload.md) has all keys.\n\n"
+      "## Keys\n\n| there | here | note |\n|---|---|---|\n",
+      generated);
+  for (const other_word& w : other_words())
+    text += fmt::format("| `{}` | {} | {} |\n", w.word, name_here(w.key), note_cell(w.note));
+  text += "\n## Values\n\n| key | there | here | note |\n|---|---|---|---|\n";
+  for (const other_value& v : other_values())
+    text += fmt::format("| `{}` | `{}` | {} | {} |\n", v.key, v.value, name_here(v.here), note_cell(v.note));
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Pages of docs/ that are made from the program: what a workload file may hold, and what each command takes.
+// Pages of docs/ that are made from the program: what a workload file may hold, what each command takes,
+// and what words of other tools are called here.
 
 #include "apps/workload/key_rule.hpp"
 
@@ -13,5 +14,8 @@ std::string workload_page(const table_rules& rules, const std::string& example);
 
 /// docs/commands.md: usage and options of each command.
 std::string commands_page();
+
+/// docs/other-tools.md: what words of other tools are called here.
+std::string other_tools_page();
 
 }  // namespace hydra::apps
