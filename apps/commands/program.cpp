@@ -3,6 +3,7 @@
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
 #include "apps/commands/exit_status.hpp"
+#include "apps/commands/unexpected_words.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/tell_line.hpp"
@@ -25,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -61,16 +63,27 @@ void declare_all(CLI::App& app, command_action& chosen) {
   }
 }
 
+/// Its long options, without dashes.
+std::vector<std::string> long_options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* o : command.get_options()) std::ranges::copy(o->get_lnames(), std::back_inserter(names));
+  return names;
+}
+
+/// What the arguments mean that the command does not take, and where it has its help.
+void tell_of(const CLI::App& command) {
+  const auto lines = lines_on_unexpected(command.remaining(), long_options_of(command));
+  for (const std::string& line : lines) tell_line(line);
+  if (lines.empty() && command.remaining_size() > 0 && command.get_option_no_throw("--set") != nullptr)
+    tell_line("a key of the workload is set by --set, such as --set model.optimizer.learning_rate=1e-3");
+  tell_line(fmt::format("hydra {} --help lists its options", command.get_name()));
+}
+
 /// Help and version are answers; everything else is a wrong command line.
 int answer(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() == 0) return app.exit(e);
   tell_line(std::string("hydra: ") + e.what());
-  const bool unexpected = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  for (const CLI::App* sub : app.get_subcommands()) {
-    if (unexpected && sub->get_option_no_throw("--set") != nullptr)
-      tell_line("a key of the workload is set by --set, such as --set model.optimizer.learning_rate=1e-3");
-    tell_line(fmt::format("hydra {} --help lists its options", sub->get_name()));
-  }
+  for (const CLI::App* sub : app.get_subcommands()) tell_of(*sub);
   if (app.get_subcommands().empty()) tell_line("\n" + app.help());
   return bad_input;
 }

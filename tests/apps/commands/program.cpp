@@ -69,8 +69,13 @@ TEST_CASE("an unknown command that is near to none is refused with those that th
 TEST_CASE("who writes what other programs call it reads how it is said here") {
   const temporary_folder folder;
   CHECK_THAT(run_hydra(folder, "resume runs/w").err, Contains("hydra train RUN --resume"));
-  for (const char* line : {"train w.toml --lr 1e-3", "train w.toml model.steps=3"})
-    CHECK_THAT(run_hydra(folder, line).err, Contains("set by --set, such as --set model.optimizer.learning_rate=1e-3"));
+  CHECK_THAT(run_hydra(folder, "train w.toml --lr 1e-3").err,
+             Contains("--lr: here it is model.optimizer.learning_rate; give it by --set "
+                      "model.optimizer.learning_rate=1e-3"));
+  CHECK_THAT(run_hydra(folder, "train w.toml model.steps=3").err, Contains("set by --set model.steps=3"));
+  CHECK_THAT(run_hydra(folder, "train --batch-size=8").err, Contains("give it by --set model.batch_size=8"));
+  CHECK_THAT(run_hydra(folder, "train w.toml 1e-3").err,
+             Contains("set by --set, such as --set model.optimizer.learning_rate=1e-3"));
   CHECK_THAT(run_hydra(folder, "train").err, !Contains("set by --set"));
 }
 

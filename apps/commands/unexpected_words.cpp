@@ -1,0 +1,81 @@
+#include "apps/commands/unexpected_words.hpp"
+
+#include "apps/run_folder/shell_word.hpp"
+#include "apps/workload/other_tools.hpp"
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/shown_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+/// "--lr=1e-3", "lr=1e-3" or "--lr".
+struct unexpected_argument {
+  std::string text;
+  std::string name;   ///< with its dashes
+  std::string value;  ///< empty without "="
+
+  bool is_option() const { return text.starts_with('-'); }
+  bool is_assignment() const { return name.size() < text.size(); }
+};
+
+/// A value that cannot be another argument.
+bool is_plain_value(const std::string& text) {
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return text == "true" || text == "false" || (!text.empty() && *end == '\0');
+}
+
+unexpected_argument read_argument(const std::vector<std::string>& all, std::size_t i) {
+  const std::size_t equals = all[i].find('=');
+  unexpected_argument a{all[i], all[i].substr(0, equals), ""};
+  if (equals != std::string::npos)
+    a.value = all[i].substr(equals + 1);
+  else if (i + 1 < all.size() && is_plain_value(all[i + 1]))
+    a.value = all[i + 1];
+  return a;
+}
+
+std::string line_on_word(const unexpected_argument& a, const other_word& word) {
+  const std::string line = fmt::format("{}: {}", shown(a.name), describe(word));
+  if (word.key.empty()) return line;
+  const std::string set = fmt::format("{}={}", word.key, a.value.empty() ? "VALUE" : a.value);
+  return fmt::format("{}; give it by --set {}", line, shell_word(set));
+}
+
+std::string_view without_dashes(std::string_view option) {
+  return option.substr(std::min(option.find_first_not_of('-'), option.size()));
+}
+
+/// Empty if nothing is known of it.
+std::string line_on(const unexpected_argument& a, const std::vector<std::string>& options) {
+  if (!a.is_option() && !a.is_assignment()) return "";
+  const bool sets = std::ranges::count(options, "set") > 0;
+  const other_word* const word = find_other_word(a.name);
+  if (word && (sets || word->key.empty())) return line_on_word(a, *word);
+  if (sets && !a.is_option())
+    return fmt::format("{}: a key of the workload is set by --set {}", shown(a.name), shell_word(a.text));
+  const std::string near = a.is_option() ? near_name(without_dashes(a.name), options) : "";
+  return near.empty() ? "" : fmt::format("{}: did you mean --{}?", shown(a.name), near);
+}
+
+}  // namespace
+
+std::vector<std::string> lines_on_unexpected(const std::vector<std::string>& arguments,
+                                             const std::vector<std::string>& options) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (std::string line = line_on(read_argument(arguments, i), options); !line.empty())
+      lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace hydra::apps
