@@ -1,9 +1,11 @@
 #include "apps/commands/tokenizer_files.hpp"
 
+#include "apps/workload/check_file.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/mapped_file.hpp"
@@ -90,7 +92,8 @@ std::string with_added_tokens(const fs::path& file, const tokenizer_choice& choi
 tokenizer_choice named_tokenizer(const std::string& name) {
   if (name.empty()) refuse("--tokenizer is empty; give bytes, a tokenizer.json or its folder");
   if (name == "bytes") return {};
-  kind_of(name, "--tokenizer");
+  if (kind_of(name, "--tokenizer") == fs::file_type::not_found)
+    refuse(fmt::format("--tokenizer {}: no such file or folder{}", shown(name), hub_hint(name)));
   return {.file = name};
 }
 

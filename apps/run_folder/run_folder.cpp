@@ -3,6 +3,7 @@
 #include "actors/cluster/keys.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/recorded_data.hpp"
+#include "apps/workload/check_file.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
@@ -43,6 +44,8 @@ void check_output(const place& where, const fs::path& folder) {
   if (const std::string why = why_unknown(folder); !why.empty())
     refuse(where, "run.output", fmt::format("\"{}\": {}", folder.string(), why));
   if (fs::exists(fs::symlink_status(folder))) refuse_existing(where, folder);
+  if (const std::string hint = home_hint(folder); !hint.empty() && !fs::exists(fs::symlink_status(*folder.begin())))
+    refuse(where, "run.output", fmt::format("\"{}\"{}", folder.string(), hint));
   check_writable(where, existing_parent(folder));
 }
 

@@ -31,7 +31,7 @@ void check_tokenizer_file(const value_site& site, const table_entry& e) {
   if (std::ranges::find(known, e.key) == known.end())
     refuse(e.where, key, fmt::format("unknown key; expected {}", describe(site.rule)));
   if (e.key == "file")
-    check_path(e.where, key, text_of(site, e.is));
+    check_path(e.where, key, text_of(site, e.is), hub_hint(text_of(site, e.is)));
   else
     check_file(e.where, key, text_of(site, e.is));
 }
@@ -49,7 +49,7 @@ void check_role(const value_site& site, const table_entry& e) {
 void check_pattern(const value_site& site, const value& v, std::set<std::filesystem::path>& seen) {
   const std::string& text = text_of(site, v);
   const auto files = matching_files(text);
-  if (files.empty()) refuse(v.where, site.key, fmt::format("no file matches \"{}\"", shown(text)));
+  if (files.empty()) refuse(v.where, site.key, fmt::format("no file matches \"{}\"{}", shown(text), home_hint(text)));
   for (const auto& file : files) {
     check_file(v.where, site.key, file.string());
     if (!seen.insert(std::filesystem::weakly_canonical(file)).second)

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -31,7 +32,7 @@ std::string missing(const place& where, const fs::path& path, const char* what =
       path.is_relative()
           ? fmt::format(" in {}, the working directory, where relative paths start", fs::current_path(ignored).string())
           : "";
-  return fmt::format("no such {} \"{}\"{}{}", what, shown(path.string()), looked, hint(where, path));
+  return fmt::format("no such {} \"{}\"{}{}{}", what, shown(path.string()), looked, hint(where, path), home_hint(path));
 }
 
 }  // namespace
@@ -39,10 +40,19 @@ std::string missing(const place& where, const fs::path& path, const char* what =
 std::string hub_hint(const fs::path& missing) {
   const fs::path owner = missing.parent_path();
   std::error_code ignored;
-  const bool is_path = owner.empty() || owner.has_parent_path() || owner == "." || owner == "..";
+  const bool is_path = owner.empty() || owner.has_parent_path() || owner == "." || owner == ".." || owner == "runs" ||
+                       owner.string().starts_with('~');
   if (is_path || fs::exists(owner, ignored)) return "";
   return fmt::format("; a model of the Hugging Face Hub is downloaded first: hf download {0} --local-dir {1}",
                      shown(missing.string()), shown(missing.filename().string()));
+}
+
+std::string home_hint(const fs::path& path) {
+  const std::string text = path.string();
+  if (!text.starts_with('~') || text.find('/') == std::string::npos) return "";
+  const char* const home = text.starts_with("~/") ? std::getenv("HOME") : nullptr;
+  const std::string full = home ? fmt::format("\"{}\"", shown(home + text.substr(1))) : "the full path";
+  return fmt::format("; \"~\" is not expanded here: write {}", full);
 }
 
 void check_file(const place& where, std::string_view key, const std::string& path) {
@@ -60,8 +70,9 @@ void check_folder(const place& where, std::string_view key, const std::string& p
   if (!fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a file, a folder is expected", shown(path)));
 }
 
-void check_path(const place& where, std::string_view key, const std::string& path) {
+void check_path(const place& where, std::string_view key, const std::string& path, const std::string& if_missing) {
   std::error_code ignored;
+  if (!if_missing.empty() && !fs::exists(path, ignored)) refuse(where, key, missing(where, path) + if_missing);
   if (!fs::is_directory(path, ignored)) check_file(where, key, path);
 }
 

@@ -97,6 +97,7 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl:1: no JSON");
   refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are not a multiple of 4");
   refused("learn.txt --tokenizer none --output none.bin", "none: no such file");
+  refused("learn.txt --tokenizer no/such --output none.bin", "hf download no/such --local-dir such");
   refused("learn.txt --tokenizer bytes --output t.json", "exists and is not overwritten");
   refused("learn.txt --output none.bin", "which tokenizer?");
   refused("learn.txt --tokenizer '' --output none.bin", "--tokenizer is empty");

@@ -43,6 +43,11 @@ TEST_CASE("an output that exists or cannot be made is refused, and nothing is ma
   CHECK(std::distance(fs::directory_iterator{folder.path()}, {}) == 3);
 }
 
+TEST_CASE("an output below ~ is refused: nobody expands it in a file, and a shell not everywhere") {
+  CHECK_THAT(refusal("~/runs/a"), StartsWith("--output: run.output: \"~/runs/a\"; \"~\" is not expanded here: write "));
+  CHECK(refusal("~a") == "");
+}
+
 TEST_CASE("of two runs that both found no folder, one makes it, the other is refused and changes nothing") {
   const temporary_folder folder;
   for (const char* output : {"run", "new/below", "with a slash/"}) {

@@ -84,6 +84,7 @@ TEST_CASE("a tokenizer that is neither bytes nor files is refused") {
     CHECK_THAT(with(wrong), StartsWith("w.toml:3: data.d.tokenizer: ") && Contains("{ vocab = "));
   CHECK_THAT(with("{ fil = \"DIR/t\" }"), StartsWith("w.toml:3: data.d.tokenizer.fil: unknown key"));
   CHECK_THAT(with("{ file = \"DIR/none\" }"), StartsWith("w.toml:3: data.d.tokenizer.file: no such file"));
+  CHECK_THAT(with("{ file = \"no/such\" }"), Contains("hf download no/such --local-dir such"));
   CHECK_THAT(with("{ vocab = \"DIR\" }"),
              StartsWith("w.toml:3: data.d.tokenizer.vocab: ") && Contains(": a folder; a file is expected"));
 }
@@ -128,6 +129,7 @@ TEST_CASE("records may be in several files, named one by one or by a pattern") {
   CHECK(files("[\"DIR/t\", \"DIR/v\"]") == t_and_v);
   CHECK(files("\"DIR/[tv]\"") == t_and_v);
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = \"DIR/x*\""), Contains("data.d.train: no file matches"));
+  CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = \"~/x*\""), Contains("\"~\" is not expanded here: write "));
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = [\"DIR/t\", \"DIR/w\"]"), Contains("data.d.train: no such file"));
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = [\"DIR/t\", \"DIR/[tv]\"]"), Contains("is named twice"));
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = []"), Contains("a pattern such as"));

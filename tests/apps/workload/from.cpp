@@ -53,6 +53,9 @@ TEST_CASE("a chain without a source, or with two, is refused with its line") {
              StartsWith("w.toml:13: model.chain.from: no such folder \"no/such\"") &&
                  Contains("hf download no/such --local-dir such"));
   CHECK_THAT(refusal(bent(example_chain, "{ from = \"./no/such\" }")), !Contains("hf download"));
+  CHECK_THAT(refusal(bent(example_chain, "{ from = \"runs/none\" }")), !Contains("hf download"));
+  CHECK_THAT(refusal(bent(example_chain, "{ from = \"~/none\" }")),
+             !Contains("hf download") && Contains("; \"~\" is not expanded here: write "));
   CHECK_THAT(refusal(with_chain(folder, ", family = \"gpt2\"")),
              StartsWith("w.toml:13: model.chain.from: family is given too"));
   CHECK_THAT(refusal(bent(example_chain, "{ context = 4 }")),
