@@ -9,6 +9,7 @@
 #include "apps/simulate/memory_table.hpp"
 #include "apps/simulate/parallel_table.hpp"
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/equal_trials.hpp"
 #include "apps/workload/workload.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
@@ -97,6 +98,12 @@ std::string note_lines(const std::vector<std::string>& notes) {
   return notes.empty() ? "" : fmt::format("notes:\n  {}\n", fmt::join(notes, "\n  "));
 }
 
+std::vector<std::string> notes_of(session& s, const workload& w) {
+  std::vector<std::string> notes = s.notes();
+  if (const auto equal = note_on_equal_trials(w)) notes.push_back(*equal);
+  return notes;
+}
+
 int plan(const plan_options& o) {
   if (o.save) check_written_file("--save", *o.save);
   const workload w = read_workload(o.file, parse_overrides(o.set, o.plugins));
@@ -113,7 +120,7 @@ int plan(const plan_options& o) {
   const forecast f = s.predict();
   const std::vector<parallel_forecast> ways = s.compare_parallel();
   const std::vector<memory_forecast> memory = s.compare_memory();
-  const std::vector<std::string> notes = s.notes();
+  const std::vector<std::string> notes = notes_of(s, w);
   fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory, notes)
                           : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
                                       search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +

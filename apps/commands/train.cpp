@@ -24,6 +24,7 @@
 #include "apps/steering/trial_copies.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
+#include "apps/workload/equal_trials.hpp"
 #include "apps/workload/node_session.hpp"
 #include "apps/workload/workload.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -203,6 +204,11 @@ const workload_plan& plan_of(session& s, const workload& w, const train_options&
   throw fault_error{f.code, fmt::format("{}; {}", f.text, changed)};
 }
 
+void tell_equal_trials(const workload& w, const train_options& o) {
+  if (o.quiet || o.resume) return;
+  if (const auto note = note_on_equal_trials(w)) tell_notes({*note});
+}
+
 int train(workload w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   enter_folder(w, o, lock);
@@ -213,6 +219,7 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   model_opener opener{w};
   const opened_workload opened{opener, assemble(s, w, opener)};
   add_search(s, w, o.resume, copies);
+  tell_equal_trials(w, o);
   take_choices(w, plan_of(s, w, o), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   watch.emplace(blocked, [&s] { s.interrupt(); });
@@ -231,6 +238,7 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
   if (lock && tells_end(w.options.output) && is_complete_on_cluster(w)) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
+  tell_equal_trials(w, o);
   try {
     const report r = train_on_cluster(w, {*o.listen, o.keys, o.nodes, !o.no_local, page_of(o), o.quiet}, blocked);
     tell(r, w, o);
