@@ -194,7 +194,9 @@ void supervisor::join(const wanted_admission& wanted, model_entry entry) {
   phases_.has_done(id, entry.standing.next.step);
   observe(model_joined{id, entry.what->name, entry.standing.next.step, entry.what->steps});
   send(task, begin_run{began_});
-  services_.log->info("model {} {}", entry.what->name, wanted.known ? "has its memory" : "joins the run");
+  // Models that wait for memory get it in turn, in a search at every rung: that is no news.
+  services_.log->log(wanted.known ? spdlog::level::debug : spdlog::level::info, "model {} {}", entry.what->name,
+                     wanted.known ? "has its memory" : "joins the run");
   if (wanted.answer) {
     wanted.answer({.model = id, .task = task});
   }

@@ -85,7 +85,7 @@ TEST_CASE("a plan is predicted by the times of a rehearsal, which leaves nothing
   CHECK(plan(folder, example, "--rehearse 1").status == 2);
 }
 
-TEST_CASE("models that wait for host memory are planned and rehearsed, too") {
+TEST_CASE("models that wait for host memory are planned, rehearsed and trained; the log does not say whose turn it is") {
   const temporary_folder folder;
   const std::string little = "[host]\nmemory = \"MEMORY\"\n\n[[device]]";
   auto text = bent("[[device]]", little) + grid;
@@ -95,6 +95,9 @@ TEST_CASE("models that wait for host memory are planned and rehearsed, too") {
   CAPTURE(o.err);
   CHECK(o.status == 0);
   CHECK_THAT(o.out, Contains("the others wait until models have ended") && Contains("overhead -"));
+  const outcome trained = run_hydra(folder, "train w.toml");
+  CHECK(trained.status == 0);
+  CHECK_THAT(trained.err, Contains("the others wait until one of them has ended") && !Contains("has its memory"));
 }
 
 TEST_CASE("a plan says how conversations fill samples, and which parameters each group has") {
