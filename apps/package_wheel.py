@@ -13,24 +13,6 @@ STAGE = pathlib.Path("build/package/wheel")
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|libc|libm|libdl|librt|libpthread|libutil|libgcc_s|libstdc\+\+)[.-]")
 TORCH = re.compile(r"^lib(torch|c10|gomp|nv|cu)")
 
-LAUNCHER = '''"""Hydra trains many deep-learning models at once; this package starts its program."""
-import importlib.util
-import os
-import pathlib
-import sys
-
-
-def main():
-    here = pathlib.Path(__file__).parent
-    torch = importlib.util.find_spec("torch")  # not imported: that would take seconds
-    if torch is None:
-        sys.exit("hydra: the package torch is missing; install it by: pip install 'torch=={torch}'")
-    libraries = pathlib.Path(torch.origin).parent / "lib"
-    if libraries.parent.parent != here.parent:  # elsewhere than the program looks
-        os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [str(libraries), os.environ.get("LD_LIBRARY_PATH")]))
-    os.execv(here / "bin" / "hydra", ["hydra", *sys.argv[1:]])
-'''
-
 
 def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -75,9 +57,9 @@ def main():
     if cuda.exists():
         place(cuda, package / "lib/hydra/libhydra_cuda.so",
               "$ORIGIN/..:$ORIGIN/../../../torch/lib:$ORIGIN/../../../nvidia/cu13/lib")
-    (package / "__init__.py").write_text(LAUNCHER.replace("{torch}", torch))
-    (package / "__main__.py").write_text("from hydra_train import main\n\nmain()\n")
-    shutil.copytree("apps/python/hydra_export", STAGE / "hydra_export", ignore=shutil.ignore_patterns("__pycache__"))
+    for module in ("hydra_train", "hydra_export"):
+        shutil.copytree(f"apps/python/{module}", STAGE / module, ignore=shutil.ignore_patterns("__pycache__"),
+                        dirs_exist_ok=True)
 
     major, minor = platform.libc_ver()[1].split(".")[:2]
     tag = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
@@ -86,9 +68,10 @@ def main():
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: hydra-train\nVersion: {version}\n"
         "Summary: Trains many deep-learning models, each larger than device memory, on a few devices at once\n"
-        f"License-File: LICENSE\nRequires-Python: >=3.9\nRequires-Dist: torch=={torch}\nRequires-Dist: safetensors\n")
+        f"License-File: LICENSE\nRequires-Python: >=3.9\nRequires-Dist: torch=={torch}\nRequires-Dist: safetensors\n"
+        "Requires-Dist: tomli; python_version < '3.11'\n")
     (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: hydra\nRoot-Is-Purelib: false\nTag: {tag}\n")
-    (info / "entry_points.txt").write_text("[console_scripts]\nhydra = hydra_train:main\n")
+    (info / "entry_points.txt").write_text("[console_scripts]\nhydra = hydra_train.launcher:main\n")
     shutil.copy("LICENSE", info)
     pathlib.Path("dist").mkdir(exist_ok=True)
     print(run(sys.executable, "-m", "wheel", "pack", "--dest-dir", "dist", str(STAGE)).strip().splitlines()[-1])
