@@ -12,6 +12,9 @@ namespace hydra {
 /// With possible causes: before the first update it cannot be the learning rate. `step` counts from 1.
 std::string not_finite_text(std::uint32_t step, double loss);
 
+/// The same of an evaluation after `steps` steps.
+std::string not_finite_validation_text(std::uint32_t steps, double loss);
+
 /// Its last failure.
 struct unit_failure {
   unit what;

@@ -4,6 +4,7 @@
 #include "models/loss.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <ranges>
@@ -104,7 +105,7 @@ bool model_results::add_scores(const unit& u, std::size_t targets, std::vector<e
   return scored_ == what_->plan.evaluation.micro_batches;
 }
 
-void model_results::finish_evaluation(std::uint32_t steps) {
+bool model_results::finish_evaluation(std::uint32_t steps) {
   const bool simulated = !what_->model;
   const auto targets = static_cast<double>(simulated ? std::size_t{1} : evaluated_targets_);  // without targets: NaN
   double loss = 0;
@@ -121,6 +122,7 @@ void model_results::finish_evaluation(std::uint32_t steps) {
   scores_.clear();
   scored_ = evaluated_targets_ = 0;
   history_.evaluations.push_back(result);
+  return targets == 0 || std::isfinite(result.loss);
 }
 
 evaluation_completed model_results::evaluation() const {

@@ -43,8 +43,9 @@ class model_results {
   /// Scores of the micro-batches of one visit. They are added in micro-batch order: the sum does not depend on how many
   /// micro-batches a visit has, nor on which one was first. True if no micro-batch is missing.
   bool add_scores(const unit& u, std::size_t targets, std::vector<evaluation_score> scores);
-  /// Closes the evaluation after `steps` steps and adds it to the history.
-  void finish_evaluation(std::uint32_t steps);
+  /// Closes the evaluation after `steps` steps and adds it to the history. False if its loss is not finite although it
+  /// had targets: without any there is no loss.
+  bool finish_evaluation(std::uint32_t steps);
   /// The last one.
   evaluation_completed evaluation() const;
 

@@ -382,10 +382,14 @@ class model_task final : public task_actor::base {
   }
 
   void report_evaluation(std::uint32_t steps) {
-    results_.finish_evaluation(steps);
+    const bool finite = results_.finish_evaluation(steps);
     auto message = results_.evaluation();
     message.history.clear();  // the reporter has its own
     send(setup_.reporter, message);
+    if (!finite && setup_.what->stop_on_nan) {
+      end({fault_code::not_finite, not_finite_validation_text(steps, message.loss)});
+      return;
+    }
     evaluation_open_ = steps;
     if (setup_.what->keep_best && history().last_is_best()) {
       saves_.is_best();

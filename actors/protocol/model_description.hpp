@@ -58,7 +58,7 @@ struct model_description {
   /// folder of a checkpoint, saved between two steps by this or another run, with whose parameters, optimizer state,
   /// history and step it starts; empty: from the beginning
   std::filesystem::path begins{};
-  bool stop_on_nan = true;
+  bool stop_on_nan = true;            ///< it fails by a loss, an evaluation or a last update that is not finite
   double priority = 1;                ///< weight of its completion, above 0
   std::optional<duration> deadline{}; ///< since the start of the run; after its arrival
   duration arrival{};                 ///< since the start of the run: it takes part from then on

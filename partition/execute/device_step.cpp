@@ -3,6 +3,8 @@
 #include "models/optimizer/tensor_update.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "models/scalar_type.hpp"
+#include "models/weights/stored_values.hpp"
+#include "partition/execute/finite_parameters.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
 
@@ -40,6 +42,12 @@ at::Tensor as_type(const at::Tensor& raw, at::ScalarType type) {
 
 at::Tensor slice(const at::Tensor& flat, std::size_t offset, std::size_t elements) {
   return flat.defined() ? flat.narrow(0, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(elements)) : flat;
+}
+
+/// True also where only a computation on the device could tell: no memory is planned for one, and `hydra export` looks.
+bool seems_finite(const at::Tensor& values) {
+  return !values.is_cpu() ||
+         not_finite_in({values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel())}) == 0;
 }
 
 }  // namespace
@@ -95,6 +103,9 @@ void step_on_device(const sharded_model& model, const unit& u, const step_blocks
                                            .first_moment = slice(state[0], p.state_offset, p.elements),
                                            .second_moment = slice(state[1], p.state_offset, p.elements),
                                            .copy = slice(copy, p.offset, p.elements)});
+    if (checks_parameters(model, u.step.value) && !seems_finite(slice(masters, p.offset, p.elements))) {
+      refuse_not_finite(model, p);
+    }
   }
   blocks.stepped->tensor = rounded ? copy : masters;
 }

@@ -38,7 +38,8 @@ struct step_blocks {
   device_block_ptr stepped;               ///< to be filled: parameters of the next version
 };
 
-/// Step number `u.step` of `u`'s shard; the result has the same bits as that of model_update::step on the host.
+/// Step number `u.step` of `u`'s shard; the result has the same bits as that of model_update::step on the host, and it
+/// refuses the same parameters, unless the device is another one than the CPU.
 void step_on_device(const sharded_model& model, const unit& u, const step_blocks& blocks);
 
 }  // namespace hydra

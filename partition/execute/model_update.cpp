@@ -5,6 +5,8 @@
 #include "models/optimizer/gradient_clip.hpp"
 #include "models/optimizer/rounded_gradient.hpp"
 #include "models/running_average.hpp"
+#include "models/weights/stored_values.hpp"
+#include "partition/execute/finite_parameters.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -379,6 +381,9 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
       train(now, whole);
     } else if (p.averaging > 0) {  // never of a chain in bf16
       apply_average(p.averaging, model_->micro_batches_of_step(), values, gradients);
+    }
+    if (p.tied_to.empty() && checks_parameters(*model_, step) && not_finite_in(values) > 0) {
+      refuse_not_finite(*model_, p);
     }
   }
   update_tied_copies(shard, homes);

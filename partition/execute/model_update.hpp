@@ -118,7 +118,8 @@ class model_update {
   float clip_coefficient(float norm) const;
   const std::vector<std::vector<float>>& norms() const noexcept { return norms_; }
   void set_norms(std::vector<std::vector<float>> norms) { norms_ = std::move(norms); }
-  /// Adds gradient sums (unless norms() did), applies the update rules, copies owners to their tied copies.
+  /// Adds gradient sums (unless norms() did), applies the update rules, copies owners to their tied copies. Throws
+  /// fault_error{not_finite} for what the last step of a model that stops for it gives.
   void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
 
  private:

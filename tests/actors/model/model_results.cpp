@@ -1,8 +1,12 @@
 #include "actors/model/model_results.hpp"
 
+#include "tests/support/small_models.hpp"
+
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <memory>
+#include <utility>
 
 using namespace hydra;
 
@@ -52,4 +56,23 @@ TEST_CASE("losses of some waves are kept until the others are known") {
   first.step_losses(loss_unit(2), {3, 4});
   model_results resumed{{}, clipping_model(), {.next = {0, {1, 2}}, .losses = first.open_losses()}};
   CHECK(resumed.step_losses(loss_unit(0), {1, 2}) == 10.0f);
+}
+
+TEST_CASE("an evaluation whose loss is not finite is told from one that had no targets") {
+  auto m = std::make_shared<sharded_model>();
+  m->model = test::small_mlp({}).body;
+  m->plan.shards.resize(1);
+  m->plan.evaluation.micro_batches = 2;
+  model_results results{{}, std::move(m), {}};
+  unit u;
+  u.way = direction::evaluate;
+  u.micro_batches = 2;
+  const auto is_sound = [&](std::size_t targets, float loss) {
+    REQUIRE(results.add_scores(u, targets, {{loss, 0}, {1, 0}}));
+    return results.finish_evaluation(3);
+  };
+  CHECK(is_sound(4, 2));
+  CHECK_FALSE(is_sound(4, std::numeric_limits<float>::quiet_NaN()));
+  CHECK_FALSE(is_sound(4, std::numeric_limits<float>::infinity()));
+  CHECK(is_sound(0, 0));
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 using namespace hydra;
@@ -160,6 +161,18 @@ TEST_CASE("a tied copy equals its owner after every step") {
     const auto all = t.read();
     CHECK(all.at("wte.weight").parameter == all.at("lm_head.weight").parameter);
   }
+}
+
+TEST_CASE("values that are not finite are refused by the name of their parameter after the last step, if at all") {
+  trained t(adamw({.learning_rate = 0.01}));
+  const auto& p = t.model->shards[1].layout().parameters().front();
+  t.homes[1].gradients.front()->floats()[p.offset] = std::numeric_limits<float>::infinity();
+  const model_update math(t.model);
+  CHECK_NOTHROW(math.step(1, 1, 1.0F, t.homes));
+  CHECK_THROWS_WITH(math.step(1, 2, 1.0F, t.homes),
+                    Catch::Contains("the values of " + p.name + " after step 3, the last one, are not finite"));
+  t.model->stop_on_nan = false;
+  CHECK_NOTHROW(math.step(1, 2, 1.0F, t.homes));
 }
 
 TEST_CASE("the norms of the next step replace those of the last") {
