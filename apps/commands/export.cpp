@@ -9,6 +9,7 @@
 #include "models/weights/adapter_folder.hpp"
 #include "models/weights/hub_export.hpp"
 #include "models/weights/merged_values.hpp"
+#include "models/weights/stored_values.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
@@ -40,7 +41,7 @@ namespace fs = std::filesystem;
 
 struct export_options {
   std::string run, model, folder;
-  bool best = false, merge = false;
+  bool best = false, merge = false, ignore_nan = false;
   std::optional<std::uint64_t> step;
 };
 
@@ -57,21 +58,31 @@ void check_target(const fs::path& folder) {
 /// The parameters as the checkpoint has them; frozen ones, which it does not hold, are those that were computed with.
 class exported_values {
  public:
-  exported_values(const saved_model& from, const chain& model)
-      : folder_(from.folder),
+  exported_values(const saved_model& from, const chain& model, bool ignore_nan)
+      : ignore_nan_(ignore_nan),
+        folder_(from.folder),
         tensors_(from.folder, from.cuts.size()),
         weights_(checkpoint_weights(from.folder, model)) {}
 
-  /// Throws if its shape or type in the checkpoint differs from the model's.
+  /// Throws if its shape or type in the checkpoint differs from the model's, or for values that are not finite.
   stored_tensor of(const parameter_spec& p) {
     if (p.frozen) return frozen(p);
     const stored_tensor t = tensors_.find("parameter." + p.name);
     if (t.shape != p.shape || t.type != stored_type::f32)
       refuse(fmt::format("{}: parameter '{}' has another shape or type than the model's", folder_.string(), p.name));
+    if (!ignore_nan_) check_finite(p, t);
     return t;
   }
 
  private:
+  void check_finite(const parameter_spec& p, const stored_tensor& t) const {
+    const std::span values{reinterpret_cast<const float*>(t.data.data()), t.data.size() / sizeof(float)};
+    if (const std::size_t wrong = not_finite_in(values))
+      refuse(fmt::format("{}: {} of the {} values of {} are not finite: its training has diverged. Export a state from "
+                         "before that by --step N or --best, or this one by --ignore-nan",
+                         folder_.string(), wrong, values.size(), p.name));
+  }
+
   stored_tensor frozen(const parameter_spec& p) {
     std::vector<float>& values = frozen_.emplace_back(static_cast<std::size_t>(p.elements()));
     weights_->read(p, values);
@@ -79,6 +90,7 @@ class exported_values {
     return {stored_type::f32, p.shape, std::as_bytes(std::span{values})};
   }
 
+  bool ignore_nan_;
   fs::path folder_;
   checkpoint_tensors tensors_;
   std::shared_ptr<const weight_source> weights_;
@@ -93,21 +105,36 @@ std::uint32_t best_step(const model_report& m) {
   return best ? best->step : 0;
 }
 
-/// The step whose state a user expects, as far as the run folder shows it.
-std::uint32_t expected_step(const export_options& o) try {
+/// As far as the run folder shows it.
+std::optional<model_report> recorded_model(const export_options& o) try {
   const recorded_run run = latest_record(o.run);
   const auto m = std::ranges::find(run.summary.models, o.model, &model_report::name);
-  if (m == run.summary.models.end()) return 0;
-  return o.best ? best_step(*m) : m->steps;
+  return m == run.summary.models.end() ? std::nullopt : std::optional(*m);
 } catch (const fault_error&) {
-  return 0;  // unknown
+  return std::nullopt;
+}
+
+/// The step whose state a user expects; 0: not known.
+std::uint32_t expected_step(const export_options& o) {
+  const auto m = recorded_model(o);
+  return !m ? 0 : o.best ? best_step(*m) : m->steps;
+}
+
+/// What a model that has diverged was saved with before that is no result, unless it is asked for.
+void check_failure(const export_options& o) {
+  if (o.step || o.best || o.ignore_nan) return;
+  const auto m = recorded_model(o);
+  if (m && m->status == model_status::failed && m->error.code == fault_code::not_finite)
+    refuse(fmt::format("{} has failed: {}. Export a state from before that by --step N or --best, or the newest one by "
+                       "--ignore-nan",
+                       o.model, m->error.text));
 }
 
 /// Refuses a checkpoint that is older than expected: a later one may not have been written (disk full, run killed).
 void check_step(const export_options& o, std::uint32_t step) {
   if (o.step && *o.step != step)
     refuse(fmt::format("--step {}: the best evaluation that is kept of {} was after step {}", *o.step, o.model, step));
-  if (const std::uint32_t expected = expected_step(o); !o.step && expected > step)
+  if (const std::uint32_t expected = expected_step(o); !o.step && !o.ignore_nan && expected > step)
     refuse(fmt::format("{} {} step {}, but step {} is saved: export this state by --step {}, or continue the run: {}",
                        o.model, o.best ? "was best at" : "has reached", expected, step, step, resume_command(o.run)));
 }
@@ -121,6 +148,7 @@ int export_model(const export_options& o) {
   const workload w = read_run(o.run);
   const model_entry& m = find_model(w, o.model);
   check_target(target);
+  check_failure(o);
   const fs::path checkpoint = chosen_checkpoint(o);
   const saved_model saved = read_checkpoint(checkpoint);
   check_step(o, steps_in(saved));
@@ -133,7 +161,7 @@ int export_model(const export_options& o) {
   const chain model = build_chain(o.run, w, m, d);
   if (o.merge && !adapter_of(model))
     refuse(fmt::format("--merge: {} has no adapter; what it has trained is exported as a whole without this", o.model));
-  exported_values values{saved, model};
+  exported_values values{saved, model, o.ignore_nan};
   const stored_values stored = [&values](const parameter_spec& p) { return values.of(p); };
   if (adapter_of(model) && !o.merge) {
     texts.write_ends(into, model);
@@ -167,6 +195,8 @@ command_action declare_export(command_line& line) {
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_flag("--merge", o->merge, "the whole model, with its adapter merged into the weights");
   line.add_option("--step", o->step, "the state after this many steps, although the run has continued since");
+  line.add_flag("--ignore-nan", o->ignore_nan, "also values that are not finite, and the newest state of a model that "
+                                               "has failed by such");
   return [o] { return export_model(*o); };
 }
 

@@ -154,6 +154,18 @@ TEST_CASE("a state that is older than the run's last step is exported only if it
   CHECK_THAT(asked.err, Contains("after step " + step + " of 3"));
 }
 
+TEST_CASE("values that are not finite, and a model that has failed by them, are exported only if that is asked for") {
+  const temporary_folder folder;
+  const std::string diverging = "--set model.gpt.optimizer.learning_rate=1e30";
+  train_two(folder, "--set model.gpt.on_nan=ignore " + diverging);
+  check_refused(run_hydra(folder, "export run gpt out"), " are not finite: its training has diverged. Export a state");
+  CHECK_FALSE(fs::exists(folder.path() / "out"));
+  CHECK(run_hydra(folder, "export run gpt out --ignore-nan").status == 0);
+  CHECK(run_hydra(folder, "train w.toml --quiet --output bad " + diverging).status == 1);
+  check_refused(run_hydra(folder, "export bad gpt other"), "gpt has failed: the loss of step 2 is nan; ");
+  check_refused(run_hydra(folder, "export bad gpt other --step 9"), "has no checkpoint with the parameters after step 9");
+}
+
 TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is written") {
   const temporary_folder folder;
   train_two(folder);
