@@ -13,4 +13,7 @@ inline std::string number_text(double x, int digits) {
   return std::isnan(x) ? "nan" : fmt::format("{:.{}f}", x, digits);
 }
 
+/// Of a share, with one digit after the point.
+inline std::string percent_text(double share) { return number_text(share * 100, 1) + " %"; }
+
 }  // namespace hydra

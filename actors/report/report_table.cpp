@@ -60,7 +60,7 @@ std::vector<std::string> validation_cells(const model_report& m) {
   }
   const auto& v = m.validation.back();
   return {number(v.loss, 4), number(v.floor, 4), number(v.entropy, 4), number(v.perplexity, 2),
-          v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
+          v.accuracy ? percent_text(*v.accuracy) : "-"};
 }
 
 std::string model_table(const report& r, const std::vector<const model_report*>& models) {

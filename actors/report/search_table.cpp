@@ -1,12 +1,12 @@
 #include "actors/report/search_table.hpp"
 
+#include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace hydra {
 
@@ -20,12 +20,12 @@ std::string shortened(const std::string& value) {
   return text_width(value) <= widest_value ? value : std::string{clip(value, widest_value - 3)} + "...";
 }
 
-/// As the evaluation gave it: a largest accuracy is a smallest score.
+/// As the evaluation gave it: a largest accuracy is a smallest score. Where `on_nan` ignores it, one may be NaN.
 std::string score_cell(const ranked_trial& t, search_metric metric) {
-  if (!t.score || !std::isfinite(*t.score)) {
+  if (!t.score) {
     return "-";
   }
-  return metric == search_metric::accuracy ? fmt::format("{:.1f} %", -*t.score * 100) : fmt::format("{:.4f}", *t.score);
+  return metric == search_metric::accuracy ? percent_text(-*t.score) : number_text(*t.score, 4);
 }
 
 const model_report* find_model(const report& r, const ranked_trial& t) {

@@ -113,7 +113,7 @@ void leave_out_without_best(workload& w, const evaluate_options& o) {
     if (lacks(m))
       tell_line(
           fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
-                      reason_without_best(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name))));
+                      reason_without_best(o.source, m.description.name)));
   std::erase_if(w.models, lacks);
 }
 
@@ -193,7 +193,7 @@ std::vector<std::string> scores_of(const model_report& m) {
   if (m.validation.empty()) return {"-", "-", "-", "-"};
   const validation_report& v = m.validation.back();
   return {number_text(v.loss, 4), or_dash(v.floor, 4), or_dash(v.perplexity, 2),
-          v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
+          v.accuracy ? percent_text(*v.accuracy) : "-"};
 }
 
 std::string states_table(const report& r, const std::vector<model_state>& states) {

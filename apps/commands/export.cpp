@@ -105,29 +105,23 @@ std::uint32_t best_step(const model_report& m) {
   return best ? best->step : 0;
 }
 
-/// As far as the run folder shows it.
-std::optional<model_report> recorded_model(const export_options& o) try {
+/// The step whose state a user expects, as far as the run folder shows it.
+std::uint32_t expected_step(const export_options& o) try {
   const recorded_run run = latest_record(o.run);
   const auto m = std::ranges::find(run.summary.models, o.model, &model_report::name);
-  return m == run.summary.models.end() ? std::nullopt : std::optional(*m);
+  if (m == run.summary.models.end()) return 0;
+  return o.best ? best_step(*m) : m->steps;
 } catch (const fault_error&) {
-  return std::nullopt;
-}
-
-/// The step whose state a user expects; 0: not known.
-std::uint32_t expected_step(const export_options& o) {
-  const auto m = recorded_model(o);
-  return !m ? 0 : o.best ? best_step(*m) : m->steps;
+  return 0;  // unknown
 }
 
 /// What a model that has diverged was saved with before that is no result, unless it is asked for.
 void check_failure(const export_options& o) {
   if (o.step || o.best || o.ignore_nan) return;
-  const auto m = recorded_model(o);
-  if (m && m->status == model_status::failed && m->error.code == fault_code::not_finite)
+  if (const std::string why = divergence_of(o.run, o.model); !why.empty())
     refuse(fmt::format("{} has failed: {}. Export a state from before that by --step N or --best, or the newest one by "
                        "--ignore-nan",
-                       o.model, m->error.text));
+                       o.model, why));
 }
 
 /// Refuses a checkpoint that is older than expected: a later one may not have been written (disk full, run killed).

@@ -1,5 +1,6 @@
 #include "apps/report/page.hpp"
 
+#include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
 #include "apps/report/device_charts.hpp"
@@ -56,7 +57,7 @@ std::pair<int, double> rank_of(const recorded_run& run, std::size_t model) {
 }
 
 std::string quality(const validation_report& v) {
-  const std::string perplexity = v.perplexity ? fmt::format("perplexity {:.2f}", *v.perplexity) : "";
+  const std::string perplexity = v.perplexity ? "perplexity " + number_text(*v.perplexity, 2) : "";
   const std::string accuracy = v.accuracy ? "accuracy " + percent(*v.accuracy) : "";
   return perplexity + (perplexity.empty() || accuracy.empty() ? "" : ", ") + accuracy;
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,15 @@ std::vector<search_record> last_results(const report& r, search_metric metric) {
   return results;
 }
 
+/// A model that has diverged has no result: its trial comes behind all others, however far it was.
+search_ranking with_diverged_last(search_ranking s, const report& r) {
+  std::ranges::stable_partition(s.trials, [&r](const ranked_trial& t) {
+    const auto m = std::ranges::find(r.models, t.is.name, &model_report::name);
+    return m == r.models.end() || m->error.code != fault_code::not_finite;
+  });
+  return s;
+}
+
 }  // namespace
 
 std::vector<search_record> read_decisions(const fs::path& run) {
@@ -56,7 +66,7 @@ search_ranking read_ranking(const fs::path& run, report& r) try {
   const search_settings search = read_run(run).search.value();
   const bool decides = has_rule(search.kind);
   const auto records = decides ? read_decisions(run) : last_results(r, search.metric);
-  return records.empty() ? search_ranking{} : rank_trials(search, records);
+  return records.empty() ? search_ranking{} : with_diverged_last(rank_trials(search, records), r);
 } catch (const fault_error& e) {
   r.notes.push_back(fmt::format("the ranking of the search is not shown: {}", e.what_happened().text));
   return {};

@@ -1,6 +1,7 @@
 #include "apps/run_folder/saved_weights.hpp"
 
 #include "apps/run_folder/folder_lock.hpp"
+#include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/resume_command.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
@@ -74,11 +75,20 @@ bool was_trained_by_tokenizer(const fs::path& checkpoint) {
 
 }  // namespace
 
-std::string reason_without_best(const fs::path& of_model) {
-  const std::vector<evaluation_record> all = evaluations_in(of_model);
-  const auto is_finite = [](const evaluation_record& e) { return std::isfinite(e.loss); };
-  if (!all.empty() && std::ranges::none_of(all, is_finite))
-    return fmt::format("none of its evaluations ({}) has a finite loss", all.size());
+std::string divergence_of(const fs::path& run, const std::string& model) try {
+  const recorded_run r = latest_record(run);
+  const auto m = std::ranges::find(r.summary.models, model, &model_report::name);
+  const bool diverged = m != r.summary.models.end() && m->error.code == fault_code::not_finite;
+  return diverged ? m->error.text : "";
+} catch (const fault_error&) {
+  return "";  // nothing is recorded
+}
+
+std::string reason_without_best(const fs::path& run, const std::string& model) {
+  const std::vector<evaluation_record> all = evaluations_in(checkpoints_of(run / "checkpoints", model));
+  const bool none = std::ranges::none_of(all, [](const evaluation_record& e) { return std::isfinite(e.loss); });
+  if (const std::string why = divergence_of(run, model); none && !why.empty()) return "it has failed: " + why;
+  if (none && !all.empty()) return fmt::format("none of its evaluations ({}) has a finite loss", all.size());
   return "it was not evaluated yet, or was not trained with validate = { every_steps = N, keep_best = true }";
 }
 
@@ -88,7 +98,7 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
     const auto found = best_checkpoint(of_model);
     if (!found)
       refuse(fmt::format("{} has no checkpoint of a best evaluation: {}", of_model.string(),
-                         reason_without_best(of_model)));
+                         reason_without_best(run, model)));
     return verified(*found, "the best evaluation");
   }
   std::vector<std::string> notes;

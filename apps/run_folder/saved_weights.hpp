@@ -17,8 +17,11 @@ namespace hydra::apps {
 /// evaluation is damaged (with the file).
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
-/// Why a model has no checkpoint of a best evaluation. `of_model`: the folder of its checkpoints.
-std::string reason_without_best(const std::filesystem::path& of_model);
+/// Why a model has failed, if by values that are not finite, as far as the run folder shows it; else empty.
+std::string divergence_of(const std::filesystem::path& run, const std::string& model);
+
+/// Why a model has no checkpoint of a best evaluation.
+std::string reason_without_best(const std::filesystem::path& run, const std::string& model);
 
 /// Older runs of models that start from a checkpoint read data without a `tokenizer` as bytes, not by the checkpoint's
 /// tokenizer. Throws fault_error{bad_input} with what to write if the checkpoint is from such a run and `data` name no

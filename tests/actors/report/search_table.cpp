@@ -87,15 +87,16 @@ TEST_CASE("the tables of a run have the ranking instead of the trials' losses", 
   CHECK_THAT(to_table(r, ranking), StartsWith(ranking_table(r, ranking) + "\nmodel ") && Contains("\njoined "));
 }
 
-TEST_CASE("a search for the best accuracy shows it, and a score that is not there as a dash", "[report]") {
+TEST_CASE("a search for the best accuracy shows it, one that is not a number as nan, and one that is not there as a dash",
+          "[report]") {
   search_ranking s = ranking;
   s.metric = search_metric::accuracy;
   s.trials[0].score = -0.348;
-  s.trials[1].score = std::numeric_limits<double>::quiet_NaN();
+  s.trials[1].score = -std::numeric_limits<double>::quiet_NaN();
   s.trials[2].score.reset();
   const std::string table = ranking_table(three_models(), s);
   CHECK_THAT(table, Contains("accuracy") && Contains("b         40    34.8 %  ") &&
-                        Contains("c         12         -  ") && Contains("a         10         -  "));
+                        Contains("c         12     nan %  ") && Contains("a         10         -  "));
 }
 
 TEST_CASE("a trial that waits says so unless it has ended", "[report]") {

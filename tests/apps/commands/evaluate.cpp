@@ -126,6 +126,18 @@ TEST_CASE("a model whose evaluations are not finite has no best state, and evalu
   CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains(" nan") && !Contains("-nan"));
 }
 
+TEST_CASE("evaluate --best says of a model that has failed before it had a best state that it has failed") {
+  const temporary_folder folder;
+  std::string text = rising();
+  folder.write("w.toml", text.replace(text.find("learning_rate = 3"), 17, "learning_rate = 1e30"));
+  const outcome trained = run_hydra(folder, "train w.toml --quiet");
+  CHECK(trained.status == 1);
+  CHECK_THAT(trained.out, Contains(" nan ") && Contains("failed: not finite: its validation after step 1 is nan; "));
+  const outcome best = run_hydra(folder, "evaluate runs/w --best");
+  CHECK(best.status == 2);
+  CHECK_THAT(best.err, Contains("it has failed: its validation after step 1 is nan; ") && !Contains("keep_best"));
+}
+
 TEST_CASE("evaluate of a workload says how good its models are before training, and leaves nothing behind") {
   const temporary_folder folder;
   folder.write("w.toml", example);

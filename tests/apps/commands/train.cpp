@@ -190,4 +190,18 @@ TEST_CASE("a model that fails ends the program with status 1, the others finish"
   CHECK_THAT(o.out, Contains("failed") && Contains("finished"));
 }
 
+TEST_CASE("a trial that diverges fails with the reason and comes last, and the search goes on without it") {
+  const temporary_folder folder;
+  const outcome o = train(folder,
+                          bent("{ learning_rate = 1e-3 }", "{ kind = \"sgd\", learning_rate = 1e-3 }") +
+                              "[model.grid]\nlearning_rate = [1e30, 1e-3, 1e-2]\n"
+                              "[search]\nkind = \"halving\"\nfirst = 1\nfactor = 2\n",
+                          "--quiet");
+  CHECK(o.status == 1);
+  CHECK_THAT(o.out, Contains("failed: not finite: its validation after step 1 is nan; ") &&
+                        Contains("stopped at rung 1: 2nd of 2, 1 continues") && Contains("finished"));
+  CHECK(o.out.find("\ngpt-1e30") > o.out.find("stopped at rung 1"));
+  CHECK(o.out.find("\ngpt-1e30") < o.out.find("\nhalving: 3 trials"));
+}
+
 }  // namespace hydra::apps::train_test
