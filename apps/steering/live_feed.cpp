@@ -36,6 +36,14 @@ std::string signature_of(const std::filesystem::path& folder) {
   return all;
 }
 
+/// Changes when a model ends, which need not change a file.
+std::string states_of(steering& run) {
+  std::string all;
+  for (const auto& model : answer(run, {.name = "status"}).value("models", nlohmann::ordered_json::array()))
+    all += model.at("state").get<std::string>() + " ";
+  return all;
+}
+
 live_mailbox::frame event(const char* name, const std::string& data) {
   return std::make_shared<const std::string>(fmt::format("event: {}\ndata: {}\n\n", name, data));
 }
@@ -127,7 +135,7 @@ void live_feed::send_all(bool last) {
 std::shared_ptr<const live_feed::rendered_parts> live_feed::rendered(bool last) {
   const std::lock_guard lock{render_mutex_};
   if (parts_ && !last && clock::now() < next_render_) return parts_;
-  if (const std::string now = signature_of(folder_); !parts_ || now != signature_) render(now);
+  if (const std::string now = signature_of(folder_) + states_of(run_); !parts_ || now != signature_) render(now);
   return parts_;
 }
 

@@ -36,7 +36,7 @@ class live_mailbox {
 };
 
 /// While there are viewers, a thread of its own asks for the status once a second and after `hurry`, and renders the
-/// page when the run folder has changed: once for all viewers, at most once a second and in a tenth of the time. Frames
+/// page when the run folder has changed or a model has ended: once for all viewers, at most once a second and in a tenth of the time. Frames
 /// are server-sent events (docs/control.md). Thread-safe.
 class live_feed {
  public:
@@ -74,7 +74,7 @@ class live_feed {
 
   std::mutex render_mutex_;  ///< of the three below
   std::shared_ptr<const rendered_parts> parts_;
-  std::string signature_;  ///< of the run folder when they were rendered
+  std::string signature_;  ///< of the run folder and its models when they were rendered
   std::chrono::steady_clock::time_point next_render_{};
 
   std::mutex mutex_;  ///< of all below

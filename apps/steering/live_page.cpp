@@ -20,10 +20,20 @@ namespace hydra::apps {
 
 namespace {
 
-std::string rendered(const std::filesystem::path& folder) {
-  recorded_run run = latest_record(folder);
-  run.search = read_ranking(folder, run.summary);
-  return to_content(run, timeline_of(run, folder));
+/// Which models have ended: metrics.jsonl does not have it, the run knows it.
+void set_ended(report& r, const nlohmann::ordered_json& status) {
+  for (const auto& now : status.value("models", nlohmann::ordered_json::array()))
+    for (model_report& m : r.models)
+      for (const model_status end : {model_status::finished, model_status::stopped, model_status::failed})
+        if (m.status == model_status::under_way && now.at("name") == m.name && now.at("state") == to_string(end))
+          m.status = end;
+}
+
+std::string rendered(steering& run, const std::filesystem::path& folder) {
+  recorded_run record = latest_record(folder);
+  set_ended(record.summary, answer(run, {.name = "status"}));
+  record.search = read_ranking(folder, record.summary);
+  return to_content(record, timeline_of(record, folder));
 }
 
 std::string title_of(const std::filesystem::path& folder) {
@@ -36,9 +46,11 @@ std::string title_of(const std::filesystem::path& folder) {
 class live_page::server {
  public:
   server(steering& run, const std::filesystem::path& folder, const live_address& where)
-      : run_{run}, title_{title_of(folder)}, host_{where.host}, access_{where.host}, feed_{run, folder, [folder] {
-                                                                                             return rendered(folder);
-                                                                                           }} {
+      : run_{run},
+        title_{title_of(folder)},
+        host_{where.host},
+        access_{where.host},
+        feed_{run, folder, [&run, folder] { return rendered(run, folder); }} {
     set_limits();
     route();
     open(where);

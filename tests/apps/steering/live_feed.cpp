@@ -72,6 +72,14 @@ TEST_CASE("the page is rendered once for all viewers, and again when the run fol
   CHECK(f.renderings == 2);
 }
 
+TEST_CASE("the page is rendered again when a model has ended, although no file has changed") {
+  counted_feed f;
+  CHECK(f.feed.content() == "<p>1</p>");
+  const auto box = f.feed.subscribe();
+  f.run.stop("gpt-b");
+  CHECK_THAT(take_until(*box, "<p>2</p>"), Contains("event: parts"));
+}
+
 TEST_CASE("a viewer that takes nothing holds up nobody, and keeps no more than the newest frames") {
   counted_feed f;
   const auto stalled = f.feed.subscribe(), other = f.feed.subscribe();

@@ -118,6 +118,14 @@ TEST_CASE("the page is that of hydra report with one script, and loads nothing f
   CHECK(r->get_header_value("Cache-Control") == "no-store");
 }
 
+TEST_CASE("a model that has ended is said to be so in the tables, too") {
+  const served_run s;
+  CHECK(status_of(s.post(R"({"command": "stop", "model": "gpt-b"})")) == 200);
+  const auto r = s.get("/" + s.token);
+  REQUIRE(status_of(r) == 200);
+  CHECK_THAT(r->body, Contains("<td>stopped</td>") && Contains("<td>not ended</td>"));
+}
+
 TEST_CASE("who asks for a part of the page gets all of it") {
   const served_run s;
   for (const std::string range : {"bytes=0-3", "no range"}) {
