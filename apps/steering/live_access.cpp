@@ -5,11 +5,15 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <openssl/crypto.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -32,6 +36,18 @@ bool is_number_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
 }
 
+/// Of a network that is up and not the machine itself; empty for other addresses.
+std::string network_address_of(const ifaddrs& i, int family) {
+  const bool counts = i.ifa_addr && i.ifa_addr->sa_family == family && (i.ifa_flags & IFF_UP) != 0 &&
+                      (i.ifa_flags & IFF_LOOPBACK) == 0;
+  std::array<char, NI_MAXHOST> text{};
+  const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  if (!counts || ::getnameinfo(i.ifa_addr, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
+    return "";
+  const std::string address = text.data();
+  return address.find('%') == std::string::npos ? address : "";  // of one link only
+}
+
 /// Takes the same time wherever they differ.
 bool equal(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
@@ -50,6 +66,17 @@ live_address parse_live_address(std::string_view text) {
         "--serve \"{}\": expected ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080; port 0 is any that is free",
         shown(text)));
   return address;
+}
+
+std::string reachable_host(const std::string& host) {
+  if (host != "0.0.0.0" && host != "::") return host;
+  const int family = host == "::" ? AF_INET6 : AF_INET;
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) first = nullptr;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all{first, ::freeifaddrs};
+  for (const ifaddrs* i = first; i; i = i->ifa_next)
+    if (std::string address = network_address_of(*i, family); !address.empty()) return address;
+  return family == AF_INET6 ? "::1" : "127.0.0.1";
 }
 
 std::string random_token() {

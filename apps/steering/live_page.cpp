@@ -59,8 +59,9 @@ class live_page::server {
   ~server() { feed_.finish(); }  // before http_ ends, which waits a moment for its viewers
 
   std::string url() const {
-    const bool v6 = host_.find(':') != std::string::npos;
-    return fmt::format("http://{}:{}/?token={}", v6 ? "[" + host_ + "]" : host_, port_, access_.token());
+    const std::string host = reachable_host(host_);
+    const bool v6 = host.find(':') != std::string::npos;
+    return fmt::format("http://{}:{}/?token={}", v6 ? "[" + host + "]" : host, port_, access_.token());
   }
 
  private:

@@ -16,6 +16,17 @@ TEST_CASE("the address of a live page is a host and a port") {
     CHECK_THROWS_WITH(parse_live_address(wrong), Contains("expected ADDRESS:PORT"));
 }
 
+TEST_CASE("a page at all addresses of the machine is shown under one that the page is served as") {
+  for (const char* all : {"0.0.0.0", "::"}) {
+    const std::string host = reachable_host(all);
+    CHECK(host != all);
+    const live_access access{all};
+    CHECK(access.refusal({access.token(), host.find(':') == std::string::npos ? host : "[" + host + "]", ""}) == "");
+  }
+  CHECK(reachable_host("127.0.0.1") == "127.0.0.1");
+  CHECK(reachable_host("node7") == "node7");
+}
+
 TEST_CASE("each token is another one, of 128 bits") {
   CHECK(random_token().size() == 32);
   CHECK(random_token() != random_token());
