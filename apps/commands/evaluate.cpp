@@ -75,10 +75,10 @@ void only_evaluate(model_description& d) {
   d.deadline.reset();
 }
 
-/// Which state of a model is evaluated.
+/// Which state of a model is evaluated, and how far its training was; that of a workload file was not trained.
 struct model_state {
   std::string weights = "initial";
-  std::string reached = hydra::to_string(model_status::finished);
+  std::string reached = "evaluated";
 };
 
 /// "finished", "at step 680 of 100000", "stopped at step 20 of 50".
@@ -232,8 +232,17 @@ std::string to_json(const report& r, const std::vector<model_state>& states) {
   return json_text(all, 2) + "\n";
 }
 
+void require_run(const fs::path& folder) {
+  refuse_run_of_program(folder);
+  if (kind_of(folder / workload_file) == fs::file_type::not_found)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("\"{}\" is not a run folder: it holds no {}. Give the folder of a run, or a workload "
+                                  "file; its models may start from a checkpoint: chain = {{ from = \"FOLDER\" }}",
+                                  folder.string(), workload_file)};
+}
+
 workload read_trained(const fs::path& run, const std::vector<key_override>& overrides) {
-  refuse_run_of_program(run);
+  require_run(run);
   check_overrides(overrides, run.string());
   const auto data = read_recorded_data(run);
   const fs::path file = run / workload_file, began_in = data ? data->began_in : fs::path{};

@@ -143,7 +143,7 @@ TEST_CASE("evaluate of a workload says how good its models are before training, 
   folder.write("w.toml", example);
   const outcome o = run_hydra(folder, "evaluate w.toml");
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("initial"));
+  CHECK_THAT(o.out, Contains("initial") && Contains("evaluated") && !Contains("finished"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
@@ -157,6 +157,9 @@ TEST_CASE("evaluate refuses what is not there by name") {
     return o.err;
   };
   CHECK_THAT(refused("nowhere"), Contains("nowhere"));
+  std::filesystem::create_directory(folder.path() / "checkpoint");
+  CHECK_THAT(refused("checkpoint"), Contains("\"checkpoint\" is not a run folder: it holds no workload.toml. Give the "
+                                             "folder of a run, or a workload file"));
   CHECK_THAT(refused(std::string(300, 'a')), Contains("aaa…: File name too long"));
   CHECK_THAT(refused("w.toml gtp"), Contains("no model \"gtp\"") && Contains("\"gpt\""));
   CHECK_THAT(refused("w.toml --best"), Contains("not a run folder"));
