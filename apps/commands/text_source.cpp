@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -116,10 +117,19 @@ text_source from_adapter(const text_source_options& o) {
   return s;
 }
 
+/// "gpt-1, gpt-2, ...": the first ones.
+std::string names_in(const workload& w) {
+  constexpr std::size_t most = 20;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(w.models.size(), most); ++i)
+    names += (i == 0 ? "" : ", ") + shown(w.models[i].description.name);
+  return names + (w.models.size() > most ? ", ..." : "");
+}
+
 const model_entry& model_of(const workload& w, const text_source_options& o) {
   if (o.model) return find_model(w, *o.model);
-  if (w.models.size() != 1) refuse(fmt::format("{} has {} models; choose one with --model", o.source, w.models.size()));
-  return w.models.front();
+  if (w.models.size() == 1) return w.models.front();
+  refuse(fmt::format("{} has {} models: {}; choose one with --model", o.source, w.models.size(), names_in(w)));
 }
 
 /// Texts of their own; the windows of a continuous text do not begin as such texts do.

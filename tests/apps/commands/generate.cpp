@@ -219,6 +219,9 @@ TEST_CASE("sources that are neither a checkpoint nor a run, and families that wr
   check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is not a folder");
   check_refused(folder, std::string(300, 'a') + " --prompt-ids 1", "aaa…: File name too long");
   check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
+  std::filesystem::create_directory(folder.path() / "two");
+  folder.write("two/workload.toml", example + "[model.grid]\nbatch_size = [4, 8]\n");
+  check_refused(folder, "two --prompt-ids 1", "two has 2 models: gpt-4, gpt-8; choose one with --model");
   folder.write("w.toml", bent_in(bent("synthetic-language", "synthetic-classes"),
                                  "family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4",
                                  "family = \"mlp\", width = 4"));
