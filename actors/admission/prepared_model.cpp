@@ -375,7 +375,8 @@ prepared_model model_preparer::open(const model_description& m) {
   if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });
   p.evaluation = evaluation_micro_batches(m, *p.data.source, p.model->objective().masks());
   if (m.evaluate_only && p.evaluation == 0) {
-    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on; give it some (validation)",
+    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on; give it some (validation, "
+                          "validation_share)",
                           p.data.source->describe()));
   }
   p.cuts = cuts_of(m, p.model->size());

@@ -46,7 +46,7 @@ void check_steps(const saved_model& m, const resumed_model& now) {
       refuse_steps(
           m, now,
           "under its schedule the learning rate of the steps that are done depends on the number of all steps; "
-          "only a constant schedule can be made longer");
+          "only under a constant schedule may it be another");
     }
   }
 }

@@ -145,6 +145,21 @@ TEST_CASE("a model is made no longer where the rates of its steps depend on thei
   CHECK_THROWS_WITH(trained(schedule_kind::constant, 1, true), Catch::Contains("2 steps are done"));
 }
 
+TEST_CASE("a model that is not half done is refused half of its steps in words that hold of fewer, too", "[resume]") {
+  const temporary_folder folder;
+  auto model = mixed_workload()[0];
+  model.steps = 100;
+  model.optimizer.schedule.kind = schedule_kind::linear;
+  run_options options{.devices = {tiny()}, .output = folder.path(), .interrupt_at = 0, .after_step_of = {0}};
+  REQUIRE(train_spilled({model}, options).summary.interrupted);
+  model.steps = 50;
+  options.resume = true;
+  options.interrupt_at.reset();
+  options.after_step_of.clear();
+  CHECK_THROWS_WITH(train_spilled({model}, options), Catch::Contains("with 50 steps instead of 100") &&
+                                                         Catch::Contains("only under a constant schedule may it be"));
+}
+
 TEST_CASE("metrics of a run that was interrupted have every step and evaluation once, as the report has them",
           "[resume]") {
   const temporary_folder folder;
