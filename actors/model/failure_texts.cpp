@@ -18,8 +18,8 @@ std::string not_finite_text(std::uint32_t step, double loss) {
                                         "the data, and in the weights that the model starts with"
                                       : "the losses before it were finite: lower the learning rate or set clip_norm, "
                                         "or look for nan, infinite or very large values in the data";
-  return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" continues)", step,
-                     not_finite_number(loss), cause);
+  return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" continues)", step, not_finite_number(loss),
+                     cause);
 }
 
 std::string not_finite_validation_text(std::uint32_t steps, double loss) {

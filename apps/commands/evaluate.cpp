@@ -111,9 +111,8 @@ void leave_out_without_best(workload& w, const evaluate_options& o) {
   if (!o.best || !o.models.empty() || std::ranges::all_of(w.models, lacks)) return;
   for (const model_entry& m : w.models)
     if (lacks(m))
-      tell_line(
-          fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
-                      reason_without_best(o.source, m.description.name)));
+      tell_line(fmt::format("note: {} is left out: it has no best state, because {}", m.description.name,
+                            reason_without_best(o.source, m.description.name)));
   std::erase_if(w.models, lacks);
 }
 

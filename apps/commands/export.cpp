@@ -78,9 +78,10 @@ class exported_values {
   void check_finite(const parameter_spec& p, const stored_tensor& t) const {
     const std::span values{reinterpret_cast<const float*>(t.data.data()), t.data.size() / sizeof(float)};
     if (const std::size_t wrong = not_finite_in(values))
-      refuse(fmt::format("{}: {} of the {} values of {} are not finite: its training has diverged. Export a state from "
-                         "before that by --step N or --best, or this one by --ignore-nan",
-                         folder_.string(), wrong, values.size(), p.name));
+      refuse(
+          fmt::format("{}: {} of the {} values of {} are not finite: its training has diverged. Export a state from "
+                      "before that by --step N or --best, or this one by --ignore-nan",
+                      folder_.string(), wrong, values.size(), p.name));
   }
 
   stored_tensor frozen(const parameter_spec& p) {
@@ -119,9 +120,10 @@ std::uint32_t expected_step(const export_options& o) try {
 void check_failure(const export_options& o) {
   if (o.step || o.best || o.ignore_nan) return;
   if (const std::string why = divergence_of(o.run, o.model); !why.empty())
-    refuse(fmt::format("{} has failed: {}. Export a state from before that by --step N or --best, or the newest one by "
-                       "--ignore-nan",
-                       o.model, why));
+    refuse(
+        fmt::format("{} has failed: {}. Export a state from before that by --step N or --best, or the newest one by "
+                    "--ignore-nan",
+                    o.model, why));
 }
 
 /// Refuses a checkpoint that is older than expected: a later one may not have been written (disk full, run killed).
@@ -189,8 +191,9 @@ command_action declare_export(command_line& line) {
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_flag("--merge", o->merge, "the whole model, with its adapter merged into the weights");
   line.add_option("--step", o->step, "the state after this many steps, although the run has continued since");
-  line.add_flag("--ignore-nan", o->ignore_nan, "also values that are not finite, and the newest state of a model that "
-                                               "has failed by such");
+  line.add_flag("--ignore-nan", o->ignore_nan,
+                "also values that are not finite, and the newest state of a model that "
+                "has failed by such");
   return [o] { return export_model(*o); };
 }
 

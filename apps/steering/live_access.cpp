@@ -38,8 +38,8 @@ bool is_number_address(const std::string& host) {
 
 /// Of a network that is up and not the machine itself; empty for other addresses.
 std::string network_address_of(const ifaddrs& i, int family) {
-  const bool counts = i.ifa_addr && i.ifa_addr->sa_family == family && (i.ifa_flags & IFF_UP) != 0 &&
-                      (i.ifa_flags & IFF_LOOPBACK) == 0;
+  const bool counts =
+      i.ifa_addr && i.ifa_addr->sa_family == family && (i.ifa_flags & IFF_UP) != 0 && (i.ifa_flags & IFF_LOOPBACK) == 0;
   std::array<char, NI_MAXHOST> text{};
   const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
   if (!counts || ::getnameinfo(i.ifa_addr, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)

@@ -15,8 +15,8 @@ struct live_address {
 /// "127.0.0.1:8080", "[::1]:8080", "0.0.0.0:0". Throws fault_error{bad_input} that starts with "--serve".
 live_address parse_live_address(std::string_view text);
 
-/// The host to write into a URL: for "0.0.0.0" and "::", which stand for all addresses of this machine, the first one of
-/// a network, or that of the machine itself if it has none; others as they are.
+/// The host to write into a URL: for "0.0.0.0" and "::", which stand for all addresses of this machine, the first one
+/// of a network, or that of the machine itself if it has none; others as they are.
 std::string reachable_host(const std::string& host);
 
 /// 128 random bits as 32 hexadecimal digits.

@@ -36,8 +36,8 @@ class live_mailbox {
 };
 
 /// While there are viewers, a thread of its own asks for the status once a second and after `hurry`, and renders the
-/// page when the run folder has changed or a model has ended: once for all viewers, at most once a second and in a tenth of the time. Frames
-/// are server-sent events (docs/control.md). Thread-safe.
+/// page when the run folder has changed or a model has ended: once for all viewers, at most once a second and in a
+/// tenth of the time. Frames are server-sent events (docs/control.md). Thread-safe.
 class live_feed {
  public:
   static constexpr std::size_t most_viewers = 48;

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
+#include <functional>
 #include <system_error>
 
 namespace hydra::apps {
@@ -29,11 +30,13 @@ void set_ended(report& r, const nlohmann::ordered_json& status) {
           m.status = end;
 }
 
-std::string rendered(steering& run, const std::filesystem::path& folder) {
-  recorded_run record = latest_record(folder);
-  set_ended(record.summary, answer(run, {.name = "status"}));
-  record.search = read_ranking(folder, record.summary);
-  return to_content(record, timeline_of(record, folder));
+std::function<std::string()> renderer(steering& run, const std::filesystem::path& folder) {
+  return [&run, folder] {
+    recorded_run record = latest_record(folder);
+    set_ended(record.summary, answer(run, {.name = "status"}));
+    record.search = read_ranking(folder, record.summary);
+    return to_content(record, timeline_of(record, folder));
+  };
 }
 
 std::string title_of(const std::filesystem::path& folder) {
@@ -50,7 +53,7 @@ class live_page::server {
         title_{title_of(folder)},
         host_{where.host},
         access_{where.host},
-        feed_{run, folder, [&run, folder] { return rendered(run, folder); }} {
+        feed_{run, folder, renderer(run, folder)} {
     set_limits();
     route();
     open(where);

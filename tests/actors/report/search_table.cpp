@@ -87,8 +87,9 @@ TEST_CASE("the tables of a run have the ranking instead of the trials' losses", 
   CHECK_THAT(to_table(r, ranking), StartsWith(ranking_table(r, ranking) + "\nmodel ") && Contains("\njoined "));
 }
 
-TEST_CASE("a search for the best accuracy shows it, one that is not a number as nan, and one that is not there as a dash",
-          "[report]") {
+TEST_CASE(
+    "a search for the best accuracy shows it, one that is not a number as nan, and one that is not there as a dash",
+    "[report]") {
   search_ranking s = ranking;
   s.metric = search_metric::accuracy;
   s.trials[0].score = -0.348;

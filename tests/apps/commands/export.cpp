@@ -163,7 +163,8 @@ TEST_CASE("values that are not finite, and a model that has failed by them, are 
   CHECK(run_hydra(folder, "export run gpt out --ignore-nan").status == 0);
   CHECK(run_hydra(folder, "train w.toml --quiet --output bad " + diverging).status == 1);
   check_refused(run_hydra(folder, "export bad gpt other"), "gpt has failed: the loss of step 2 is nan; ");
-  check_refused(run_hydra(folder, "export bad gpt other --step 9"), "has no checkpoint with the parameters after step 9");
+  check_refused(run_hydra(folder, "export bad gpt other --step 9"),
+                "has no checkpoint with the parameters after step 9");
 }
 
 TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is written") {
