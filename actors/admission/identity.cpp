@@ -259,4 +259,9 @@ std::string difference_of(const std::string& saved, const std::string& now) {
              : "the saved description has more or fewer lines than the current one";
 }
 
+bool is_about_data(const std::string& message) {
+  const auto names = [&](const char* what) { return message.find(what) != std::string::npos; };
+  return names(other_data) || names(": data: ") || names(": training samples: ");
+}
+
 }  // namespace hydra

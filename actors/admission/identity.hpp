@@ -33,6 +33,9 @@ std::string with_bare_names(std::string identity);
 inline constexpr const char* other_data =
     "its data are not those that it was trained on: the files, the tokenizer, or what decides how they are read";
 
+/// Whether a message with what difference_of() says is about the data.
+bool is_about_data(const std::string& message);
+
 /// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree, but for
 /// folders.
 std::string difference_of(const std::string& saved, const std::string& now);

@@ -1,7 +1,6 @@
 #include "actors/admission/model_joiner.hpp"
 
 #include "actors/simulation/planned_instance.hpp"
-#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/memory/host_arena.hpp"
 
@@ -130,12 +129,7 @@ model_entry model_joiner::prepare(const admission_request& r) {
 
 resumption model_joiner::checkpoint_of(const admission_request& r, const prepared_model& p) const {
   const bool resumes = setup_.options.resume || r.continues;
-  const auto root = resumes ? setup_.options.output / "checkpoints" : "";
-  resumption begins(root, {resumed(r.what, p)});
-  if (resumes && !begins.of(0)) {
-    forget_best(posix_file_system(), checkpoints_of(root, r.what.name));
-  }
-  return begins;
+  return {resumes ? setup_.options.output / "checkpoints" : "", {resumed(r.what, p)}};
 }
 
 void model_joiner::keep(model_id model, model_plan plan, const prepared_model& p) {

@@ -81,15 +81,9 @@ void check_identity(const saved_model& m, const resumed_model& now) {
   }
 }
 
-/// Checkpoints that an earlier attempt has renamed.
-bool has_damaged_checkpoints(const std::filesystem::path& of_model) {
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(of_model, none)) {
-    if (entry.path().extension() == ".damaged") {
-      return true;
-    }
-  }
-  return false;
+/// "step 20 (best-step-20)".
+std::string place_of(const std::optional<saved_model>& m) {
+  return m ? fmt::format("step {} ({})", m->standing.next.step, m->folder.filename().string()) : "the beginning";
 }
 
 }  // namespace
@@ -130,7 +124,7 @@ void resumption::tell_beginners() {
     return;
   }
   for (std::size_t i = 0; i < models_.size(); ++i) {
-    if (!saved_[i]) {
+    if (!saved_[i] && !gone_back_.contains(i)) {
       notes_.push_back(models_[i].name + " has no checkpoint: it starts from the beginning");
     }
   }
@@ -166,38 +160,36 @@ bool resumption::give_up_cuts() {
 
 void resumption::find(std::size_t model, checkpoint_use use) {
   const auto& now = models_[model];
+  std::vector<std::string> passed_over;
   if (!root_.empty()) {
-    find_own(model, use);
+    find_own(model, use, passed_over);
   }
   if (!saved_[model] && !now.begins.empty()) {
     saved_[model] = beginning(now);
   }
+  if (!passed_over.empty()) {
+    tell_going_back(model, passed_over);
+  }
 }
 
-void resumption::find_own(std::size_t model, checkpoint_use use) {
+/// What is damaged costs its model some steps, never the run. What is whole, but needs its own cuts, is not given up.
+void resumption::find_own(std::size_t model, checkpoint_use use, std::vector<std::string>& passed_over) {
   const auto& now = models_[model];
-  const auto reported = notes_.size();
-  auto found = newest_checkpoint(checkpoints_of(root_, now.name), use, notes_);
+  auto found = newest_checkpoint(checkpoints_of(root_, now.name), use, passed_over);
   if (!found && saved_[model]) {
     refuse_cuts(*saved_[model]);
-  }
-  if (!found && notes_.size() > reported) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("model '{}' has no checkpoint that is whole: {}; train it again in another folder",
-                                  now.name, notes_.back()));
-  }
-  if (!found && has_damaged_checkpoints(checkpoints_of(root_, now.name))) {
-    throw fault_error(
-        fault_code::bad_input,
-        fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it again in "
-                    "another folder, or remove them",
-                    now.name, checkpoints_of(root_, now.name).string()));
   }
   if (found) {
     check_identity(*found, now);
     forget_old_end(*found, now);
   }
   saved_[model] = std::move(found);
+}
+
+void resumption::tell_going_back(std::size_t model, const std::vector<std::string>& passed_over) {
+  notes_.push_back(fmt::format("model '{}' goes back to {}: {}", models_[model].name, place_of(saved_[model]),
+                               fmt::join(passed_over, "; ")));
+  gone_back_.insert(model);
 }
 
 void resumption::end_after(std::size_t model, std::uint32_t steps) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ class resumption {
  public:
   /// Without checkpoints.
   resumption() = default;
-  /// Reads the folders below `root`, if one is given. A model that has no checkpoint there has that which it begins
+  /// Reads the folders below `root`, if one is given. A model that has no whole state there has that which it begins
   /// from, if it begins from one. The number of steps may differ from before if that does not change the steps that
   /// are done. Throws fault_error{bad_input} if a checkpoint belongs to another training.
   resumption(std::filesystem::path root, std::vector<resumed_model> models);
@@ -54,18 +55,20 @@ class resumption {
   bool give_up_cuts();
   /// The model was stopped after so many steps; without effect if its checkpoint is another one.
   void end_after(std::size_t model, std::uint32_t steps);
-  /// Notes for the user: checkpoints that were passed over, models that start from the beginning.
+  /// Notes for the user: models that go back behind their newest checkpoint, or start from the beginning.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
   bool keeps_cuts(std::size_t model) const;
   void find(std::size_t model, checkpoint_use use);
-  void find_own(std::size_t model, checkpoint_use use);
+  void find_own(std::size_t model, checkpoint_use use, std::vector<std::string>& passed_over);
+  void tell_going_back(std::size_t model, const std::vector<std::string>& passed_over);
   void tell_beginners();
 
   std::filesystem::path root_;
   std::vector<resumed_model> models_;
   std::vector<std::optional<saved_model>> saved_;
+  std::set<std::size_t> gone_back_;
   std::vector<std::string> notes_;
 };
 

@@ -554,11 +554,10 @@ void session::state::open_checkpoints() {
   }
   const auto root = options.output / "checkpoints";
   checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), root, options.checkpoint.keep);
-  for (std::size_t i = 0; i < descriptions.size() && !options.begin_paused;
-       ++i) {  // else checkpoints come before a resume
-    const auto& name = descriptions[i].name;
-    if (!planned->begins.of(i) && forget_best(posix_file_system(), checkpoints_of(root, name))) {
-      log->warn("{} has no checkpoint: it starts from the beginning, and its best state of before is removed", name);
+  for (const auto& m : descriptions) {
+    const bool anew = !options.resume && !options.begin_paused;  // paused ones get checkpoints before they go on
+    if (anew && forget_best(posix_file_system(), checkpoints_of(root, m.name))) {
+      log->warn("{} is trained anew: its best state of before is removed", m.name);
     }
   }
 }

@@ -26,6 +26,7 @@
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -88,16 +89,34 @@ std::string reached_by(const saved_model& m) {
   return fmt::format("{}at step {} of {}", m.standing.stopped ? "stopped " : "", steps, m.steps);
 }
 
+/// The state of each of a run's models; the others are left out with a line, unless no model has one.
+std::vector<fs::path> choose_checkpoints(workload& w, const evaluate_options& o) {
+  std::vector<fs::path> chosen;
+  std::vector<model_entry> readable;
+  std::vector<std::string> left_out;
+  for (model_entry& m : w.models) try {
+      chosen.push_back(checkpoint_to_read(o.source, m.description.name, o.best));
+      readable.push_back(std::move(m));
+    } catch (const fault_error& e) {
+      if (e.what_happened().code != fault_code::bad_input || w.models.size() == 1) throw;
+      left_out.push_back(fmt::format("{} is left out: {}", m.description.name, e.what_happened().text));
+    }
+  if (chosen.empty()) refuse(fmt::format("{}", fmt::join(left_out, "; ")));
+  std::ranges::for_each(left_out, tell_line);
+  w.models = std::move(readable);
+  return chosen;
+}
+
 std::vector<model_state> prepare(workload& w, const evaluate_options& o) {
-  std::vector<model_state> states;
-  for (model_entry& m : w.models) {
+  const auto chosen = is_run(o) ? choose_checkpoints(w, o) : std::vector<fs::path>{};
+  std::vector<model_state> states(w.models.size());
+  for (std::size_t i = 0; i < w.models.size(); ++i) {
+    model_entry& m = w.models[i];
     only_evaluate(m.description);
-    states.emplace_back();
-    if (!is_run(o)) continue;
-    const fs::path checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
-    require_tokenizer_of_training(checkpoint, w.data.at(m.data).description, m.description.chain.wants());
-    m.description.chain = with_checkpoint(std::move(m.description.chain), checkpoint);
-    states.back() = {checkpoint.filename().string(), reached_by(read_checkpoint(checkpoint))};
+    if (chosen.empty()) continue;
+    require_tokenizer_of_training(chosen[i], w.data.at(m.data).description, m.description.chain.wants());
+    m.description.chain = with_checkpoint(std::move(m.description.chain), chosen[i]);
+    states[i] = {chosen[i].filename().string(), reached_by(read_checkpoint(chosen[i]))};
   }
   w.controllers.clear();
   return states;
@@ -265,6 +284,7 @@ int evaluate(const evaluate_options& o) {
   workload w = read_source(o);
   select(w, o.models);
   leave_out_without_best(w, o);
+  const auto wanted = w.models.size();
   const auto states = prepare(w, o);
   session s{options_of(w)};
   {
@@ -278,7 +298,8 @@ int evaluate(const evaluate_options& o) {
   tell_notes(r.notes);
   for (const model_report& m : r.models)
     if (m.status == model_status::failed) tell_line(fmt::format("{}: {}", m.name, m.error.text));
-  return status_of(r);
+  const exit_status status = status_of(r);
+  return status == exit_status::all_done && states.size() < wanted ? exit_status::some_failed : status;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "apps/commands/commands.hpp"
 
+#include "actors/admission/identity.hpp"
 #include "actors/cluster/network.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/session/session.hpp"
@@ -192,12 +193,12 @@ void take_choices(workload& w, const workload_plan& plan, bool quiet) {
   set_chosen(w, plan);
 }
 
-/// The plan; a refusal to continue names the files of the data that have changed since the run started.
+/// The plan; a refusal because of the data names their files that have changed since the run started.
 const workload_plan& plan_of(session& s, const workload& w, const train_options& o) try {
   return s.plan();
 } catch (const fault_error& e) {
   const fault& f = e.what_happened();
-  if (!o.resume || f.code != fault_code::bad_input) throw;
+  if (!o.resume || f.code != fault_code::bad_input || !is_about_data(f.text)) throw;
   const auto recorded = read_recorded_data(w.options.output);
   const std::string changed = recorded ? changed_files(recorded->files, data_files(w)) : "";
   if (changed.empty()) throw;

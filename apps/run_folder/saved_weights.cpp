@@ -121,7 +121,7 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
 fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::uint64_t step) {
   const fs::path of_model = checkpoints_of(run / "checkpoints", model);
   std::vector<std::string> there;
-  for (const fs::path& folder : list_checkpoints(of_model)) {
+  for (const fs::path& folder : list_states(of_model)) {
     if (is_of_step(folder, step)) return verified(folder, fmt::format("step {}", step));
     there.push_back(summary_of(folder));
   }

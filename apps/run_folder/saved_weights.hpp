@@ -11,7 +11,7 @@
 
 namespace hydra::apps {
 
-/// The newest whole checkpoint of a model that has the parameters of a whole step, or that of its best evaluation.
+/// The newest whole checkpoint or best state of a model that has the parameters of a whole step, or that of its best evaluation.
 /// Prints on stderr which newer ones it skipped, and why; changes nothing in the folder. Throws fault_error{bad_input}:
 /// there is no such checkpoint (the message says what there is, and how the run continues), or that of the best
 /// evaluation is damaged (with the file).

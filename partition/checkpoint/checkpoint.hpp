@@ -36,7 +36,7 @@ struct model_checkpoint {
   sharded_model_ptr what;
   model_memory memory;
   model_standing standing;
-  bool best = false;                  ///< to be kept apart from those that a run continues from
+  bool best = false;                  ///< to be kept until an evaluation is better
 };
 
 /// Where checkpoints go.

@@ -213,6 +213,14 @@ std::optional<std::uint64_t> best_step(const fs::path& folder) {
   return error == std::errc{} && stop == end ? std::optional(step) : std::nullopt;
 }
 
+/// 400 of "000012-step-400" and "best-step-400".
+std::uint64_t step_in_name(const fs::path& folder) {
+  const auto name = folder.filename().string();
+  std::uint64_t step = 0;
+  std::from_chars(name.data() + name.rfind('-') + 1, name.data() + name.size(), step);
+  return step;
+}
+
 std::vector<fs::path> best_folders(const fs::path& of_model) {
   std::vector<fs::path> all;
   std::error_code error;
@@ -222,6 +230,12 @@ std::vector<fs::path> best_folders(const fs::path& of_model) {
     }
   }
   return all;
+}
+
+/// Behind those of `newest_first` that have done as many steps.
+void insert_best(std::vector<fs::path>& newest_first, const fs::path& best) {
+  const auto is_older = [&](const fs::path& p) { return step_in_name(p) < step_in_name(best); };
+  newest_first.insert(std::ranges::find_if(newest_first, is_older), best);
 }
 
 bool is_whole(const fs::path& folder) try {
@@ -270,6 +284,14 @@ std::vector<fs::path> list_checkpoints(const fs::path& of_model) {
     throw fault_error(fault_code::bad_input, fmt::format("{} cannot be read: {}", of_model.string(), error.message()));
   }
   std::ranges::sort(all, std::greater{}, number_of);
+  return all;
+}
+
+std::vector<fs::path> list_states(const fs::path& of_model) {
+  auto all = list_checkpoints(of_model);
+  for (const auto& best : best_folders(of_model)) {
+    insert_best(all, best);
+  }
   return all;
 }
 
@@ -357,7 +379,7 @@ void drop_old_checkpoints(file_system& files, const fs::path& of_model, std::uin
 }
 
 std::optional<std::uint32_t> newest_step(const fs::path& of_model) {
-  for (const auto& folder : list_checkpoints(of_model)) {
+  for (const auto& folder : list_states(of_model)) {
     try {
       return read_checkpoint(folder).standing.next.step;
     } catch (const fault_error&) {
@@ -367,7 +389,10 @@ std::optional<std::uint32_t> newest_step(const fs::path& of_model) {
   return std::nullopt;
 }
 
-std::vector<fs::path> states_to_continue(const fs::path& of_model) {
+namespace {
+
+/// The newest checkpoint, and another one if that needs its own cuts.
+std::vector<fs::path> checkpoints_to_continue(const fs::path& of_model) {
   std::vector<fs::path> all;
   for (const auto& folder : list_checkpoints(of_model)) {
     try {
@@ -382,8 +407,16 @@ std::vector<fs::path> states_to_continue(const fs::path& of_model) {
       // damaged, or removed meanwhile
     }
   }
+  return all;
+}
+
+}  // namespace
+
+/// The newest checkpoint is one of them even where the best state is newer: the next one is numbered after it.
+std::vector<fs::path> states_to_continue(const fs::path& of_model) {
+  auto all = checkpoints_to_continue(of_model);
   if (const auto best = best_checkpoint(of_model)) {
-    all.push_back(*best);
+    insert_best(all, *best);
   }
   return all;
 }

@@ -44,11 +44,15 @@ std::string why_no_checkpoints(const std::string& model);
 /// read.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);
 
-/// Of these the newest, another one if that cannot be resumed with other cuts, and the best state: what a model needs
-/// to continue elsewhere. Without damaged ones.
+/// What a model continues from, the newest first, damaged or not: its checkpoints, and a best state before those that
+/// have done fewer steps.
+std::vector<std::filesystem::path> list_states(const std::filesystem::path& of_model);
+
+/// Of these the newest checkpoint, another one if that cannot be resumed with other cuts, and the best state: what a
+/// model needs to continue elsewhere. The newest first, without damaged ones.
 std::vector<std::filesystem::path> states_to_continue(const std::filesystem::path& of_model);
 
-/// Steps that the newest of them has done that is not damaged; none without one.
+/// Steps that the newest state has done that is not damaged; none without one.
 std::optional<std::uint32_t> newest_step(const std::filesystem::path& of_model);
 
 /// Removes all best states but the one of that name.
@@ -61,8 +65,8 @@ void drop_old_checkpoints(file_system& files, const std::filesystem::path& of_mo
 /// The checkpoint of a model's best evaluation, if one was kept.
 std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& of_model);
 
-/// Removes the best state of a model that starts from the beginning: it is of an earlier start, which may have trained
-/// otherwise. False if there is none. Throws fault_error{io}.
+/// Removes the best state of a model that continues from nothing of its own: it is of an earlier start, which may have
+/// trained otherwise. False if there is none. Throws fault_error{io}.
 bool forget_best(file_system& files, const std::filesystem::path& of_model);
 
 }  // namespace hydra

@@ -377,7 +377,7 @@ std::string why_not(const saved_model& m, checkpoint_use use) {
 
 std::optional<saved_model> newest_checkpoint(const fs::path& of_model, checkpoint_use use,
                                              std::vector<std::string>& notes) {
-  for (const auto& folder : list_checkpoints(of_model)) {
+  for (const auto& folder : list_states(of_model)) {
     check_readable(folder);
     try {
       verify_folder(folder);

@@ -54,9 +54,9 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
 /// parameters alone.
 enum class checkpoint_use : std::uint8_t { same_cuts, other_cuts, parameters };
 
-/// The newest checkpoint of a model that is not damaged and has what that use needs: any_cuts(), whole_step(). Adds to
-/// `notes` which ones it passed over, and why. Damaged ones are renamed, unless only parameters are read: then the
-/// folder stays as it is.
+/// The newest checkpoint or best state of a model that is not damaged and has what that use needs: any_cuts(),
+/// whole_step(). Adds to `notes` which ones it passed over, and why. Damaged ones are renamed, unless only parameters
+/// are read: then the folder stays as it is.
 std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, checkpoint_use use,
                                              std::vector<std::string>& notes);
 

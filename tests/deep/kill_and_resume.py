@@ -4,6 +4,9 @@ undisturbed run: every loss, gradient norm, validation and digest, bit for bit.
 
     tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--search halving] [--seed 0] [--folder KEPT]
 
+Between a kill and the resume some rounds damage the newest states of a model, sometimes all: it goes back to an older one,
+or to the beginning, and the line that says so names it.
+
 With --search the models are trials of which the search stops most. halving, hyperband and pbt decide the same in every run;
 asha may not, but each of its trials has the same bits as far as it gets, and what was decided before a kill stays decided.
 Copies of trials (pbt) have the bits that they have when each is trained alone from the checkpoint where it begins.
@@ -60,7 +63,7 @@ data = "classes"
 batch_size = 32
 steps = 160
 optimizer = { learning_rate = 1e-3 }
-validate = { every_steps = 8, batches = 4 }
+validate = { every_steps = 8, batches = 4, keep_best = true }
 """
 TRIALS = """
 [host]
@@ -304,6 +307,44 @@ def other_machine(rng, folder, workload):
     return options + ["--policy", policy] + cuts, f"{count} devices, {policy}{', greedy' if cuts else ''}"
 
 
+def states_of(folder):
+    """Of a model, the newest first, as a run continues from them: a best state behind checkpoints of as many steps."""
+    numbered = sorted((p for p in folder.iterdir() if re.fullmatch(r"\d+-step-\d+", p.name)), reverse=True)
+    for best in (p for p in folder.iterdir() if re.fullmatch(r"best-step-\d+", p.name)):
+        step = lambda p: int(p.name.rsplit("-", 1)[1])
+        numbered.insert(next((i for i, p in enumerate(numbered) if step(p) < step(best)), len(numbered)), best)
+    return numbered
+
+
+def is_between_steps(state):
+    """Only such a one may be continued in other cuts."""
+    unit = json.loads((state / "state.json").read_text())["unit"]
+    return not any(unit) if isinstance(unit, list) else unit == 0
+
+
+def damage(rng, run_folder, story):
+    """Changes a byte of the newest states of a model. Returns its name; empty if none has a state."""
+    models = [m for m in sorted((run_folder / "checkpoints").glob("*")) if states_of(m)]
+    if not models:
+        return ""
+    model = rng.choice(models)
+    states = states_of(model)
+    counts = [n for n in range(1, len(states) + 1) if n == len(states) or is_between_steps(states[n])]
+    for state in states[:rng.choice(counts)]:
+        file = state / "shard-0000.safetensors"
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    story.append(f"{model.name} damaged")
+    return model.name
+
+
+def check_goes_back(process, damaged):
+    """Said as soon as it was planned; of a process that was killed nothing may have been written yet."""
+    if damaged and process.status == 0 and f"model '{damaged}' goes back to " not in process.stderr:
+        raise Failure(f"no line says that {damaged} goes back:\n{process.stderr}")
+
+
 def ended(process, after):
     if process.signalled is None or process.status == 0:
         return f"finished, {process.steps_trained()} of {steps_of(process.report())} steps"
@@ -336,11 +377,14 @@ def play(hydra, folder, rng, workload, calm, story):
         check_claims(process, reference, workload)
         decided = decisions(process.run_folder)
         interrupted = process.report() if process.status == 130 and not process.before_training else None
+        crashed = process.signalled == signal.SIGKILL and not workload.search
+        damaged = damage(rng, process.run_folder, story) if crashed and rng.random() < 0.4 else ""
         options, machine = other_machine(rng, folder, workload)
         after = rng.uniform(0, span)
         story.append(f"on {machine}: ")
         process = Process(hydra, folder, options + ["--resume"], end_by, after)
         story[-1] += ended(process, after)
+        check_goes_back(process, damaged)
         no_copies_since = interrupted and len(interrupted["models"]) == len((process.report() or interrupted)["models"])
         if no_copies_since and process.status == 0:
             check_saved(process, interrupted)

@@ -1,13 +1,22 @@
 #include "models/weights/digest.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "tests/support/mixed_workload.hpp"
+#include "tests/support/stored_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -49,6 +58,52 @@ std::string digest_of(const exact_case& m, const std::filesystem::path& checkpoi
     if (p.tied_to.empty()) d.add(std::span<const float>(flat).subspan(p.offset, p.elements));
   return d.finish();
 }
+
+/// Another bit in the middle of its first shard.
+void damage(const std::filesystem::path& checkpoint) {
+  const auto file = checkpoint / "shard-0000.safetensors";
+  auto bytes = text_of(file);
+  bytes[bytes.size() / 2] ^= 1;
+  overwrite(file, bytes);
+}
+
+/// Steps that have a line in metrics.jsonl, in its order.
+std::vector<std::uint32_t> steps_in_metrics(const std::filesystem::path& run, const std::string& model) {
+  std::vector<std::uint32_t> steps;
+  std::ifstream in{run / "metrics.jsonl"};
+  for (std::string line; std::getline(in, line);) {
+    const auto j = nlohmann::json::parse(line);
+    if (j["model"] == model && j.contains("loss")) steps.push_back(j["step"].get<std::uint32_t>());
+  }
+  return steps;
+}
+
+/// Two models, the first of which keeps its best state, trained to their end.
+struct trained_pair {
+  temporary_folder folder{};
+  std::vector<exact_case> models{shortened(overfitting(), 20), shortened(overfitting(), 8)};
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  report first;
+  std::filesystem::path states = checkpoints_of(folder.path() / "checkpoints", "model-0");
+
+  trained_pair() {
+    models[1].keep_best = false;
+    options.checkpoint = {.every_steps = 1, .every_minutes = 0, .keep = 30};
+    first = train_spilled(models, options).summary;
+    options.resume = true;
+  }
+
+  /// Both have the bits of plain training, and every step is in metrics.jsonl once.
+  void require_same(const spilled_result& again) const {
+    for (std::size_t i = 0; i < models.size(); ++i) CHECK(difference(train_plain(models[i]), again, i) == "");
+    std::vector<std::uint32_t> all(models[0].steps);
+    std::iota(all.begin(), all.end(), 1);
+    CHECK(steps_in_metrics(folder.path(), "model-0") == all);
+    CHECK(again.summary.models[1].steps_before == models[1].steps);
+  }
+};
+
+std::string notes_of(const report& r) { return fmt::format("{}", fmt::join(r.notes, "\n")); }
 
 run_options stopping_early(const std::filesystem::path& folder) {
   return {.devices = {tiny(), tiny()}, .evaluation_callbacks = {early_stop({.patience = 3})}, .output = folder};
@@ -96,6 +151,42 @@ TEST_CASE("a run that is interrupted and resumed stops as early, with the same b
   const auto best = best_checkpoint(checkpoints_of(folder.path() / "checkpoints", "model-0"));
   REQUIRE(best);
   CHECK(digest_of(model, *best) == train_plain(shortened(model, best_step_of(whole))).digest);
+}
+
+TEST_CASE("a model whose checkpoints are damaged goes back to its best state, with plain training's bits", "[best]") {
+  const trained_pair run;
+  for (const auto& checkpoint : list_checkpoints(run.states)) damage(checkpoint);
+  const auto best = best_checkpoint(run.states)->filename().string();
+  const auto again = train_spilled(run.models, run.options);
+  CHECK_THAT(notes_of(again.summary), Catch::Contains("model 'model-0' goes back to step ") && Catch::Contains(best) &&
+                                          Catch::Contains("shard-0000.safetensors has the SHA-256") &&
+                                          !Catch::Contains("model-1"));
+  CHECK(again.summary.models[0].steps_before == best_step_of(run.first.models[0]));
+  run.require_same(again);
+}
+
+TEST_CASE("a model without a whole checkpoint is trained from the beginning, and the others go on", "[best]") {
+  const trained_pair run;
+  for (const auto& checkpoint : list_states(run.states)) damage(checkpoint);
+  const auto again = train_spilled(run.models, run.options);
+  CHECK_THAT(notes_of(again.summary), Catch::Contains("model 'model-0' goes back to the beginning: ") &&
+                                          !Catch::Contains("has no checkpoint: it starts"));
+  CHECK(again.summary.models[0].steps_before == 0);
+  run.require_same(again);
+  CHECK(best_checkpoint(run.states)->filename() ==
+        fmt::format("best-step-{}", best_step_of(run.first.models[0])));
+}
+
+TEST_CASE("a run that was killed behind its best state is resumed from there, not from an older checkpoint", "[best]") {
+  const trained_pair run;
+  const auto best = best_step_of(run.first.models[0]);
+  for (const auto& checkpoint : list_checkpoints(run.states)) {
+    if (read_checkpoint(checkpoint).standing.next.step >= best) std::filesystem::remove_all(checkpoint);
+  }
+  REQUIRE_FALSE(list_checkpoints(run.states).empty());
+  const auto again = train_spilled(run.models, run.options);
+  CHECK(again.summary.models[0].steps_before == best);
+  run.require_same(again);
 }
 
 TEST_CASE("a model that is only evaluated has the metrics that its training has ended with", "[best]") {

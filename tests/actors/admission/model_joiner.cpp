@@ -182,12 +182,12 @@ TEST_CASE("a lack of host memory, or a fault of a data source, is reported as su
   CHECK_THROWS_WITH(b.prepare(wider), "model 'late': chain: " + none_free.text);
 }
 
-TEST_CASE("a model that joins a resumed run without a checkpoint has no best state of before", "[joining]") {
+TEST_CASE("a model that joins a resumed run does not begin from a best state that is damaged", "[joining]") {
   const test::temporary_folder folder;
   const auto best = folder.path() / "checkpoints" / "second" / "best-step-3";
   std::filesystem::create_directories(best);
   bench b{64_MiB, folder.path()};
-  b.prepare(wide("second"));
+  CHECK(b.prepare(wide("second")).standing.next.step == 0);
   CHECK_FALSE(std::filesystem::exists(best));
 }
 

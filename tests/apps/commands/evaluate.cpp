@@ -266,6 +266,32 @@ TEST_CASE("a command that reads a run skips a damaged checkpoint with a note, an
   CHECK(fs::is_directory(later));
 }
 
+TEST_CASE("a model without a whole state is left out of an evaluation, which says so and evaluates the others") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising() + "[model.grid]\nlearning_rate = [3, 2]\n");
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  for (const fs::directory_entry& e : fs::directory_iterator{folder.path() / "runs/w/checkpoints/gpt-2"})
+    damage(e.path());
+  for (const char* const command : {"evaluate runs/w", "evaluate runs/w --best"}) {
+    const outcome o = run_hydra(folder, command);
+    CHECK(o.status == 1);
+    CHECK_THAT(o.out, Contains("gpt-3") && !Contains("gpt-2"));
+    CHECK_THAT(o.err, Contains("gpt-2 is left out: ") && Contains("shard-0000.safetensors has the SHA-256"));
+  }
+  CHECK(run_hydra(folder, "evaluate runs/w gpt-2").status == 2);
+  CHECK(run_hydra(folder, "evaluate runs/w gpt-3").status == 0);
+}
+
+TEST_CASE("a state that only the best one has is exported by its step") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising());
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  fs::remove_all(checkpoint_of(folder, false));
+  const std::string best = checkpoint_of(folder, true).filename().string();
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains(best));
+  CHECK(run_hydra(folder, "export runs/w gpt out --step " + best.substr(best.rfind('-') + 1)).status == 0);
+}
+
 TEST_CASE(
     "of a run that was stopped inside a step, the step before is read; without one the message says how to go on") {
   const temporary_folder folder;

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace hydra::apps::resume_test {
@@ -121,6 +122,18 @@ TEST_CASE("data that changed before a run is resumed are refused by file and [da
                         !Contains("content: "));
 }
 
+TEST_CASE("a refusal that has nothing to do with the data does not name their files") {
+  const temporary_folder folder;
+  const std::string texts = bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"corpus.txt\"");
+  folder.write("corpus.txt", std::string(200, 'a'));
+  REQUIRE(resume(folder, texts, "--quiet").status == 0);
+  const auto corpus = folder.path() / "corpus.txt";
+  fs::last_write_time(corpus, fs::last_write_time(corpus) - std::chrono::hours{1});
+  const outcome o = resume(folder, texts, "--set model.gpt.steps=2");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("3 steps are done") && !Contains("corpus.txt"));
+}
+
 TEST_CASE("another workload is refused, and the run stays as it was") {
   const temporary_folder folder;
   leave_run(folder);
@@ -173,7 +186,7 @@ TEST_CASE("two runs do not share a folder") {
   CHECK_THAT(refused(folder, resume(folder, example)), Contains("another run is under way in \"runs/w\""));
 }
 
-TEST_CASE("a damaged checkpoint is skipped with a note and set aside; if none is whole nothing is started") {
+TEST_CASE("a damaged checkpoint is set aside with a note, and costs its model the steps since the one before") {
   const temporary_folder folder;
   const std::string often = "--set run.checkpoint.every_steps=1 --set run.checkpoint.keep=2";
   REQUIRE(resume(folder, example, often).status == 0);
@@ -193,12 +206,14 @@ TEST_CASE("a damaged checkpoint is skipped with a note and set aside; if none is
   fs::resize_file(states().back(), 10);
   const outcome again = resume(folder, example, often);
   CHECK(again.status == 0);
-  CHECK_THAT(again.err, Contains("a damaged checkpoint is passed over (it is "));
+  CHECK_THAT(again.err, Contains("model 'gpt' goes back to step ") &&
+                            Contains("a damaged checkpoint is passed over (it is ") && Contains("state.json"));
   CHECK(digest() == first);
   for (const fs::path& state : states()) fs::resize_file(state, 10);
   const outcome none = resume(folder, example, often);
-  CHECK(none.status == 2);
-  CHECK_THAT(none.err, Contains("has no checkpoint that is whole"));
+  CHECK(none.status == 0);
+  CHECK_THAT(none.err, Contains("model 'gpt' goes back to the beginning: "));
+  CHECK(digest() == first);
 }
 
 TEST_CASE("devices of another arithmetic are refused: bits may differ") {

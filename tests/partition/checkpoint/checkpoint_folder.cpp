@@ -244,6 +244,28 @@ TEST_CASE("a damaged checkpoint is passed over, and named", "[checkpoint]") {
   CHECK_THAT(notes[0], Contains("000002-step-2") && Contains("damaged") && Contains("shard-0001.safetensors"));
 }
 
+TEST_CASE("a best state counts among the checkpoints by its step, and is set aside if it is damaged", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  save(c, folder.path());
+  c.checkpoint.best = true;
+  save(c, folder.path());
+  const auto of_model = folder.path() / "small";
+  std::vector<std::string> notes;
+  CHECK(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes)->folder.filename() == "000001-step-2");
+  c.checkpoint.standing.next.step = 3;
+  save(c, folder.path());
+  CHECK(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes)->folder.filename() == "best-step-3");
+  CHECK(newest_step(of_model) == 3);
+  CHECK(states_to_continue(of_model) == std::vector{of_model / "best-step-3", of_model / "000001-step-2"});
+  overwrite(of_model / "best-step-3" / "shard-0000.safetensors", "");
+  REQUIRE(notes.empty());
+  CHECK(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes)->folder.filename() == "000001-step-2");
+  CHECK(notes.size() == 1);
+  CHECK(std::filesystem::exists(of_model / "best-step-3.damaged"));
+  CHECK_FALSE(best_checkpoint(of_model));
+}
+
 TEST_CASE("a checkpoint cannot be the weights of a model with other parameters", "[checkpoint]") {
   const temporary_folder folder;
   const saved_case c({0, 2, 4});
