@@ -9,6 +9,7 @@
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/shared_options.hpp"
+#include "apps/run_folder/moved_bases.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
@@ -51,6 +52,7 @@ struct evaluate_options {
   std::vector<std::string> models;
   std::vector<std::string> plugins;
   std::vector<std::string> set;
+  std::vector<std::string> bases;
   bool best = false;
   bool json = false;
 };
@@ -259,14 +261,16 @@ void require_run(const fs::path& folder) {
                                   folder.string(), workload_file)};
 }
 
-workload read_trained(const fs::path& run, const std::vector<key_override>& overrides) {
+workload read_trained(const evaluate_options& o, const std::vector<key_override>& overrides) {
+  const fs::path run{o.source};
   require_run(run);
   check_overrides(overrides, run.string());
   const auto data = read_recorded_data(run);
   const fs::path file = run / workload_file, began_in = data ? data->began_in : fs::path{};
   const value_table recorded = parse_toml(read_text(file, text_kind::settings), file.string());
+  const moved_bases bases{o.bases};
   try {
-    return read_workload_of_run(file, without_training(overrides, recorded), began_in);
+    return read_workload_of_run(file, without_training(overrides, recorded), bases.places(began_in, run));
   } catch (const fault_error& e) {
     throw fault_error{e.what_happened().code, e.what_happened().text + data_difference(recorded, began_in, overrides)};
   }
@@ -274,13 +278,15 @@ workload read_trained(const fs::path& run, const std::vector<key_override>& over
 
 workload read_source(const evaluate_options& o) {
   const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
-  return is_run(o) ? read_trained(o.source, overrides) : read_workload(o.source, overrides);
+  return is_run(o) ? read_trained(o, overrides) : read_workload(o.source, overrides);
 }
 
 int evaluate(const evaluate_options& o) {
   const blocked_signals blocked;
   if (o.best && !is_run(o))
     refuse(fmt::format("--best: \"{}\" is not a run folder; a workload file has no best checkpoint", o.source));
+  if (!o.bases.empty() && !is_run(o))
+    refuse(fmt::format("--base: \"{}\" is not a run folder; a workload file says where its models begin", o.source));
   workload w = read_source(o);
   select(w, o.models);
   leave_out_without_best(w, o);
@@ -311,6 +317,7 @@ command_action declare_evaluate(command_line& line) {
   line.add_option("models", o->models, "names; default: all");
   line.add_flag("--best", o->best,
                 "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
+  add_base_option(line, o->bases);
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
   line.add_flag("--json", o->json, "JSON on stdout instead of a table");

@@ -1,6 +1,7 @@
 #include "apps/commands/commands.hpp"
 
 #include "apps/commands/exported_texts.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/resume_command.hpp"
 #include "apps/run_folder/saved_run.hpp"
@@ -41,6 +42,7 @@ namespace fs = std::filesystem;
 
 struct export_options {
   std::string run, model, folder;
+  std::vector<std::string> bases;
   bool best = false, merge = false, ignore_nan = false;
   std::optional<std::uint64_t> step;
 };
@@ -141,7 +143,7 @@ fs::path chosen_checkpoint(const export_options& o) {
 
 int export_model(const export_options& o) {
   const fs::path target = without_end(o.folder);
-  const workload w = read_run(o.run);
+  const workload w = read_run(o.run, moved_bases{o.bases});
   const model_entry& m = find_model(w, o.model);
   check_target(target);
   check_failure(o);
@@ -188,6 +190,7 @@ command_action declare_export(command_line& line) {
                   "for config.json, model.safetensors (of an adapter: adapter_config.json, "
                   "adapter_model.safetensors) and the tokenizer's files; must not exist")
       .required();
+  add_base_option(line, o->bases);
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_flag("--merge", o->merge, "the whole model, with its adapter merged into the weights");
   line.add_option("--step", o->step, "the state after this many steps, although the run has continued since");

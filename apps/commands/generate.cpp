@@ -1,6 +1,7 @@
 #include "apps/commands/commands.hpp"
 
 #include "apps/commands/notes.hpp"
+#include "apps/commands/shared_options.hpp"
 #include "apps/commands/text_source.hpp"
 #include "models/tokenizers/text_frame.hpp"
 #include "partition/inference/decoder.hpp"
@@ -221,6 +222,7 @@ command_action declare_generate(command_line& line) {
                   "folder of a Hugging Face checkpoint, of an adapter (of PEFT), or of a run (the newest checkpoint)")
       .required();
   line.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
+  add_base_option(line, o->from.bases);
   line.add_flag("--best", o->from.best,
                "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_option("--tokenizer", o->from.tokenizer,

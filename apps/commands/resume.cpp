@@ -111,10 +111,11 @@ void complete_added(value_table& recorded, const fs::path& run) {
   }
 }
 
-void check_same_workload(const workload& w) {
+void check_same_workload(const workload& w, const moved_bases& bases) {
   const fs::path file = w.options.output / workload_file;
   value_table recorded = read_recorded(w, file);
   complete_added(recorded, w.options.output);
+  if (bases.given()) bases.place(recorded, w.options.output);
   const place top{std::make_shared<std::string>(file.string()), 1};
   check_same_arithmetic(recorded, w);
   refuse_changes(forbidden_changes({recorded, top, ""}, {w.as_run, w.file, ""}));
@@ -138,7 +139,7 @@ bool tells_end(const fs::path& run) try {
   return false;  // no report that can be read
 }
 
-std::string check_resume(const workload& w) {
+std::string check_resume(const workload& w, const moved_bases& bases) {
   const fs::path& folder = w.options.output;
   const auto afresh = [&](const char* what) {
     return fmt::format("{} \"{}\": starting afresh", what, folder.string());
@@ -150,7 +151,7 @@ std::string check_resume(const workload& w) {
   }
   check_writable(w.output_place, folder);
   if (holds_nothing(folder)) return afresh("no run yet in");
-  check_same_workload(w);
+  check_same_workload(w, bases);
   return has_checkpoint(folder) ? "" : afresh("no checkpoint yet in");
 }
 

@@ -18,6 +18,14 @@ void add_plugin_option(command_line& line, std::vector<std::string>& into) {
       .repeated();
 }
 
+declared_option add_base_option(command_line& line, std::vector<std::string>& into) {
+  return line
+      .add_option("--base", into,
+                  "where a checkpoint is now that models of the run began from, if it is not where it was: a folder "
+                  "with the same weights; may be repeated")
+      .repeated("FOLDER");
+}
+
 std::vector<key_override> parse_overrides(const std::vector<std::string>& set,
                                           const std::vector<std::string>& plugins) {
   std::vector<key_override> all;

@@ -86,12 +86,16 @@ text_source from_hub(const text_source_options& o) {
   return s;
 }
 
-void require_base(const adapter_folder& adapter, const std::string& who) {
-  if (kind_of(adapter.base()) == fs::file_type::directory) return;
+/// Whether its weights are the adapter's is seen by adapter_folder::adapt().
+fs::path base_of(const adapter_folder& adapter, const text_source_options& o) {
+  if (o.bases.size() > 1) refuse(fmt::format("--base: an adapter has one base; {} are given", o.bases.size()));
+  const fs::path base = o.bases.empty() ? adapter.base() : fs::path{o.bases.front()};
+  if (kind_of(base) == fs::file_type::directory) return base;
+  if (!o.bases.empty()) refuse(fmt::format("--base: \"{}\" is not a folder", shown(base.string())));
   refuse(fmt::format(
-      "{}: base_model_name_or_path of adapter_config.json is \"{}\", which is not a folder: write there the folder of "
-      "the adapter's base, or generate by what hydra export RUN MODEL FOLDER --merge writes",
-      who, shown(adapter.base().string())));
+      "{}: base_model_name_or_path of adapter_config.json is \"{}\", which is not a folder: give the folder of the "
+      "adapter's base by --base FOLDER, or generate by what hydra export RUN MODEL FOLDER --merge writes",
+      o.source, shown(base.string())));
 }
 
 /// The base of an adapter, with as many rows for tokens as the adapter has: those of new tokens, and padding.
@@ -104,8 +108,7 @@ chain base_for(const adapter_folder& adapter, const chain_description& d) {
 text_source from_adapter(const text_source_options& o) {
   const fs::path folder{o.source};
   const adapter_folder adapter{folder};
-  require_base(adapter, o.source);
-  const chain_description d = describe_writer(adapter.base());
+  const chain_description d = describe_writer(base_of(adapter, o));
   require_writer(d, o.source);
   const auto own = tokenizer_in(folder);
   const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
@@ -138,7 +141,7 @@ bool has_records(const data_description& data) {
 }
 
 text_source from_run(const text_source_options& o) {
-  const workload w = read_run(o.source);
+  const workload w = read_run(o.source, moved_bases{o.bases});
   const model_entry& m = model_of(w, o);
   require_writer(m.description.chain, m.description.name);
   const auto checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
@@ -173,6 +176,8 @@ text_source open_text_source(const text_source_options& o) {
                     o.source, workload_file));
   if (!run && (o.model || o.best))
     refuse(fmt::format("{}: \"{}\" is not a run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
+  if (!run && whole && !o.bases.empty())
+    refuse(fmt::format("--base: \"{}\" is a whole checkpoint, which needs no base", o.source));
   text_source s = run ? from_run(o) : whole ? from_hub(o) : from_adapter(o);
   if (s.special.end_of_text) s.ends.insert(*s.special.end_of_text);
   return s;

@@ -26,6 +26,7 @@ struct text_source_options {
   std::string source;  ///< folder of a checkpoint as Hugging Face has it, of an adapter, or of a run
   std::optional<std::string> model{};      ///< of the run; not needed if it has one
   std::optional<std::string> tokenizer{};  ///< file or folder; else the checkpoint's, or that of the run's data
+  std::vector<std::string> bases{};        ///< folders of what models of the run, or the adapter, began from
   bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
   std::set<std::string> said{};            ///< keys of generation_config.json that options decide
 };

@@ -14,6 +14,7 @@
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/folder_lock.hpp"
+#include "apps/run_folder/moved_bases.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/resume_command.hpp"
@@ -27,6 +28,7 @@
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/equal_trials.hpp"
 #include "apps/workload/node_session.hpp"
+#include "apps/workload/run_keys.hpp"
 #include "apps/workload/workload.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/tell_line.hpp"
@@ -58,6 +60,7 @@ struct train_options {
   std::optional<std::string> policy;
   std::vector<std::string> plugins;
   std::vector<std::string> set;
+  std::vector<std::string> bases;
   std::optional<std::string> serve;
   std::optional<std::string> listen;
   std::optional<std::string> keys;
@@ -92,7 +95,7 @@ session_options options_of(const workload& w, const train_options& o) {
 void check_folders(const workload& w, const train_options& o) {
   check_working_directory();
   if (!o.resume) return check_output(w.output_place, w.options.output);
-  const std::string afresh = check_resume(w);
+  const std::string afresh = check_resume(w, moved_bases{o.bases});
   if (!afresh.empty() && !o.quiet) tell_line(afresh);
 }
 
@@ -126,6 +129,7 @@ std::string command_that_resumes(const train_options& o, const workload& w) {
   if (o.policy) line += " --policy " + shell_word(*o.policy);
   for (const std::string& file : o.plugins) line += " --plugin " + shell_word(file);
   for (const std::string& set : o.set) line += " --set " + shell_word(set);
+  for (const std::string& base : o.bases) line += " --base " + shell_word(base);
   if (o.listen) line += " --listen " + shell_word(listen_again(o, w));
   if (o.keys) line += " --keys " + shell_word(*o.keys);
   if (o.nodes > 1) line += fmt::format(" --nodes {}", o.nodes);
@@ -250,11 +254,19 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
   }
 }
 
+/// Of a workload file; where its run is continued, the folders that models began from may have moved.
+workload workload_of_file(const train_options& o, const moved_bases& bases) {
+  if (!o.resume) return read_workload(o.file, overrides(o));
+  const std::string name = std::filesystem::path{o.file}.stem().string();
+  return read_workload(o.file, overrides(o),
+                       {{}, [&](value_table& root) { bases.place(root, output_of(root, name)); }});
+}
+
 /// Of a workload file, or as the folder of a run has recorded it.
-workload workload_of(const train_options& o) {
+workload workload_of(const train_options& o, const moved_bases& bases) {
   const std::filesystem::path run{o.file}, recorded = run / workload_file;
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(recorded, ignored)) return read_workload(o.file, overrides(o));
+  if (!std::filesystem::is_regular_file(recorded, ignored)) return workload_of_file(o, bases);
   if (!o.resume)
     throw fault_error{fault_code::bad_input, fmt::format("\"{0}\" is the folder of a run: hydra train {1} --resume "
                                                          "continues it; to train afresh, give a workload file",
@@ -267,16 +279,17 @@ workload workload_of(const train_options& o) {
                                   shown(o.file), shown(data->began_in.string()), resume_command(run))};
   auto all = overrides(o);
   if (!o.output) all.push_back(override_by("the run folder", "run.output", o.file));
-  return read_workload(recorded, all);
+  return read_workload(recorded, all, bases.places({}, run));
 }
 
 /// A run that was interrupted while it was planned is continued like any other.
 int train_or_tell(const train_options& o) {
   const blocked_signals blocked;  // before any thread is created
-  workload w = workload_of(o);
+  const moved_bases bases{o.bases};
+  workload w = workload_of(o, bases);
   if (o.serve) parse_live_address(*o.serve);
   if (o.resume) {
-    w = with_added(w);
+    w = with_added(w, bases);
     keep_choices(w);
   }
   try {
@@ -298,12 +311,13 @@ command_action declare_train(command_line& line) {
   line.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
-  line.add_flag(
+  const declared_option resume = line.add_flag(
       "--resume", o->resume,
       "continues in the run folder; host, policy, plugins, optimizer_on, cuts, waves, priority, deadline, arrival, "
       "checkpoint, "
       "ablation, tensorboard, output, under a constant schedule steps and epochs, and of devices all but kind, "
       "threads, precision, gradients and tf32 may have changed");
+  add_base_option(line, o->bases).needs(resume);
   line.add_option(
           "--serve", o->serve,
           "shows the run on a page, from which it can also be steered, and prints its URL (default: 127.0.0.1 and a "

@@ -51,13 +51,14 @@ std::vector<std::string> names_of(const value_list& models) {
   return names;
 }
 
-workload with_added(const workload& w) {
+workload with_added(const workload& w, const moved_bases& bases) {
   value_list added = read_added(w.options.output);
   const auto known = [&](const value& m) {
     const std::vector<std::string> name = names_of({m});
     return std::ranges::any_of(w.models, [&](const model_entry& e) { return name == std::vector{e.description.name}; });
   };
   std::erase_if(added, known);
+  bases.place(added, w.options.output);
   return added.empty() ? w : with_models(w, added);
 }
 

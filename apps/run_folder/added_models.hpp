@@ -1,6 +1,7 @@
 #pragma once
 // Models that were added to a run while it was under way: a run that continues in its folder has them, too.
 
+#include "apps/run_folder/moved_bases.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <filesystem>
@@ -21,6 +22,6 @@ std::vector<std::string> names_of(const value_list& models);
 void record_added(const std::filesystem::path& run, const value_list& models);
 
 /// The workload with those of its run folder that it does not have itself.
-workload with_added(const workload& w);
+workload with_added(const workload& w, const moved_bases& bases = {});
 
 }  // namespace hydra::apps

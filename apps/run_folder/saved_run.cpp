@@ -23,13 +23,14 @@ void refuse_run_of_program(const std::filesystem::path& run) {
       run.string(), workload_file));
 }
 
-workload read_run(const std::filesystem::path& run) {
+workload read_run(const std::filesystem::path& run, const moved_bases& bases) {
   refuse_run_of_program(run);
   const auto file = run / workload_file;
   if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse(fmt::format("\"{}\" is not a run folder: it holds no {}", run.string(), workload_file));
   const auto data = read_recorded_data(run);
-  return read_models(file, data ? data->began_in : std::filesystem::path{}, names_of(read_added(run)));
+  const auto began_in = data ? data->began_in : std::filesystem::path{};
+  return read_models(file, bases.places(began_in, run), names_of(read_added(run)));
 }
 
 const model_entry& find_model(const workload& w, const std::string& name) {

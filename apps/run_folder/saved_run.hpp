@@ -1,6 +1,7 @@
 #pragma once
 // A run folder, for commands that do not use its devices: its models, and the chain of one of them.
 
+#include "apps/run_folder/moved_bases.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <filesystem>
@@ -12,8 +13,8 @@ namespace hydra::apps {
 void refuse_run_of_program(const std::filesystem::path& run);
 
 /// The workload as it was run, without devices and policy; its data may be gone, but its tokenizers must exist. Throws
-/// fault_error{bad_input} if the folder has no workload.
-workload read_run(const std::filesystem::path& run);
+/// fault_error{bad_input} if the folder has no workload, and as moved_bases::place().
+workload read_run(const std::filesystem::path& run, const moved_bases& bases = {});
 
 /// Throws fault_error{bad_input} with the nearest name if there is no such model.
 const model_entry& find_model(const workload& w, const std::string& name);

@@ -90,14 +90,19 @@ table_rules ablation_rules() {
                    switch_rule("share", "true", "false: each model has frozen parameters of its own")}};
 }
 
+std::filesystem::path output_of(const value_table& root, const std::string& name) {
+  if (const auto* const output = content_of<std::string>(find_path(root, "run.output"))) return *output;
+  const auto* const own = content_of<std::string>(find_path(root, "run.name"));
+  return std::filesystem::path{"runs"} / (own ? *own : name);
+}
+
 session_options read_session_options(const value_table& root, const std::string& name) {
   const value_table& run = sub_table(root, "run");
   const value_table& host = sub_table(root, "host");
   session_options o{.name = name};
   if (const value* const v = run.find("name")) o.name = checked_name(*v, "run.name");
-  o.output = std::filesystem::path{"runs"} / o.name;
+  o.output = output_of(root, o.name);
   assign(run, "seed", o.seed);
-  assign(run, "output", o.output);
   assign(run, "tensorboard", o.tensorboard);
   if (const value* const memory = host.find("memory")) o.host_memory = read_host_memory(*memory);
   assign(host, "optimizer_threads", o.optimizer_threads);

@@ -183,8 +183,8 @@ workload build(const value_table& root, const place& file, const brought& b,
 }  // namespace
 
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides,
-                       const std::filesystem::path& began_in) {
-  return parse_workload(read_text(file, text_kind::settings), file.string(), overrides, began_in);
+                       const path_places& places) {
+  return parse_workload(read_text(file, text_kind::settings), file.string(), overrides, places);
 }
 
 namespace {
@@ -204,12 +204,13 @@ void check_kinds(const value_table& root, const brought& b, const std::vector<pl
 
 /// `left_out`: plug-ins that the table named.
 workload read_table(value_table root, const std::string& name, const std::vector<key_override>& overrides,
-                    const std::filesystem::path& began_in, const std::vector<plugin_file>& left_out = {}) {
-  if (!began_in.empty()) resolve_paths(root, workload_rules(), began_in);
+                    const path_places& places, const std::vector<plugin_file>& left_out = {}) {
+  if (!places.began_in.empty()) resolve_paths(root, workload_rules(), places.began_in);
   const std::vector<key_override> of_members = apply_overrides(root, overrides);
   expand_search(root, model_rules());
   expand_grids(root, model_rules());
   apply_to_members(root, of_members);
+  if (places.moved) places.moved(root);
   const place file{std::make_shared<std::string>(name), 1};
   resolve_plugins(root);
   const brought b = load_plugins(root);
@@ -223,15 +224,15 @@ workload read_table(value_table root, const std::string& name, const std::vector
 }  // namespace
 
 workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides,
-                        const std::filesystem::path& began_in) {
-  return read_table(parse_toml(text, name), name, overrides, began_in);
+                        const path_places& places) {
+  return read_table(parse_toml(text, name), name, overrides, places);
 }
 
 workload read_workload_of_run(const std::filesystem::path& file, const std::vector<key_override>& overrides,
-                              const std::filesystem::path& began_in) {
+                              const path_places& places) {
   value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   const std::vector<plugin_file> left_out = leave_out_code(root);
-  return read_table(std::move(root), file.string(), overrides, began_in, left_out);
+  return read_table(std::move(root), file.string(), overrides, places, left_out);
 }
 
 value_list parse_models(std::string_view text, const std::string& name) {
@@ -283,7 +284,7 @@ workload without_models(const workload& w, const std::vector<std::string>& names
   return with_all_models(w, std::move(all));
 }
 
-workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in,
+workload read_models(const std::filesystem::path& file, const path_places& places,
                      const std::vector<std::string>& no_trials) {
   value_table root = parse_toml(read_text(file, text_kind::settings), file.string());
   expand_search(root, model_rules());
@@ -291,10 +292,11 @@ workload read_models(const std::filesystem::path& file, const std::filesystem::p
   erase_in_tables(root.find("model"), "begins");
   leave_out_devices(root);
   table_rules rules = rules_without_devices();
-  if (!began_in.empty()) {
-    resolve_paths(root, rules, began_in);
+  if (!places.began_in.empty()) {
+    resolve_paths(root, rules, places.began_in);
     leave_out_samples(root, rules);
   }
+  if (places.moved) places.moved(root);
   const place top{std::make_shared<std::string>(file.string()), 1};
   check_table({root, top, ""}, rules);
   expand_all_patterns(root);

@@ -9,9 +9,11 @@
 #include "apps/workload/value.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra::apps {
@@ -44,20 +46,28 @@ struct workload {
   std::string expanded;  ///< `as_run` as TOML
 };
 
-/// Reads and validates a file; relative paths in it start at `began_in`, else at the working directory. Its plug-ins
+/// Where the files and folders are that a workload names.
+struct path_places {
+  std::filesystem::path began_in;                 ///< relative paths start there; empty: at the working directory
+  std::function<void(value_table& root)> moved;   ///< of what is elsewhere now; it sees grids expanded
+  path_places(std::filesystem::path began = {}, std::function<void(value_table&)> change = nullptr)
+      : began_in(std::move(began)), moved(std::move(change)) {}
+};
+
+/// Reads and validates a file with its paths as they are now. Its plug-ins
 /// are loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file. Throws
 /// fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {},
-                       const std::filesystem::path& began_in = {});
+                       const path_places& places = {});
 
 /// The same for a text; `name` is named in messages, its stem is the default name of the run.
 workload parse_workload(std::string_view text, const std::string& name,
-                        const std::vector<key_override>& overrides = {}, const std::filesystem::path& began_in = {});
+                        const std::vector<key_override>& overrides = {}, const path_places& places = {});
 
 /// That of a run which is only read: its policy, search and plug-ins are left out, so that no code runs because the
 /// file names it. Throws as read_workload() does, and for devices of a plug-in that `overrides` do not name.
 workload read_workload_of_run(const std::filesystem::path& file, const std::vector<key_override>& overrides,
-                              const std::filesystem::path& began_in);
+                              const path_places& places);
 
 /// The [[model]] tables of a text, grids expanded; `name` is named in messages. Throws fault_error{bad_input}, also for
 /// anything else in it.
@@ -71,8 +81,8 @@ workload without_models(const workload& w, const std::vector<std::string>& names
 
 /// Only its data, search and models, of which `no_trials` names those that the search does not have: devices, policy
 /// and what models begin from are left out, and with them the plug-ins, which only they may need. If `began_in` is
-/// given, relative paths start there, and the files that the data are read from are left out, too.
-workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in = {},
+/// given, the files that the data are read from are left out, too.
+workload read_models(const std::filesystem::path& file, const path_places& places = {},
                      const std::vector<std::string>& no_trials = {});
 
 }  // namespace hydra::apps

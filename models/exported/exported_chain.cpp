@@ -35,7 +35,7 @@ class exported_weights final : public weight_source {
     const auto stored = model_->tensors().find(p.name);
     return stored && equal_mapped(*stored, values);
   }
-  std::string identity() const override { return "exported " + model_->digest(); }
+  std::string identity() const override { return weights_identity(*model_); }
   std::string files() const override { return model_->folder().string(); }
   std::string origin(const std::string& parameter) const override {
     return model_->tensors().find(parameter) ? fmt::format("exported {} {}", model_->digest(), parameter) : "";
@@ -127,5 +127,7 @@ chain exported_chain(const std::shared_ptr<const exported_model>& model, const d
   made.begin_with(std::make_shared<exported_weights>(model)).publish_as(state_of(model));
   return made;
 }
+
+std::string weights_identity(const exported_model& model) { return "exported " + model.digest(); }
 
 }  // namespace hydra

@@ -6,6 +6,7 @@
 #include "models/exported/exported_model.hpp"
 
 #include <memory>
+#include <string>
 
 namespace hydra {
 
@@ -13,5 +14,8 @@ namespace hydra {
 /// cross entropy for targets that are classes, and the squared error for numbers. Throws fault_error{bad_input} if
 /// samples or targets of the data are not what the model takes, or for calls that cannot run.
 chain exported_chain(const std::shared_ptr<const exported_model>& model, const data_source& data);
+
+/// weight_source::identity() of its values.
+std::string weights_identity(const exported_model& model);
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "models/families/hub_folder.hpp"
 
+#include "models/exported/exported_chain.hpp"
 #include "models/families/config_keys.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/phi3/phi3_config.hpp"
@@ -297,6 +298,10 @@ struct checkpoint_reader {
 };
 
 }  // namespace
+
+std::string weights_identity(const fs::path& folder) {
+  return is_exported(folder) ? weights_identity(exported_model{folder}) : hub_tensors{folder}.identity();
+}
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
   if (kind_of(folder) != fs::file_type::directory)

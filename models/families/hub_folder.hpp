@@ -5,6 +5,7 @@
 #include "models/families/architecture.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace hydra {
 
@@ -14,6 +15,9 @@ namespace hydra {
 /// fault_error{bad_input} with the file: not a folder, a config.json or weights that cannot be read or are quantised in
 /// another way, an unknown architecture, options that do not fit it.
 chain_description describe_from(const std::filesystem::path& folder, const from_options& options);
+
+/// weight_source::identity() of the weights in such a folder, whatever chain begins with them. Throws as describe_from().
+std::string weights_identity(const std::filesystem::path& folder);
 
 /// For programs: .chain = from_checkpoint("gpt2", {.context = 512}).
 inline chain_description from_checkpoint(const std::filesystem::path& folder, const from_options& options = {}) {
