@@ -11,10 +11,10 @@
 
 namespace hydra::apps {
 
-/// The newest whole checkpoint or best state of a model that has the parameters of a whole step, or that of its best evaluation.
-/// Prints on stderr which newer ones it skipped, and why; changes nothing in the folder. Throws fault_error{bad_input}:
-/// there is no such checkpoint (the message says what there is, and how the run continues), or that of the best
-/// evaluation is damaged (with the file).
+/// The newest whole checkpoint or best state of a model that has the parameters of a whole step, or that of its best
+/// evaluation. Prints on stderr which newer ones it skipped, and why; changes nothing in the folder. Throws
+/// fault_error{bad_input}: there is no such checkpoint (the message says what there is, and how the run continues), or
+/// that of the best evaluation is damaged (with the file).
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
 /// Why a model has failed, if by values that are not finite, as far as the run folder shows it; else empty.

@@ -16,7 +16,8 @@ namespace hydra {
 /// another way, an unknown architecture, options that do not fit it.
 chain_description describe_from(const std::filesystem::path& folder, const from_options& options);
 
-/// weight_source::identity() of the weights in such a folder, whatever chain begins with them. Throws as describe_from().
+/// weight_source::identity() of the weights in such a folder, whatever chain begins with them. Throws as
+/// describe_from().
 std::string weights_identity(const std::filesystem::path& folder);
 
 /// For programs: .chain = from_checkpoint("gpt2", {.context = 512}).
