@@ -1,6 +1,7 @@
 #include "actors/admission/model_estimate.hpp"
 
 #include "actors/admission/prepared_model.hpp"
+#include "partition/checkpoint/checkpoint_size.hpp"
 
 namespace hydra {
 
@@ -25,17 +26,6 @@ duration evaluation_time(const model_plan& plan) {
   return sum;
 }
 
-byte_count checkpoint_bytes(const model_plan& plan) {
-  byte_count sum{};
-  for (const auto& s : plan.shards) {
-    sum += s.parameters;
-    for (const auto buffer : s.state_buffers()) {
-      sum += buffer;
-    }
-  }
-  return sum;
-}
-
 }  // namespace
 
 model_estimate estimate_of(const model_description& m, const prepared_model& p, const model_plan& plan) {
@@ -46,7 +36,7 @@ model_estimate estimate_of(const model_description& m, const prepared_model& p, 
           .arithmetic = {},
           .steps = p.steps,
           .work = step_time(plan) * p.steps + evaluation_time(plan) * static_cast<std::int64_t>(evaluations),
-          .checkpoint = checkpoint_bytes(plan),
+          .checkpoint = checkpoint_bytes(*p.model, m.optimizer),
           .nodes = m.nodes,
           .gathers = gathers_sums(*p.model)};
 }

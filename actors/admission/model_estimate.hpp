@@ -18,7 +18,7 @@ struct model_estimate {
   std::string arithmetic{};  ///< kinds of devices, threads, versions: what else decides bits
   std::uint32_t steps = 0;
   duration work{};          ///< computations of all steps and evaluations, one after the other, at speed 1
-  byte_count checkpoint{};  ///< parameters and optimizer state
+  byte_count checkpoint{};  ///< checkpoint_bytes() of it
   std::uint32_t nodes = 1;  ///< model_description::nodes
   bool gathers = false;     ///< gathers_sums() of it
 };

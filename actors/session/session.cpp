@@ -21,6 +21,7 @@
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_size.hpp"
 #include "partition/checkpoint/kept_checkpoint.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/interrupt_flag.hpp"
@@ -29,6 +30,7 @@
 #include "runtime/device/loop_threads.hpp"
 #include "runtime/memory/host_memory.hpp"
 #include "runtime/storage/atomic_file.hpp"
+#include "runtime/storage/free_space.hpp"
 
 #include <fmt/format.h>
 
@@ -442,6 +444,24 @@ std::vector<model_estimate> session::estimates() {
   return all;
 }
 
+std::optional<disk_room> session::room() {
+  plan();
+  const auto& s = *state_;
+  if (!s.saves()) {
+    return std::nullopt;
+  }
+  std::vector<model_room> all;
+  for (std::size_t i = 0; i < s.descriptions.size(); ++i) {
+    const auto& m = s.descriptions[i];
+    const bool best = m.validate && m.validate->keep_best;
+    const auto of_model = checkpoints_of(s.options.output / "checkpoints", m.name);
+    all.push_back({.size = checkpoint_bytes(*s.planned->prepared[i].model, m.optimizer),
+                   .kept = s.options.checkpoint.keep + (best ? 1 : 0),
+                   .there = s.options.resume ? saved_bytes(of_model) : byte_count{}});
+  }
+  return room_of(all, free_space(s.options.output));
+}
+
 bool session::complete() {
   const auto& begins = state_->plan().begins;
   const auto at_end = [&](std::size_t i) {
@@ -705,6 +725,11 @@ report session::run() {
     throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
   }
   s.check_search();
+  if (const auto needs = s.options.begin_paused ? std::nullopt : room()) {  // of those, others decide which are trained
+    if (const auto warning = check_room(*needs, s.options.output); !warning.empty()) {
+      s.log->warn("{}", warning);
+    }
+  }
   s.files.make_folder();
   for (const auto& r : s.unrecorded) {
     if (s.search.hooks.record) {

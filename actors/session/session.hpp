@@ -2,6 +2,7 @@
 // The public facade: devices + models + policy -> run -> report.
 
 #include "actors/admission/compared_forecasts.hpp"
+#include "actors/admission/disk_room.hpp"
 #include "actors/admission/model_estimate.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
@@ -124,6 +125,10 @@ class session {
 
   /// What plan() knows of each model.
   std::vector<model_estimate> estimates();
+
+  /// What the checkpoints of the run need and find in the file system of its folder; nothing if it saves none. run()
+  /// refuses {does_not_fit} where the first of each model has no room, and warns where later ones may have none.
+  std::optional<disk_room> room();
 
   /// True if a resumed run was complete: every model has a checkpoint of its end, and the search has recorded all of
   /// its decisions. run() would train nothing.

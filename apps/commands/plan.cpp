@@ -56,10 +56,22 @@ nlohmann::ordered_json json_of(std::span<const device_info> devices) {
   return all;
 }
 
+nlohmann::ordered_json json_of(const disk_room& room) {
+  return {{"first_bytes", room.first.value()},
+          {"most_bytes", room.most.value()},
+          {"free_bytes", room.free ? nlohmann::ordered_json(room.free->value()) : nullptr}};
+}
+
 /// What the models get.
 struct plan_inputs {
   std::vector<filled_samples> data;
   std::vector<model_shares> groups;
+};
+
+/// What else the plan says of the run.
+struct plan_surroundings {
+  std::span<const device_info> devices;
+  std::optional<disk_room> room;
 };
 
 /// Forecasts train all models to their end, which a search with a rule does not.
@@ -69,14 +81,15 @@ std::string search_line(const workload& w) {
               : "";
 }
 
-std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::span<const device_info> devices,
+std::string to_json(const workload_plan& plan, const plan_inputs& inputs, const plan_surroundings& around,
                     const forecast& f, const std::optional<rehearsal_summary>& rehearsed,
                     std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory,
                     const std::vector<std::string>& notes) {
   auto j = parse_ordered_json(hydra::to_json(plan));
   j["data"] = json_of(inputs.data);
   j["groups"] = json_of(inputs.groups);
-  j["devices"] = json_of(devices);
+  j["devices"] = json_of(around.devices);
+  if (around.room) j["disk"] = json_of(*around.room);
   j["predicted"] = {{"policy", f.policy},
                     {"makespan_s", seconds(f.makespan)},
                     {"bound_s", seconds(f.limits.best())},
@@ -121,9 +134,11 @@ int plan(const plan_options& o) {
   const std::vector<parallel_forecast> ways = s.compare_parallel();
   const std::vector<memory_forecast> memory = s.compare_memory();
   const std::vector<std::string> notes = notes_of(s, w);
-  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, rehearsed, ways, memory, notes)
-                          : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
-                                      search_line(w) + (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
+  const plan_surroundings around{s.devices(), s.room()};
+  fmt::print("{}", o.json ? to_json(made, inputs, around, f, rehearsed, ways, memory, notes)
+                          : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, around.devices) +
+                                      to_line(around.room) + search_line(w) +
+                                      (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
                                       to_lines(f) + to_table(ways) + to_table(memory) + note_lines(notes)));
   return 0;
 }

@@ -190,6 +190,12 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
                      plan.sufficient.value(), to_string(plan.host_needed), waiting_text(plan), sharing_text(plan));
 }
 
+std::string to_line(const std::optional<disk_room>& room) {
+  if (!room) return "";
+  return fmt::format("disk {} for the first checkpoints  at most {}{}\n", to_string(room->first), to_string(room->most),
+                     room->free ? fmt::format("  free {}", to_string(*room->free)) : "");
+}
+
 std::string to_line(const rehearsal_summary& r, bool overhead) {
   return fmt::format("rehearsed {} steps in {}  spread of a unit {:.1f} %  overhead {}\n", r.steps,
                      to_string(r.makespan), r.spread * 100,

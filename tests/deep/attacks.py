@@ -6,9 +6,10 @@
     strangers   hold connections to the live page without a token: the run's memory stays, and it ends after its report
     commands    come where no thread can be made any more: they are answered, and the run goes on
     threads     each thread that a run begins is refused once: it ends with a message
+    room        a file system without room for the first checkpoints: nothing is started; with room for these alone: a warning
     decisions   each change of search.jsonl fails, or three in a row: the run that is resumed has the same results
 
---every N tries every Nth call of the last two. One line for each of the four; exit status 1 with the first failure, whose
+--every N tries every Nth call of the last two. One line for each of the five; exit status 1 with the first failure, whose
 folder is kept. The library is tests/support/call_faults.cpp."""
 import argparse, contextlib, errno, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, time
 
@@ -204,6 +205,19 @@ def threads(bench):
     return f"{len(numbers)} threads"
 
 
+def room(bench):
+    workload, name = MODELS.replace("STEPS", "4"), "room"
+    (bench.folder / f"{name}.toml").write_text(workload)
+    disk = json.loads(bench.command("plan", f"{name}.toml", "--json").stdout)["disk"]
+    status, said = bench.ended(name, workload, FREE=disk["first_bytes"] // 2)
+    require(status == 3 and "the first checkpoints of 2 models need" in said, f"too small: status {status}: {said}")
+    require(not (bench.folder / name).exists(), "too small: the run folder is there")
+    for spare, warns in ((0, True), (disk["most_bytes"], False)):
+        status, said = bench.ended(name, workload, FREE=disk["first_bytes"] + spare + 65536)
+        require(status == 0 and ("may need up to" in said) == warns, f"{spare} to spare: status {status}: {said}")
+    return "refused, warned, and neither"
+
+
 def decisions(bench):
     status, said = bench.ended("undisturbed", SEARCH)
     require(status == 0, f"status {status} without a fault: {said}")
@@ -221,7 +235,7 @@ def decisions(bench):
     return f"{len(numbers)} calls, each fails in two ways"
 
 
-ATTACKS = {f.__name__: f for f in (strangers, commands, threads, decisions)}
+ATTACKS = {f.__name__: f for f in (strangers, commands, threads, room, decisions)}
 
 
 def main():

@@ -5,10 +5,12 @@
 //   FAULT_ERROR=NUMBER          how
 //   FAULT_WHEN=PATH             only once there is such a file
 //   FAULT_SEEN=PATH             gets a byte for each call that is counted
+//   FAULT_FREE=BYTES            what every file system says it has free
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,9 +83,20 @@ int opened(const char* name, const char* path, int flags, Argument... mode) {
   return of_library<int(const char*, int, ...)>(name)(path, flags, mode...);
 }
 
+template <class Space>
+int told(const char* name, const char* path, Space* into) {
+  const int result = of_library<int(const char*, Space*)>(name)(path, into);
+  if (const auto free = number("FAULT_FREE"); result == 0 && free > 0)
+    into->f_bavail = static_cast<decltype(into->f_bavail)>(free) / into->f_frsize;
+  return result;
+}
+
 }  // namespace
 
 extern "C" {
+
+int statvfs(const char* path, struct statvfs* into) noexcept { return told("statvfs", path, into); }
+int statvfs64(const char* path, struct statvfs64* into) noexcept { return told("statvfs64", path, into); }
 
 int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*life)(void*), void* of) noexcept {
   static const auto real = of_library<decltype(::pthread_create)>("pthread_create");

@@ -85,6 +85,23 @@ TEST_CASE("a plan is predicted by the times of a rehearsal, which leaves nothing
   CHECK(plan(folder, example, "--rehearse 1").status == 2);
 }
 
+TEST_CASE("a plan says what checkpoints need on disk, unless none are kept") {
+  const temporary_folder folder;
+  CHECK_THAT(plan(folder, example).out, Contains("\ndisk ") && Contains(" for the first checkpoints  at most ") &&
+                                            Contains("  free "));
+  const auto disk = [&](const std::string& text, const std::string& options = "") {
+    return nlohmann::json::parse(plan(folder, text, "--json " + options).out).value("disk", nlohmann::json{});
+  };
+  const auto one = disk(example), two = disk(example + grid);
+  const auto first = one["first_bytes"].get<std::uint64_t>();
+  CHECK(one["most_bytes"] == 3 * first);
+  CHECK(two["first_bytes"] == 2 * first);
+  CHECK(two["most_bytes"] == 5 * first);
+  CHECK(one["free_bytes"] > 0);
+  CHECK(disk(example, "--set run.checkpoint.keep=0").is_null());
+  CHECK_THAT(plan(folder, example, "--set run.checkpoint.keep=0").out, !Contains("\ndisk "));
+}
+
 TEST_CASE("models that wait for host memory are planned, rehearsed and trained; the log does not say whose turn it is") {
   const temporary_folder folder;
   const std::string little = "[host]\nmemory = \"MEMORY\"\n\n[[device]]";
