@@ -339,7 +339,7 @@ class node final : public local_node::base {
     if (m.why) {
       return refuse(m.model, m.epoch, m.why);
     }
-    const auto saved = list_checkpoints(checkpoints_of(m.model));
+    const auto saved = list_states(checkpoints_of(m.model));
     held->from = saved.empty() ? "" : saved.front().filename().string();
     if (held->team.empty()) {
       return start(m.model, *held);

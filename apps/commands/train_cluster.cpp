@@ -69,7 +69,7 @@ cluster_workload work_of(const workload& w, const open_data& sources) {
 /// Nodes would refuse it one after the other.
 void check_saved(const cluster_workload& what) {
   for (std::size_t i = 0; i < what.models.size(); ++i) {
-    const auto saved = list_checkpoints(checkpoints_of(what.folder / "checkpoints", what.models[i]));
+    const auto saved = list_states(checkpoints_of(what.folder / "checkpoints", what.models[i]));
     if (saved.empty()) continue;
     try {
       if (has_lines(read_checkpoint(saved.front()).identity, what.data[i])) continue;

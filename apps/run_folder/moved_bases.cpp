@@ -107,7 +107,8 @@ moved_bases::moved_bases(const std::vector<std::string>& folders) {
 }
 
 void moved_bases::place(value_list& models, const fs::path& run) const {
-  if (kind_of(run / workload_file) != fs::file_type::regular) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(run / workload_file, ignored)) {
     if (given()) refuse(fmt::format("--base: \"{}\" is not a run folder: it holds no {}", run.string(), workload_file));
     return;
   }

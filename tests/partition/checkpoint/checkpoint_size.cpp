@@ -25,8 +25,8 @@ byte_count values_in_files(const std::filesystem::path& checkpoint) {
   return byte_count{bytes};
 }
 
-/// The newest checkpoint of the model, between its second and its third step.
-std::filesystem::path saved(const std::shared_ptr<sharded_model>& what, const std::filesystem::path& root) {
+/// Returns the checkpoint of the model, between its second and its third step.
+std::filesystem::path save_second_step(const std::shared_ptr<sharded_model>& what, const std::filesystem::path& root) {
   const auto arena = make_host_arena(byte_count{64 << 20});
   model_checkpoint c{.what = what, .memory = {}, .standing = {}};
   c.memory.homes = make_homes(*what, *arena);
@@ -50,7 +50,7 @@ TEST_CASE("the size of a checkpoint is that of the values in its files, whatever
   for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2, 4}}) {
     INFO(kind << ", shards " << cuts.size());
     const temporary_folder folder;
-    const auto checkpoint = saved(cut_model(body, {.cuts = cuts, .update = update}), folder.path());
+    const auto checkpoint = save_second_step(cut_model(body, {.cuts = cuts, .update = update}), folder.path());
     CHECK(checkpoint_bytes(*body.body, update) == values_in_files(checkpoint));
     CHECK(saved_bytes(checkpoint.parent_path()) > values_in_files(checkpoint));
   }
