@@ -89,8 +89,7 @@ std::optional<fs::path> kept(const fs::path& checkpoint) try {
 
 std::filesystem::path keep_checkpoint(const fs::path& of_model) {
   std::vector<fs::path> before;
-  for (auto all = list_checkpoints(of_model); all != before;
-       all = list_checkpoints(of_model)) {  // newer ones drop these
+  for (auto all = list_states(of_model); all != before; all = list_states(of_model)) {  // newer ones drop these
     for (const auto& checkpoint : all) {
       if (auto place = kept(checkpoint)) {
         return *place;

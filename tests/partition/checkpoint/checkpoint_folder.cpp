@@ -1,6 +1,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 
 #include "partition/checkpoint/checkpoint_weights.hpp"
+#include "partition/checkpoint/kept_checkpoint.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/faulty_file_system.hpp"
@@ -254,9 +255,12 @@ TEST_CASE("a best state counts among the checkpoints by its step, and is set asi
   std::vector<std::string> notes;
   CHECK(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes)->folder.filename() == "000001-step-2");
   c.checkpoint.standing.next.step = 3;
+  c.checkpoint.standing.history.losses.push_back(0.125F);
+  c.checkpoint.memory.versions.assign(c.what->size(), version_index{3});
   save(c, folder.path());
   CHECK(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes)->folder.filename() == "best-step-3");
   CHECK(newest_step(of_model) == 3);
+  CHECK(keep_checkpoint(of_model).filename() == "kept-step-3");
   CHECK(states_to_continue(of_model) == std::vector{of_model / "best-step-3", of_model / "000001-step-2"});
   overwrite(of_model / "best-step-3" / "shard-0000.safetensors", "");
   REQUIRE(notes.empty());
