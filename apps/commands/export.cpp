@@ -18,6 +18,7 @@
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/tell_line.hpp"
 #include "runtime/storage/durable_folder.hpp"
+#include "runtime/storage/free_space.hpp"
 
 #include <fmt/format.h>
 
@@ -141,6 +142,20 @@ fs::path chosen_checkpoint(const export_options& o) {
   return o.step && !o.best ? checkpoint_of_step(o.run, o.model, *o.step) : checkpoint_to_read(o.run, o.model, o.best);
 }
 
+/// Before files that may be large are begun: `written` has the parameters of the export, an adapter only its own.
+void require_room(const fs::path& target, const chain& written, bool adapter) {
+  byte_count needed;
+  for (const parameter_spec& p : written.parameters())
+    if (p.tied_to.empty() && !(adapter && p.frozen))
+      needed += byte_count{static_cast<std::uint64_t>(p.elements()) * sizeof(float)};
+  const auto free = free_space(target);
+  if (free && needed > *free)
+    throw fault_error{fault_code::does_not_fit,
+                      fmt::format("the export takes {}, but the file system of \"{}\" has {} free: make room, or "
+                                  "choose another folder",
+                                  to_string(needed), target.string(), to_string(*free))};
+}
+
 int export_model(const export_options& o) {
   const fs::path target = without_end(o.folder);
   const workload w = read_run(o.run, moved_bases{o.bases});
@@ -162,10 +177,12 @@ int export_model(const export_options& o) {
   exported_values values{saved, model, o.ignore_nan};
   const stored_values stored = [&values](const parameter_spec& p) { return values.of(p); };
   if (adapter_of(model) && !o.merge) {
+    require_room(target, model, true);
     texts.write_ends(into, model);
     write_adapter_files(into, model, stored, d.checkpoint);
   } else {
     const chain whole = texts.write_settings(into, o.merge ? without_adapter(model) : model);
+    require_room(target, whole, false);
     write_hub_files(into, whole, o.merge ? merged_values(model, stored) : stored);
   }
   into.commit();

@@ -105,9 +105,9 @@ class Bench:
             except subprocess.TimeoutExpired:
                 raise Failure(f"it hangs; it has said: {said.read_text()}") from None
 
-    def command(self, *words):
-        return subprocess.run([self.hydra, *words], cwd=self.folder, env=self.environment({}), capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=False)
+    def command(self, *words, **faults):
+        return subprocess.run([self.hydra, *words], cwd=self.folder, env=self.environment(faults), capture_output=True,
+                              text=True, timeout=PATIENCE_S, check=False)
 
     def calls(self, name, workload, **faults):
         """The numbers of the calls that a run makes, which is not disturbed."""
@@ -215,7 +215,10 @@ def room(bench):
     for spare, warns in ((0, True), (disk["most_bytes"], False)):
         status, said = bench.ended(name, workload, FREE=disk["first_bytes"] + spare + 65536)
         require(status == 0 and ("may need up to" in said) == warns, f"{spare} to spare: status {status}: {said}")
-    return "refused, warned, and neither"
+    exported = bench.command("export", name, "m1e-3", "exported", FREE=4096)
+    require(exported.returncode == 3 and "the export takes" in exported.stderr, f"an export is begun: {exported.stderr}")
+    require(not (bench.folder / "exported").exists(), "too small: a part of the export is there")
+    return "refused, warned, and neither; an export is refused"
 
 
 def decisions(bench):
