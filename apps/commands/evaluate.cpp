@@ -165,8 +165,8 @@ std::string text_at(const value_table& root, const std::string& path) {
 /// Whether samples of this kind are read without information from the training data.
 bool needs_no_training(const value_table& run, const std::string& data) {
   const std::string kind = text_at(run, data + "kind");
-  return kind == "text" || kind == "tokens" || kind == "chat" ||
-         (kind == "jsonl" && text_at(run, data + "label").empty());
+  constexpr std::array<std::string_view, 5> texts{"text", "tokens", "chat", "alpaca", "prompt-completion"};
+  return std::ranges::count(texts, kind) > 0 || (kind == "jsonl" && text_at(run, data + "label").empty());
 }
 
 /// If other data to evaluate on are given, the run's training data need not exist any more.

@@ -37,7 +37,7 @@ using ids = std::vector<std::uint32_t>;
 
 struct tokenize_options {
   std::vector<std::string> inputs;
-  std::optional<std::string> tokenizer, output, chat;
+  std::optional<std::string> tokenizer, output, chat, kind, prompt, answer;
   std::string field = "text";
   bool json = false, decode = false;
   std::optional<std::int64_t> train;
@@ -168,6 +168,18 @@ std::vector<std::string> expanded(const std::vector<std::string>& inputs) {
   return files;
 }
 
+/// None: the records are texts.
+std::optional<record_shape> shape_of(const tokenize_options& o) {
+  if (o.kind == "alpaca") return alpaca_shape();
+  if (o.kind == "prompt-completion") return completion_shape();
+  if (o.kind)
+    refuse(
+        fmt::format("--kind: unknown value \"{}\", expected \"alpaca\" or \"prompt-completion\"; conversations are "
+                    "read with --template",
+                    shown(*o.kind)));
+  return o.prompt ? std::optional{record_shape{.prompt = *o.prompt, .answer = *o.answer}} : std::nullopt;
+}
+
 int run(tokenize_options o) {
   o.inputs = expanded(o.inputs);
   if (o.output && o.json) refuse("--json prints ids line by line, --output writes those of the whole text: choose one");
@@ -182,6 +194,10 @@ int run(tokenize_options o) {
   if (o.decode) return decode(*t, o);
   if (o.chat) {
     print_chat_ids(t, o.inputs.front(), read_template("--template", *o.chat), o.json);
+    return 0;
+  }
+  if (const auto shape = shape_of(o)) {
+    print_answer_ids(t, o.inputs.front(), *shape, o.json);
     return 0;
   }
   return o.json ? print_ids(*t, o) : encode(*t, o);
@@ -210,12 +226,23 @@ command_action declare_tokenize(command_line& line) {
       line.add_option("--template", o->chat,
                       "JSON lines are conversations, written by this template (a name, or a table as in a workload): "
                       "their ids, and with --json which tokens have a loss");
+  auto kind = line.add_option("--kind", o->kind,
+                              "JSON lines are records of this kind of data, alpaca or prompt-completion: their ids as "
+                              "with --template");
+  auto prompt =
+      line.add_option("--prompt", o->prompt,
+                      "the same of records of a prompt and an answer, each the name of a field or a text with "
+                      "fields as in a workload");
+  auto answer = line.add_option("--answer", o->answer, "what follows the prompt").needs(prompt);
   auto train = line.add_option("--train", o->train, "trains a byte-level BPE of this many tokens");
   line.add_option("--special", o->special, "a special token of the trained tokenizer; may be repeated")
       .needs(train)
       .repeated();
   line.add_option("--least-count", o->least_count, "rarer pairs are not merged").needs(train).shows_default();
   train.excludes(tokenizer).excludes(json).excludes(decode);
+  prompt.needs(answer).excludes(kind);
+  for (auto* const records : {&kind, &prompt})
+    records->excludes(chat).excludes(train).excludes(decode).excludes(output).excludes(field);
   chat.excludes(train).excludes(decode).excludes(output).excludes(field);
   return [o] { return run(*o); };
 }

@@ -46,6 +46,11 @@ except ImportError as e:
 NEAR = 0.02  # of a pixel after scaling: decoders and resizing round otherwise
 PICTURES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib", ".tif", ".tiff"}
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model")
+REQUEST = "Write a response that appropriately completes the request.\n\n### Instruction:\n{instruction}\n\n"
+ALPACA = "Below is an instruction that describes a task. " + REQUEST + "### Response:"
+ALPACA_INPUT = ("Below is an instruction that describes a task, paired with an input that provides further context. "
+                + REQUEST + "### Input:\n{input}\n\n### Response:")
+SHAPES = {"alpaca": {"answer": "output"}, "prompt-completion": {"prompt": "prompt", "answer": "completion"}}
 LETTERS = 50  # of a token, at most: so much of a text is read
 
 
@@ -132,19 +137,48 @@ def record_of(line, leave_out):
         raise
 
 
+def filled(text, record):
+    """A field, or a text with fields in braces, as in a workload. KeyError: one is missing or null."""
+
+    def part(found):
+        name = found[1]
+        if name is None:
+            return found[0][0]
+        value = record.get(name.removesuffix("?"))
+        if value is None and not name.endswith("?"):
+            raise KeyError(name)
+        return value or ""
+    return re.sub(r"\{\{|\}\}|\{([^{}]+)\}", part, text) if set(text) & set("{}") else record[text]
+
+
+def texts_of(data, record):
+    """Prompt and answer; of records without a prompt "" and the text."""
+    data = data | SHAPES.get(data["kind"], {})
+    if data["kind"] == "alpaca":
+        data["prompt"] = ALPACA_INPUT if record.get("input") else ALPACA
+    if "prompt" in data:
+        return filled(data["prompt"], record), filled(data["answer"], record)
+    return "", filled(text_field(data), record)
+
+
+def readable(data, record):
+    try:
+        return bool(messages_of(record) if data["kind"] == "chat" else texts_of(data, record)[1])
+    except (KeyError, TypeError):
+        return False
+
+
 def records_of(data):
     """The training records in the order of the files, without those that cannot be read if these are left out."""
     patterns = data["train"] if isinstance(data["train"], list) else [data["train"]]
     leave_out = data.get("bad_rows") == "leave-out"
-    texts = [data["prompt"], data["answer"]] if "prompt" in data else [text_field(data)]
     for file in (f for p in patterns for f in sorted(glob.glob(p))):
         with opened(pathlib.Path(file)) as lines:
             if data["kind"] == "csv":
                 records = csv.DictReader(lines, delimiter={"tab": "\t"}.get(data.get("separator"), data.get("separator", ",")))
             else:
                 records = (record_of(line, leave_out) for line in lines if line.strip())
-            yield from (r for r in records if not leave_out or r and (
-                messages_of(r) if data["kind"] == "chat" else all(r.get(t) for t in texts)))
+            yield from (r for r in records if not leave_out or r and readable(data, r))
 
 
 SHAREGPT = {"human": "user", "gpt": "assistant"}
@@ -236,7 +270,7 @@ class Texts:
         return made["input_ids"], made.get("assistant_masks")
 
     def answer(self, record):
-        prompt, answer = record[self.data["prompt"]], record[self.data["answer"]]
+        prompt, answer = texts_of(self.data, record)
         made = self.words(prompt + answer, return_offsets_mapping=True, return_special_tokens_mask=True)
         return made["input_ids"], [end > len(prompt) and not special for (_, end), special in
                                    zip(made["offset_mapping"], made["special_tokens_mask"])]
@@ -245,10 +279,10 @@ class Texts:
         """Ids, and which of them are taught (None: not compared)."""
         if self.data["kind"] == "chat":
             return self.conversation(record)
-        if "prompt" in self.data:
+        if "prompt" in self.data or self.data["kind"] in SHAPES:
             return self.answer(record)
         cut = {"truncation": True, "max_length": room} if "label" in self.data or "target" in self.data else {}
-        return self.words(record[text_field(self.data)], **cut)["input_ids"], None
+        return self.words(texts_of(self.data, record)[1], **cut)["input_ids"], None
 
     def compare(self, where, sample, record):
         """Returns whether it could: not if the record is longer than the context, and no text."""
@@ -384,7 +418,7 @@ def comparison(shown, workload):
         return made, made.files
     if data["kind"] == "text":
         return Windows(data, tokenizer_folder(data, model), shown["samples"], tokens), itertools.repeat(None)
-    if data["kind"] not in ("jsonl", "chat", "csv") or (data["kind"] == "csv" and "text" not in data):
+    if data["kind"] not in ("jsonl", "csv", "chat", *SHAPES) or (data["kind"] == "csv" and "text" not in data):
         raise Unknown(f'data of kind = "{data["kind"]}" have no counterpart in transformers')
     return Texts(data, head_of(data, chain, start), tokenizer_folder(data, model), tokens), records_of(data)
 
@@ -415,7 +449,7 @@ def main():
     for setting in options.set:
         set_key(workload, setting)
     data = workload.get("data", {}).items()
-    one_by_one = [f"data.{name}.packing=false" for name, d in data if d.get("kind") in ("jsonl", "chat")]
+    one_by_one = [f"data.{name}.packing=false" for name, d in data if d.get("kind") in ("jsonl", "chat", *SHAPES)]
     one_by_one += [f"data.{name}.validation_share=0" for name, d in data if "validation_share" in d]
     compared, differs = False, False
     for shown in shown_by(options, one_by_one):

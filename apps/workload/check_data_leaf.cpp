@@ -3,6 +3,7 @@
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/matching_files.hpp"
 #include "models/data/chat_template.hpp"
+#include "models/data/field_template.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
 
@@ -83,6 +84,11 @@ void check_tokenizer(const value_site& site) {
   const bool file = table->find("file"), vocab = table->find("vocab"), merges = table->find("merges");
   for (const table_entry& e : table->entries) check_tokenizer_file(site, e);
   if (file == vocab || (merges && !vocab)) site.refuse_value();
+}
+
+void check_field_text(const value_site& site) {
+  const std::string& text = text_of(site, site.is);
+  located(site.is.where, site.key, [&] { return field_template{text}; });
 }
 
 void check_chat_template(const value_site& site) {

@@ -11,6 +11,7 @@ namespace hydra::apps {
 void check_paths(const value_site& site);
 void check_files(const value_site& site);
 void check_tokenizer(const value_site& site);
+void check_field_text(const value_site& site);
 void check_chat_template(const value_site& site);
 void check_labels(const value_site& site);
 

@@ -182,6 +182,8 @@ void check_leaf(const value_site& site) {
       return check_tokenizer(site);
     case value_kind::chat_template:
       return check_chat_template(site);
+    case value_kind::field_text:
+      return check_field_text(site);
     case value_kind::text_list:
       return check_text_list(site);
     case value_kind::label_list:

@@ -13,6 +13,8 @@ data_kind synthetic_classes_kind();
 data_kind text_kind();
 data_kind tokens_kind();
 data_kind jsonl_kind();
+data_kind alpaca_kind();
+data_kind prompt_completion_kind();
 data_kind chat_kind();
 data_kind csv_kind();
 data_kind images_kind();

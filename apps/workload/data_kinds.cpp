@@ -16,6 +16,8 @@ const std::vector<data_kind>& workload_data_kinds() {
                                             text_kind(),
                                             tokens_kind(),
                                             jsonl_kind(),
+                                            alpaca_kind(),
+                                            prompt_completion_kind(),
                                             chat_kind(),
                                             csv_kind(),
                                             images_kind(),

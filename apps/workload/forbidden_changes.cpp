@@ -59,6 +59,7 @@ bool same(const value& a, const value& b) {
 std::optional<value> default_of(const key_rule& rule) {
   switch (rule.kind) {
     case value_kind::text:
+    case value_kind::field_text:
       if (rule.fallback.starts_with('"')) return parse_value(rule.fallback);
       if (std::ranges::count(rule.choices, rule.fallback) == 0) return std::nullopt;
       return text_value(rule.fallback, {});

@@ -86,6 +86,8 @@ std::string describe(const key_rule& rule) {
       return one_of(rule.choices) +
              ", or what is written around each role's messages such as { user = [\"Q: \", \"\\n\"], "
              "assistant = [\"A: \", \"\\n\"] }";
+    case value_kind::field_text:
+      return "the name of a field, or a text with fields such as \"{question}\\n{hint?}\\n\"";
     case value_kind::text_list:
       return "a list of texts";
     case value_kind::label_list:

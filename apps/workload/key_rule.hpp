@@ -26,6 +26,7 @@ enum class value_kind {
   paths,          ///< path of a readable file or a folder, or a list of such
   tokenizer,      ///< "bytes", { file } or { vocab, merges }
   chat_template,  ///< one of `choices`, or { ROLE = [prefix, suffix], ... }
+  field_text,     ///< the name of a field, or a text with fields (field_template.hpp)
   text_list,      ///< of texts that are not empty
   label_list,     ///< of texts or integers, two or more
   policy,         ///< a text, or a table of a `name` and numbers

@@ -2,6 +2,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kind_table.hpp"
 #include "apps/workload/parse.hpp"
+#include "models/data/record_shapes.hpp"
 
 #include <memory>
 
@@ -24,6 +25,12 @@ std::vector<key_rule> masking_rules(const std::string& seed_help = "of the choic
   return {real_rule("mask_share", {.least = 0, .most = 1, .open_least = true}, "0.15",
                     "of the tokens of a sample, hidden from models that guess them"),
           seed_rule(seed_help)};
+}
+
+key_rule field_rule(std::string name, std::string fallback, std::string help) {
+  key_rule rule = name_rule(std::move(name), std::move(fallback), std::move(help));
+  rule.kind = value_kind::field_text;
+  return rule;
 }
 
 key_rule bad_rows_rule() {
@@ -142,6 +149,21 @@ data_description read_csv(const value_table& keys) {
   return {d};
 }
 
+/// Records whose fields have the names of a usual shape.
+data_kind shaped_kind(const std::string& name, const record_shape& shape) {
+  std::vector<key_rule> keys{tokenizer_rule(), bad_rows_rule(), switch_rule("packing", "false", packing_help),
+                             seed_rule("of the validation share, and of which records share a sample")};
+  return {name, joined(record_file_rules(), std::move(keys)), [name, &shape](const value_table& table) {
+            auto d = read_text_files<jsonl_files>(table);
+            d.kind = name;
+            d.prompt = shape.prompt;
+            d.short_prompt = shape.short_prompt;
+            d.answer = shape.answer;
+            assign(table, "packing", d.packing);
+            return data_description{d};
+          }};
+}
+
 }  // namespace
 
 template_choice read_template(const std::string& option, const std::string& text) {
@@ -168,15 +190,18 @@ data_kind jsonl_kind() {
   std::vector<key_rule> rules =
       joined({tokenizer_rule()},
              masking_rules("of hidden tokens, of the validation share, and of which records share a sample"));
-  std::vector<key_rule> keys{name_rule("text", "\"text\"", "field of the text"),
-                             name_rule("prompt", "none", "field of what comes before the answer, without a loss"),
-                             name_rule("answer", "none", "field of the answer, instead of text"),
+  std::vector<key_rule> keys{field_rule("text", "\"text\"", "what is learnt"),
+                             field_rule("prompt", "none", "what stands right before the answer, without a loss"),
+                             field_rule("answer", "none", "what is learnt after the prompt, instead of text"),
                              name_rule("label", "none", "field of the class, for models that want one"),
                              bad_rows_rule(),
                              switch_rule("packing", "false", packing_help)};
   return {"jsonl", joined(joined(joined(record_file_rules(), std::move(rules)), std::move(keys)), {label_rule()}),
           read_jsonl};
 }
+
+data_kind alpaca_kind() { return shaped_kind("alpaca", alpaca_shape()); }
+data_kind prompt_completion_kind() { return shaped_kind("prompt-completion", completion_shape()); }
 
 data_kind chat_kind() {
   std::vector<key_rule> keys{tokenizer_rule(),

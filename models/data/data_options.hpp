@@ -65,15 +65,17 @@ enum class bad_row_rule : std::uint8_t { refuse, leave_out };
 /// A class as it is named in the data.
 using class_label = std::variant<std::int64_t, std::string>;
 
-/// JSON Lines: one object per line. Samples are a field `text`, or `prompt` and `answer` with a loss on the answer
-/// only, or `text` and `label`.
+/// JSON Lines: one object per line. Samples are a text, or `prompt` and `answer` with a loss on the answer only, or
+/// `text` and `label`. Each but the label is the name of a field or a text with several (field_template.hpp).
 struct jsonl_files {
+  std::string kind = "jsonl";  ///< for messages
   file_list train{};
   file_list validation{};       ///< empty: none
   double validation_share = 0;  ///< of the records, taken from `train` if there is no validation file
   tokenizer_choice tokenizer{};
-  std::string text = "text";          ///< name of the field
-  std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is ignored then
+  std::string text = "text";
+  std::string prompt{}, answer{};     ///< both or none; `text` is ignored then
+  std::string short_prompt{};         ///< where a field of `prompt` is missing or empty; empty: there is no such prompt
   std::string label{};                ///< name of the field; for classification
   std::vector<class_label> labels{};  ///< class i is labels[i]; empty: see class_names.hpp
   bad_row_rule bad_rows = bad_row_rule::refuse;

@@ -72,12 +72,16 @@ parsed_object parse_object(std::string_view line, const line_site& site) {
   return parsed;
 }
 
+std::string other_fields(const json& object, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [key, value] : object.items()) known.push_back(key);
+  return known_instead(name, known);
+}
+
 const json& field(const json& object, const std::string& name, const line_site& site) {
   const auto found = object.find(name);
   if (found != object.end()) return *found;
-  std::vector<std::string> known;
-  for (const auto& [key, value] : object.items()) known.push_back(key);
-  site.refuse(fmt::format("there is no \"{}\"{}", shown(name), known_instead(name, known)));
+  site.refuse(fmt::format("there is no \"{}\"{}", shown(name), other_fields(object, name)));
 }
 
 std::string text_field(const json& object, const std::string& name, const line_site& site) {

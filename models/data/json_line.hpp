@@ -29,6 +29,8 @@ struct parsed_object {
 /// read as null.
 parsed_object parse_object(std::string_view line, const line_site& site);
 const nlohmann::json& field(const nlohmann::json& object, const std::string& name, const line_site& site);
+/// What follows "there is no NAME": the fields that there are, and one with a similar name.
+std::string other_fields(const nlohmann::json& object, const std::string& name);
 std::string text_field(const nlohmann::json& object, const std::string& name, const line_site& site);
 
 }  // namespace hydra

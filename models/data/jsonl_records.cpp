@@ -4,6 +4,7 @@
 #include "models/data/json_line.hpp"
 #include "models/data/read_conversation.hpp"
 #include "models/data/record_check.hpp"
+#include "models/data/record_shapes.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
@@ -63,14 +64,20 @@ void require_lines(std::string_view all, const std::filesystem::path& file) {
                        file.string(), file.stem().string() + "-lines.jsonl"));
 }
 
-/// A conversation where a text was expected.
-void hint_at_chat(const json& object, const std::string& text, const line_site& site) {
-  if (object.contains(text)) return;
-  for (const char* name : {"messages", "conversations"})
-    if (object.contains(name) && object[name].is_array())
-      site.refuse(fmt::format("there is no \"{}\", but \"{}\": these are conversations, which kind = \"chat\" reads",
-                              shown(text), shown(name)));
+/// A record of another shape where a text was expected.
+void hint_at_kind(const json& object, const std::vector<std::string>& texts, const line_site& site) {
+  if (texts.empty() || std::ranges::any_of(texts, [&](const std::string& t) { return object.contains(t); })) return;
+  const std::string_view kind = kind_of_record(object);
+  if (kind == "chat")
+    site.refuse(fmt::format("there is no \"{}\", but \"{}\": these are conversations, which kind = \"chat\" reads",
+                            shown(texts[0]), object.contains("messages") ? "messages" : "conversations"));
+  if (!kind.empty())
+    site.refuse(fmt::format("there is no \"{}\", but {}: write kind = \"{}\" in [data.NAME]", shown(texts[0]),
+                            kind == "alpaca" ? "\"instruction\" and \"output\"" : "\"prompt\" and \"completion\"",
+                            kind));
 }
+
+field_template template_of(const std::string& text) { return text.empty() ? field_template{} : field_template{text}; }
 
 void tested(const text_record& r, const record_test& test, const line_site& site) try {
   test(r);
@@ -81,7 +88,13 @@ void tested(const text_record& r, const record_test& test, const line_site& site
 }  // namespace
 
 jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fields)
-    : path_(file), fields_(std::move(fields)), file_(file), digest_(digest_of(file_.packed())) {
+    : path_(file),
+      fields_(std::move(fields)),
+      prompt_(template_of(fields_.prompt)),
+      short_prompt_(template_of(fields_.short_prompt)),
+      text_(fields_.chat ? field_template{} : template_of(fields_.text)),
+      file_(file),
+      digest_(digest_of(file_.packed())) {
   refuse_utf16(path_, file_.bytes());
   require_lines(text(), path_);
   refuse_table(path_, text());
@@ -96,12 +109,21 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
   check.finish();
   if (begins_.empty()) refuse(fmt::format("{} has no record", path_.string()));
   left_out_ = check.left_out();
-  const bool learns_class = fields_.chat || !fields_.label.empty();
   notes_ = check.notes();
-  std::ranges::copy(seen.unread.notes(path_, "fields", learns_class ? "" : "label"), std::back_inserter(notes_));
+  std::ranges::move(notes_on(seen), std::back_inserter(notes_));
+}
+
+std::vector<std::string> jsonl_records::notes_on(const census& seen) const {
+  const bool learns_class = fields_.chat || !fields_.label.empty();
+  std::vector<std::string> notes = seen.unread.notes(path_, "fields", learns_class ? "" : "label");
+  if (seen.alpaca && seen.unread.contains("input"))
+    notes.front() +=
+        "; kind = \"alpaca\" reads instruction, input and output, as does a text with several fields: "
+        "prompt = \"{instruction}\\n{input?}\\n\"";
   if (seen.not_finite > 0)
-    notes_.push_back(fmt::format("{}: NaN and Infinity, which are not JSON, are read as null in {}", path_.string(),
-                                 counted(seen.not_finite, "record")));
+    notes.push_back(fmt::format("{}: NaN and Infinity, which are not JSON, are read as null in {}", path_.string(),
+                                counted(seen.not_finite, "record")));
+  return notes;
 }
 
 void jsonl_records::add(std::uint64_t begin, std::size_t number, census& seen) {
@@ -116,10 +138,12 @@ void jsonl_records::add(std::uint64_t begin, std::size_t number, census& seen) {
 
 void jsonl_records::count(const parsed_object& line, census& seen) const {
   seen.not_finite += line.not_finite ? 1 : 0;
-  if (fields_.chat)
-    add_unread(line.object, seen.unread);
-  else
-    seen.unread.add(line.object, {fields_.prompt, fields_.text, fields_.label});
+  if (fields_.chat) return add_unread(line.object, seen.unread);
+  seen.alpaca = seen.alpaca || kind_of_record(line.object) == "alpaca";
+  std::vector<std::string> read{fields_.label};
+  for (const field_template* of : {&prompt_, &short_prompt_, &text_})
+    std::ranges::move(of->fields(), std::back_inserter(read));
+  seen.unread.add(line.object, read);
 }
 
 std::string_view jsonl_records::text() const {
@@ -137,9 +161,10 @@ text_record jsonl_records::read(const json& object, const line_site& site) const
     r.turns = read_conversation(object, site);
     return r;
   }
-  hint_at_chat(object, fields_.text, site);
-  if (!fields_.prompt.empty()) r.prompt = text_field(object, fields_.prompt, site);
-  r.text = text_field(object, fields_.text, site);
+  if (prompt_.empty()) hint_at_kind(object, text_.fields(), site);
+  const bool shorter = !short_prompt_.empty() && !prompt_.filled_by(object);
+  r.prompt = (shorter ? short_prompt_ : prompt_).of(object, site);
+  r.text = text_.of(object, site);
   if (r.text.empty()) site.refuse(fmt::format("\"{}\" is empty", shown(fields_.text)));
   if (!fields_.label.empty()) r.label = label_field(object, fields_.label, site);
   return r;
@@ -151,9 +176,9 @@ std::size_t jsonl_records::line_of(std::uint64_t begin) const {
 }
 
 std::string jsonl_records::identity() const {
-  const std::string read = fields_.chat
-                               ? "chat by weights"
-                               : fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
+  std::string read = "chat by weights";
+  if (!fields_.chat) read = fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
+  if (!fields_.short_prompt.empty()) read += fmt::format(" or prompt {:?}", fields_.short_prompt);
   return fmt::format("jsonl {} {}{}", digest_, read, left_out_ > 0 ? fmt::format(", {} left out", left_out_) : "");
 }
 

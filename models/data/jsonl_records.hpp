@@ -1,6 +1,7 @@
 #pragma once
 // The records of a JSON Lines file.
 
+#include "models/data/field_template.hpp"
 #include "models/data/record_list.hpp"
 #include "models/data/unread_fields.hpp"
 #include "runtime/storage/unpacked_file.hpp"
@@ -16,9 +17,10 @@ namespace hydra {
 struct line_site;
 struct parsed_object;
 
-/// Names of the fields of a record; empty for fields that are not used.
+/// What a record has: a label's name, and texts of fields (field_template.hpp); empty for what is not used.
 struct record_fields {
   std::string prompt{}, text = "text", label{};
+  std::string short_prompt{};  ///< in place of `prompt`, where a field of that is missing or empty
   bool chat = false;  ///< true: a record is a conversation (read_conversation.hpp), no field is named
   bad_row_rule bad_rows = bad_row_rule::refuse;
   record_test test{};  ///< of each record, when the file is opened
@@ -45,10 +47,12 @@ class jsonl_records final : public record_list {
   /// What the lines have beside their records.
   struct census {
     unread_fields unread{};
+    bool alpaca = false;  ///< the shape of one of them
     std::size_t not_finite = 0;
   };
 
   text_record read(const nlohmann::json& object, const line_site& site) const;
+  std::vector<std::string> notes_on(const census& seen) const;
   void add(std::uint64_t begin, std::size_t number, census& seen);
   void count(const parsed_object& line, census& seen) const;
   std::string_view text() const;
@@ -57,6 +61,7 @@ class jsonl_records final : public record_list {
 
   std::filesystem::path path_;
   record_fields fields_;
+  field_template prompt_, short_prompt_, text_;
   unpacked_file file_;
   std::string digest_;  ///< of the file
   std::vector<std::uint64_t> begins_;

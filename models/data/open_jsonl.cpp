@@ -13,7 +13,7 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse_jsonl(const jsonl_files& o, const std::string& what) {
-  refuse(fmt::format("jsonl {}: {}", o.train.string(), what));
+  refuse(fmt::format("{} {}: {}", o.kind, o.train.string(), what));
 }
 
 void check(const jsonl_files& o, const sample_request& wants) {
@@ -25,7 +25,10 @@ void check(const jsonl_files& o, const sample_request& wants) {
 }
 
 record_fields fields_of(const jsonl_files& o, const sample_request& wants) {
-  record_fields fields{.prompt = o.prompt, .text = o.answer.empty() ? o.text : o.answer, .bad_rows = o.bad_rows};
+  record_fields fields{.prompt = o.prompt,
+                       .text = o.answer.empty() ? o.text : o.answer,
+                       .short_prompt = o.short_prompt,
+                       .bad_rows = o.bad_rows};
   if (wants.form == sample_form::labelled) fields.label = o.label;
   return fields;
 }
@@ -36,7 +39,7 @@ std::shared_ptr<const data_source> open_jsonl(const jsonl_files& o, const sample
   check(o, wants);
   const record_fields fields = fields_of(o, wants);
   const record_split parts = open_jsonl_files(o, fields, o.masking.seed);
-  text_records records{.name = fmt::format("jsonl {}", o.train.string()),
+  text_records records{.name = fmt::format("{} {}", o.kind, o.train.string()),
                        .train = parts.train,
                        .validation = parts.validation,
                        .by = open_tokenizer(o.tokenizer),

@@ -29,12 +29,12 @@ constexpr std::array<other_kind, 4> other_kinds{
       "there is no training on preferences; kind = \"jsonl\" learns chosen answers that are texts, with prompt = "
       "\"prompt\" and answer = \"chosen\"; convert those that are lists of messages: jq -c '{messages: .chosen}'"},
      {{"instruction", "output"},
-      "convert them: jq -c '{messages: [{role: \"user\", content: ([.instruction, .input // \"\"] | "
-      "map(select(. != \"\")) | join(\"\\n\"))}, {role: \"assistant\", content: .output}]}'; without \"input\", kind = "
-      "\"jsonl\" reads them with prompt = \"instruction\" and answer = \"output\""},
+      "kind = \"alpaca\" reads them; to learn them by a chat template, convert them: jq -c '{messages: [{role: "
+      "\"user\", content: ([.instruction, .input // \"\"] | map(select(. != \"\")) | join(\"\\n\"))}, {role: "
+      "\"assistant\", content: .output}]}'"},
      {{"prompt", "completion"},
-      "kind = \"jsonl\" reads texts, with prompt = \"prompt\" and answer = \"completion\"; convert lists of messages: "
-      "jq -c '{messages: (.prompt + .completion)}', and choose loss_on = \"last\""},
+      "kind = \"prompt-completion\" reads texts; convert lists of messages: jq -c '{messages: (.prompt + "
+      ".completion)}', and choose loss_on = \"last\""},
      {{"text", "text"}, "kind = \"jsonl\" reads texts"}}};
 
 std::string_view way_for(const json& record) {

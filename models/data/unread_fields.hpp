@@ -20,6 +20,8 @@ class unread_fields {
   /// The members of an object that are not in `read`, unless they are null or empty. `of` stands before their names.
   void add(const nlohmann::json& object, const std::vector<std::string>& read, std::string_view of = "");
 
+  bool contains(std::string_view name) const { return names_.contains(name); }
+
   /// For the user; `what` they are called in that kind of file. Empty if there are none. Where texts are read without a
   /// class, `class_key` is the key of [data.NAME] that names one: for a field
   /// that looks like it the note says how it is learnt.

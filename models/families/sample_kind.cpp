@@ -17,7 +17,8 @@ struct kind_words {
 
 /// In the order of sample_kind.
 constexpr std::array<kind_words, 3> all_words{
-    {{"texts", R"("text", "tokens", "jsonl", "chat", or "csv" with text = "COLUMN")", R"("gpt2", "llama" or "bert")"},
+    {{"texts", R"("text", "tokens", "jsonl", "chat", "alpaca", "prompt-completion", or "csv" with text = "COLUMN")",
+      R"("gpt2", "llama" or "bert")"},
      {"images", R"("images" or "cifar")", R"("vit", "resnet" or "cnn")"},
      {"rows of numbers", R"("csv")", R"("mlp")"}}};
 

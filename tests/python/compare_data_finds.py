@@ -60,6 +60,24 @@ def answers():
     return inputs.RECORDS + 'prompt = "question"\nanswer = "answer"\n' + inputs.MODEL
 
 
+def answers_to_fields():
+    inputs.llama_of_words()
+    inputs.write_jsonl("data.jsonl", [{"q": "the cat", "hint": h, "a": a} for h, a in ((" no", " sat"), (None, " ran"))])
+    return inputs.RECORDS + 'prompt = "{q}{hint?} ."\nanswer = "{a} ."\n' + inputs.MODEL
+
+
+def alpaca():
+    inputs.llama_of_words(max_position_embeddings=512)
+    inputs.write_jsonl("data.jsonl", [{"instruction": "the cat", "input": i, "output": " sat"} for i in ("a dog", "")])
+    return inputs.RECORDS.replace('"jsonl"', '"alpaca"') + inputs.MODEL.replace("32", "512")
+
+
+def completions():
+    inputs.llama_of_words()
+    inputs.write_jsonl("data.jsonl", [{"prompt": "the cat", "completion": c} for c in (" sat", " ran")])
+    return inputs.RECORDS.replace('"jsonl"', '"prompt-completion"') + inputs.MODEL
+
+
 def new_tokens():
     workload = answers().replace('"model",', '"model", tokens = ["<x>"],')
     inputs.write_jsonl("data.jsonl", [{"question": "the <x> cat", "answer": a} for a in (" <x> sat", " ran <x>")])
@@ -131,6 +149,9 @@ LABEL = {'sample["label"] = 1 - sample["label"]': "sample 1: "}
 CASES = {
     "jsonl": (plain_records, TOKENS | {'shown[0]["samples"].append(sample)': "sample 1: the files have no record for it"}),
     "answers": (answers, TOKENS | MARKS),
+    "answers to fields": (answers_to_fields, TOKENS | MARKS),
+    "alpaca": (alpaca, TOKENS | MARKS),
+    "completions": (completions, TOKENS | MARKS),
     "new tokens": (new_tokens, TOKENS | MARKS),
     "chatml": (conversations, TOKENS | MARKS),
     "roles": (conversations_by_roles, TOKENS | MARKS),

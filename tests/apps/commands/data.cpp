@@ -75,6 +75,20 @@ TEST_CASE("samples of text are shown as the model sees them, with what is taught
   CHECK(j.at(0).at("models") == json{"gpt"});
 }
 
+TEST_CASE("a record of several fields is shown as it is trained") {
+  const temporary_folder folder;
+  folder.write("d.jsonl", "{\"q\": \"a\", \"h\": \"b\", \"a\": \"c\", \"more\": \"d\"}\n");
+  std::string text = answers;
+  text.replace(text.find("context = 4"), 11, "context = 6");
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 1");
+  text.replace(text.find("prompt = \"q\""), 12, "prompt = \"{q}-{h}:\"");
+  const outcome o = show(folder, text, "--show 1");
+  CAPTURE(o.err);
+  REQUIRE(o.status == 0);
+  CHECK_THAT(o.out,
+             Contains("\"a\" \"-\" \"b\" \":\" *\"c\"") && Contains("d.jsonl: fields that are not read: \"more\"\n"));
+}
+
 TEST_CASE("pictures are written as the model sees them, with their labels' names") {
   const temporary_folder folder;
   const image picture = write_pictures(folder);

@@ -75,6 +75,24 @@ TEST_CASE("hydra tokenize takes patterns of files, and templates as a workload w
              Contains("--template: template: there is no template \"chatm\"; did you mean \"chatml\""));
 }
 
+TEST_CASE("hydra tokenize shows prompts and answers as they are trained") {
+  const texts t;
+  t.folder.write("r.jsonl", R"({"q": "a", "h": "b", "a": "c"})");
+  CHECK(t.run("r.jsonl --tokenizer bytes --json --prompt '{q}{h}' --answer a").out ==
+        "{\"ids\": [97, 98, 99], \"loss\": [0, 0, 1]}\n");
+  CHECK(t.run("r.jsonl --tokenizer bytes --prompt q --answer '{h}{a}'").out ==
+        "1 record, 3 tokens, 2 of them with a loss\n");
+  t.folder.write("p.jsonl", R"({"prompt": "a", "completion": "b"})");
+  CHECK(t.run("p.jsonl --tokenizer bytes --json --kind prompt-completion").out ==
+        "{\"ids\": [97, 98], \"loss\": [0, 1]}\n");
+  t.folder.write("i.jsonl", R"({"instruction": "a", "input": "", "output": "bc"})");
+  CHECK_THAT(t.run("i.jsonl --tokenizer bytes --kind alpaca").out, Contains(", 2 of them with a loss\n"));
+  CHECK_THAT(t.run("i.jsonl --tokenizer bytes --kind chat").err, Contains("--kind: unknown value \"chat\""));
+  CHECK_THAT(t.run("i.jsonl --tokenizer bytes --prompt '{a' --answer b").err,
+             Contains("a brace without its other one"));
+  CHECK(t.run("i.jsonl --tokenizer bytes --prompt a").status == 2);
+}
+
 TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, and overwrites nothing") {
   const texts t;
   const auto refused = [&](const std::string& arguments, const std::string& why) {

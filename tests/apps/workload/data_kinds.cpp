@@ -120,6 +120,35 @@ packing = true
   CHECK_THAT(t.refusal(text + "packing = true"), Contains("it belongs to kind \"jsonl\""));
 }
 
+TEST_CASE("a prompt with fields is checked when the workload is read") {
+  const data_table t;
+  CHECK(t.as<jsonl_files>(jsonl + "prompt = \"{a}\\n{b?}\"\nanswer = \"c\"").prompt == "{a}\n{b?}");
+  CHECK_THAT(t.refusal(jsonl + "prompt = \"{a\"\nanswer = \"c\""),
+             StartsWith("w.toml:3: data.d.prompt: a brace without its other one"));
+  CHECK_THAT(t.refusal(jsonl + "text = \"{}\""), StartsWith("w.toml:3: data.d.text: braces without the name"));
+  CHECK_THAT(t.refusal(jsonl + "text = 3"), Contains("expected the name of a field, or a text with fields"));
+}
+
+TEST_CASE("Alpaca's records and prompts with completions are kinds of their own, without names of fields") {
+  const data_table t;
+  const auto a =
+      t.as<jsonl_files>("kind = \"alpaca\"\ntrain = \"DIR/t\"\nvalidation_share = 0.1\npacking = true\nseed = 3");
+  CHECK(a.kind == "alpaca");
+  CHECK(a.answer == "output");
+  CHECK_THAT(a.prompt, Contains("### Input:\n{input}\n\n### Response:"));
+  CHECK_THAT(a.short_prompt, !Contains("input") && Contains("### Instruction:\n{instruction}\n\n### Response:"));
+  CHECK(a.validation_share == 0.1);
+  CHECK(a.packing);
+  CHECK(a.masking.seed == 3);
+  const auto p = t.as<jsonl_files>("kind = \"prompt-completion\"\ntrain = \"DIR/t\"\nbad_rows = \"leave-out\"");
+  CHECK(p.prompt == "prompt");
+  CHECK(p.answer == "completion");
+  CHECK(p.short_prompt.empty());
+  CHECK(p.bad_rows == bad_row_rule::leave_out);
+  CHECK_THAT(t.refusal("kind = \"alpaca\"\ntrain = \"DIR/t\"\nprompt = \"a\""),
+             Contains("it belongs to kind \"jsonl\""));
+}
+
 TEST_CASE("records may be in several files, named one by one or by a pattern") {
   const data_table t;
   const auto files = [&](const std::string& train) {

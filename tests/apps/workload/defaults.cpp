@@ -64,7 +64,8 @@ const rules_by_path& all_rules() {
 /// Its default is given as a value, not by words such as "the run's".
 bool tells_value(const key_rule& rule) {
   using enum value_kind;
-  if (rule.kind == text) return rule.fallback.starts_with('"') || std::ranges::count(rule.choices, rule.fallback) > 0;
+  if (rule.kind == text || rule.kind == field_text)
+    return rule.fallback.starts_with('"') || std::ranges::count(rule.choices, rule.fallback) > 0;
   const bool number = rule.kind == boolean || rule.kind == integer || rule.kind == real || rule.kind == number_pair;
   return rule.kind == tokenizer || (number && parse_value(rule.fallback));
 }
@@ -134,6 +135,14 @@ void add_data(std::map<std::string, std::string>& all) {
   all["data.jsonl.text"] = toml(jsonl_files{}.text);
   all["data.jsonl.packing"] = toml(jsonl_files{}.packing);
   all["data.jsonl.validation_share"] = toml(jsonl_files{}.validation_share);
+  for (const std::string kind : {"alpaca", "prompt-completion"}) {
+    const std::string data = "data." + kind;
+    all[data + ".tokenizer"] = toml("bytes");
+    all[data + ".seed"] = toml(mask_options{}.seed);
+    all[data + ".bad_rows"] = toml("refuse");
+    all[data + ".packing"] = toml(jsonl_files{}.packing);
+    all[data + ".validation_share"] = toml(jsonl_files{}.validation_share);
+  }
   all["data.chat.validation_share"] = toml(chat_files{}.validation_share);
   all["data.chat.tokenizer"] = toml("bytes");
   all["data.chat.loss_on"] = toml("assistant");

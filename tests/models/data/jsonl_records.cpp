@@ -101,6 +101,37 @@ TEST_CASE("fields that nothing reads are named once") {
   CHECK(jsonl_records{folder.write("g.jsonl", "{\"text\": \"a\", \"lang\": null}\n"), {}}.notes().empty());
 }
 
+TEST_CASE("a prompt of several fields is made as written, and its fields count as read") {
+  const temporary_folder folder;
+  const auto file = folder.write("f.jsonl",
+                                 "{\"instruction\": \"Add.\", \"input\": \"1 2\", \"output\": \"3\"}\n"
+                                 "{\"instruction\": \"Sing.\", \"input\": null, \"output\": \"la\"}\n");
+  const jsonl_records r{file, {.prompt = "{instruction}\n{input?}\n", .text = "{output}\n"}};
+  CHECK(r.record(0).prompt == "Add.\n1 2\n");
+  CHECK(r.record(0).text == "3\n");
+  CHECK(r.record(1).prompt == "Sing.\n\n");
+  CHECK(r.notes().empty());
+  const jsonl_records without{file, {.prompt = "instruction", .text = "output"}};
+  REQUIRE(without.notes().size() == 1);
+  CHECK_THAT(without.notes()[0], Contains("fields that are not read: \"input\"; kind = \"alpaca\" reads"));
+  CHECK(r.identity() != without.identity());
+}
+
+TEST_CASE("records without a field of the prompt, or with an empty one, have the short prompt") {
+  const temporary_folder folder;
+  const auto file =
+      folder.write("f.jsonl",
+                   "{\"i\": \"Add.\", \"in\": \"1\", \"o\": \"a\"}\n{\"i\": \"B\", \"in\": \"\", \"o\": \"b\"}\n"
+                   "{\"i\": \"C\", \"o\": \"c\"}\n");
+  const record_fields with{.prompt = "{i}, {in}:", .text = "o", .short_prompt = "{i}:"};
+  const jsonl_records r{file, with};
+  CHECK(r.record(0).prompt == "Add., 1:");
+  CHECK(r.record(1).prompt == "B:");
+  CHECK(r.record(2).prompt == "C:");
+  CHECK_THAT(refusal("{\"in\": \"1\", \"o\": \"a\"}", with), Contains("f.jsonl:1: there is no \"i\""));
+  CHECK(r.identity() != jsonl_records{file, {.prompt = "{i}, {in?}:", .text = "o"}}.identity());
+}
+
 TEST_CASE("records that cannot be read are counted, and left out if they may be") {
   const std::string text = "{\"text\": \"a\"}\n{\"text\": \"\"}\n\n{\"text\": 1}\n{\"text\": \"b\"}\n{\"text\"\n[]\n";
   CHECK(refusal("{\"text\": \"a\"}\n{\"text\": \"\"}\n") ==
@@ -160,6 +191,9 @@ TEST_CASE("Parquet files, JSON arrays and conversations are refused with what to
   CHECK_THAT(refusal("{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}"),
              Contains("f.jsonl:1: there is no \"text\", but \"messages\"") && Contains("kind = \"chat\""));
   CHECK_THAT(refusal("{\"conversations\": []}"), Contains("kind = \"chat\""));
+  CHECK(refusal("{\"instruction\": \"a\", \"output\": \"b\"}") ==
+        "f.jsonl:1: there is no \"text\", but \"instruction\" and \"output\": write kind = \"alpaca\" in [data.NAME]");
+  CHECK_THAT(refusal("{\"prompt\": \"a\", \"completion\": \"b\"}"), Contains("kind = \"prompt-completion\""));
   CHECK(refusal("{\"text\": \"a\", \"messages\": []}") == "");
 }
 

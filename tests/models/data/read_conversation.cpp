@@ -96,10 +96,10 @@ TEST_CASE("records of other kinds are refused with their keys and how to read th
   CHECK_THAT(refusal(R"({"instruction": "i", "input": "", "output": "o"})"),
              Contains("f.jsonl:7: there is neither \"messages\" nor \"conversations\" but \"input\", \"instruction\", "
                       "\"output\"; ") &&
-                 Contains("jq -c") && Contains("prompt = \"instruction\" and answer = \"output\""));
+                 Contains("jq -c") && Contains("kind = \"alpaca\" reads them"));
   CHECK_THAT(refusal(R"({"prompt": [], "completion": []})"), Contains("{messages: (.prompt + .completion)}") &&
                                                                  Contains("loss_on = \"last\"") &&
-                                                                 Contains("answer = \"completion\""));
+                                                                 Contains("kind = \"prompt-completion\""));
   CHECK_THAT(refusal(R"({"prompt": "p", "chosen": "c", "rejected": "r"})"),
              Contains("\"chosen\", \"prompt\", \"rejected\"; there is no training on preferences") &&
                  Contains("answer = \"chosen\""));
