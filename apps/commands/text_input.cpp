@@ -1,6 +1,7 @@
 #include "apps/commands/text_input.hpp"
 
 #include "models/data/json_line.hpp"
+#include "models/data/json_texts.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/utf8.hpp"
@@ -39,24 +40,26 @@ void each_line(std::string_view text, const text_sink& sink) {
 
 /// As the records of a workload are read.
 void each_record(const fs::path& file, const std::string& field, const text_sink& sink) {
-  each_json_line(file, [&](const input_text& line) {
-    const line_site site{file, line.line};
-    sink({text_field(parse_object(line.text, site).object, field, site), line.line});
+  const mapped_file mapped{file};
+  const json_texts records{{reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()}};
+  records.each(file, [&](const json_record_text& r) {
+    const line_site site{file, r.number, records.is_array()};
+    sink({text_field(parse_object(r.text, site).object, field, site), r.number});
   });
 }
 
 }  // namespace
 
-bool is_json_lines(const fs::path& file) { return file.extension() == ".jsonl"; }
+bool has_records(const fs::path& file) { return file.extension() == ".jsonl" || file.extension() == ".json"; }
 
 void each_text(const fs::path& file, const std::string& field, const text_sink& sink) {
-  if (is_json_lines(file)) return each_record(file, field, sink);
+  if (has_records(file)) return each_record(file, field, sink);
   const mapped_file mapped{file};
   sink({text_of(file, mapped), 1});
 }
 
 void each_line_or_record(const fs::path& file, const std::string& field, const text_sink& sink) {
-  if (is_json_lines(file)) return each_record(file, field, sink);
+  if (has_records(file)) return each_record(file, field, sink);
   const mapped_file mapped{file};
   each_line(text_of(file, mapped), sink);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The texts of an input file: a plain text, or JSON lines.
+// The texts of an input file: a plain text, or records of JSON.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -13,16 +13,16 @@ namespace hydra::apps {
 
 struct input_text {
   std::string_view text;
-  std::size_t line = 0;  ///< from 1 on
+  std::size_t line = 0;  ///< from 1 on; in a JSON array the number of the record
 };
 using text_sink = std::function<void(const input_text&)>;
 
-/// Whether the file's name ends in .jsonl.
-bool is_json_lines(const std::filesystem::path& file);
+/// Whether the file's name ends in .jsonl or .json.
+bool has_records(const std::filesystem::path& file);
 
-/// The whole file as one text, or the field of each record of JSON lines (blank lines are skipped). Throws
-/// fault_error{bad_input} with file and line: no such file, empty, not UTF-8 (with the byte), not JSON, no such field,
-/// not a text.
+/// The whole file as one text, or the field of each record of JSON lines (blank lines are skipped) or of a JSON array.
+/// Throws fault_error{bad_input} with file and line: no such file, empty, not UTF-8 (with the byte), not JSON, no such
+/// field, not a text.
 void each_text(const std::filesystem::path& file, const std::string& field, const text_sink& sink);
 
 /// The lines of a plain text, without their ends, or the field of each record.

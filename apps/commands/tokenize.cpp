@@ -209,8 +209,8 @@ command_action declare_tokenize(command_line& line) {
   auto o = std::make_shared<tokenize_options>();
   line.add_option(
           "input", o->inputs,
-          "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids; --train takes several, "
-          "and patterns such as \"data/*.txt\"")
+          "UTF-8 text, or records if the name ends in .jsonl or .json (JSON lines, or one array); with --decode, token "
+          "ids; --train takes several, and patterns such as \"data/*.txt\"")
       .required();
   const auto tokenizer = line.add_option("--tokenizer", o->tokenizer,
                                          "bytes, a tokenizer.json or tokenizer.model, or a folder with one, with "
@@ -218,16 +218,16 @@ command_action declare_tokenize(command_line& line) {
   const auto output =
       line.add_option("--output", o->output,
                       "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
-  const auto field = line.add_option("--field", o->field, "of each record of JSON lines").shows_default();
+  const auto field = line.add_option("--field", o->field, "of each record").shows_default();
   const auto json = line.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
   const auto decode =
       line.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
   auto chat =
       line.add_option("--template", o->chat,
-                      "JSON lines are conversations, written by this template (a name, or a table as in a workload): "
+                      "the records are conversations, written by this template (a name, or a table as in a workload): "
                       "their ids, and with --json which tokens have a loss");
   auto kind = line.add_option("--kind", o->kind,
-                              "JSON lines are records of this kind of data, alpaca or prompt-completion: their ids as "
+                              "the records are of this kind of data, alpaca or prompt-completion: their ids as "
                               "with --template");
   auto prompt =
       line.add_option("--prompt", o->prompt,

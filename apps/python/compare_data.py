@@ -177,7 +177,10 @@ def records_of(data):
             if data["kind"] == "csv":
                 records = csv.DictReader(lines, delimiter={"tab": "\t"}.get(data.get("separator"), data.get("separator", ",")))
             else:
-                records = (record_of(line, leave_out) for line in lines if line.strip())
+                first = next((line for line in lines if line.strip()), "")
+                rest = itertools.chain([first], lines)
+                records = json.loads("".join(rest)) if first.lstrip().startswith("[") else (
+                    record_of(line, leave_out) for line in rest if line.strip())
             yield from (r for r in records if not leave_out or r and readable(data, r))
 
 

@@ -60,7 +60,8 @@ std::string list_of(const std::vector<class_label>& labels) {
 }
 
 std::string to_string(const label_site& site) {
-  return site.line == 0 ? site.file.string() : fmt::format("{}:{}", site.file.string(), site.line);
+  if (site.line == 0) return site.file.string();
+  return fmt::format("{}{}{}", site.file.string(), site.of_array ? ": record " : ":", site.line);
 }
 
 class_names::class_names(const std::vector<class_label>& given, const label_census& found,

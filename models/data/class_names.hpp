@@ -16,7 +16,8 @@ namespace hydra {
 /// Where a label is found first.
 struct label_site {
   std::filesystem::path file;
-  std::size_t line = 0;  ///< 0: the file itself, or a folder
+  std::size_t line = 0;   ///< 0: the file itself, or a folder
+  bool of_array = false;  ///< the number is that of a record, not of a line
   friend bool operator==(const label_site&, const label_site&) = default;
 };
 
@@ -31,7 +32,7 @@ std::string to_string(const class_label& label);
 std::string plain_text(const class_label& label);
 /// For messages: the first ones, 7, "seven", ...
 std::string list_of(const std::vector<class_label>& labels);
-/// For messages: "data.jsonl:7", "images/cat".
+/// For messages: "data.jsonl:7", "data.json: record 7", "images/cat".
 std::string to_string(const label_site& site);
 
 /// Thread-safe because const.

@@ -18,10 +18,11 @@ namespace {
 
 void refuse_other_files(const csv_file_text& text) {
   refuse_utf16(text.file, text.bytes);
-  if (begins_with_object({reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()}))
-    refuse(text.file,
-           "looks like JSON lines, a table of values with separators (CSV) is expected; for JSON lines write "
-           "kind = \"jsonl\" in [data.NAME]");
+  const std::string_view look = json_look({reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
+  if (look.empty()) return;
+  refuse(text.file, fmt::format("looks like {}, a table of values with separators (CSV) is expected; for JSON write "
+                                "kind = \"jsonl\" in [data.NAME]",
+                                look));
 }
 
 /// What to do; empty if they are not.

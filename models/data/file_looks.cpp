@@ -53,9 +53,16 @@ void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> 
                        file.string(), file.stem().string() + "-utf8" + file.extension().string()));
 }
 
-bool begins_with_object(std::string_view text) {
+std::string_view json_look(std::string_view text) {
   const std::string_view line = first_line(text);
-  return line.starts_with('{') && nlohmann::json::accept(line);
+  if (line.starts_with('{')) return nlohmann::json::accept(line) ? "JSON lines" : "";
+  text = unmarked(text);
+  for (const char c : {'[', '{', '"'}) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with(c)) return "";
+    text.remove_prefix(1);
+  }
+  return "a JSON array of records";
 }
 
 std::optional<char> likely_separator(const csv_file_text& text, std::size_t records) {
@@ -87,7 +94,7 @@ std::vector<std::string> notes_on_text(const std::filesystem::path& file) {
                                    "[data.NAME] reads its records",
                                    file.string(), looks, kind)};
   };
-  if (begins_with_object(text)) return note("JSON lines", "\"jsonl\" (of conversations \"chat\")");
+  if (const auto look = json_look(text); !look.empty()) return note(look, "\"jsonl\" (of conversations \"chat\")");
   if (is_named_table(file)) return note("a table of values with separators", "\"csv\", with text = \"COLUMN\",");
   return {};
 }

@@ -16,8 +16,8 @@ namespace hydra {
 /// Throws fault_error{bad_input} with the way to UTF-8 for a file with the byte order mark of UTF-16.
 void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> bytes);
 
-/// The first line is a JSON object.
-bool begins_with_object(std::string_view text);
+/// "JSON lines", where the first line is an object, or "a JSON array of records"; empty for other texts.
+std::string_view json_look(std::string_view text);
 
 /// By which separator the first records, one or two, have the most fields, and equally many; the given one before
 /// others. Empty if there is only one field by each.

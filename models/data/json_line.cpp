@@ -17,9 +17,11 @@ namespace hydra {
 
 using nlohmann::json;
 
-void line_site::refuse(const std::string& what) const {
-  hydra::refuse(fmt::format("{}:{}: {}", file.string(), number, what));
+std::string line_site::text() const {
+  return fmt::format("{}{}{}", file.string(), of_array ? ": record " : ":", number);
 }
+
+void line_site::refuse(const std::string& what) const { hydra::refuse(fmt::format("{}: {}", text(), what)); }
 
 namespace {
 
@@ -56,14 +58,17 @@ parsed_object parse_leniently(std::string_view line) try {
 }  // namespace
 
 parsed_object parse_object(std::string_view line, const line_site& site) {
-  if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) site.refuse(why);
+  const std::string of = site.of_array ? " of the record" : " of the line";
+  if (line.size() > most_of_a_record)
+    site.refuse(fmt::format("has {} bytes, a record has at most {}", line.size(), most_of_a_record));
+  if (const std::string why = utf8_complaint(line, of); !why.empty()) site.refuse(why);
   parsed_object parsed;
   try {
     parsed = parse_leniently(line);
   } catch (const fault_error& e) {
     site.refuse(e.what_happened().text);
   } catch (const json::parse_error& e) {
-    site.refuse(fmt::format("no JSON (byte {} of the line): {}", e.byte, json_complaint(e)));
+    site.refuse(fmt::format("no JSON (byte {}{}): {}", e.byte, of, json_complaint(e)));
   } catch (const json::exception& e) {
     site.refuse(fmt::format("no JSON: {}", json_complaint(e)));
   }

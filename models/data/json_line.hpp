@@ -1,5 +1,5 @@
 #pragma once
-// One line of a JSON Lines file, with errors that name the line.
+// One record of a JSON file: a line, or an element of an array, with errors that name it.
 
 #include <nlohmann/json.hpp>
 
@@ -10,23 +10,29 @@
 
 namespace hydra {
 
-/// A line of a file, for messages.
+/// A line of a file, or an element of the array that it is, for messages.
 struct line_site {
   const std::filesystem::path& file;
   std::size_t number;
+  bool of_array = false;
 
+  /// "FILE:NUMBER", "FILE: record NUMBER".
+  std::string text() const;
   /// Throws fault_error{bad_input}: "FILE:NUMBER: what".
   [[noreturn]] void refuse(const std::string& what) const;
 };
+
+/// A record in memory takes several times its bytes.
+inline constexpr std::size_t most_of_a_record = std::size_t{256} << 20;
 
 struct parsed_object {
   nlohmann::json object;
   bool not_finite = false;  ///< it had NaN or Infinity, which are null now
 };
 
-/// All throw as line_site::refuse does: not UTF-8, not a JSON object; a field that is missing (with those that there
-/// are) or of another type. NaN, Infinity and -Infinity are not JSON, but Python's json and pandas write them: they are
-/// read as null.
+/// All throw as line_site::refuse does: more than most_of_a_record bytes, not UTF-8, not a JSON object; a field that is
+/// missing (with those that there are) or of another type. NaN, Infinity and -Infinity are not JSON, but Python's json
+/// and pandas write them: they are read as null.
 parsed_object parse_object(std::string_view line, const line_site& site);
 const nlohmann::json& field(const nlohmann::json& object, const std::string& name, const line_site& site);
 /// What follows "there is no NAME": the fields that there are, and one with a similar name.

@@ -49,19 +49,12 @@ class_label label_field(const json& object, const std::string& name, const line_
                   shown(name), shown_json(value)));
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
-
-/// Formats that data sets are often published in, and how they become lines.
-void require_lines(std::string_view all, const std::filesystem::path& file) {
-  if (all.starts_with("PAR1"))
-    refuse(file, fmt::format("is a Parquet file, JSON lines are expected; convert it: python3 "
-                             "apps/python/parquet_to_jsonl.py {} --output {}",
-                             file.string(), file.stem().string() + ".jsonl"));
-  const std::size_t first = all.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && all[first] == '[')
-    refuse(file,
-           fmt::format("is a JSON array, JSON lines are expected: one object a line; convert it: jq -c '.[]' {} > {}",
-                       file.string(), file.stem().string() + "-lines.jsonl"));
+/// A format that data sets are often published in, and how it becomes lines.
+void refuse_parquet(std::string_view all, const std::filesystem::path& file) {
+  if (!all.starts_with("PAR1")) return;
+  refuse(file, fmt::format("is a Parquet file, JSON lines are expected; convert it: python3 "
+                           "apps/python/parquet_to_jsonl.py {} --output {}",
+                           file.string(), file.stem().string() + ".jsonl"));
 }
 
 /// A record of another shape where a text was expected.
@@ -95,17 +88,14 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
       text_(fields_.chat ? field_template{} : template_of(fields_.text)),
       file_(file),
       digest_(digest_of(file_.packed())) {
+  const std::string_view all{reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
   refuse_utf16(path_, file_.bytes());
-  require_lines(text(), path_);
-  refuse_table(path_, text());
-  record_check check{path_, fields_.bad_rows};
+  refuse_parquet(all, path_);
+  texts_ = json_texts{all};
+  if (!texts_.is_array()) refuse_table(path_, all);
+  record_check check{path_, fields_.bad_rows, texts_.is_array()};
   census seen;
-  std::size_t number = 1;
-  for (std::uint64_t begin = 0; begin < file_.bytes().size(); ++number) {
-    const std::string_view line = line_at(begin);
-    if (!is_blank(line)) check.attempt([&] { add(begin, number, seen); });
-    begin += line.size() + 1;
-  }
+  texts_.each(path_, [&](const json_record_text& r) { attempt(r, check, seen); });
   check.finish();
   if (begins_.empty()) refuse(fmt::format("{} has no record", path_.string()));
   left_out_ = check.left_out();
@@ -126,15 +116,25 @@ std::vector<std::string> jsonl_records::notes_on(const census& seen) const {
   return notes;
 }
 
-void jsonl_records::add(std::uint64_t begin, std::size_t number, census& seen) {
-  const line_site site{path_, number};
-  const parsed_object line = parse_object(line_at(begin), site);
-  const text_record r = read(line.object, site);
-  if (fields_.test) tested(r, fields_.test, site);
-  if (!fields_.label.empty()) labels_.try_emplace(r.label, path_, number);
-  begins_.push_back(begin);
-  count(line, seen);
+/// Where an element is no JSON, a bracket or a quote may be missing, and the next one may begin elsewhere: it is never
+/// left out.
+void jsonl_records::attempt(const json_record_text& r, record_check& check, census& seen) {
+  const line_site site = site_of(r.number);
+  if (!texts_.is_array()) return check.attempt([&] { add(parse_object(r.text, site), r, seen); });
+  const parsed_object object = parse_object(r.text, site);
+  check.attempt([&] { add(object, r, seen); });
 }
+
+void jsonl_records::add(const parsed_object& parsed, const json_record_text& at, census& seen) {
+  const line_site site = site_of(at.number);
+  const text_record r = read(parsed.object, site);
+  if (fields_.test) tested(r, fields_.test, site);
+  if (!fields_.label.empty()) labels_.try_emplace(r.label, label_site{path_, at.number, site.of_array});
+  begins_.push_back(at.begin);
+  count(parsed, seen);
+}
+
+line_site jsonl_records::site_of(std::size_t number) const { return {path_, number, texts_.is_array()}; }
 
 void jsonl_records::count(const parsed_object& line, census& seen) const {
   seen.not_finite += line.not_finite ? 1 : 0;
@@ -144,15 +144,6 @@ void jsonl_records::count(const parsed_object& line, census& seen) const {
   for (const field_template* of : {&prompt_, &short_prompt_, &text_})
     std::ranges::move(of->fields(), std::back_inserter(read));
   seen.unread.add(line.object, read);
-}
-
-std::string_view jsonl_records::text() const {
-  return {reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
-}
-
-std::string_view jsonl_records::line_at(std::uint64_t begin) const {
-  const std::string_view all = text();
-  return all.substr(begin, std::min(all.find('\n', begin), all.size()) - begin);
 }
 
 text_record jsonl_records::read(const json& object, const line_site& site) const {
@@ -170,11 +161,6 @@ text_record jsonl_records::read(const json& object, const line_site& site) const
   return r;
 }
 
-std::size_t jsonl_records::line_of(std::uint64_t begin) const {
-  const auto before = file_.bytes().first(begin);
-  return 1 + static_cast<std::size_t>(std::ranges::count(before, std::byte{'\n'}));
-}
-
 std::string jsonl_records::identity() const {
   std::string read = "chat by weights";
   if (!fields_.chat) read = fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
@@ -183,20 +169,20 @@ std::string jsonl_records::identity() const {
 }
 
 std::string jsonl_records::where(std::size_t index) const {
-  return fmt::format("{}:{}", path_.string(), line_of(begins_.at(index)));
+  return site_of(texts_.number_of(path_, begins_.at(index))).text();
 }
 
-/// The line number is counted for messages only: the record was valid when the file was opened.
+/// The number is counted for messages only: the record was valid when the file was opened.
 text_record jsonl_records::record(std::size_t index) const {
   const std::uint64_t begin = begins_.at(index);
   const auto read_as = [&](std::size_t number) {
-    const line_site site{path_, number};
-    return read(parse_object(line_at(begin), site).object, site);
+    const line_site site = site_of(number);
+    return read(parse_object(texts_.at(path_, begin), site).object, site);
   };
   try {
     return read_as(0);
   } catch (const fault_error&) {
-    return read_as(line_of(begin));
+    return read_as(texts_.number_of(path_, begin));
   }
 }
 

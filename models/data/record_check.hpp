@@ -17,9 +17,12 @@ namespace hydra {
 /// For one file, whose records are tried one after the other.
 class record_check {
  public:
-  record_check(std::filesystem::path file, bad_row_rule rule) : file_(std::move(file)), rule_(rule) {}
+  /// `of_array`: messages name records as line_site does, not lines.
+  record_check(std::filesystem::path file, bad_row_rule rule, bool of_array = false)
+      : file_(std::move(file)), rule_(rule), of_array_(of_array) {}
 
-  /// Reads a record. One for which `read` throws fault_error{bad_input}, "FILE:LINE: what", is bad.
+  /// Reads a record. One for which `read` throws fault_error{bad_input}, "FILE:LINE: what" or
+  /// "FILE: record NUMBER: what", is bad.
   template <std::invocable Read>
   void attempt(const Read& read) {
     ++records_;
@@ -45,15 +48,19 @@ class record_check {
     std::string what;
     std::size_t records = 0;
     std::vector<std::string> lines{};  ///< of the first ones
-    std::string places(std::size_t from = 0) const;
   };
 
   void add(std::string_view text);
+  /// "line 4", or "lines 4, 9, 12, ... (7 records)".
+  std::string places(const complaint& of, std::size_t from = 0) const;
+  /// What stands before a number in "FILE:LINE".
+  std::string_view before_number() const { return of_array_ ? ": record " : ":"; }
   /// All complaints but the first, and what is left of it.
   std::vector<std::string> others(std::vector<std::string> rest = {}) const;
 
   std::filesystem::path file_;
   bad_row_rule rule_;
+  bool of_array_;
   std::size_t records_ = 0, bad_ = 0;
   std::vector<complaint> first_{};
 };

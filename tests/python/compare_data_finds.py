@@ -74,7 +74,7 @@ def alpaca():
 
 def completions():
     inputs.llama_of_words()
-    inputs.write_jsonl("data.jsonl", [{"prompt": "the cat", "completion": c} for c in (" sat", " ran")])
+    inputs.write_json("data.jsonl", [{"prompt": "the cat", "completion": c} for c in (" sat", " ran")])
     return inputs.RECORDS.replace('"jsonl"', '"prompt-completion"') + inputs.MODEL
 
 

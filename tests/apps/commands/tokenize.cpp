@@ -44,6 +44,10 @@ TEST_CASE("hydra tokenize --json prints a list for each line or record") {
   CHECK(t.run("text.txt --tokenizer bytes --json").out == "[97, 98, 97, 98]\n[]\n[97, 98, 32, 195, 169]\n");
   CHECK(t.run("records.jsonl --tokenizer bytes --json").out == "[97, 98]\n[]\n");
   CHECK(t.run("records.jsonl --tokenizer bytes --json --field other").out == "[98]\n[97]\n");
+  t.folder.write("array.json", "[\n{\"text\": \"ab\"},\n{\"text\": \"c\"}]");
+  CHECK(t.run("array.json --tokenizer bytes --json").out == "[97, 98]\n[99]\n");
+  CHECK_THAT(t.run("array.json --tokenizer bytes --json --field body").err,
+             Contains("array.json: record 1: there is no \"body\""));
   t.folder.write("ids", "[97, 195]\n");
   CHECK(t.run("ids --tokenizer bytes --decode --json").out == "\"a\\ufffd\"\n");
   t.folder.write("deep", "\n" + std::string(100'000, '[') + std::string(100'000, ']'));

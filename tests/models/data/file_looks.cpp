@@ -29,7 +29,10 @@ TEST_CASE("a text that is JSON lines or a table is learnt with a note that names
   CHECK_THAT(notes("a.txt", two_objects).at(0),
              Contains("a.txt: looks like JSON lines") && Contains("kind = \"jsonl\""));
   CHECK_THAT(notes("a.csv", "what,mood\none,good\n").at(0), Contains("kind = \"csv\", with text = \"COLUMN\""));
+  CHECK_THAT(notes("a.json", "[\n  {\"text\": \"one\"}\n]").at(0),
+             Contains("a.json: looks like a JSON array of records") && Contains("kind = \"jsonl\""));
   CHECK(notes("b.txt", "{ is a brace\n").empty());
+  CHECK(notes("d.txt", "[1] as a note\n").empty());
   CHECK(notes("c.txt", "one, two\nthree, four\n").empty());
 }
 
@@ -37,6 +40,8 @@ TEST_CASE("JSON lines given as a table, and a table given as JSON lines, are ref
   const temporary_folder folder;
   CHECK_THROWS_WITH(open_data(table(folder.write("a.csv", two_objects)), classes_of_texts()),
                     Contains("a.csv: looks like JSON lines") && Contains("kind = \"jsonl\" in [data.NAME]"));
+  CHECK_THROWS_WITH(open_data(table(folder.write("a.csv", "[{\"text\": \"one\"}]")), classes_of_texts()),
+                    Contains("a.csv: looks like a JSON array of records") && Contains("kind = \"jsonl\""));
   const auto given_as_lines = [&](const char* name, const std::string& content) {
     return open_data(jsonl({.train = folder.write(name, content)}), 5);
   };

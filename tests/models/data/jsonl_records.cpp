@@ -184,10 +184,9 @@ TEST_CASE("files without a record are refused") {
   CHECK_THAT(refusal("\n \n"), Contains("has no record"));
 }
 
-TEST_CASE("Parquet files, JSON arrays and conversations are refused with what to do") {
+TEST_CASE("Parquet files and conversations are refused with what to do") {
   CHECK_THAT(refusal("PAR1\x15\x04"),
              Contains("f.jsonl: is a Parquet file") && Contains("parquet_to_jsonl.py") && Contains("--output f.jsonl"));
-  CHECK_THAT(refusal("\n [{\"text\": \"a\"}]"), Contains("f.jsonl: is a JSON array") && Contains("jq -c '.[]' "));
   CHECK_THAT(refusal("{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}"),
              Contains("f.jsonl:1: there is no \"text\", but \"messages\"") && Contains("kind = \"chat\""));
   CHECK_THAT(refusal("{\"conversations\": []}"), Contains("kind = \"chat\""));
