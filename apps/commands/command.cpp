@@ -6,6 +6,7 @@ namespace hydra::apps {
 
 const std::vector<command>& commands() {
   static const std::vector<command> all{
+      {"init", "writes a workload for a checkpoint and files of your own", declare_init},
       {"train", "plans and trains all models of a workload, writes the run folder", declare_train},
       {"node", "trains models for hydra train --listen on another machine", declare_node},
       {"cluster", "makes the keys of a cluster", declare_cluster},

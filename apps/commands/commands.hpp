@@ -6,6 +6,7 @@
 
 namespace hydra::apps {
 
+command_action declare_init(command_line& line);
 command_action declare_train(command_line& line);
 command_action declare_node(command_line& line);
 command_action declare_cluster(command_line& line);

@@ -45,21 +45,22 @@ void each_record(const fs::path& file, const std::string& field, const text_sink
   records.each(file, [&](const json_record_text& r) {
     const line_site site{file, r.number, records.is_array()};
     sink({text_field(parse_object(r.text, site).object, field, site), r.number});
+    return true;
   });
 }
 
 }  // namespace
 
-bool has_records(const fs::path& file) { return file.extension() == ".jsonl" || file.extension() == ".json"; }
+bool holds_records(const fs::path& file) { return file.extension() == ".jsonl" || file.extension() == ".json"; }
 
 void each_text(const fs::path& file, const std::string& field, const text_sink& sink) {
-  if (has_records(file)) return each_record(file, field, sink);
+  if (holds_records(file)) return each_record(file, field, sink);
   const mapped_file mapped{file};
   sink({text_of(file, mapped), 1});
 }
 
 void each_line_or_record(const fs::path& file, const std::string& field, const text_sink& sink) {
-  if (has_records(file)) return each_record(file, field, sink);
+  if (holds_records(file)) return each_record(file, field, sink);
   const mapped_file mapped{file};
   each_line(text_of(file, mapped), sink);
 }

@@ -18,7 +18,7 @@ struct input_text {
 using text_sink = std::function<void(const input_text&)>;
 
 /// Whether the file's name ends in .jsonl or .json.
-bool has_records(const std::filesystem::path& file);
+bool holds_records(const std::filesystem::path& file);
 
 /// The whole file as one text, or the field of each record of JSON lines (blank lines are skipped) or of a JSON array.
 /// Throws fault_error{bad_input} with file and line: no such file, empty, not UTF-8 (with the byte), not JSON, no such

@@ -53,6 +53,13 @@ void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> 
                        file.string(), file.stem().string() + "-utf8" + file.extension().string()));
 }
 
+void refuse_parquet(const std::filesystem::path& file, std::string_view text) {
+  if (!text.starts_with("PAR1")) return;
+  refuse(file, fmt::format("is a Parquet file, JSON lines are expected; convert it: python3 "
+                           "apps/python/parquet_to_jsonl.py {} --output {}",
+                           file.string(), file.stem().string() + ".jsonl"));
+}
+
 std::string_view json_look(std::string_view text) {
   const std::string_view line = first_line(text);
   if (line.starts_with('{')) return nlohmann::json::accept(line) ? "JSON lines" : "";

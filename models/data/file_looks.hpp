@@ -16,6 +16,9 @@ namespace hydra {
 /// Throws fault_error{bad_input} with the way to UTF-8 for a file with the byte order mark of UTF-16.
 void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> bytes);
 
+/// The same for a Parquet file, a format that data sets are often published in.
+void refuse_parquet(const std::filesystem::path& file, std::string_view text);
+
 /// "JSON lines", where the first line is an object, or "a JSON array of records"; empty for other texts.
 std::string_view json_look(std::string_view text);
 

@@ -21,17 +21,17 @@ bool begins_with_bracket(std::string_view text) {
 json_texts::json_texts(std::string_view all) : all_(all), array_(begins_with_bracket(all)) {}
 
 void json_texts::each(const std::filesystem::path& file,
-                      const std::function<void(const json_record_text&)>& sink) const {
+                      const std::function<bool(const json_record_text&)>& sink) const {
   if (array_) {
     json_array elements{file, all_};
     while (const auto text = elements.next())
-      sink({*text, static_cast<std::uint64_t>(text->data() - all_.data()), elements.number()});
+      if (!sink({*text, static_cast<std::uint64_t>(text->data() - all_.data()), elements.number()})) return;
     return;
   }
   std::size_t number = 1;
   for (std::uint64_t begin = 0; begin < all_.size(); ++number) {
     const std::string_view line = line_at(begin);
-    if (!is_blank_line(line)) sink({line, begin, number});
+    if (!is_blank_line(line) && !sink({line, begin, number})) return;
     begin += line.size() + 1;
   }
 }

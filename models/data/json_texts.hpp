@@ -23,8 +23,8 @@ class json_texts {
 
   /// Whether the file begins with a '['.
   bool is_array() const noexcept { return array_; }
-  /// Each line that is not blank, or each element. Throws as json_array does.
-  void each(const std::filesystem::path& file, const std::function<void(const json_record_text&)>& sink) const;
+  /// Each line that is not blank, or each element, until `sink` returns false. Throws as json_array does.
+  void each(const std::filesystem::path& file, const std::function<bool(const json_record_text&)>& sink) const;
   /// What begins at a byte.
   std::string_view at(const std::filesystem::path& file, std::uint64_t begin) const;
   /// Its number, for messages: the file is read up to there.

@@ -49,14 +49,6 @@ class_label label_field(const json& object, const std::string& name, const line_
                   shown(name), shown_json(value)));
 }
 
-/// A format that data sets are often published in, and how it becomes lines.
-void refuse_parquet(std::string_view all, const std::filesystem::path& file) {
-  if (!all.starts_with("PAR1")) return;
-  refuse(file, fmt::format("is a Parquet file, JSON lines are expected; convert it: python3 "
-                           "apps/python/parquet_to_jsonl.py {} --output {}",
-                           file.string(), file.stem().string() + ".jsonl"));
-}
-
 /// A record of another shape where a text was expected.
 void hint_at_kind(const json& object, const std::vector<std::string>& texts, const line_site& site) {
   if (texts.empty() || std::ranges::any_of(texts, [&](const std::string& t) { return object.contains(t); })) return;
@@ -90,12 +82,15 @@ jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fi
       digest_(digest_of(file_.packed())) {
   const std::string_view all{reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
   refuse_utf16(path_, file_.bytes());
-  refuse_parquet(all, path_);
+  refuse_parquet(path_, all);
   texts_ = json_texts{all};
   if (!texts_.is_array()) refuse_table(path_, all);
   record_check check{path_, fields_.bad_rows, texts_.is_array()};
   census seen;
-  texts_.each(path_, [&](const json_record_text& r) { attempt(r, check, seen); });
+  texts_.each(path_, [&](const json_record_text& r) {
+    attempt(r, check, seen);
+    return true;
+  });
   check.finish();
   if (begins_.empty()) refuse(fmt::format("{} has no record", path_.string()));
   left_out_ = check.left_out();

@@ -22,8 +22,10 @@ const std::filesystem::path named = "a.json";
 
 std::vector<std::string> texts_of(const std::string& file) {
   std::vector<std::string> all;
-  json_texts{file}.each(named,
-                        [&](const json_record_text& r) { all.push_back(fmt::format("{} {}", r.number, r.text)); });
+  json_texts{file}.each(named, [&](const json_record_text& r) {
+    all.push_back(fmt::format("{} {}", r.number, r.text));
+    return true;
+  });
   return all;
 }
 
@@ -40,7 +42,10 @@ std::string complaint(const std::string& file) {
 std::optional<json> walked(const std::string& file) {
   json all = json::array();
   try {
-    json_texts{file}.each(named, [&](const json_record_text& r) { all.push_back(json::parse(r.text)); });
+    json_texts{file}.each(named, [&](const json_record_text& r) {
+      all.push_back(json::parse(r.text));
+      return true;
+    });
   } catch (const fault_error&) {
     return std::nullopt;
   } catch (const json::exception&) {
@@ -74,6 +79,9 @@ TEST_CASE("an array gives its elements, however it is laid out, and other files 
   const std::string file = "[{\"a\": 1}, {\"b\": 2}]";
   const json_texts texts{file};
   CHECK(texts.is_array());
+  std::size_t seen = 0;
+  texts.each(named, [&](const json_record_text&) { return ++seen < 1; });
+  CHECK(seen == 1);
   CHECK(texts.at(named, 11) == "{\"b\": 2}");
   CHECK(texts.number_of(named, 11) == 2);
 }
