@@ -175,10 +175,13 @@ table_rules model_rules() {
           {.name = "name", .help = "unique; may contain {grid keys}", .required = true},
           required(table_rule("chain", chain_rules(), "family and its options, or from = \"FOLDER\" of a checkpoint")),
           {.name = "data", .help = "NAME of a [data.NAME]", .required = true},
-          required(count_rule("batch_size", "", "samples per optimizer step")),
+          required(
+              count_rule("batch_size", "", "samples per optimizer step; with packing a sample has several records")),
           count_rule("micro_batches", "1", "parts that a batch is computed in"),
           table_rule("parallel", parallel_rules(), "one model on several devices at the same time"),
-          length_rule("epochs", "either this or steps"),
+          length_rule(
+              "epochs",
+              "passes over the training data, in whole batches: what is left over is in none; either this or steps"),
           length_rule("steps", "either this or epochs"),
           required(table_rule("optimizer", optimizer_rules(), "update rule")),
           table_rule("schedule", schedule_rules(), "of the learning rate"),

@@ -10,7 +10,8 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr const char* packing_help = "true: several records in a sample, none of which attends to another";
+constexpr const char* packing_help =
+    "true: several records in a sample, none of which attends to another; batch_size counts samples";
 
 key_rule tokenizer_rule() {
   return {.name = "tokenizer",
