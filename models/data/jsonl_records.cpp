@@ -62,6 +62,23 @@ void hint_at_kind(const json& object, const std::vector<std::string>& texts, con
                             kind));
 }
 
+bool is_message_list(const json& object, const std::string& name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() && !found->empty() && found->front().is_object() &&
+         found->front().contains("role");
+}
+
+/// Prompts and answers that are lists of messages, as TRL reads them, too.
+void hint_at_messages(const json& object, const field_template& prompt, const field_template& answer,
+                      const line_site& site) {
+  for (const std::string& name : prompt.fields())
+    if (is_message_list(object, name))
+      site.refuse(
+          fmt::format("\"{0}\" is a list of messages, a text is expected; make one conversation of both, which "
+                      "kind = \"chat\" reads with loss_on = \"last\": jq -c '{{messages: (.{0} + .{1})}}'",
+                      shown(name), shown(answer.fields().at(0))));
+}
+
 field_template template_of(const std::string& text) { return text.empty() ? field_template{} : field_template{text}; }
 
 void tested(const text_record& r, const record_test& test, const line_site& site) try {
@@ -148,6 +165,7 @@ text_record jsonl_records::read(const json& object, const line_site& site) const
     return r;
   }
   if (prompt_.empty()) hint_at_kind(object, text_.fields(), site);
+  hint_at_messages(object, prompt_, text_, site);
   const bool shorter = !short_prompt_.empty() && !prompt_.filled_by(object);
   r.prompt = (shorter ? short_prompt_ : prompt_).of(object, site);
   r.text = text_.of(object, site);

@@ -196,6 +196,13 @@ TEST_CASE("Parquet files and conversations are refused with what to do") {
   CHECK(refusal("{\"text\": \"a\", \"messages\": []}") == "");
 }
 
+TEST_CASE("prompts and answers that are lists of messages are refused with the way to a conversation") {
+  const std::string talk = R"({"prompt": [{"role": "user", "content": "a"}], "completion": [{"role": "assistant"}]})";
+  CHECK(refusal(talk, {.prompt = "prompt", .text = "completion"}) ==
+        "f.jsonl:1: \"prompt\" is a list of messages, a text is expected; make one conversation of both, which kind = "
+        "\"chat\" reads with loss_on = \"last\": jq -c '{messages: (.prompt + .completion)}'");
+}
+
 TEST_CASE("true and false are labels, and whole numbers are integers however they are written") {
   const temporary_folder folder;
   const std::string lines = R"({"text": "a", "l": true}
