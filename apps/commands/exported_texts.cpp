@@ -90,14 +90,14 @@ void exported_texts::write_tokenizer(durable_folder& into) {
 }
 
 void exported_texts::write_template(durable_folder& into) const {
-  const template_choice* const chat = words_ ? chat_format_of(data_) : nullptr;
+  const auto chat = words_ ? chat_format_of(data_, trained_.wants(), *words_) : std::nullopt;
   if (!chat) return copy_if_there(into, trained_.wants().tokenizer_folder(), template_file);
   into.write(template_file, chat_jinja(*chat, marks_of(*words_)));
 }
 
 std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& stored) const {
-  const template_choice* const chat = chat_format_of(data_);
-  const auto turn = chat && words_ ? end_of_turn(*chat, *words_) : std::nullopt;
+  const auto chat = words_ ? chat_format_of(data_, trained_.wants(), *words_) : std::nullopt;
+  const auto turn = chat ? chat_template{*chat, *words_}.end_of_turn() : std::nullopt;
   const bool ends = std::holds_alternative<jsonl_files>(data_.what) || std::holds_alternative<csv_files>(data_.what);
   if (!words_ || trained_.form != sample_form::causal || (!turn && !ends && !stored.empty())) return stored;
   std::vector<std::int64_t> all;

@@ -6,7 +6,6 @@
 #include "apps/workload/check_file.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
-#include "models/data/chat_jinja.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/adapter_folder.hpp"
@@ -73,6 +72,11 @@ std::optional<tokenizer_choice> tokenizer_in(const fs::path& folder) {
 /// Nothing is dropped where nothing is trained, whatever a checkpoint says of dropout.
 chain_description describe_writer(const fs::path& folder, std::int64_t rows = 0) {
   return describe_from(folder, is_exported(folder) ? from_options{} : from_options{.dropout = 0, .rows = rows});
+}
+
+void add_chat(const template_choice& format, text_source& s) {
+  s.chat = std::make_shared<const chat_template>(format, *s.words);
+  if (const auto end = s.chat->end_of_turn()) s.ends.insert(*end);
 }
 
 text_source from_hub(const text_source_options& o) {
@@ -154,8 +158,8 @@ text_source from_run(const text_source_options& o) {
   s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));
   if (s.words) s.special = s.words->special();
   if (!has_records(data)) s.special.before.clear();
-  if (const template_choice* const chat = chat_format_of(data); chat && s.words)
-    if (const auto end = end_of_turn(*chat, *s.words)) s.ends.insert(*end);
+  const auto chat = s.words ? chat_format_of(data, d.wants(), *s.words) : std::nullopt;
+  if (chat) add_chat(*chat, s);
   return s;
 }
 

@@ -2,6 +2,7 @@
 // What `hydra generate` uses: a model with its weights, its tokenizer, and the tokens that end a text.
 
 #include "models/chain.hpp"
+#include "models/data/chat_template.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 
 #include <filesystem>
@@ -19,7 +20,9 @@ struct text_source {
   std::shared_ptr<const tokenizer> words{};  ///< null: texts are token ids
   special_tokens special{};                  ///< of `words`; `before` as the model has learnt it
   std::set<std::int64_t> ends{};             ///< tokens that end a text
-  std::vector<std::string> notes{};          ///< on settings of generation that are not used
+  /// How conversations are written, by `words`: null if that is not known.
+  std::shared_ptr<const chat_template> chat{};
+  std::vector<std::string> notes{};  ///< on settings of generation that are not used
 };
 
 struct text_source_options {

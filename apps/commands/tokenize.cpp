@@ -7,6 +7,7 @@
 #include "apps/commands/written_file.hpp"
 #include "apps/workload/data_kinds.hpp"
 #include "apps/workload/matching_files.hpp"
+#include "models/data/stored_template.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
@@ -189,11 +190,12 @@ int run(tokenize_options o) {
     refuse(
         fmt::format("only --train takes several inputs; here are {}: {}", o.inputs.size(), fmt::join(o.inputs, ", ")));
   if (!o.tokenizer) refuse("which tokenizer? Give --tokenizer bytes, a tokenizer.json or a folder, or --train N");
-  const auto t = open_tokenizer(named_tokenizer(*o.tokenizer));
+  const tokenizer_choice named = named_tokenizer(*o.tokenizer);
+  const auto t = open_tokenizer(named);
   tell_notes(t->notes());
   if (o.decode) return decode(*t, o);
   if (o.chat) {
-    print_chat_ids(t, o.inputs.front(), read_template("--template", *o.chat), o.json);
+    print_chat_ids(t, o.inputs.front(), with_stored(read_template("--template", *o.chat), named, marks_of(*t)), o.json);
     return 0;
   }
   if (const auto shape = shape_of(o)) {

@@ -120,7 +120,7 @@ chat_loss read_loss(const value_table& keys) {
 
 data_description read_chat(const value_table& keys) {
   auto d = read_text_files<chat_files>(keys);
-  d.format = template_from(*keys.find("template"));
+  if (const value* const format = keys.find("template")) d.format = template_from(*format);
   d.loss = read_loss(keys);
   assign(keys, "packing", d.packing);
   assign(keys, "seed", d.seed);
@@ -130,9 +130,9 @@ data_description read_chat(const value_table& keys) {
 key_rule template_rule() {
   return {.name = "template",
           .kind = value_kind::chat_template,
-          .help = "how a conversation becomes a text",
-          .required = true,
-          .choices = chat_template::names()};
+          .help = "how a conversation becomes a text; checkpoint: by the chat template beside its tokenizer",
+          .fallback = "checkpoint, where it has one",
+          .choices = chat_template::choices()};
 }
 
 data_description read_csv(const value_table& keys) {

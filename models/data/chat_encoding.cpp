@@ -1,9 +1,9 @@
-#include "models/data/chat_jinja.hpp"
 #include "models/data/record_encoding.hpp"
 #include "models/data/record_words.hpp"
 #include "models/tokenizers/text_frame.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 
@@ -112,7 +112,7 @@ class chat_encoder {
   void fit(std::vector<record_word>& words, conversation& c, std::size_t space, bool answered) const {
     if (words.size() <= space) return;
     while (words.size() > space && drop_first_turn(c, answered)) words = words_of(c);
-    shorten(words, space, by_->special().before.size());
+    shorten(words, space, begun(words));
     words.front() |= shortened_record;
   }
 
@@ -120,10 +120,18 @@ class chat_encoder {
     const pieces parts = template_.render(c);
     token_ids words = by_->encode(text_of(parts));
     const std::vector<token_range> counted = with_loss(parts, words);
-    const std::size_t begun = begin_text(by_->special(), words);
+    const std::size_t more = template_.is_whole() ? 0 : begin_text(by_->special(), words);
     for (const token_range& r : counted)
-      for (std::size_t i = std::max<std::size_t>(r.first + begun, 1); i < r.end + begun; ++i) words[i] |= counted_word;
+      for (std::size_t i = std::max<std::size_t>(r.first + more, 1); i < r.end + more; ++i) words[i] |= counted_word;
     return words;
+  }
+
+  /// How many tokens begin a text, as the tokenizer or the template puts them there.
+  std::size_t begun(const std::vector<record_word>& words) const {
+    const std::vector<std::uint32_t> before = by_->special().before;
+    const auto id = [](record_word w) { return w & ~counted_word; };
+    const auto first = std::span{words}.first(std::min(before.size(), words.size()));
+    return std::ranges::equal(before, first, {}, {}, id) ? before.size() : 0;
   }
 
   std::vector<token_range> with_loss(const pieces& parts, const token_ids& words) const {
@@ -138,11 +146,21 @@ class chat_encoder {
   chat_template template_;
 };
 
+/// Of all that the texts depend on.
+std::string digest_of(const stored_template& t) {
+  sha256 hash;
+  const auto add = [&](std::string_view text) { hash.add(std::as_bytes(std::span{text})); };
+  add(t.text);
+  for (const auto& [name, token] : t.tokens) add(fmt::format("\n{:?} {:?}", name, token));
+  return "sha256:" + hash.finish();
+}
+
 std::string key_of(const chat_encoding_options& o) {
   std::string key = fmt::format("chat, template \"{}\", loss {}, window {}", o.format.name, static_cast<int>(o.loss),
                                 o.window ? std::to_string(*o.window) : "none");
   for (const auto& [role, marks] : o.format.roles)
     key += fmt::format(", {:?} {:?} {:?}", role, marks.prefix, marks.suffix);
+  if (o.format.stored) key += ", " + digest_of(*o.format.stored);
   return key;
 }
 

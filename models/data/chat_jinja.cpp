@@ -1,7 +1,6 @@
 #include "models/data/chat_jinja.hpp"
 
 #include "runtime/base/json_text.hpp"
-#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,13 +14,6 @@ namespace hydra {
 namespace {
 
 using role_map = std::map<std::string, role_marks>;
-
-/// "." and the like may be a token, but does not end a turn wherever it is written.
-std::optional<std::uint32_t> end_of_suffix(const role_map& all, const tokenizer& by) {
-  const auto assistant = all.find("assistant");
-  const std::string_view mark = assistant == all.end() ? std::string_view{} : trimmed(assistant->second.suffix);
-  return mark.size() > 1 ? by.id_of(mark) : std::nullopt;
-}
 
 /// A text in quotes: Jinja has the escapes of JSON.
 std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
@@ -109,13 +101,8 @@ std::string by_roles(const role_map& all, const std::string& before) {
 
 }  // namespace
 
-std::optional<std::uint32_t> end_of_turn(const template_choice& format, const tokenizer& by) {
-  if (!format.roles.empty()) return end_of_suffix(format.roles, by);
-  const std::vector<std::string>& tokens = chat_template::tokens_of(format.name);
-  return tokens.empty() ? by.special().end_of_text : by.id_of(tokens.back());
-}
-
 std::string chat_jinja(const template_choice& format, const chat_marks& marks) {
+  if (format.stored) return format.stored->text;
   if (!format.roles.empty()) return by_roles(format.roles, marks.before);
   if (format.name == "llama-3") return llama_3(marks);
   if (format.name == "mistral") return mistral(marks);

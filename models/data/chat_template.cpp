@@ -1,9 +1,12 @@
 #include "models/data/chat_template.hpp"
 
-#include "models/tokenizers/unicode.hpp"
+#include "models/data/chat_jinja.hpp"
+#include "models/data/stored_chat.hpp"
+#include "models/jinja/texts.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,15 +23,7 @@ namespace {
 using pieces = std::vector<chat_piece>;
 using messages = std::span<const chat_message>;
 
-
-/// Python's str.strip().
-bool is_stripped(char32_t c) noexcept { return is_white_space(c) || (c >= 0x1c && c <= 0x1f); }
-
-std::string stripped(std::string_view text) {
-  while (!text.empty() && is_stripped(first_code_point(text).value)) text.remove_prefix(first_code_point(text).length);
-  while (!text.empty() && is_stripped(last_code_point(text).value)) text.remove_suffix(last_code_point(text).length);
-  return std::string{text};
-}
+std::string stripped(std::string_view text) { return std::string{jinja::stripped(text)}; }
 
 bool starts_with_system(messages m) { return !m.empty() && m.front().role == "system"; }
 
@@ -136,7 +131,9 @@ const std::vector<named_template>& templates() {
 
 const named_template& find_template(const std::string& name) {
   chat_template::require_known(name);
-  return *std::ranges::find(templates(), name, &named_template::name);
+  const auto found = std::ranges::find(templates(), name, &named_template::name);
+  if (found == templates().end()) refuse("the chat template of the checkpoint is wanted, and no checkpoint is named");
+  return *found;
 }
 
 std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
@@ -165,6 +162,13 @@ void require_tokens(const named_template& t, const chat_marks& marks, const toke
                              lacking.size() == 1 ? "it" : "them", fmt::join(lacking, ", ")));
 }
 
+/// "." and the like may be a token, but does not end a turn wherever it is written.
+std::optional<std::uint32_t> end_of_suffix(const std::map<std::string, role_marks>& all, const tokenizer& by) {
+  const auto assistant = all.find("assistant");
+  const std::string_view mark = assistant == all.end() ? std::string_view{} : trimmed(assistant->second.suffix);
+  return mark.size() > 1 ? by.id_of(mark) : std::nullopt;
+}
+
 }  // namespace
 
 chat_marks marks_of(const tokenizer& by) {
@@ -174,12 +178,26 @@ chat_marks marks_of(const tokenizer& by) {
 }
 
 chat_template::chat_template(template_choice choice, const tokenizer& by)
-    : choice_(std::move(choice)), marks_(marks_of(by)) {
-  if (choice_.roles.empty()) require_tokens(find_template(choice_.name), marks_, by);
+    : choice_(std::move(choice)), by_(by), marks_(marks_of(by)) {
+  if (choice_.stored) stored_ = std::make_shared<const stored_chat>(*choice_.stored, by);
+  if (!stored_ && choice_.roles.empty()) require_tokens(find_template(choice_.name), marks_, by);
 }
 
 std::vector<chat_piece> chat_template::render(const conversation& c) const {
+  if (stored_) return stored_->render(c);
   return choice_.roles.empty() ? find_template(choice_.name).render(c, marks_) : by_roles(c, choice_.roles);
+}
+
+std::string chat_template::prompt(const conversation& c) const {
+  const stored_template own{choice_.name.empty() ? "template" : choice_.name, chat_jinja(choice_, marks_)};
+  return stored_ ? stored_->prompt(c) : stored_chat{own, by_}.prompt(c);
+}
+
+std::optional<std::uint32_t> chat_template::end_of_turn() const {
+  if (stored_) return stored_->end_of_turn();
+  if (!choice_.roles.empty()) return end_of_suffix(choice_.roles, by_);
+  const std::vector<std::string>& tokens = tokens_of(choice_.name);
+  return tokens.empty() ? by_.special().end_of_text : by_.id_of(tokens.back());
 }
 
 const std::vector<std::string>& chat_template::tokens_of(const std::string& name) { return find_template(name).tokens; }
@@ -195,8 +213,15 @@ std::string chat_template::example_of(const std::string& name, const chat_marks&
 }
 
 void chat_template::require_known(const std::string& name) {
-  if (std::ranges::find(names(), name) == names().end())
-    refuse(fmt::format("there is no template \"{}\"{}", shown(name), known_instead(name, names())));
+  const std::vector<std::string> known = choices();
+  if (std::ranges::find(known, name) == known.end())
+    refuse(fmt::format("there is no template \"{}\"{}", shown(name), known_instead(name, known)));
+}
+
+std::vector<std::string> chat_template::choices() {
+  std::vector<std::string> all = names();
+  all.insert(all.begin(), of_checkpoint);
+  return all;
 }
 
 const std::vector<std::string>& chat_template::names() {

@@ -5,7 +5,10 @@
 #include "models/tokenizers/tokenizer.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +35,20 @@ struct role_marks {
   friend bool operator==(const role_marks&, const role_marks&) = default;
 };
 
-/// How a workload names a template: by its name, or by what is written around the messages of each role.
+/// The chat template that a checkpoint brings.
+struct stored_template {
+  std::filesystem::path file{};
+  std::string text{};                           ///< in Jinja
+  std::map<std::string, std::string> tokens{};  ///< special ones, by names such as "bos_token"
+  friend bool operator==(const stored_template&, const stored_template&) = default;
+};
+
+/// How a workload names a template: by its name, or by what is written around the messages of each role. Neither: that of
+/// the checkpoint. with_stored() (stored_template.hpp) looks it up.
 struct template_choice {
   std::string name{};
   std::map<std::string, role_marks> roles{};  ///< without a name
+  std::optional<stored_template> stored{};    ///< of the name "checkpoint"
   friend bool operator==(const template_choice&, const template_choice&) = default;
 };
 
@@ -45,21 +58,37 @@ struct chat_marks {
 };
 chat_marks marks_of(const tokenizer& by);
 
-/// The named ones are those of the models' own tokenizer_config.json, as transformers' apply_chat_template renders them
+class stored_chat;
+
+/// The checkpoint's own, and named ones. These are those of the models' own tokenizer_config.json, as transformers' apply_chat_template renders them
 /// without tools and without a generation prompt: chatml (ChatML's usual form), llama-3 (Llama 3 Instruct), mistral (7B
 /// Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system message), qwen (Qwen2.5, whose default system
 /// message is written where there is none).
 class chat_template {
  public:
-  /// Throws fault_error{bad_input} for a name that is not known, and if the tokenizer lacks tokens that the template of
-  /// this name writes, with all of them.
+  /// `by` is used as long as it lives. Throws fault_error{bad_input} for a name that is not known, if the tokenizer lacks
+  /// tokens that the template of this name writes, with all of them, and for a checkpoint's that Hydra cannot read.
   chat_template(template_choice choice, const tokenizer& by);
 
   /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not
   /// alternate where they must.
   std::vector<chat_piece> render(const conversation& c) const;
 
+  /// With what precedes the assistant's next message. Throws as render() does.
+  std::string prompt(const conversation& c) const;
+
+  /// The token that ends what an assistant says. Of a template that is given by roles: the assistant's suffix, apart from
+  /// white space around it, if that is one token of several characters. Empty: there is none, or the tokenizer does not
+  /// have it.
+  std::optional<std::uint32_t> end_of_turn() const;
+
+  /// Whether the text has all that transformers' apply_chat_template gives it: no token is put before it.
+  bool is_whole() const { return stored_ != nullptr; }
+
+  static constexpr const char* of_checkpoint = "checkpoint";
+  /// Apart from that.
   static const std::vector<std::string>& names();
+  static std::vector<std::string> choices();  ///< with it
   /// The special tokens that the named template writes, apart from begin and end of text; the last one ends a message.
   static const std::vector<std::string>& tokens_of(const std::string& name);
   /// What a named one writes of two short conversations, one of them with a system message.
@@ -69,7 +98,9 @@ class chat_template {
 
  private:
   template_choice choice_;
+  const tokenizer& by_;
   chat_marks marks_;
+  std::shared_ptr<const stored_chat> stored_{};  ///< null: it is a named one, or by roles
 };
 
 }  // namespace hydra

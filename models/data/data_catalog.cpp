@@ -4,6 +4,7 @@
 #include "models/data/markov_chain.hpp"
 #include "models/data/markov_table.hpp"
 #include "models/data/openers.hpp"
+#include "models/data/stored_template.hpp"
 #include "models/data/token_windows.hpp"
 #include "models/layers/checks.hpp"
 #include "runtime/base/refuse.hpp"
@@ -65,10 +66,9 @@ struct opener {
     const auto tokens = [&](std::int64_t n, std::uint64_t seed) {
       return token_list{language.generate(static_cast<std::size_t>(n), seed)};
     };
-    token_windows_options windows{
-        .parts = {fmt::format("synthetic-language symbols={} order={}", o.symbols, o.order), tokens(o.tokens, 1),
-                  tokens(o.validation_tokens, 2), o.symbols},
-        .context = wants.context};
+    token_windows_options windows{.parts = {fmt::format("synthetic-language symbols={} order={}", o.symbols, o.order),
+                                            tokens(o.tokens, 1), tokens(o.validation_tokens, 2), o.symbols},
+                                  .context = wants.context};
     if (markov_table::exists_for(language)) windows.language = std::make_shared<markov_table>(language);
     return std::make_shared<token_windows>(std::move(windows));
   }
@@ -114,9 +114,11 @@ std::optional<tokenizer_choice> tokenizer_for(const data_description& data, cons
   return std::visit(of, data.what);
 }
 
-const template_choice* chat_format_of(const data_description& data) {
+std::optional<template_choice> chat_format_of(const data_description& data, const sample_request& wants,
+                                              const tokenizer& by) {
   const auto* const chat = std::get_if<chat_files>(&data.what);
-  return chat ? &chat->format : nullptr;
+  if (!chat) return std::nullopt;
+  return with_stored(chat->format, chosen_tokenizer(*chat, wants), marks_of(by));
 }
 
 }  // namespace hydra

@@ -49,7 +49,9 @@ inline std::shared_ptr<const data_source> open_data(const data_description& data
 /// the checkpoint has no tokenizer and the data name none.
 std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
 
-/// The template of data of conversations; null for other data.
-const template_choice* chat_format_of(const data_description& data);
+/// The template of data of conversations that this tokenizer reads for the model, with what it wants of a checkpoint
+/// (stored_template.hpp); nothing for other data.
+std::optional<template_choice> chat_format_of(const data_description& data, const sample_request& wants,
+                                              const tokenizer& by);
 
 }  // namespace hydra

@@ -104,7 +104,8 @@ bool has_tokenizer(const fs::path& folder) {
 
 std::vector<fs::path> files_beside_tokenizer(const fs::path& folder) {
   std::vector<fs::path> all;
-  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"})
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json",
+                           "chat_template.jinja"})
     if (fs::is_regular_file(folder / name)) all.push_back(folder / name);
   return all;
 }

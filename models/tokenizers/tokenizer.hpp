@@ -76,7 +76,8 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
 /// Whether a folder has one of the files that open_tokenizer() searches there.
 bool has_tokenizer(const std::filesystem::path& folder);
 
-/// Files of the folder that open_tokenizer() reads besides the one that it is given, if they are there.
+/// Files of the folder that open_tokenizer() reads besides the one that it is given, and the chat template, if they are
+/// there.
 std::vector<std::filesystem::path> files_beside_tokenizer(const std::filesystem::path& folder);
 
 /// For the user, of the folder of an adapter: settings and templates of texts that are there without a tokenizer, which

@@ -182,7 +182,8 @@ seed = 3
   CHECK(other.loss == chat_loss::last);
   CHECK_FALSE(other.packing);
   CHECK(other.seed == 3);
-  CHECK_THAT(t.refusal(chat), Contains("data.d.template: missing"));
+  CHECK(t.as<chat_files>(chat).format == template_choice{});  // the checkpoint's
+  CHECK(t.as<chat_files>(chat + "template = \"checkpoint\"").format == template_choice{"checkpoint"});
   CHECK_THAT(t.refusal(chat + "template = \"chatm\""), Contains("did you mean \"chatml\""));
   CHECK_THAT(t.refusal(chat + "template = 3"), Contains("what is written around each role's messages"));
   CHECK_THAT(t.refusal(chat + "template = { user = [\"a\"] }"),

@@ -16,7 +16,8 @@ namespace {
 
 /// Of bytes, with special tokens; "</s>" ends a text.
 std::shared_ptr<const tokenizer> with_special(const temporary_folder& folder) {
-  bpe_trainer trainer{{.vocabulary = 261, .special = {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<end_of_turn>"}}};
+  bpe_trainer trainer{{.vocabulary = 262, .special = {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<start_of_turn>",
+                                                     "<end_of_turn>"}}};
   trainer.add("");
   folder.write("tokenizer.json", to_tokenizer_json(trainer.train()));
   return open_tokenizer({.file = folder.path()});
@@ -24,25 +25,24 @@ std::shared_ptr<const tokenizer> with_special(const temporary_folder& folder) {
 
 }  // namespace
 
-TEST_CASE("a turn ends with the token that the template writes after an answer, if the tokenizer has it") {
+TEST_CASE("a turn ends with the token that the template writes after an answer") {
   const temporary_folder folder;
   const auto by = with_special(folder);
-  CHECK(end_of_turn({"chatml"}, *by) == 1u);
-  CHECK(end_of_turn({"qwen"}, *by) == 1u);
-  CHECK(end_of_turn({"mistral"}, *by) == 3u);
-  CHECK(end_of_turn({"gemma"}, *by) == 4u);
-  CHECK_FALSE(end_of_turn({"llama-3"}, *by));
+  CHECK(chat_template({"chatml"}, *by).end_of_turn() == 1u);
+  CHECK(chat_template({"qwen"}, *by).end_of_turn() == 1u);
+  CHECK(chat_template({"mistral"}, *by).end_of_turn() == 3u);
+  CHECK(chat_template({"gemma"}, *by).end_of_turn() == 5u);
 }
 
 TEST_CASE("a turn of a template by roles ends with the assistant's suffix if that is one token, not one character") {
   const temporary_folder folder;
   const auto by = with_special(folder);
   const auto end = [&](const std::string& suffix) {
-    return end_of_turn({.roles = {{"user", {"<|im_start|>", ""}}, {"assistant", {"A: ", suffix}}}}, *by);
+    return chat_template{{.roles = {{"user", {"<|im_start|>", ""}}, {"assistant", {"A: ", suffix}}}}, *by}.end_of_turn();
   };
   CHECK(end(" <|im_end|>\n") == 1u);
   for (const char* const suffix : {"", "\n", ".", "<|im_end|>.", "END"}) CHECK_FALSE(end(suffix));
-  CHECK_FALSE(end_of_turn({.roles = {{"user", {"", "<|im_end|>"}}}}, *by));
+  CHECK_FALSE(chat_template({.roles = {{"user", {"", "<|im_end|>"}}}}, *by).end_of_turn());
 }
 
 TEST_CASE("a template by roles becomes Jinja, its texts in quotes") {

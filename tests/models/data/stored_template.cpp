@@ -2,13 +2,14 @@
 
 #include "models/data/chat_jinja.hpp"
 #include "models/data/jinja_texts.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace hydra;
 using namespace hydra::test;
-using Catch::Contains;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -82,6 +83,45 @@ TEST_CASE("of roles that were exported nothing is noted where they are the workl
   CHECK(note_of(folder.path(), roles).value_or("") == "");
   CHECK_THAT(note_of(folder.path(), {.roles = {{"user", {"<U>", "</u>"}}}}).value_or(""),
              Contains("with the marks of the workload"));
+}
+
+TEST_CASE("the checkpoint's template is taken by its name, or where none is named, with its special tokens") {
+  const temporary_folder folder;
+  folder.write("tokenizer_config.json",
+               R"({"bos_token": {"content": "<b>"}, "unk_token": null, "add_bos_token": true,
+                   "chat_template": [{"name": "tools", "template": "t"}, {"name": "default", "template": "d"}]})");
+  const template_choice found = with_stored({}, {.file = folder.path()}, some_marks);
+  CHECK(found.name == "checkpoint");
+  CHECK(found.stored == stored_template{folder.path() / "tokenizer_config.json",
+                                        "d",
+                                        {{"bos_token", "<b>"}, {"eos_token", "</s>"}}});
+  folder.write("chat_template.jinja", "j");
+  CHECK(with_stored({"checkpoint"}, {.file = folder.path() / "tokenizer.json"}, some_marks).stored->text == "j");
+  CHECK_FALSE(with_stored({"chatml"}, {.file = folder.path()}, some_marks).stored);
+  const template_choice roles{.roles = {{"user", {"", ""}}}};
+  CHECK(with_stored(roles, {.file = folder.path()}, some_marks) == roles);
+  CHECK(chat_jinja(found, some_marks) == "d");
+  CHECK_FALSE(note_of(folder.path(), found));
+}
+
+TEST_CASE("where the checkpoint has no template, none is taken, and the choices are told") {
+  const temporary_folder folder;
+  CHECK_THROWS_WITH(with_stored({}, {.file = folder.path()}, some_marks),
+                    Contains("`template` is not given, and " + folder.path().string() + " has none") &&
+                        Contains("choose template = \"chatml\""));
+  folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "tools", "template": "t"}]})");
+  CHECK_THROWS_WITH(with_stored({"checkpoint"}, {.file = folder.path()}, some_marks),
+                    Contains("template = \"checkpoint\" wants a chat template, and "));
+  CHECK_THROWS_WITH(with_stored({"checkpoint"}, {}, some_marks), Contains("the tokenizer has no folder"));
+}
+
+TEST_CASE("a template that writes the date of today is noted") {
+  const temporary_folder folder;
+  folder.write("chat_template.jinja", "{{ strftime_now('%d') }}");
+  const auto note = [&] { return note_of(folder.path(), with_stored({}, {.file = folder.path()}, some_marks)); };
+  CHECK_THAT(note().value_or(""), Contains("chat_template.jinja: its chat template writes the date of today"));
+  folder.write("chat_template.jinja", "{% if strftime_now is defined %}{{ strftime_now('%d') }}{% endif %}");
+  CHECK_FALSE(note());
 }
 
 TEST_CASE("texts of a template are those that it writes of a conversation of texts") {

@@ -1,0 +1,167 @@
+#include "models/data/stored_chat.hpp"
+
+#include "models/tokenizers/file_tokenizer.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
+#include "runtime/base/trimmed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using jinja::text_range;
+
+jinja::value as_value(const conversation& c) {
+  jinja::value_list all;
+  for (const chat_message& m : c) all.push_back(jinja::value::of_map({{"role", m.role}, {"content", m.content}}));
+  return jinja::value::of_list(std::move(all));
+}
+
+/// A content that no conversation has, and that no template takes apart.
+constexpr std::string_view stand_in = "AnswerThatStandsHereInsteadOfAnother";
+
+/// What a template writes before and after the content of a message.
+struct surroundings {
+  std::string_view before, after;
+};
+
+std::optional<surroundings> around_stand_in(std::string_view text) {
+  const auto at = text.find(stand_in);
+  if (at == text.npos || text.find(stand_in, at + 1) != text.npos) return std::nullopt;
+  return surroundings{text.substr(0, at), text.substr(at + stand_in.size())};
+}
+
+[[noreturn]] void refuse_answer(std::size_t message, std::string_view why) {
+  refuse(
+      fmt::format("message {} is the assistant's and is to be learnt, but {}; mark the message as not to be learnt "
+                  "(\"train\": false), give the template {{% generation %}} marks, or choose another template",
+                  message + 1, why));
+}
+
+bool is_special(const tokenizer& by, std::uint32_t id) {
+  if (by.special().end_of_text == id) return true;
+  const auto* const file = dynamic_cast<const file_tokenizer*>(&by);
+  return file && std::ranges::find(file->added(), id, &added_token::id) != file->added().end();
+}
+
+std::string_view without_blanks_before(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(ascii_blanks), text.size()));
+}
+
+/// The special token that a text begins with.
+std::optional<std::uint32_t> special_at(const tokenizer& by, std::string_view text) {
+  constexpr std::size_t longest_token = 256;
+  std::size_t end = std::min(text.size(), longest_token);
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+  const std::vector<std::uint32_t> ids = by.encode(text.substr(0, end));
+  if (ids.empty() || !is_special(by, ids.front()) || !text.starts_with(by.decode({&ids.front(), 1})))
+    return std::nullopt;
+  return ids.front();
+}
+
+std::vector<chat_piece> as_pieces(const std::string& text, const std::vector<text_range>& answers) {
+  std::vector<chat_piece> all;
+  std::size_t at = 0;
+  const auto add = [&](std::size_t end, bool answer) {
+    if (end > at) all.push_back({text.substr(at, end - at), answer});
+    at = std::max(at, end);
+  };
+  for (const text_range& r : answers) {
+    add(r.begin, false);
+    add(r.end, true);
+  }
+  add(text.size(), false);
+  return all;
+}
+
+}  // namespace
+
+stored_chat::stored_chat(const stored_template& stored, const tokenizer& by)
+    : program_(stored.file.string(), stored.text), by_(by) {
+  given_ = {{"tools", jinja::none_type{}}, {"documents", jinja::none_type{}}};
+  for (const auto& [name, token] : stored.tokens) given_.emplace_back(name, token);
+}
+
+jinja::rendering stored_chat::write(const conversation& c, bool prompts) const {
+  jinja::value_map given = given_;
+  given.emplace_back("messages", as_value(c));
+  given.emplace_back("add_generation_prompt", prompts);
+  return program_.render(given);
+}
+
+std::string stored_chat::prompt(const conversation& c) const { return write(c, true).text; }
+
+/// Nothing for messages that the template refuses, as it may refuse none at all.
+std::optional<std::string> stored_chat::try_prompt(const conversation& c) const {
+  try {
+    return prompt(c);
+  } catch (const fault_error&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<chat_piece> stored_chat::render(const conversation& c) const {
+  const jinja::rendering r = write(c);
+  return as_pieces(r.text, program_.marks_generation() ? marked_in(c, r) : answers_in(c, r.text));
+}
+
+std::vector<text_range> stored_chat::answers_in(const conversation& c, const std::string& text) const {
+  std::vector<text_range> all;
+  for (std::size_t i = 0; i < c.size(); ++i)
+    if (is_learnt(c[i])) all.push_back(answer_in(c, i, text));
+  return all;
+}
+
+/// Bytes of white space and a special token that stand there; 0 if there is no such token.
+std::size_t stored_chat::end_mark(std::string_view after) const {
+  const std::string_view rest = without_blanks_before(after);
+  const auto token = special_at(by_, rest);
+  return token ? after.size() - rest.size() + by_.decode({&*token, 1}).size() : 0;
+}
+
+text_range stored_chat::answer_in(const conversation& c, std::size_t message, const std::string& text) const {
+  conversation other = c;
+  other[message].content = stand_in;
+  const std::string otherwise = write(other).text;
+  const auto around = around_stand_in(otherwise);
+  if (!around) refuse_answer(message, "the template does not write it, or writes it twice");
+  if (!text.ends_with(around->after) || text.size() < around->after.size())
+    refuse_answer(message,
+                  "the template writes other things behind it for another content, so that its end is not known");
+  const std::size_t end = text.size() - around->after.size();
+  const auto begin_of = [&](std::string_view before) {
+    return static_cast<std::size_t>(std::ranges::mismatch(before, text).in2 - text.begin());
+  };
+  const auto asked = try_prompt({c.begin(), c.begin() + static_cast<std::ptrdiff_t>(message)});
+  const bool begins = asked && text.starts_with(*asked) && asked->size() <= end;
+  const std::size_t begin = begins ? asked->size() : std::min(begin_of(around->before), end);
+  return {begin, end + end_mark(around->after)};
+}
+
+/// Without the marks of answers that are not learnt.
+std::vector<text_range> stored_chat::marked_in(const conversation& c, const jinja::rendering& r) const {
+  std::vector<text_range> all = r.generated;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    if (!is_answer(c[i]) || is_learnt(c[i])) continue;
+    const text_range left_out = answer_in(c, i, r.text);
+    std::erase_if(all, [&](const text_range& m) { return m.begin < left_out.end && left_out.begin < m.end; });
+  }
+  return all;
+}
+
+std::optional<std::uint32_t> stored_chat::end_of_turn() const {
+  try {
+    const std::string text = write({{"user", "?"}, {"assistant", std::string{stand_in}}}).text;
+    const auto around = around_stand_in(text);
+    return around ? special_at(by_, without_blanks_before(around->after)) : std::nullopt;
+  } catch (const fault_error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,50 @@
+#pragma once
+// Conversations as a checkpoint's own chat template writes them.
+
+#include "models/data/chat_template.hpp"
+#include "models/jinja/program.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// Texts are those of transformers' apply_chat_template without tools. Thread-safe because const.
+///
+/// What an assistant writes is what the template marks ({% generation %}). A template without marks is asked: an answer
+/// begins where the text with a generation prompt, of the messages before it, ends; it ends before what follows its
+/// content, or behind the special token which that begins with. Both are looked up in the text of the whole
+/// conversation, which may have less of an earlier answer than of the last one: Qwen 3 leaves its thoughts out.
+class stored_chat {
+ public:
+  /// `by` is used as long as it lives. Throws fault_error{bad_input} for a template that Hydra cannot read.
+  stored_chat(const stored_template& stored, const tokenizer& by);
+
+  /// Throws fault_error{bad_input} for a conversation that the template refuses, and if an answer that is learnt cannot
+  /// be found in the text.
+  std::vector<chat_piece> render(const conversation& c) const;
+
+  /// With what precedes the assistant's next message.
+  std::string prompt(const conversation& c) const;
+
+  /// The special token behind an answer; nothing if there is none.
+  std::optional<std::uint32_t> end_of_turn() const;
+
+ private:
+  jinja::rendering write(const conversation& c, bool prompts = false) const;
+  std::optional<std::string> try_prompt(const conversation& c) const;
+  std::vector<jinja::text_range> answers_in(const conversation& c, const std::string& text) const;
+  jinja::text_range answer_in(const conversation& c, std::size_t message, const std::string& text) const;
+  std::vector<jinja::text_range> marked_in(const conversation& c, const jinja::rendering& r) const;
+  std::size_t end_mark(std::string_view after) const;
+
+  jinja::program program_;
+  jinja::value_map given_;
+  const tokenizer& by_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,135 @@
+#include "models/data/stored_chat.hpp"
+
+#include "models/data/record_encoding.hpp"
+#include "models/tokenizers/bpe_trainer.hpp"
+#include "runtime/base/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using Catch::Matchers::Contains;
+
+namespace stored_chat_test {
+
+/// Of bytes, with special tokens.
+struct marked_words {
+  test::temporary_folder folder;
+  std::shared_ptr<const tokenizer> by;
+
+  marked_words() {
+    bpe_trainer trainer{{.vocabulary = 261, .special = {"<|turn|>", "<|end|>", "<s>", "</s>", "<|stop|>"}}};
+    trainer.add("");
+    folder.write("tokenizer.json", to_tokenizer_json(trainer.train()));
+    by = open_tokenizer({.file = folder.path()});
+  }
+
+  stored_chat chat(const std::string& source) const {
+    return {{"t.jinja", source, {{"bos_token", "<s>"}, {"eos_token", "</s>"}}}, *by};
+  }
+  /// What is learnt is in brackets.
+  std::string written(const std::string& source, const conversation& c) const {
+    std::string text;
+    for (const chat_piece& p : chat(source).render(c)) text += p.answer ? "[" + p.text + "]" : p.text;
+    return text;
+  }
+};
+
+const conversation talk{{"user", "Hi"}, {"assistant", "Yes\n"}, {"user", "Why"}, {"assistant", "So"}};
+
+const std::string prompted = "{% if add_generation_prompt %}{{ '<|turn|>assistant\n' }}{% endif %}";
+const std::string turns =
+    "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' + m.content + '<|end|>\n' }}{% endfor %}" + prompted;
+
+TEST_CASE("an answer begins where the model is asked for it, and ends with the token that ends its turn") {
+  const marked_words words;
+  CHECK(words.written(turns, talk) ==
+        "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes\n<|end|>]\n<|turn|>user\nWhy<|end|>\n"
+        "<|turn|>assistant\n[So<|end|>]\n");
+  CHECK(words.chat(turns).prompt({{"user", "Hi"}}) == "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n");
+  CHECK(words.chat(turns).end_of_turn() == 1u);
+}
+
+TEST_CASE("a template without a prompt of its own has the model write all that follows the user's message") {
+  const marked_words words;
+  const std::string asked =
+      "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}{{ '[ASK]' + m.content + '[/ASK]' }}"
+      "{% else %}{{ ' ' + m.content | trim + ' ' + eos_token }}{% endif %}{% endfor %}";
+  CHECK(words.written(asked, talk) == "<s>[ASK]Hi[/ASK][ Yes </s>][ASK]Why[/ASK][ So </s>]");
+  CHECK(words.chat(asked).end_of_turn() == 3u);
+}
+
+TEST_CASE("what ends the whole conversation is not the assistant's") {
+  const marked_words words;
+  const std::string ended =
+      "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' + m.content + '<|end|>\n' }}{% endfor %}"
+      "{% if add_generation_prompt %}{{ '<|turn|>assistant\n' }}{% else %}{{ eos_token }}{% endif %}";
+  CHECK(words.written(ended, talk) ==
+        "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes\n<|end|>]\n<|turn|>user\nWhy<|end|>\n"
+        "<|turn|>assistant\n[So<|end|>]\n</s>");
+}
+
+TEST_CASE("of an earlier answer that is written without its thoughts the rest is learnt, of the last one all") {
+  const marked_words words;
+  const std::string thinking = R"({%- for m in messages %}
+    {%- if m.role == 'assistant' %}
+        {%- set thought = m.content.split('</think>')[0].split('<think>')[-1] if '</think>' in m.content else '' %}
+        {{- '<|turn|>assistant\n' }}
+        {%- if loop.last %}{{- '<think>' + thought + '</think>' }}{%- endif %}
+        {{- m.content.split('</think>')[-1] + '<|end|>\n' }}
+    {%- else %}{{- '<|turn|>' + m.role + '\n' + m.content + '<|end|>\n' }}{%- endif %}
+{%- endfor %})" + prompted;
+  const conversation thought{
+      {"user", "Hi"}, {"assistant", "<think>hm</think>Yes"}, {"user", "Why"}, {"assistant", "<think>oh</think>So"}};
+  CHECK(words.written(thinking, thought) ==
+        "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes<|end|>]\n<|turn|>user\nWhy<|end|>\n"
+        "<|turn|>assistant\n[<think>oh</think>So<|end|>]\n");
+}
+
+TEST_CASE("what a template marks is learnt as it is marked") {
+  const marked_words words;
+  const std::string marked =
+      "{% for m in messages %}{{ m.role }}{% if m.role == 'assistant' %}{% generation %}{{ ':' + m.content }}\n"
+      "{% endgeneration %}{% else %}{{ m.content }}{% endif %}{% endfor %}";
+  conversation c = talk;
+  CHECK(words.written(marked, c) == "userHiassistant[:Yes\n\n]userWhyassistant[:So\n]");
+  c[1].learnt = false;
+  CHECK(words.written(marked, c) == "userHiassistant:Yes\n\nuserWhyassistant[:So\n]");
+}
+
+TEST_CASE("a message that is not to be learnt is not an answer") {
+  const marked_words words;
+  conversation c = talk;
+  c[3].learnt = false;
+  CHECK_THAT(words.written(turns, c), Contains("[Yes\n<|end|>]") && Contains("assistant\nSo<|end|>\n"));
+}
+
+TEST_CASE("an answer that is not found in the text is refused, and what the template itself refuses") {
+  const marked_words words;
+  CHECK_THROWS_WITH(words.written("{{ messages | length }}", talk),
+                    Contains("message 2 is the assistant's and is to be learnt, but the template does not write it"));
+  CHECK_THROWS_WITH(words.written("{% for m in messages %}{{ m.content + m.content }}{% endfor %}", talk),
+                    Contains("or writes it twice"));
+  CHECK_THROWS_WITH(
+      words.written("{% for m in messages %}{{ m.content }};{% endfor %}{{ messages[1].content | length }}", talk),
+      Contains("its end is not known"));
+  CHECK_THROWS_WITH(words.written("\n{{ raise_exception('no') }}", talk),
+                    Contains("t.jinja: line 2: the template refuses the conversation: no"));
+}
+
+TEST_CASE("no token is put before the text of a checkpoint's template") {
+  const marked_words words;
+  words.folder.write("tokenizer_config.json", R"({"bos_token": "<s>", "add_bos_token": true})");
+  const template_choice format{"checkpoint", {}, stored_template{"t.jinja", turns, {}}};
+  const auto encoding = chat_encoding(words.by, {.format = format});
+  std::vector<std::uint32_t> ids;
+  encoding.encode({.turns = talk}, [&](std::span<const record_word> all) {
+    for (const record_word w : all) ids.push_back(w & ~counted_word);
+  });
+  CHECK(ids == words.by->encode("<|turn|>user\nHi<|end|>\n<|turn|>assistant\nYes\n<|end|>\n<|turn|>user\nWhy<|end|>\n"
+                                "<|turn|>assistant\nSo<|end|>\n"));
+  const template_choice other{"checkpoint", {}, stored_template{"t.jinja", turns + " ", {}}};
+  CHECK(encoding.key != chat_encoding(words.by, {.format = other}).key);
+}
+
+}  // namespace stored_chat_test
