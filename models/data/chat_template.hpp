@@ -43,8 +43,8 @@ struct stored_template {
   friend bool operator==(const stored_template&, const stored_template&) = default;
 };
 
-/// How a workload names a template: by its name, or by what is written around the messages of each role. Neither: that of
-/// the checkpoint. with_stored() (stored_template.hpp) looks it up.
+/// How a workload names a template: by its name, or by what is written around the messages of each role. Neither: that
+/// of the checkpoint. with_stored() (stored_template.hpp) looks it up.
 struct template_choice {
   std::string name{};
   std::map<std::string, role_marks> roles{};  ///< without a name
@@ -60,14 +60,15 @@ chat_marks marks_of(const tokenizer& by);
 
 class stored_chat;
 
-/// The checkpoint's own, and named ones. These are those of the models' own tokenizer_config.json, as transformers' apply_chat_template renders them
-/// without tools and without a generation prompt: chatml (ChatML's usual form), llama-3 (Llama 3 Instruct), mistral (7B
-/// Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system message), qwen (Qwen2.5, whose default system
-/// message is written where there is none).
+/// The checkpoint's own, and named ones. These are those of the models' own tokenizer_config.json, as transformers'
+/// apply_chat_template renders them without tools and without a generation prompt: chatml (ChatML's usual form),
+/// llama-3 (Llama 3 Instruct), mistral (7B Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system
+/// message), qwen (Qwen2.5, whose default system message is written where there is none).
 class chat_template {
  public:
-  /// `by` is used as long as it lives. Throws fault_error{bad_input} for a name that is not known, if the tokenizer lacks
-  /// tokens that the template of this name writes, with all of them, and for a checkpoint's that Hydra cannot read.
+  /// `by` is used as long as it lives. Throws fault_error{bad_input} for a name that is not known, if the tokenizer
+  /// lacks tokens that the template of this name writes, with all of them, and for a checkpoint's that Hydra cannot
+  /// read.
   chat_template(template_choice choice, const tokenizer& by);
 
   /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not
@@ -77,9 +78,9 @@ class chat_template {
   /// With what precedes the assistant's next message. Throws as render() does.
   std::string prompt(const conversation& c) const;
 
-  /// The token that ends what an assistant says. Of a template that is given by roles: the assistant's suffix, apart from
-  /// white space around it, if that is one token of several characters. Empty: there is none, or the tokenizer does not
-  /// have it.
+  /// The token that ends what an assistant says. Of a template that is given by roles: the assistant's suffix, apart
+  /// from white space around it, if that is one token of several characters. Empty: there is none, or the tokenizer
+  /// does not have it.
   std::optional<std::uint32_t> end_of_turn() const;
 
   /// Whether the text has all that transformers' apply_chat_template gives it: no token is put before it.

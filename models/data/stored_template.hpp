@@ -19,10 +19,9 @@ bool has_stored_template(const std::filesystem::path& tokenizer);
 
 /// For the user. Of the checkpoint's own: that it wants the date of today, which it does not get. Of another choice, if
 /// it writes other texts than the template in the tokenizer's folder, as far as they are found (jinja_texts.hpp);
-/// nothing if there is no such template, or it is the one that an export with this choice has (chat_jinja.hpp), or it has all
-/// of the choice's marks and no line that the choice does not write.
-/// `tokenizer`: its file or folder; empty: it has none. `marks`: of its tokens. Throws fault_error{bad_input} for a
-/// file that cannot be read.
+/// nothing if there is no such template, or it is the one that an export with this choice has (chat_jinja.hpp), or it
+/// has all of the choice's marks and no line that the choice does not write. `tokenizer`: its file or folder; empty: it
+/// has none. `marks`: of its tokens. Throws fault_error{bad_input} for a file that cannot be read.
 std::optional<std::string> note_of_stored_template(const std::filesystem::path& tokenizer,
                                                    const template_choice& chosen, const chat_marks& marks);
 
