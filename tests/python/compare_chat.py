@@ -4,8 +4,11 @@ which tokens are an assistant's, which must all be equal.
 
     compare_chat.py HYDRA [--conversations N]
 
+The same by the templates as the checkpoint's own (`--template checkpoint`), and by those of templates/.
+
 Then a small model is trained on them and exported, from the tokenizer's bare file and for Mistral also from a
-tokenizer.model: what transformers' AutoTokenizer makes of the export must write texts and conversations as Hydra did.
+tokenizer.model: what transformers' AutoTokenizer makes of the export must write texts and conversations as Hydra did,
+and so must Hydra by the template of the export, which has no marks: the same tokens are an assistant's.
 
 HYDRA is the program. The templates render as those of the models' tokenizer_config.json (ChatML's usual one, Llama 3
 Instruct, Mistral 7B Instruct v0.2, Gemma 3, Qwen2.5) without tools; around what an assistant says stands {%
@@ -123,19 +126,39 @@ def compare(name, kind, program, folder, made, talks):
     template, _, names = TEMPLATES[name]
     theirs = PreTrainedTokenizerFast(tokenizer_object=made, chat_template=template, **names)
     theirs.save_pretrained(folder)
-    path = conversation_file(program, talks)
-    ours = map(json.loads, program.run(path, "--tokenizer", folder, "--template", name, "--json").splitlines())
+    return sum(compare_ids(by, f"{name}, {kind}", program, folder, theirs, talks) for by in (name, "checkpoint"))
+
+
+def compare_ids(by, what, program, folder, theirs, talks, marked=True):
+    """Of conversations that the template does not refuse; without marks transformers does not tell an assistant's tokens."""
+    ours = map(json.loads, program.run(conversation_file(program, talks), "--tokenizer", folder, "--template", by, "--json").splitlines())
     wrong, tokens, counted = 0, 0, 0
     for i, (talk, own) in enumerate(zip(talks, ours, strict=True)):
-        expected = theirs.apply_chat_template(talk, tokenize=True, return_dict=True, return_assistant_tokens_mask=True)
-        ids, loss = expected["input_ids"], [0] + expected["assistant_masks"][1:]
+        expected = theirs.apply_chat_template(talk, tokenize=True, return_dict=True, return_assistant_tokens_mask=marked)
+        ids, loss = expected["input_ids"], [0] + expected["assistant_masks"][1:] if marked else own["loss"]
         tokens, counted = tokens + len(ids), counted + sum(loss)
         if own["ids"] == ids and own["loss"] == loss:
             continue
         wrong += 1
         if wrong <= 2:
-            print(f"{name}: conversation {i}, {talk!r:.400}\nhydra {own!r:.600}\ntransformers {ids!r:.300} {loss!r:.300}")
-    print(f"{name}, {kind}: {len(talks)} conversations, {tokens} tokens, {counted} of an assistant, {wrong} differences", flush=True)
+            print(f"{what} by {by}: conversation {i}, {talk!r:.400}\nhydra {own!r:.600}\ntransformers {ids!r:.300} {loss!r:.300}")
+    print(f"{what} by {by}: {len(talks)} conversations, {tokens} tokens, {counted} of an assistant, {wrong} differences", flush=True)
+    return wrong
+
+
+def compare_stored(program, made, talks):
+    """By templates/, which have every construct of the templates that checkpoints bring."""
+    special = ["<s>", "</s>", "<|turn|>", "<|end|>", "<|eot|>", "<|head|>", "<|/head|>"]
+    words, wrong = Tokenizer.from_str(made.to_str()), 0
+    words.add_special_tokens(special)
+    for file in sorted((TREE / "tests/python/templates").glob("*.jinja")):
+        theirs, folder = PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", eos_token="</s>"), program.file(f"-{file.stem}")
+        theirs.chat_template = file.read_text()
+        theirs.save_pretrained(folder)
+        theirs.chat_template = theirs.chat_template.replace("strftime_now is defined", "false").replace(
+            'strftime_now("%Y-%m-%d, %A")', "'2024-07-26, Friday'")
+        marked = "{% generation %}" in theirs.chat_template
+        wrong += compare_ids("checkpoint", file.stem, program, folder, theirs, talks, marked)
     return wrong
 
 
@@ -192,11 +215,15 @@ def compare_export(name, kind, program, tokenizer, talks, texts):
     written = [theirs.apply_chat_template(t, tokenize=False) for t in talks]
     prompts = [theirs.apply_chat_template(t[:-1], tokenize=False, add_generation_prompt=True) for t in talks]
     wrong_prompts = sum(not whole.startswith(prompt) for whole, prompt in zip(written, prompts, strict=True))
+    by_export = map(json.loads, program.run(path, "--tokenizer", out, "--template", "checkpoint", "--json").splitlines())
+    named = map(json.loads, program.run(path, "--tokenizer", tokenizer, "--template", name, "--json").splitlines())
+    wrong_answers = sum(own != other for own, other in zip(by_export, named, strict=True))
     ends = GenerationConfig.from_pretrained(out).eos_token_id
     wrong_ends = theirs.convert_tokens_to_ids(ENDS[name]) != (ends[0] if isinstance(ends, list) else ends)
-    print(f"{name}, {kind}, exported: of {len(talks)} conversations {wrong} differ and {wrong_prompts} prompts, of "
+    print(f"{name}, {kind}, exported: of {len(talks)} conversations {wrong} differ, {wrong_answers} by the export's template "
+          f"and {wrong_prompts} prompts, of "
           f"{len(texts)} texts {wrong_texts}; ends {ends}{' are WRONG' if wrong_ends else ''}", flush=True)
-    return wrong + wrong_texts + wrong_prompts + wrong_ends
+    return wrong + wrong_answers + wrong_texts + wrong_prompts + wrong_ends
 
 
 def compare_roles(program, tokenizer, talks, begin=""):
@@ -259,6 +286,7 @@ def main():
             if name == "mistral":
                 tokenizers["tokenizer.model"] = model
             wrong += compare_exports(name, program, tokenizers, talks[:300], texts)
+        wrong += compare_stored(program, bytes_bpe, talks)
     print(f"{wrong} differences")
     sys.exit(1 if wrong else 0)
 
