@@ -86,12 +86,14 @@ void exported_texts::write_tokenizer(durable_folder& into) {
   const copied_files copied = copy_tokenizer_files(into, choice.value_or(tokenizer_choice{}));
   if (!copied.empty()) words_ = open_tokenizer(*choice);
   if (words_) write_tokenizer_settings(into, copied, *words_);
-  write_template(into);
+  write_template(into, copied);
 }
 
-void exported_texts::write_template(durable_folder& into) const {
+/// A checkpoint's template is exported as it is stored: its settings may have others of further names.
+void exported_texts::write_template(durable_folder& into, const std::map<std::string, fs::path>& copied) const {
   const auto chat = words_ ? chat_format_of(data_, trained_.wants(), *words_) : std::nullopt;
   if (!chat) return copy_if_there(into, trained_.wants().tokenizer_folder(), template_file);
+  if (chat->stored && chat->stored->file.filename() == settings_file && copied.contains(settings_file)) return;
   into.write(template_file, chat_jinja(*chat, marks_of(*words_)));
 }
 

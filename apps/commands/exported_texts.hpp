@@ -7,8 +7,11 @@
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fwd.hpp"
 
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hydra::apps {
@@ -32,7 +35,7 @@ class exported_texts {
   chain write_settings(durable_folder& into, chain model) const;
 
  private:
-  void write_template(durable_folder& into) const;
+  void write_template(durable_folder& into, const std::map<std::string, std::filesystem::path>& copied) const;
   std::vector<std::int64_t> ends(const std::vector<std::int64_t>& stored) const;
 
   const data_description& data_;

@@ -10,6 +10,7 @@
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"
+#include "runtime/base/trimmed.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -48,6 +50,7 @@ struct leave_if_hanging {
 struct generate_options {
   text_source_options from;
   std::optional<std::string> prompt, prompt_file, prompt_ids;
+  std::optional<std::string> chat, system;  ///< `chat` is empty for a talk in the terminal
   std::optional<std::int64_t> tokens;
   std::uint64_t samples = 1;
   sampling_options sampling;
@@ -81,10 +84,10 @@ token_list parse_ids(const std::string& text) {
   return ids;
 }
 
-token_list encode(const text_source& s, const std::string& text) {
+token_list encode(const text_source& s, const std::string& text, bool whole = false) {
   if (!s.words) refuse("there is no tokenizer for a prompt of words: give --tokenizer, or --prompt-ids");
   std::vector<std::uint32_t> ids = s.words->encode(text);
-  begin_text(s.special, ids);
+  if (!whole) begin_text(s.special, ids);
   if (ids.empty() && s.special.begin_of_text) ids.push_back(*s.special.begin_of_text);
   return {ids.begin(), ids.end()};
 }
@@ -92,6 +95,11 @@ token_list encode(const text_source& s, const std::string& text) {
 token_list prompt_of(const text_source& s, const generate_options& o) {
   if (o.prompt_ids) return parse_ids(*o.prompt_ids);
   return encode(s, o.prompt_file ? text_in(*o.prompt_file) : *o.prompt);
+}
+
+/// What precedes the assistant's next message, as the training writes it.
+token_list prompt_of(const text_source& s, const conversation& talk) {
+  return encode(s, s.chat->prompt(talk), s.chat->is_whole());
 }
 
 void check_prompt(const token_list& prompt, const text_source& s) {
@@ -106,8 +114,8 @@ void check_prompt(const token_list& prompt, const text_source& s) {
 std::int64_t tokens_to_write(std::int64_t prompt, const text_source& s, const generate_options& o) {
   const std::int64_t most = s.context - prompt;
   if (most <= 0)
-    refuse(fmt::format("the prompt has {} tokens; the model's context of {} has no place for another", prompt,
-                       s.context));
+    refuse(
+        fmt::format("the prompt has {} tokens; the model's context of {} has no place for another", prompt, s.context));
   if (o.tokens && *o.tokens > most)
     refuse(fmt::format("--tokens: {} do not fit behind the prompt's {} in the model's context of {}; at most {} do",
                        *o.tokens, prompt, s.context, most));
@@ -153,40 +161,122 @@ void tell(const decode_plan& plan) {
 }
 
 void check(const generate_options& o) {
-  if (o.prompt.has_value() + o.prompt_file.has_value() + o.prompt_ids.has_value() != 1)
-    refuse("give one prompt: --prompt, --prompt-file or --prompt-ids");
+  if (o.prompt.has_value() + o.prompt_file.has_value() + o.prompt_ids.has_value() + o.chat.has_value() != 1)
+    refuse("give one prompt: --prompt, --prompt-file, --prompt-ids or --chat");
+  if (o.chat && o.chat->empty() && o.samples != 1)
+    refuse("--samples: a talk in the terminal goes on with one answer; give --chat a text for several");
   if (o.tokens && *o.tokens <= 0) refuse(fmt::format("--tokens is {}; it must be positive", *o.tokens));
   if (o.samples == 0) refuse("--samples is 0; it must be positive");
+  if (o.memory) parse_bytes(*o.memory);  // before a model is read
   hydra::check(o.sampling);
 }
 
 text_source_options with_said(const generate_options& o) {
   text_source_options from = o.from;
+  from.chats = o.chat.has_value();
   for (const auto& [key, option] : o.choosing)
     if (option.is_given()) from.said.insert(key);
   if (o.sampling.temperature == 0) from.said.insert({"top_k", "top_p"});  // the likeliest token is among all of these
   return from;
 }
 
+/// The model on a device, for texts up to a length that grows with them.
+class text_writer {
+ public:
+  text_writer(const text_source& s, const generate_options& o) : source_(s), options_(o) {}
+
+  token_list write(const token_list& prompt, std::int64_t count, std::uint64_t sample) {
+    const std::int64_t given = std::ssize(prompt), longest = given + count - 1;
+    if (!writer_ || given > lengths_.prompt || longest > lengths_.longest) open({given, longest});
+    return apps::write(*writer_, prompt, count, source_, options_, sample);
+  }
+
+ private:
+  static byte_count memory_of(const generate_options& o) { return o.memory ? parse_bytes(*o.memory) : unlimited; }
+
+  /// A talk becomes longer with each message: room for twice as much spares copies of the model.
+  void open(decode_lengths wanted) {
+    if (writer_) {
+      wanted.longest = std::min(2 * wanted.longest, source_.context - 1);
+      wanted.prompt = std::min(2 * wanted.prompt, wanted.longest);
+    }
+    writer_.reset();
+    on_.reset(make_cpu_device("cpu:0", {.memory = memory_of(options_)}).release());
+    lengths_ = wanted;
+    writer_.emplace(source_.model, decoder_options{.lengths = wanted}, *on_, make_host_arena(unlimited));
+    tell(writer_->plan());
+  }
+
+  const text_source& source_;
+  const generate_options& options_;
+  std::unique_ptr<device, leave_if_hanging> on_{};
+  decode_lengths lengths_{};
+  std::optional<decoder> writer_{};
+};
+
+void require_chat(const text_source& s) {
+  if (!s.words) refuse("--chat: there is no tokenizer; give --tokenizer the one that the model was trained with");
+  if (!s.chat)
+    refuse(
+        "--chat: how the model writes conversations is not known: its folder has neither chat_template.jinja nor a "
+        "default chat_template in tokenizer_config.json, and its data are no conversations; --prompt gives it a text");
+}
+
+conversation begun(const generate_options& o) {
+  return o.system ? conversation{{"system", *o.system}} : conversation{};
+}
+
+/// The assistant's next message.
+std::string answer_to(const conversation& talk, text_writer& by, const text_source& s, const generate_options& o,
+                      std::uint64_t sample) {
+  const token_list prompt = prompt_of(s, talk);
+  check_prompt(prompt, s);
+  const token_list text = by.write(prompt, tokens_to_write(std::ssize(prompt), s, o), sample);
+  return s.words->decode(std::vector<std::uint32_t>(text.begin() + std::ssize(prompt), text.end()));
+}
+
+/// Each line is a message of the user, to the end of the input.
+void talk(text_writer& by, const text_source& s, const generate_options& o) {
+  conversation all = begun(o);
+  std::uint64_t sample = 0;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (trimmed(line).empty()) continue;
+    all.push_back({"user", line});
+    all.push_back({"assistant", answer_to(all, by, s, o, sample++)});
+    fmt::print("{}\n", all.back().content);
+    std::fflush(stdout);
+  }
+}
+
+void write_answers(text_writer& by, const text_source& s, const generate_options& o) {
+  require_chat(s);
+  if (o.chat->empty()) return talk(by, s, o);
+  conversation all = begun(o);
+  all.push_back({"user", *o.chat});
+  for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
+    fmt::print("{}\n", answer_to(all, by, s, o, sample));
+    std::fflush(stdout);
+  }
+}
+
+void write_texts(text_writer& by, const text_source& s, const generate_options& o) {
+  const token_list prompt = prompt_of(s, o);
+  check_prompt(prompt, s);
+  const std::int64_t count = tokens_to_write(std::ssize(prompt), s, o);
+  for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
+    fmt::print("{}\n", as_text(by.write(prompt, count, sample), s, o));
+    std::fflush(stdout);
+  }
+}
+
 int generate(const generate_options& o) {
   check(o);
-  const byte_count memory = o.memory ? parse_bytes(*o.memory) : unlimited;
   const text_source s = open_text_source(with_said(o));
   tell_notes(s.model->notes());
   if (s.words) tell_notes(s.words->notes());
   tell_notes(s.notes);
-  const token_list prompt = prompt_of(s, o);
-  check_prompt(prompt, s);
-  const auto given = std::ssize(prompt);
-  const std::int64_t count = tokens_to_write(given, s, o);
-  const std::unique_ptr<device, leave_if_hanging> on{make_cpu_device("cpu:0", {.memory = memory}).release()};
-  decoder writer{
-      s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *on, make_host_arena(unlimited)};
-  tell(writer.plan());
-  for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
-    fmt::print("{}\n", as_text(write(writer, prompt, count, s, o, sample), s, o));
-    std::fflush(stdout);
-  }
+  text_writer by{s, o};
+  o.chat ? write_answers(by, s, o) : write_texts(by, s, o);
   return 0;
 }
 
@@ -196,8 +286,15 @@ void declare_prompt(command_line& line, generate_options& o) {
       "text to continue; after a begin-of-text token if the tokenizer adds one, as the texts of the training");
   line.add_option("--prompt-file", o.prompt_file, "the same, in a file");
   line.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
+  const declared_option chat =
+      line.add_option(
+              "--chat", o.chat,
+              "a user's message, which the model answers: by the template of its data, or of its folder; without "
+              "a text each line of the input is one, and the talk goes on to its end")
+          .optional("[TEXT]", "");
+  line.add_option("--system", o.system, "the system's message before it").needs(chat);
   line.add_option("--tokens", o.tokens,
-                 "tokens to write at most (default: 100, or as many as the model's context allows)");
+                  "tokens to write at most (default: 100, or as many as the model's context allows)");
   line.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
 }
 
@@ -224,13 +321,13 @@ command_action declare_generate(command_line& line) {
   line.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
   add_base_option(line, o->from.bases);
   line.add_flag("--best", o->from.best,
-               "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
+                "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_option("--tokenizer", o->from.tokenizer,
-                 "bytes, a tokenizer.json or its folder (default: the checkpoint's, or the one of the run's data)");
+                  "bytes, a tokenizer.json or its folder (default: the checkpoint's, or the one of the run's data)");
   declare_prompt(line, *o);
   declare_sampling(line, *o);
   line.add_option("--memory", o->memory,
-                 "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
+                  "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
   return [o] { return generate(*o); };
 }
 

@@ -3,9 +3,10 @@
 #include "apps/commands/generation_notes.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/run_folder.hpp"
-#include "apps/workload/check_file.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
+#include "apps/workload/check_file.hpp"
+#include "models/data/stored_template.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/adapter_folder.hpp"
@@ -60,8 +61,11 @@ void add_settings(const text_source_options& o, const std::string& config, const
 }
 
 /// By the tokenizer that --tokenizer names, else the usual one; null if there is none.
-std::shared_ptr<const tokenizer> words_by(const text_source_options& o, const std::optional<tokenizer_choice>& usual) {
-  const auto choice = o.tokenizer ? named_tokenizer(*o.tokenizer) : usual;
+std::optional<tokenizer_choice> choice_of(const text_source_options& o, const std::optional<tokenizer_choice>& usual) {
+  return o.tokenizer ? named_tokenizer(*o.tokenizer) : usual;
+}
+
+std::shared_ptr<const tokenizer> words_by(const std::optional<tokenizer_choice>& choice) {
   return choice ? open_tokenizer(*choice) : nullptr;
 }
 
@@ -79,14 +83,21 @@ void add_chat(const template_choice& format, text_source& s) {
   if (const auto end = s.chat->end_of_turn()) s.ends.insert(*end);
 }
 
+/// That of a checkpoint is read when it is asked for: nothing else needs it.
+void add_stored_chat(const text_source_options& o, const tokenizer_choice& words, text_source& s) {
+  if (o.chats && s.words && has_stored_template(words.file)) add_chat(with_stored({}, words, marks_of(*s.words)), s);
+}
+
 text_source from_hub(const text_source_options& o) {
   const fs::path folder{o.source};
   const chain_description d = describe_writer(folder);
   require_writer(d, o.source);
   text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
   add_settings(o, s.model->hub().config, folder, s);
-  s.words = words_by(o, tokenizer_in(folder));
+  const auto choice = choice_of(o, tokenizer_in(folder));
+  s.words = words_by(choice);
   if (s.words) s.special = s.words->special();
+  add_stored_chat(o, choice.value_or(tokenizer_choice{.file = folder}), s);
   return s;
 }
 
@@ -115,12 +126,14 @@ text_source from_adapter(const text_source_options& o) {
   const chain_description d = describe_writer(base_of(adapter, o));
   require_writer(d, o.source);
   const auto own = tokenizer_in(folder);
-  const auto words = words_by(o, own ? own : tokenizer_in(d.checkpoint));
+  const auto choice = choice_of(o, own ? own : tokenizer_in(d.checkpoint));
+  const auto words = words_by(choice);
   chain model = adapter.adapt(base_for(adapter, d));
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
   if (std::optional<std::string> note = note_on_lone_settings(folder)) s.notes.push_back(std::move(*note));
   add_settings(o, s.model->hub().config, generation_folder(folder, d.checkpoint), s);
   if (s.words) s.special = s.words->special();
+  add_stored_chat(o, choice.value_or(tokenizer_choice{}), s);
   return s;
 }
 
@@ -155,11 +168,15 @@ text_source from_run(const text_source_options& o) {
   add_settings(o, s.model->hub().config, generation_folder(d.adapter, d.checkpoint), s);
   const data_description& data = w.data.at(m.data).description;
   if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());
-  s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));
+  const auto choice = choice_of(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));
+  s.words = words_by(choice);
   if (s.words) s.special = s.words->special();
   if (!has_records(data)) s.special.before.clear();
   const auto chat = s.words ? chat_format_of(data, d.wants(), *s.words) : std::nullopt;
-  if (chat) add_chat(*chat, s);
+  if (chat)
+    add_chat(*chat, s);
+  else
+    add_stored_chat(o, choice.value_or(tokenizer_choice{}), s);
   return s;
 }
 

@@ -19,7 +19,7 @@ struct text_source {
   std::int64_t context = 0;                  ///< tokens of its longest text
   std::shared_ptr<const tokenizer> words{};  ///< null: texts are token ids
   special_tokens special{};                  ///< of `words`; `before` as the model has learnt it
-  std::set<std::int64_t> ends{};             ///< tokens that end a text
+  std::set<std::int64_t> ends{};             ///< tokens that end a text, or an answer
   /// How conversations are written, by `words`: null if that is not known.
   std::shared_ptr<const chat_template> chat{};
   std::vector<std::string> notes{};  ///< on settings of generation that are not used
@@ -31,6 +31,7 @@ struct text_source_options {
   std::optional<std::string> tokenizer{};  ///< file or folder; else the checkpoint's, or that of the run's data
   std::vector<std::string> bases{};        ///< folders of what models of the run, or the adapter, began from
   bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
+  bool chats = false;                      ///< the checkpoint's chat template is wanted
   std::set<std::string> said{};            ///< keys of generation_config.json that options decide
 };
 

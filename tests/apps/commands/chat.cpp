@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <string>
 
 namespace hydra::apps::chat_test {
@@ -104,6 +105,62 @@ TEST_CASE("a run ends a text where the checkpoint does that it started from") {
   folder.write("base/generation_config.json", R"({"eos_token_id": ["<|endoftext|>", 0]})");
   CHECK(run_hydra(folder, "export run m other").status == 0);
   CHECK(run_hydra(folder, "generate run" + how).status == 2);
+}
+
+constexpr const char* short_template =
+    "{% for m in messages %}{{ m.content + '<|im_end|>' }}{% endfor %}{{ 'A' if add_generation_prompt }}";
+
+TEST_CASE("conversations are written by the checkpoint's chat template where it has one and the data name none") {
+  const temporary_folder folder;
+  write_base(folder);
+  folder.write("base/chat_template.jinja", short_template);
+  train(folder, "kind = \"chat\"\n");
+  CHECK_THAT(run_hydra(folder, "plan w.toml").out, !Contains("chat template"));
+  const json sample = json::parse(run_hydra(folder, "data w.toml --json").out)[0]["samples"][0];
+  CHECK(sample["tokens"].size() == 4);
+  CHECK(run_hydra(folder, "tokenize talks.jsonl --tokenizer base --template checkpoint --json").out ==
+        "{\"ids\": [67, 0, 68, 0], \"loss\": [0, 0, 1, 1]}\n");
+  CHECK(run_hydra(folder, "generate run" + how).out == "a\n");
+  REQUIRE(run_hydra(folder, "export run m out").status == 0);
+  CHECK(folder.read("out/chat_template.jinja") == short_template);
+  CHECK(object_in(folder, "out/generation_config.json")["eos_token_id"] == json::array({0, 2}));
+}
+
+TEST_CASE("data of conversations without a template want one of the checkpoint") {
+  const temporary_folder folder;
+  write_base(folder);
+  train(folder, chat);
+  folder.write("w.toml", std::regex_replace(folder.read("w.toml"), std::regex{"template = .*\n"}, ""));
+  CHECK_THAT(run_hydra(folder, "plan w.toml").err, Contains("`template` is not given, and ") &&
+                                                       Contains("base has none") &&
+                                                       Contains("choose template = \"chatml\""));
+}
+
+TEST_CASE("generate answers a message of the user, as the model's chat template writes conversations") {
+  const temporary_folder folder;
+  write_base(folder);
+  const std::string chat_with = "generate base --tokens 2 --temperature 0 --chat a";
+  CHECK_THAT(run_hydra(folder, chat_with).err, Contains("--chat: how the model writes conversations is not known"));
+  folder.write("base/chat_template.jinja", short_template);
+  CHECK(run_hydra(folder, chat_with).out == "\n");  // the token that ends a turn is the likeliest
+  folder.write("base/chat_template.jinja", "{{ messages[-1].content }}");
+  CHECK(run_hydra(folder, chat_with).out == "<|im_end|><|im_end|>\n");
+  CHECK(run_hydra(folder, chat_with + " --samples 2 --system s").out == "<|im_end|><|im_end|>\n<|im_end|><|im_end|>\n");
+  folder.write("base/chat_template.jinja", "{{ raise_exception(messages[0].content) }}");
+  CHECK_THAT(run_hydra(folder, chat_with + " --system s").err,
+             Contains("base/chat_template.jinja: line 1: the template refuses the conversation: s"));
+  CHECK_THAT(run_hydra(folder, chat_with + " --prompt b").err, Contains("give one prompt"));
+}
+
+TEST_CASE("without a text generate answers each line of the input, and knows what was said before") {
+  const temporary_folder folder;
+  write_base(folder);
+  folder.write("base/chat_template.jinja",
+               "{{ raise_exception(messages[1].content) if messages | length == 5 }}{{ messages[-1].content }}");
+  folder.write("lines", "a\n\nb\nc\n");
+  const outcome o = run_hydra_with_streams(folder, "generate base --tokens 1 --temperature 0 --chat", "<lines");
+  CHECK(o.out == "<|im_end|>\n<|im_end|>\n");
+  CHECK_THAT(o.err, Contains("the template refuses the conversation: <|im_end|>"));
 }
 
 TEST_CASE("an adapter of conversations is exported with its tokenizer and its texts' ends, merged like a whole model") {
