@@ -1,5 +1,6 @@
 #include "models/data/chat_jinja.hpp"
 
+#include "models/data/stored_chat.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -14,10 +15,24 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
+const conversation talk{{"system", "Be kind."},
+                        {"user", " Hi "},
+                        {"assistant", "Hello!\n"},
+                        {"user", ""},
+                        {"assistant", "\u00e9 'a' \"b\""}};
+
+/// Answers are in brackets.
+std::string bracketed(const std::vector<chat_piece>& pieces) {
+  std::string text;
+  for (const chat_piece& p : pieces) text += p.answer ? "[" + p.text + "]" : p.text;
+  return text;
+}
+
 /// Of bytes, with special tokens; "</s>" ends a text.
 std::shared_ptr<const tokenizer> with_special(const temporary_folder& folder) {
-  bpe_trainer trainer{{.vocabulary = 262, .special = {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<start_of_turn>",
-                                                     "<end_of_turn>"}}};
+  bpe_trainer trainer{{.vocabulary = 265,
+                       .special = {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>",
+                                   "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}}};
   trainer.add("");
   folder.write("tokenizer.json", to_tokenizer_json(trainer.train()));
   return open_tokenizer({.file = folder.path()});
@@ -32,17 +47,38 @@ TEST_CASE("a turn ends with the token that the template writes after an answer")
   CHECK(chat_template({"qwen"}, *by).end_of_turn() == 1u);
   CHECK(chat_template({"mistral"}, *by).end_of_turn() == 3u);
   CHECK(chat_template({"gemma"}, *by).end_of_turn() == 5u);
+  CHECK(chat_template({"llama-3"}, *by).end_of_turn() == 8u);
 }
 
 TEST_CASE("a turn of a template by roles ends with the assistant's suffix if that is one token, not one character") {
   const temporary_folder folder;
   const auto by = with_special(folder);
   const auto end = [&](const std::string& suffix) {
-    return chat_template{{.roles = {{"user", {"<|im_start|>", ""}}, {"assistant", {"A: ", suffix}}}}, *by}.end_of_turn();
+    return chat_template{{.roles = {{"user", {"<|im_start|>", ""}}, {"assistant", {"A: ", suffix}}}}, *by}
+        .end_of_turn();
   };
   CHECK(end(" <|im_end|>\n") == 1u);
   for (const char* const suffix : {"", "\n", ".", "<|im_end|>.", "END"}) CHECK_FALSE(end(suffix));
   CHECK_FALSE(chat_template({.roles = {{"user", {"", "<|im_end|>"}}}}, *by).end_of_turn());
+}
+
+TEST_CASE("a template in Jinja writes what the template does, and its answers are found") {
+  const temporary_folder folder;
+  const auto by = with_special(folder);
+  std::vector<template_choice> all{
+      {.roles = {{"system", {"S\n", ""}}, {"user", {"{{ Q }}", "\t"}}, {"assistant", {"A: ", "<|im_end|>"}}}}};
+  for (const std::string& name : chat_template::names()) all.push_back({name});
+  for (const template_choice& each : all) {
+    const chat_marks marks = marks_of(*by);
+    const stored_chat exported{{"t.jinja", chat_jinja(each, marks), {}}, *by};
+    CAPTURE(each.name);
+    const chat_template own{each, *by};
+    const bool begins = !marks.before.empty() && !own.render(talk).front().text.starts_with(marks.before);
+    CHECK((begins ? marks.before : "") + bracketed(own.render(talk)) == bracketed(exported.render(talk)));
+    CHECK(own.prompt({talk[1]}) == exported.prompt({talk[1]}));
+  }
+  CHECK(chat_template({"gemma"}, *by).prompt({talk[1]}) ==
+        "<s><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n");
 }
 
 TEST_CASE("a template by roles becomes Jinja, its texts in quotes") {
