@@ -2,14 +2,12 @@
 
 #include "apps/commands/commented_line.hpp"
 #include "apps/commands/found_devices.hpp"
-#include "apps/workload/data_kinds.hpp"
 #include "apps/workload/to_toml.hpp"
 #include "models/data/stored_template.hpp"
 #include "models/families/exported_folder.hpp"
 #include "models/families/hub_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
-#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,41 +76,25 @@ std::int64_t context_for(const first_workload& w) {
   return context;
 }
 
-bool has_stored_template(const fs::path& folder) {
-  const fs::path settings = folder / "tokenizer_config.json";
-  return fs::is_regular_file(folder / "chat_template.jinja") ||
-         (fs::is_regular_file(settings) &&
-          read_text(settings, text_kind::settings).find("\"chat_template\"") != std::string::npos);
-}
-
-bool is_template_required() {
-  const auto& kinds = workload_data_kinds();
-  const auto chat = std::ranges::find(kinds, "chat", &data_kind::name);
-  return std::ranges::find(chat->keys, "template", &key_rule::name)->required;
-}
-
-/// One that writes what the stored template does, else the first whose special tokens the tokenizer has; empty: none.
-std::string named_template(const fs::path& folder, bool stored) {
+/// The first whose special tokens the tokenizer has; empty: none.
+std::string named_template(const fs::path& folder) {
   const auto by = open_tokenizer({.file = folder});
-  std::string usable;
   for (const std::string& name : chat_template::names()) {
     try {
       const chat_template tried{{.name = name}, *by};
-      if (stored && !note_of_stored_template(folder, {.name = name}, marks_of(*by))) return name;
-      if (usable.empty() && !chat_template::tokens_of(name).empty()) usable = name;
+      if (!chat_template::tokens_of(name).empty()) return name;
     } catch (const fault_error&) {  // it lacks tokens
     }
   }
-  return usable;
+  return {};
 }
 
-/// Empty: the key is left out.
+/// Empty: the key is left out, for the model's own is there.
 std::string template_for(const fs::path& folder) {
   constexpr const char* plain =
       R"({ system = ["", "\n\n"], user = ["User: ", "\n"], assistant = ["Assistant: ", "\n"] })";
-  const bool stored = has_stored_template(folder);
-  if (stored && !is_template_required()) return "";
-  const std::string name = named_template(folder, stored);
+  if (has_stored_template(folder)) return "";
+  const std::string name = named_template(folder);
   return name.empty() ? plain : quoted_toml(name);
 }
 

@@ -118,6 +118,16 @@ TEST_CASE("conversations are written by a template whose tokens the tokenizer ha
   CHECK_THAT(folder.read("workload.toml"), Contains("template = \"chatml\""));
 }
 
+TEST_CASE("conversations are written by the model's own chat template where it has one") {
+  const temporary_folder folder;
+  write_llama(folder);
+  folder.write("llama/chat_template.jinja", "{% for m in messages %}{{ m.content + ';' }}{% endfor %}");
+  folder.write("talks.jsonl", three_times(talk, "\n"));
+  REQUIRE(run_hydra(folder, "init llama talks.jsonl").status == 0);
+  CHECK_THAT(folder.read("workload.toml"), !Contains("template ="));
+  CHECK_THAT(run_hydra(folder, "plan workload.toml").out, Contains("llama-lr4e-4") && !Contains("notes:"));
+}
+
 TEST_CASE("records that cannot be read are left out, which the workload says") {
   const temporary_folder folder;
   write_llama(folder);
