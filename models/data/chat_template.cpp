@@ -171,6 +171,13 @@ std::optional<std::uint32_t> end_of_suffix(const std::map<std::string, role_mark
 
 }  // namespace
 
+void refuse_reasoning(std::size_t message, std::string_view who) {
+  refuse(
+      fmt::format("message {} has reasoning apart from its content, which {} does not write; write it into the "
+                  "content as the model's own template does, or choose template = \"checkpoint\" where that writes it",
+                  message + 1, who));
+}
+
 chat_marks marks_of(const tokenizer& by) {
   const special_tokens special = by.special();
   return {text_of(by, special.begin_of_text), text_of(by, special.end_of_text),
@@ -185,6 +192,9 @@ chat_template::chat_template(template_choice choice, const tokenizer& by)
 
 std::vector<chat_piece> chat_template::render(const conversation& c) const {
   if (stored_) return stored_->render(c);
+  if (const auto found = std::ranges::find_if(c, [](const chat_message& m) { return !m.reasoning.empty(); });
+      found != c.end())
+    refuse_reasoning(static_cast<std::size_t>(found - c.begin()), "the template of the data");
   return choice_.roles.empty() ? find_template(choice_.name).render(c, marks_) : by_roles(c, choice_.roles);
 }
 

@@ -4,6 +4,7 @@
 #include "models/data/conversation.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -58,6 +59,9 @@ struct chat_marks {
 };
 chat_marks marks_of(const tokenizer& by);
 
+/// Throws fault_error{bad_input}: what a message has is not written.
+[[noreturn]] void refuse_reasoning(std::size_t message, std::string_view who);
+
 class stored_chat;
 
 /// The checkpoint's own, and named ones. These are those of the models' own tokenizer_config.json, as transformers'
@@ -72,7 +76,7 @@ class chat_template {
   chat_template(template_choice choice, const tokenizer& by);
 
   /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not
-  /// alternate where they must.
+  /// alternate where they must, reasoning apart from a content.
   std::vector<chat_piece> render(const conversation& c) const;
 
   /// With what precedes the assistant's next message. Throws as render() does.

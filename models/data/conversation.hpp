@@ -11,6 +11,7 @@ struct chat_message {
   std::string role;  ///< "system", "user", "assistant", or what a template knows besides
   std::string content;
   std::optional<bool> learnt{};  ///< whether the data say that it is (OpenAI's "weight", axolotl's "train")
+  std::string reasoning{};  ///< what an assistant thought before, apart from the content; empty: the data have none
   friend bool operator==(const chat_message&, const chat_message&) = default;
 };
 

@@ -112,14 +112,14 @@ std::string usual_role(const std::string& role) {
 /// Some writers give an empty list as a text.
 bool says_nothing(const json& value) { return value.empty() || value == "" || value == "[]" || value == false; }
 
+constexpr std::array reasoning_keys{"reasoning_content", "thinking", "reasoning"};
+
 struct refused_key {
   const char* name;
   std::string_view why;
 };
 
 constexpr std::string_view no_tools = "tools are not supported", no_media = "only texts are supported";
-constexpr std::string_view written_apart =
-    "no template here writes it; write it into the content as the model's own template does";
 
 /// Left out, they would be answers of another conversation.
 constexpr std::array<refused_key, 8> refused_of_records{{{"tools", no_tools},
@@ -130,13 +130,10 @@ constexpr std::array<refused_key, 8> refused_of_records{{{"tools", no_tools},
                                                          {"videos", no_media},
                                                          {"audio", no_media},
                                                          {"audios", no_media}}};
-constexpr std::array<refused_key, 9> refused_of_messages{
+constexpr std::array<refused_key, 6> refused_of_messages{
     {{"tool_calls", no_tools},
      {"tool_call_id", no_tools},
      {"function_call", no_tools},
-     {"reasoning_content", written_apart},
-     {"reasoning", written_apart},
-     {"thinking", written_apart},
      {"train_detail", "a message is learnt as a whole or not at all"},
      {"images", no_media},
      {"audio", no_media}}};
@@ -162,10 +159,19 @@ std::optional<bool> learnt_by(const message_site& m) {
   return learnt;
 }
 
+/// The first of transformers' names for it.
+std::string reasoning_of(const message_site& m) {
+  for (const char* name : reasoning_keys)
+    if (m.has(name) && !says_nothing(m.message.at(name))) return m.text(name);
+  return {};
+}
+
 chat_message read_message(const message_site& m) {
   if (m.message.is_object()) refuse_keys(m.message, fmt::format("message {}", m.number), refused_of_messages, m.line);
-  if (m.has("role") && m.has("content")) return {m.text("role"), content_of(m, "content"), learnt_by(m)};
-  if (m.has("from") && m.has("value")) return {usual_role(m.text("from")), content_of(m, "value"), learnt_by(m)};
+  if (m.has("role") && m.has("content"))
+    return {m.text("role"), content_of(m, "content"), learnt_by(m), reasoning_of(m)};
+  if (m.has("from") && m.has("value"))
+    return {usual_role(m.text("from")), content_of(m, "value"), learnt_by(m), reasoning_of(m)};
   m.line.refuse(fmt::format("message {} has neither \"role\" and \"content\" nor \"from\" and \"value\"", m.number));
 }
 
@@ -198,7 +204,7 @@ void add_unread(const json& record, unread_fields& unread) {
   for (const json& message : record.at(list)) {
     const bool named = message.contains("role") && message.contains("content");
     const std::string role = named ? "role" : "from", content = named ? "content" : "value";
-    unread.add(message, {role, content, "weight", "train"}, list + ".");
+    unread.add(message, {role, content, "weight", "train", "reasoning_content", "thinking", "reasoning"}, list + ".");
     if (message.at(content).is_array())
       for (const json& part : message.at(content))
         unread.add(part, {"type", "text"}, fmt::format("{}.{}.", list, content));

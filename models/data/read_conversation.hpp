@@ -12,7 +12,7 @@ namespace hydra {
 /// of messages. A content may be a list of parts of type text, which are joined. "weight" (0 or 1) or "train" of a
 /// message say whether it is learnt; "system" or "system_prompt" beside the list is a first message of the system.
 /// Throws as line_site::refuse does: neither or an empty list, a message without role or text, what would change the
-/// answers and is not supported (tools, parts that are not text, reasoning apart from the content).
+/// answers and is not supported (tools, parts that are not text).
 conversation read_conversation(const nlohmann::json& record, const line_site& site);
 
 /// What read_conversation() does not read of a record that it accepts.

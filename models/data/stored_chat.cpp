@@ -16,9 +16,17 @@ namespace {
 
 using jinja::text_range;
 
+/// Reasoning by the names under which transformers gives it to templates.
+jinja::value as_value(const chat_message& m) {
+  jinja::value_map all{{"role", m.role}, {"content", m.content}};
+  if (!m.reasoning.empty())
+    for (const char* name : {"reasoning_content", "thinking"}) all.emplace_back(name, m.reasoning);
+  return jinja::value::of_map(std::move(all));
+}
+
 jinja::value as_value(const conversation& c) {
   jinja::value_list all;
-  for (const chat_message& m : c) all.push_back(jinja::value::of_map({{"role", m.role}, {"content", m.content}}));
+  for (const chat_message& m : c) all.push_back(as_value(m));
   return jinja::value::of_list(std::move(all));
 }
 
@@ -82,9 +90,12 @@ std::vector<chat_piece> as_pieces(const std::string& text, const std::vector<tex
 }  // namespace
 
 stored_chat::stored_chat(const stored_template& stored, const tokenizer& by)
-    : program_(stored.file.string(), stored.text), by_(by) {
+    : program_(stored.file.string(), stored.text), who_(stored.file.string()), by_(by) {
+  for (const char* name : {"reasoning_content", "thinking"})
+    writes_reasoning_ = writes_reasoning_ || stored.text.find(name) != stored.text.npos;
   given_ = {{"tools", jinja::none_type{}}, {"documents", jinja::none_type{}}};
   for (const auto& [name, token] : stored.tokens) given_.emplace_back(name, token);
+  turn_end_ = find_turn_end();
 }
 
 jinja::rendering stored_chat::write(const conversation& c, bool prompts) const {
@@ -105,7 +116,14 @@ std::optional<std::string> stored_chat::try_prompt(const conversation& c) const 
   }
 }
 
+/// Left out, it would not be what the data say that the model thinks.
+void stored_chat::require_written(const conversation& c) const {
+  for (std::size_t i = 0; !writes_reasoning_ && i < c.size(); ++i)
+    if (!c[i].reasoning.empty()) refuse_reasoning(i, who_);
+}
+
 std::vector<chat_piece> stored_chat::render(const conversation& c) const {
+  require_written(c);
   const jinja::rendering r = write(c);
   return as_pieces(r.text, program_.marks_generation() ? marked_in(c, r) : answers_in(c, r.text));
 }
@@ -117,11 +135,9 @@ std::vector<text_range> stored_chat::answers_in(const conversation& c, const std
   return all;
 }
 
-/// Bytes of white space and a special token that stand there; 0 if there is no such token.
+/// Bytes of what ends a turn, if it stands there.
 std::size_t stored_chat::end_mark(std::string_view after) const {
-  const std::string_view rest = without_blanks_before(after);
-  const auto token = special_at(by_, rest);
-  return token ? after.size() - rest.size() + by_.decode({&*token, 1}).size() : 0;
+  return after.starts_with(turn_end_.text) ? turn_end_.text.size() : 0;
 }
 
 text_range stored_chat::answer_in(const conversation& c, std::size_t message, const std::string& text) const {
@@ -154,13 +170,31 @@ std::vector<text_range> stored_chat::marked_in(const conversation& c, const jinj
   return all;
 }
 
-std::optional<std::uint32_t> stored_chat::end_of_turn() const {
+/// Nothing for a conversation that the template refuses or writes without the answer.
+std::optional<std::string> stored_chat::after_stand_in(const conversation& c) const {
   try {
-    const std::string text = write({{"user", "?"}, {"assistant", std::string{stand_in}}}).text;
+    const std::string text = write(c).text;
     const auto around = around_stand_in(text);
-    return around ? special_at(by_, without_blanks_before(around->after)) : std::nullopt;
+    return around ? std::optional{std::string{around->after}} : std::nullopt;
   } catch (const fault_error&) {
     return std::nullopt;
+  }
+}
+
+/// What a whole conversation ends with is not found behind an answer that another message follows.
+stored_chat::turn_end stored_chat::find_turn_end() const {
+  conversation short_talk{{"user", "?"}, {"assistant", std::string{stand_in}}};
+  const std::string last = after_stand_in(short_talk).value_or("");
+  short_talk.push_back({"user", "?"});
+  const auto followed = after_stand_in(short_talk);
+  turn_end found;
+  for (;;) {
+    const std::string_view rest = without_blanks_before(std::string_view{last}.substr(found.text.size()));
+    const auto token = special_at(by_, rest);
+    if (!token) return found;
+    const std::string longer = last.substr(0, last.size() - rest.size()) + by_.decode({&*token, 1});
+    if (followed ? !followed->starts_with(longer) : found.token.has_value()) return found;
+    found = {longer, token};
   }
 }
 

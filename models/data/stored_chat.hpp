@@ -17,8 +17,9 @@ namespace hydra {
 ///
 /// What an assistant writes is what the template marks ({% generation %}). A template without marks is asked: an answer
 /// begins where the text with a generation prompt, of the messages before it, ends; it ends before what follows its
-/// content, or behind the special token which that begins with. Both are looked up in the text of the whole
-/// conversation, which may have less of an earlier answer than of the last one: Qwen 3 leaves its thoughts out.
+/// content, or behind the special tokens which that begins with wherever an answer ends. Both are looked up in the text
+/// of the whole conversation, which may have less of an earlier answer than of the last one: Qwen 3 leaves its thoughts
+/// out.
 class stored_chat {
  public:
   /// `by` is used as long as it lives. Throws fault_error{bad_input} for a template that Hydra cannot read.
@@ -31,10 +32,17 @@ class stored_chat {
   /// With what precedes the assistant's next message.
   std::string prompt(const conversation& c) const;
 
-  /// The special token behind an answer; nothing if there is none.
-  std::optional<std::uint32_t> end_of_turn() const;
+  /// The last of the special tokens behind an answer; nothing if there is none.
+  std::optional<std::uint32_t> end_of_turn() const { return turn_end_.token; }
 
  private:
+  struct turn_end {
+    std::string text{};                    ///< special tokens, with white space before each
+    std::optional<std::uint32_t> token{};  ///< the last of them
+  };
+  turn_end find_turn_end() const;
+  std::optional<std::string> after_stand_in(const conversation& c) const;
+  void require_written(const conversation& c) const;
   jinja::rendering write(const conversation& c, bool prompts = false) const;
   std::optional<std::string> try_prompt(const conversation& c) const;
   std::vector<jinja::text_range> answers_in(const conversation& c, const std::string& text) const;
@@ -44,7 +52,10 @@ class stored_chat {
 
   jinja::program program_;
   jinja::value_map given_;
+  std::string who_;                ///< for messages: its file
+  bool writes_reasoning_ = false;  ///< asks for it, at least
   const tokenizer& by_;
+  turn_end turn_end_{};
 };
 
 }  // namespace hydra

@@ -76,9 +76,17 @@ TEST_CASE("a text of the system beside the list is its first message") {
   CHECK_THAT(refusal(beside("\"system\": 1", "")), Contains("f.jsonl:7: \"system\" is not text"));
 }
 
+TEST_CASE("reasoning apart from a content is read by each of its names") {
+  for (const char* key : {"reasoning_content", "reasoning", "thinking"}) {
+    const std::string begin = std::string{R"({"messages": [{"role": "assistant", "content": "a", ")"} + key + "\": ";
+    CHECK(read(begin + "\"x\"}]}").front().reasoning == "x");
+    for (const char* nothing : {"null", "\"\"", "[]"}) CHECK(read(begin + nothing + "}]}").front().reasoning.empty());
+    CHECK_THAT(refusal(begin + "3}]}"), Contains(std::string{"\""} + key + "\" of message 1 is not text"));
+  }
+}
+
 TEST_CASE("what would change the answers is refused by name, unless it says nothing") {
-  for (const char* key :
-       {"tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning", "thinking", "train_detail"}) {
+  for (const char* key : {"tool_calls", "tool_call_id", "function_call", "train_detail"}) {
     const std::string begin = std::string{R"({"role": "assistant", "content": "a", ")"} + key + "\": ";
     CHECK_THAT(refusal_of(begin + "\"x\"}"), Contains(std::string{"f.jsonl:7: message 2 has \""} + key + "\"; "));
     for (const char* nothing : {"null", "\"\"", "[]", "{}", "false"}) CHECK(refusal_of(begin + nothing + "}") == "");

@@ -69,6 +69,16 @@ TEST_CASE("what ends the whole conversation is not the assistant's") {
         "<|turn|>assistant\n[So<|end|>]\n</s>");
 }
 
+TEST_CASE("a turn may end with several tokens, but not with those of the next one") {
+  const marked_words words;
+  const std::string twice =
+      "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' + m.content + '<|stop|> <|end|>' }}{% endfor %}" + prompted;
+  CHECK(words.written(twice, talk) ==
+        "<|turn|>user\nHi<|stop|> <|end|><|turn|>assistant\n[Yes\n<|stop|> <|end|>]<|turn|>user\nWhy<|stop|> <|end|>"
+        "<|turn|>assistant\n[So<|stop|> <|end|>]");
+  CHECK(words.chat(twice).end_of_turn() == 1u);
+}
+
 TEST_CASE("of an earlier answer that is written without its thoughts the rest is learnt, of the last one all") {
   const marked_words words;
   const std::string thinking = R"({%- for m in messages %}
@@ -84,6 +94,22 @@ TEST_CASE("of an earlier answer that is written without its thoughts the rest is
   CHECK(words.written(thinking, thought) ==
         "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes<|end|>]\n<|turn|>user\nWhy<|end|>\n"
         "<|turn|>assistant\n[<think>oh</think>So<|end|>]\n");
+}
+
+TEST_CASE("reasoning apart from the content is written by a template that asks for it, and else refused") {
+  const marked_words words;
+  conversation c = talk;
+  c[3].reasoning = "hm";
+  const std::string thinking =
+      "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' }}{% if m.reasoning_content %}"
+      "{{ '(' + m.reasoning_content + ')' }}{% endif %}{{ m.content + '<|end|>\n' }}{% endfor %}" +
+      prompted;
+  CHECK_THAT(words.written(thinking, c),
+             Contains("assistant\n[Yes\n<|end|>]") && Contains("assistant\n[(hm)So<|end|>]"));
+  CHECK_THROWS_WITH(words.written(turns, c),
+                    Contains("message 4 has reasoning apart from its content, which t.jinja does not write"));
+  CHECK_THROWS_WITH((chat_template{{.roles = {{"user", {"", ""}}, {"assistant", {"", ""}}}}, *words.by}.render(c)),
+                    Contains("which the template of the data does not write"));
 }
 
 TEST_CASE("what a template marks is learnt as it is marked") {
