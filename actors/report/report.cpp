@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace hydra {
 
@@ -45,14 +46,24 @@ bool has_waves(const report& r) {
   return std::ranges::any_of(r.models, [](const model_report& m) { return m.waves > 1; });
 }
 
+const validation_report* best_validation(const model_report& m) {
+  const validation_report* best = nullptr;
+  for (const auto& v : m.validation) {
+    if (std::isfinite(v.loss) && (!best || v.loss < best->loss)) {
+      best = &v;
+    }
+  }
+  return best;
+}
+
 std::vector<const model_report*> ranked(const report& r) {
   std::vector<const model_report*> models;
   for (const auto& m : r.models) {
     models.push_back(&m);
   }
   std::ranges::stable_sort(models, {}, [](const model_report* m) {
-    const bool known = !m->validation.empty() && !std::isnan(m->validation.back().loss);
-    return known ? m->validation.back().loss : std::numeric_limits<double>::infinity();
+    const auto* const best = best_validation(*m);
+    return std::pair(m->status == model_status::failed, best ? best->loss : std::numeric_limits<double>::infinity());
   });
   return models;
 }

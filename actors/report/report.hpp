@@ -59,6 +59,7 @@ struct model_report {
   pipeline_time pipeline{};           ///< of steps in waves
   model_status status = model_status::finished;
   fault error;                        ///< of a failed model
+  std::string reason{};               ///< what has stopped it, where that is known
   bool unsaved = false;               ///< its last checkpoint could not be written
   std::uint32_t steps = 0;            ///< completed
   std::uint32_t steps_before = 0;     ///< of them, before this run
@@ -140,7 +141,10 @@ double bubble_share(const pipeline_time& t);
 /// Whether some model of the run has steps in several replicas, or in waves.
 bool has_replicas(const report& r);
 bool has_waves(const report& r);
-/// The order of tables: the smallest last validation loss first, models without one last; else as in the workload.
+/// The evaluation with the smallest loss, the first of equal ones; null if none has a finite one.
+const validation_report* best_validation(const model_report& m);
+/// The order of tables: the smallest validation loss first, models without one behind them, failed ones last; else as
+/// in the workload.
 std::vector<const model_report*> ranked(const report& r);
 
 }  // namespace hydra

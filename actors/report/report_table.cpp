@@ -1,5 +1,6 @@
 #include "actors/report/report_table.hpp"
 
+#include "actors/report/largest_loss.hpp"
 #include "actors/report/number_text.hpp"
 #include "actors/report/objectives.hpp"
 #include "actors/report/search_table.hpp"
@@ -53,51 +54,60 @@ std::vector<std::string> parallel_cells(const report& r, const model_report& m) 
   return cells;
 }
 
-/// Of the last evaluation.
+/// Of the best evaluation; behind its loss that of the last one.
 std::vector<std::string> validation_cells(const model_report& m) {
-  if (m.validation.empty()) {
-    return {"-", "-", "-", "-", "-"};
+  const auto* const v = best_validation(m);
+  if (!v) {
+    return {"-", m.validation.empty() ? "-" : number_text(m.validation.back().loss, 4), "-", "-", "-", "-"};
   }
-  const auto& v = m.validation.back();
-  return {number(v.loss, 4), number(v.floor, 4), number(v.entropy, 4), number(v.perplexity, 2),
-          v.accuracy ? percent_text(*v.accuracy) : "-"};
+  return {best_cell(m),
+          v == &m.validation.back() ? "-" : number_text(m.validation.back().loss, 4),
+          number(v->perplexity, 2),
+          v->accuracy ? percent_text(*v->accuracy) : "-",
+          number(v->floor, 4),
+          number(v->entropy, 4)};
 }
 
-std::string model_table(const report& r, const std::vector<const model_report*>& models) {
-  const bool validated = std::ranges::any_of(r.models, [](const model_report& m) { return !m.validation.empty(); });
-  std::vector<table_column> columns{{"model"}, {"shards", alignment::right}};
-  std::ranges::copy(parallel_columns(r), std::back_inserter(columns));
-  columns.insert(columns.end(), {{"steps", alignment::right}, {"loss"}});
-  if (validated) {
-    for (const char* title : {"validation", "floor", "entropy", "perplexity", "accuracy"}) {
-      columns.push_back({title, alignment::right});
-    }
+enum class table_part : bool { result, all };
+
+std::vector<table_column> model_columns(const report& r, table_part shown) {
+  using enum alignment;
+  std::vector<table_column> columns{
+      {"model"},           {"best (step)", right}, {"last", right, 3},   {"perplexity", right},
+      {"accuracy", right}, {"floor", right, 5},    {"entropy", right, 6}};
+  columns.insert(columns.end(), {{"loss", left, 4}, {"steps", right}, {"tokens/s", right, 2}});
+  if (shown == table_part::all) {
+    columns.push_back({"shards", right, 1});
+    std::ranges::copy(parallel_columns(r), std::back_inserter(columns));
   }
-  columns.push_back({"tokens/s", alignment::right});
   columns.push_back({"status"});
-  text_table t{std::move(columns)};
+  return columns;
+}
+
+std::string model_table(const report& r, const std::vector<const model_report*>& models, table_part shown) {
+  text_table t{model_columns(r, shown)};
   for (const auto* m : models) {
-    std::vector<std::string> row{m->name, std::to_string(m->cuts.size())};
-    std::ranges::copy(parallel_cells(r, *m), std::back_inserter(row));
-    row.insert(row.end(), {std::to_string(m->steps), loss_course(*m)});
-    if (validated) {
-      std::ranges::copy(validation_cells(*m), std::back_inserter(row));
+    std::vector<std::string> row{m->name};
+    std::ranges::copy(validation_cells(*m), std::back_inserter(row));
+    row.insert(row.end(), {loss_course(*m), std::to_string(m->steps), tokens_per_second(*m)});
+    if (shown == table_part::all) {
+      row.push_back(std::to_string(m->cuts.size()));
+      std::ranges::copy(parallel_cells(r, *m), std::back_inserter(row));
     }
-    row.push_back(tokens_per_second(*m));
     row.push_back(outcome(*m));
     t.add(std::move(row));
   }
-  return t.to_string();
+  return t.fitted();
 }
 
 /// Models that have joined a search are none of its trials: they have a table of their own.
-std::string models_part(const report& r, const search_ranking& s) {
+std::string models_part(const report& r, const search_ranking& s, table_part shown) {
   auto others = ranked(r);
   if (s.trials.empty()) {
-    return model_table(r, others);
+    return model_table(r, others, shown);
   }
   std::erase_if(others, [&s](const model_report* m) { return find_trial(s, m->name) != nullptr; });
-  return ranking_table(r, s) + (others.empty() ? "" : "\n" + model_table(r, others));
+  return ranking_table(r, s) + (others.empty() ? "" : "\n" + model_table(r, others, shown));
 }
 
 /// With a precision, unless all have computed in fp32.
@@ -111,7 +121,7 @@ std::string device_table(const report& r) {
   for (const char* title : {"utilisation", "busy", "exposed", "h2d", "d2h", "cache hits", "saved", "peak / budget"}) {
     columns.push_back({title, alignment::right});
   }
-  columns.push_back({""});
+  columns.push_back({""});  // of a device that was lost
   text_table t{std::move(columns)};
   for (const auto& d : r.devices) {
     std::vector<std::string> row{d.name, d.kind};
@@ -125,7 +135,7 @@ std::string device_table(const report& r) {
     }
     t.add(std::move(row));
   }
-  return t.to_string();
+  return t.fitted();
 }
 
 /// Of a cluster; empty for one machine.
@@ -142,7 +152,7 @@ std::string node_table(const report& r) {
   for (const auto& n : r.cluster.nodes) {
     t.add(node_cells(r, n));
   }
-  return t.to_string() + "network  " + network_text(r.cluster) + "\n\n";
+  return t.fitted() + "network  " + network_text(r.cluster) + "\n\n";
 }
 
 /// How the makespan is split; with a column for bubbles if there are waves.
@@ -189,6 +199,16 @@ std::string usual_line(const report& r) {
                      r.usual.best_name(), rounded_percent(share(r.usual.best(), r.makespan)));
 }
 
+std::string makespan_line(const report& r) {
+  const auto lost = largest_loss(r);
+  return fmt::format("makespan {}  bound {} ({})  efficiency {}{}\n", to_string(r.makespan), to_string(r.bound()),
+                     r.bound_name(), rounded_percent(r.efficiency()),
+                     lost ? fmt::format("  largest loss {}: {}", rounded_percent(lost->share), lost->text) : "");
+}
+
+/// What the user has asked for and may have missed.
+std::string deadline_line(const report& r) { return objectives_of(r.models).deadlines > 0 ? completion_line(r) : ""; }
+
 std::string closing_lines(const report& r) {
   const bool on_nodes = !r.cluster.nodes.empty();  // each has an optimizer and a policy of its own
   return fmt::format("host {} / {}{}{}\n", to_string(r.host_peak), to_string(r.host_budget),
@@ -199,10 +219,12 @@ std::string closing_lines(const report& r) {
                      on_nodes ? ""
                               : fmt::format("  decisions {}  mean {:.2f} us  p99 {:.2f} us", r.decisions,
                                             microseconds(r.decision_mean), microseconds(r.decision_p99))) +
-         completion_line(r) + to_line(r.limits) +
-         fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
-                     r.bound_name(), rounded_percent(r.efficiency())) +
-         usual_line(r);
+         completion_line(r) + wrap(to_line(r.limits), widest_line, 0) + makespan_line(r) + usual_line(r);
+}
+
+/// Without those that were trained before this run.
+double tokens_here(const model_report& m) {
+  return m.steps == 0 ? 0.0 : static_cast<double>(m.tokens) * (m.steps - m.steps_before) / m.steps;
 }
 
 /// Some nodes have trained a model together.
@@ -241,13 +263,25 @@ std::string loss_course(const model_report& m) {
 }
 
 std::string tokens_per_second(const model_report& m) {
-  const auto here = m.steps == 0 ? 0.0 : static_cast<double>(m.steps - m.steps_before) / m.steps;
-  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", here * static_cast<double>(m.tokens) / seconds(m.elapsed))
-                                      : "-";
+  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", tokens_here(m) / seconds(m.elapsed)) : "-";
+}
+
+std::string tokens_per_second(const report& r) {
+  double tokens = 0;
+  for (const auto& m : r.models) {
+    tokens += tokens_here(m);
+  }
+  return r.makespan > duration::zero() && tokens > 0 ? fmt::format("{:.0f}", tokens / seconds(r.makespan)) : "-";
+}
+
+std::string best_cell(const model_report& m) {
+  const auto* const best = best_validation(m);
+  return best ? fmt::format("{} ({})", number_text(best->loss, 4), best->step) : "-";
 }
 
 std::string outcome(const model_report& m) {
-  const auto status = status_text(m);
+  const auto why = m.status == model_status::stopped && !m.reason.empty() ? ": " + m.reason : "";
+  const auto status = to_string(m.status) + why + (m.unsaved ? ", not saved" : "");
   return m.error && m.status == model_status::failed
              ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text))
              : status;
@@ -271,11 +305,15 @@ std::string to_line(const bounds& limits) {
   return text + "\n";
 }
 
+std::string to_result(const report& r, const search_ranking& s) {
+  return models_part(r, s, table_part::result) + "\n" + deadline_line(r) + makespan_line(r);
+}
+
 std::string to_table(const report& r) { return to_table(r, {}); }
 
 std::string to_table(const report& r, const search_ranking& s) {
-  return models_part(r, s) + "\n" + node_table(r) + device_table(r) + "\n" + breakdown_table(r) + "\n" +
-         closing_lines(r);
+  return models_part(r, s, table_part::all) + "\n" + node_table(r) + device_table(r) + "\n" + breakdown_table(r) +
+         "\n" + closing_lines(r);
 }
 
 }  // namespace hydra

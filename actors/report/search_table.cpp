@@ -20,12 +20,14 @@ std::string shortened(const std::string& value) {
   return text_width(value) <= widest_value ? value : std::string{clip(value, widest_value - 3)} + "...";
 }
 
-/// As the evaluation gave it: a largest accuracy is a smallest score. Where `on_nan` ignores it, one may be NaN.
+/// As the evaluation gave it, with its step: a largest accuracy is a smallest score. Where `on_nan` ignores it, one may be
+/// NaN.
 std::string score_cell(const ranked_trial& t, search_metric metric) {
   if (!t.score) {
     return "-";
   }
-  return metric == search_metric::accuracy ? percent_text(-*t.score) : number_text(*t.score, 4);
+  const auto score = metric == search_metric::accuracy ? percent_text(-*t.score) : number_text(*t.score, 4);
+  return fmt::format("{} ({})", score, t.steps);
 }
 
 const model_report* find_model(const report& r, const ranked_trial& t) {
@@ -109,17 +111,18 @@ std::string search_cost(const report& r, const search_ranking& s) {
 }
 
 std::string ranking_table(const report& r, const search_ranking& s) {
-  std::vector<table_column> columns{{"model"}, {"steps", alignment::right}, {to_string(s.metric), alignment::right}};
+  std::vector<table_column> columns{
+      {"model"}, {"steps", alignment::right}, {to_string(s.metric) + " (step)", alignment::right}};
   const auto keys = varied_keys(s);
-  for (auto& title : key_titles(keys)) {
-    columns.push_back({std::move(title), alignment::right});
+  for (int later = 0; auto& title : key_titles(keys)) {
+    columns.push_back({std::move(title), alignment::right, later++});
   }
   columns.push_back({"outcome"});
   text_table table{std::move(columns)};
   for (const auto& t : s.trials) {
     table.add(row_of(t, find_model(r, t), s.metric, keys));
   }
-  return table.to_string() + s.rule + "; " + search_cost(r, s) + "\n";
+  return table.fitted() + wrap(s.rule + "; " + search_cost(r, s), widest_line, 0) + "\n";
 }
 
 }  // namespace hydra

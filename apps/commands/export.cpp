@@ -23,7 +23,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
@@ -101,20 +100,13 @@ class exported_values {
   std::deque<std::vector<float>> frozen_;  // until they are written
 };
 
-/// The best evaluation: the first one with the smallest loss.
-std::uint32_t best_step(const model_report& m) {
-  const validation_report* best = nullptr;
-  for (const validation_report& v : m.validation)
-    if (!std::isnan(v.loss) && (!best || v.loss < best->loss)) best = &v;
-  return best ? best->step : 0;
-}
-
 /// The step whose state a user expects, as far as the run folder shows it.
 std::uint32_t expected_step(const export_options& o) try {
   const recorded_run run = latest_record(o.run);
   const auto m = std::ranges::find(run.summary.models, o.model, &model_report::name);
   if (m == run.summary.models.end()) return 0;
-  return o.best ? best_step(*m) : m->steps;
+  const validation_report* const best = best_validation(*m);
+  return !o.best ? m->steps : best ? best->step : 0;
 } catch (const fault_error&) {
   return 0;  // unknown
 }

@@ -2,8 +2,8 @@
 
 #include "actors/admission/identity.hpp"
 #include "actors/cluster/network.hpp"
-#include "actors/report/report_table.hpp"
 #include "actors/session/session.hpp"
+#include "apps/commands/end_of_run.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
@@ -16,8 +16,8 @@
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/moved_bases.hpp"
 #include "apps/run_folder/recorded_data.hpp"
-#include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/resume_command.hpp"
+#include "apps/run_folder/run_context.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
 #include "apps/run_folder/stopped_models.hpp"
@@ -68,6 +68,7 @@ struct train_options {
   bool no_local = false;
   bool resume = false;
   bool quiet = false;
+  bool details = false;
 };
 
 key_override override_by(const char* option, const char* path, const std::string& text) {
@@ -144,14 +145,17 @@ std::string how_to_go_on(const std::string& why, const workload& w, const train_
 
 /// `logged`: notes that the log has shown already.
 void tell(report r, const workload& w, const train_options& o, const std::vector<std::string>& logged = {}) {
-  fmt::print("{}", printable(to_table(r, read_ranking(w.options.output, r))));
+  recorded_run run = with_context(r, w.options.output);
+  fmt::print("{}", printable(end_of(run, w.options.output, o.details)));
+  r.notes = std::move(run.summary.notes);
   std::erase_if(r.notes, [&](const std::string& note) { return std::ranges::count(logged, note) > 0; });
   tell_notes(r.notes);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
     tell_line(fmt::format("exit status {}: {}", static_cast<int>(status), failures_of(r)));
   if (r.interrupted) return tell_line(how_to_go_on("interrupted", w, o));
   if (const std::string folder = w.options.output.string(); !o.quiet && !folder.empty())
-    tell_line(fmt::format("the run is in \"{}\": hydra report {} shows it again", folder, shell_word(folder)));
+    tell_line(fmt::format("the run is in \"{}\": hydra report {} shows it again{}", folder, shell_word(folder),
+                          o.details ? "" : ", with --details also devices and bounds"));
 }
 
 /// Reports a complete run; its files are kept unchanged.
@@ -338,6 +342,7 @@ command_action declare_train(command_line& line) {
   line.add_flag("--no-local", o->no_local, "of --listen: this process trains no models itself").needs(listen);
   line.add_flag("--quiet", o->quiet,
                 "no progress on stderr, and of the log only warnings; notes about errors are printed");
+  line.add_flag("--details", o->details, details_help);
   return [o] { return train_or_tell(*o); };
 }
 

@@ -7,6 +7,7 @@
 #include "apps/report/loss_chart.hpp"
 #include "apps/report/markup.hpp"
 #include "apps/report/page_parts.hpp"
+#include "apps/report/result.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/regular_file.hpp"
 
@@ -45,15 +46,6 @@ double last_loss(const model_report& m) { return m.loss.empty() ? std::nan("") :
 /// Of a search; null for a model that is none.
 const ranked_trial* trial_of(const recorded_run& run, std::size_t model) {
   return find_trial(run.search, run.summary.models[model].name);
-}
-
-/// Smaller is better; validated models come before others, the trials of a search in its order before all.
-std::pair<int, double> rank_of(const recorded_run& run, std::size_t model) {
-  if (const auto* trial = trial_of(run, model)) return {-1, static_cast<double>(trial - run.search.trials.data())};
-  const auto* validated = last_validation(run, model);
-  const double loss = validated ? validated->loss : last_loss(run.summary.models[model]);
-  if (!std::isfinite(loss)) return {2, 0};
-  return {validated ? 0 : 1, loss};
 }
 
 std::string quality(const validation_report& v) {
@@ -248,15 +240,6 @@ std::string remarks(const recorded_run& run) {
 }
 
 }  // namespace
-
-std::vector<std::size_t> best_first(const recorded_run& run) {
-  std::vector<std::size_t> order(run.summary.models.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::vector<std::pair<int, double>> ranks;  // each is found once: a search may have thousands of trials
-  for (const std::size_t model : order) ranks.push_back(rank_of(run, model));
-  std::ranges::stable_sort(order, {}, [&](std::size_t model) { return ranks[model]; });
-  return order;
-}
 
 timeline timeline_of(const recorded_run& run, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "trace.json";

@@ -6,13 +6,8 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace hydra::apps {
-
-/// Positions of the models, best first: by the last validation loss, then models without one by their last loss, then
-/// models whose loss is absent or not finite. Equal models keep the order of the workload.
-std::vector<std::size_t> best_first(const recorded_run& run);
 
 /// From trace.json of a run folder; empty without it: a run whose trace was removed still has a report. Throws as
 /// read_timeline does.

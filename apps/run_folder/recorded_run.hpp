@@ -4,6 +4,7 @@
 
 #include "actors/report/report.hpp"
 #include "actors/selection/search_ranking.hpp"
+#include "apps/run_folder/varied_settings.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -23,6 +24,8 @@ struct named_seconds {
 struct recorded_run {
   report summary;  ///< the content of the tables after a run
   search_ranking search;  ///< without trials: it is not known (read_ranking()), or there is no search
+  std::string folder;     ///< its name, without those of the folders that it is in; empty: not known
+  varied_settings settings;  ///< add_context() fills in these two
   std::string version;
   std::string bound;  ///< name of the largest bound
   double bound_seconds = 0;

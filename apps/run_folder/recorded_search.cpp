@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -28,13 +29,17 @@ bool has_search(const fs::path& run) {
          parse_toml(read_text(file, text_kind::settings), file.string()).find("search");
 }
 
-/// The last evaluation of each model as a result, for a search that has decided nothing.
-std::vector<search_record> last_results(const report& r, search_metric metric) {
+/// The best evaluation of each model as a result, the last one if none is finite, for a search that has decided
+/// nothing: a model that is stopped early ends with worse ones.
+std::vector<search_record> best_results(const report& r, search_metric metric) {
   std::vector<search_record> results;
   for (const model_report& m : r.models) {
-    if (m.validation.empty()) continue;
-    const validation_report& v = m.validation.back();
-    results.push_back({trial_result{m.name, v.step, score_of(metric, v.loss, v.accuracy)}, {}});
+    std::optional<trial_result> best;
+    for (const validation_report& v : m.validation)
+      if (const double score = score_of(metric, v.loss, v.accuracy);
+          !best || score < best->score || !std::isfinite(best->score))
+        best = trial_result{m.name, v.step, score};
+    if (best) results.push_back({*best, {}});
   }
   return results;
 }
@@ -65,7 +70,7 @@ search_ranking read_ranking(const fs::path& run, report& r) try {
   if (!has_search(run)) return {};
   const search_settings search = read_run(run).search.value();
   const bool decides = has_rule(search.kind);
-  const auto records = decides ? read_decisions(run) : last_results(r, search.metric);
+  const auto records = decides ? read_decisions(run) : best_results(r, search.metric);
   return records.empty() ? search_ranking{} : with_diverged_last(rank_trials(search, records), r);
 } catch (const fault_error& e) {
   r.notes.push_back(fmt::format("the ranking of the search is not shown: {}", e.what_happened().text));

@@ -15,7 +15,7 @@ inline constexpr const char* search_file = "search.jsonl";
 std::vector<search_record> read_decisions(const std::filesystem::path& run);
 
 /// The ranking of the run's trials, those that have failed by values that are not finite last. A search that stops none
-/// ranks them by the last evaluations of the report. No trials: the run has no search, or nothing was evaluated yet,
+/// ranks them by the best evaluations of the report. No trials: the run has no search, or nothing was evaluated yet,
 /// or, as a note of the report then says, it cannot be read.
 search_ranking read_ranking(const std::filesystem::path& run, report& r);
 

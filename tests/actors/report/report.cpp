@@ -171,7 +171,7 @@ TEST_CASE("a report says how steps were divided, and what the pipeline cost", "[
   CHECK(again.models[0].waves == 4);
   CHECK(bubble_share(again.models[0].pipeline) == 0.1);
   CHECK(to_table(again) == to_table(r));
-  CHECK_THAT(line_with(to_table(r), "status"), Contains("shards  replicas  waves  bubble  steps"));
+  CHECK_THAT(line_with(to_table(r), "status"), Contains("tokens/s  shards  replicas  waves  bubble  status"));
   CHECK_THAT(line_with(to_table(r), r.models[0].name), Contains("4    10 %"));
   CHECK_THAT(line_with(to_table(r), "makespan of"), Contains("pipeline bubble"));
 }
@@ -202,17 +202,70 @@ TEST_CASE("report.json has validations with their known values", "[report]") {
   CHECK(j[1]["floor"] == 2.25);
 }
 
-TEST_CASE("the table ranks models by their last validation loss, next to the floor", "[report]") {
+TEST_CASE("the table ranks models by their best validation loss, next to the floor, failed ones last", "[report]") {
   auto r = example();
   r.models = {finished_model(), finished_model(), failed_model()};
   r.models[1].name = "better";
+  r.models[2].validation = {{.step = 1, .loss = 2.25}};
   r.models[0].validation = {{.step = 4, .loss = 2.75, .accuracy = 0.5, .floor = 2.25}};
-  r.models[1].validation = {{.step = 2, .loss = 9.0},
-                            {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25, .entropy = 2.125}};
+  r.models[1].validation = {{.step = 2, .loss = 2.5, .accuracy = 0.625, .floor = 2.25, .entropy = 2.125},
+                            {.step = 3, .loss = 2.5},
+                            {.step = 4, .loss = 9.0}};
   const auto table = to_table(r);
   CHECK(table.find("better") < table.find("gpt-a"));
   CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));
-  CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500   2.1250           -    62.5 %"));
+  CHECK_THAT(line_with(table, "best (step)"), Contains("best (step)    last  accuracy   floor  entropy  loss"));
+  CHECK_THAT(line_with(table, "better"), Contains(" 2.5000 (2)  9.0000    62.5 %  2.2500   2.1250  3.5000"));
+}
+
+TEST_CASE("evaluations that are not finite are never the best one", "[report]") {
+  model_report m;
+  CHECK(best_validation(m) == nullptr);
+  m.validation = {{.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()}};
+  CHECK(best_validation(m) == nullptr);
+  CHECK(best_cell(m) == "-");
+  m.validation.push_back({.step = 2, .loss = 3});
+  m.validation.push_back({.step = 3, .loss = 3});
+  REQUIRE(best_validation(m) != nullptr);
+  CHECK(best_cell(m) == "3.0000 (2)");
+}
+
+TEST_CASE("a stopped model says what has stopped it", "[report]") {
+  model_report m;
+  m.status = model_status::stopped;
+  CHECK(outcome(m) == "stopped");
+  m.reason = "no better for 3 evaluations";
+  m.unsaved = true;
+  CHECK(outcome(m) == "stopped: no better for 3 evaluations, not saved");
+}
+
+TEST_CASE("the result of a run is its models, and its makespan next to the bound with the largest loss", "[report]") {
+  auto r = example();
+  r.devices[0].time = {.compute = 9s, .exposed_d2h = 1s};
+  const auto result = to_result(r, {});
+  CHECK_THAT(result, Catch::StartsWith("model                 loss              steps  tokens/s  status\n") &&
+                         Catch::EndsWith("\nmakespan 10.000 s  bound 8.900 s (work)  efficiency 89 %  "
+                                         "largest loss 10 %: waits for copies to the host\n"));
+  for (const auto* counted : {"shards", "utilisation", "makespan of", "bounds", "policy"}) {
+    CHECK_THAT(result, !Contains(counted));
+    CHECK_THAT(to_table(r), Contains(counted));
+  }
+  CHECK_THAT(result, !Contains("deadlines"));
+  r.models[0].completed = 8s;
+  r.models[0].deadline = 7s;
+  CHECK_THAT(to_result(r, {}), Contains("1 of 1 deadlines missed"));
+}
+
+TEST_CASE("no line of the tables is wider than a terminal", "[report]") {
+  auto r = example();
+  r.models[0].validation = {{.step = 2, .loss = 2.5, .perplexity = 12.5, .accuracy = 0.5, .floor = 2.25, .entropy = 2},
+                            {.step = 4, .loss = 2.75}};
+  r.models[0].replicas = 2;
+  r.models[0].waves = 4;
+  const auto table = to_table(r);
+  for (std::size_t begin = 0, end = 0; (end = table.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    CHECK(end - begin <= 120);
+  }
 }
 
 TEST_CASE("report.json has arrival, completion and deadline of a model", "[report]") {
@@ -335,7 +388,7 @@ TEST_CASE("a report that cannot be written is an input/output fault with the fil
 
 // -- table -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the table shows each model's shards, steps, losses, speed and status", "[report]") {
+TEST_CASE("the table shows each model's losses, steps, speed, shards and status", "[report]") {
   const auto table = to_table(example());
   const auto line = line_with(table, "gpt-a");
   for (const auto* cell : {" 3 ", " 4 ", "3.5000 -> 2.2500", "2500", "finished"}) {
@@ -345,8 +398,9 @@ TEST_CASE("the table shows each model's shards, steps, losses, speed and status"
 
 TEST_CASE("the table gives a failed model's reason in its line", "[report]") {
   const auto line = line_with(to_table(example()), "gpt-with-a-long-name");
-  CHECK_THAT(line, Contains("failed: not finite: the loss of step 1 is nan stop or lower the learning rate"));
+  CHECK_THAT(line, Contains("failed: not finite: the loss of step 1 is nan stop "));
   CHECK_THAT(line, Contains(" -  "));
+  CHECK_THAT(to_table(example()), Contains(" lower the learning rate\n"));
 }
 
 TEST_CASE("the table shows what each device did", "[report]") {
@@ -365,7 +419,7 @@ TEST_CASE("the table marks a lost device", "[report]") {
 
 TEST_CASE("the table ends with the makespan next to its bound", "[report]") {
   const auto table = to_table(example());
-  CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"
+  CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"  // all parts are 0
                                     "at mean times of units  9.500 s (work)  95 % of the makespan\n"));
   CHECK_THAT(table, Contains("bounds  work 8.900 s  chain 4.000 s  uniform "));
   CHECK_THAT(table, Contains("policy sharded-lrtf  decisions 42  mean 1.50 us  p99 4.00 us\n"));
@@ -374,7 +428,7 @@ TEST_CASE("the table ends with the makespan next to its bound", "[report]") {
 
 TEST_CASE("the columns of the table are aligned", "[report]") {
   const auto table = to_table(example());
-  CHECK(line_with(table, "shards").find("status") == line_with(table, "gpt-a").find("finished"));
+  CHECK(line_with(table, "status").find("status") == line_with(table, "gpt-a").find("finished"));
   CHECK(line_with(table, "gpt-with").find("failed") == line_with(table, "gpt-a").find("finished"));
 }
 

@@ -62,7 +62,8 @@ TEST_CASE("what was decided may be newer than what a run has reported", "[report
   report r = three_models();
   r.models[1] = model("b", 15, model_status::under_way);
   r.models.erase(r.models.begin() + 2);
-  CHECK_THAT(ranking_table(r, ranking), Contains("b         40      2.5000") && Contains("c         10      2.7500") &&
+  CHECK_THAT(ranking_table(r, ranking), Contains("b         40        2.5000 (40)") &&
+                                            Contains("c         10        2.7500 (10)") &&
                                             Contains("; 60 of 120 steps trained"));
 }
 
@@ -70,10 +71,10 @@ TEST_CASE(
     "the table of a search has its trials in the order of the ranking, with what varied, why they stopped and the cost",
     "[report]") {
   CHECK(ranking_table(three_models(), ranking) ==
-        "model  steps  validation  learning_rate  warmup  outcome\n"
-        "b         40      2.5000           1e-3       3  finished\n"
-        "c         12      2.7500           2e-3       3  failed: not finite: the loss is nan\n"
-        "a         10      3.0000           4e-3       3  stopped at rung 1: 3rd of 3, 1 continues\n"
+        "model  steps  validation (step)  learning_rate  warmup  outcome\n"
+        "b         40        2.5000 (40)           1e-3       3  finished\n"
+        "c         12        2.7500 (10)           2e-3       3  failed: not finite: the loss is nan\n"
+        "a         10        3.0000 (10)           4e-3       3  stopped at rung 1: 3rd of 3, 1 continues\n"
         "halving: 3 trials; 1 of 2 goes on after 10 of 40 steps; 62 of 120 steps trained (52 %)\n");
 }
 
@@ -81,6 +82,7 @@ TEST_CASE("the tables of a run have the ranking instead of the trials' losses", 
   report r = three_models();
   const std::string plain = to_table(r), searched = to_table(r, ranking);
   CHECK_THAT(searched, StartsWith(ranking_table(r, ranking) + "\ndevice"));
+  CHECK_THAT(to_result(r, ranking), StartsWith(ranking_table(r, ranking) + "\nmakespan "));
   CHECK_THAT(searched, EndsWith(plain.substr(plain.find("\ndevice"))));
   CHECK(to_table(r, {}) == plain);
   r.models.push_back(model("joined", 7, model_status::finished));
@@ -96,8 +98,8 @@ TEST_CASE(
   s.trials[1].score = -std::numeric_limits<double>::quiet_NaN();
   s.trials[2].score.reset();
   const std::string table = ranking_table(three_models(), s);
-  CHECK_THAT(table, Contains("accuracy") && Contains("b         40    34.8 %  ") &&
-                        Contains("c         12     nan %  ") && Contains("a         10         -  "));
+  CHECK_THAT(table, Contains("accuracy") && Contains("b         40      34.8 % (40)  ") &&
+                        Contains("c         12       nan % (10)  ") && Contains("a         10                -  "));
 }
 
 TEST_CASE("a trial that waits says so unless it has ended", "[report]") {

@@ -47,3 +47,37 @@ TEST_CASE("names that a terminal would obey are shown as they are written in fil
   t.add({"x\x1b[31m\ny", "z\u202e"});
   CHECK(t.to_string() == "a             b\nx\\x1b[31m\\ny  z\\u202e\n");
 }
+
+TEST_CASE("a column without a value is left out of a table that fits", "[text_table]") {
+  text_table t{{{"model"}, {"floor"}, {"why"}, {"loss"}}};
+  CHECK(t.fitted() == "model  floor  why  loss\n");
+  t.add({"a", "-", "", "2.5"});
+  t.add({"b", "-", "", "-"});
+  CHECK(t.fitted() == "model  loss\na      2.5\nb      -\n");
+}
+
+TEST_CASE("of a table that is too wide dispensable columns are left out, and the last one is wrapped", "[text_table]") {
+  text_table t{{{"model"}, {"shards", alignment::right, 2}, {"accuracy", alignment::right, 1}, {"status"}}};
+  t.add({"a", "12", "34 %", "failed: not finite: the loss is nan, so lower the rate"});
+  t.add({"b", "3", "35 %", "finished"});
+  CHECK(t.fitted(100) == t.to_string());
+  CHECK(t.fitted(50) ==
+        "model  accuracy  status\n"
+        "a          34 %  failed: not finite: the loss is\n"
+        "                 nan, so lower the rate\n"
+        "b          35 %  finished\n"
+        "(no room for shards)\n");
+  CHECK(t.fitted(20) ==
+        "model  status\n"
+        "a      failed: not finite: the loss is\n"
+        "       nan, so lower the rate\n"
+        "b      finished\n"
+        "(no room for shards, accuracy)\n");
+}
+
+TEST_CASE("a text is wrapped between words, behind what is on its first line already", "[text_table]") {
+  CHECK(wrap("one two three", 10, 0) == "one two\nthree");
+  CHECK(wrap("one two three", 10, 4) == "one\n    two\n    three");
+  CHECK(wrap("incomprehensible words", 10, 2) == "incomprehensible\n  words");
+  CHECK(wrap("", 10, 2).empty());
+}

@@ -108,14 +108,14 @@ TEST_CASE("precision and reserve of a plug-in's devices are shown by plan, repor
              Contains("kind   precision") && Contains("board:0  board  bf16"));
   const auto plan = nlohmann::json::parse(run_hydra(folder, "plan w.toml --json" + named).out);
   CHECK(plan["devices"][0]["model"] == "B64");
-  const outcome o = run_hydra(folder, "train w.toml --quiet --output there" + named);
+  const outcome o = run_hydra(folder, "train w.toml --quiet --details --output there" + named);
   INFO(o.err);
   REQUIRE(o.status == 0);
   CHECK_THAT(o.out, Contains("kind   precision") && Contains("board:0  board  bf16"));
   const auto device = nlohmann::json::parse(folder.read("there/report.json"))["devices"][0];
   CHECK(device["precision"] == "bf16");
   CHECK(device["reserve_bytes"] == 1 << 20);
-  CHECK_THAT(run_hydra(folder, "report there").out, Contains("board:0  board  bf16"));
+  CHECK_THAT(run_hydra(folder, "report there --details").out, Contains("board:0  board  bf16"));
 }
 
 TEST_CASE("what decides bits of a plug-in's device is compared with the defaults of its kind") {

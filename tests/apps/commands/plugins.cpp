@@ -24,7 +24,7 @@ struct finished_run {
 finished_run train_with(const std::string& policy) {
   const temporary_folder folder;
   folder.write("w.toml", example);
-  finished_run r{run_hydra(folder, "train w.toml --output there --policy " + policy), {}};
+  finished_run r{run_hydra(folder, "train w.toml --details --output there --policy " + policy), {}};
   INFO(r.said.err);
   REQUIRE(r.said.status == 0);
   r.report = nlohmann::json::parse(folder.read("there/report.json"));

@@ -36,11 +36,16 @@ std::string lines_until(const std::string& text, const std::string& end) { retur
 
 }  // namespace
 
-TEST_CASE("hydra report prints the tables that the run has printed, and writes a page") {
+TEST_CASE("hydra report prints what the run has printed, with its result first, and writes a page") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   const outcome run = run_hydra(folder, "train w.toml --quiet");
   REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, StartsWith("model       gpt: validation ") && Contains(" at step 3 of 3, perplexity ") &&
+                          Contains("\nrun         1 finished in ") &&
+                          Contains("\nnext        hydra export runs/w gpt runs/w-gpt\n"
+                                   "            hydra generate runs/w --model gpt --prompt-ids \"1 2 3\"\n\nmodel ") &&
+                          Contains("\nmakespan ") && !Contains("\nmakespan of") && !Contains("utilisation"));
   CHECK(run_hydra(folder, "report runs/w").out == run.out);
   const outcome o = run_hydra(folder, "report runs/w --html page.html");
   CHECK(o.status == 0);
@@ -51,6 +56,34 @@ TEST_CASE("hydra report prints the tables that the run has printed, and writes a
   CHECK(run_hydra(folder, "report runs/w --html page.html").status == 0);
 }
 
+TEST_CASE("what a run proposes can be done as it is written") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  CHECK(run_hydra(folder, "export runs/w gpt runs/w-gpt").status == 0);
+  CHECK(run_hydra(folder, "generate runs/w --model gpt --prompt-ids \"1 2 3\"").status == 0);
+}
+
+TEST_CASE("the tables of the scheduler are shown with --details, by a run and by its report") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  const outcome run = run_hydra(folder, "train w.toml --quiet --details");
+  CHECK_THAT(run.out, Contains(" shards ") && Contains("\ndevice ") && Contains("\nmakespan of ") &&
+                          Contains("\nbounds  work ") && Contains("\nmakespan "));
+  CHECK(run_hydra(folder, "report runs/w --details").out == run.out);
+}
+
+TEST_CASE("a model that is stopped early says what has stopped it") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("steps = 3", "steps = 8\nvalidate = { every_steps = 1 }") +
+                             "[[controller]]\nkind = \"early-stop\"\npatience = 2\nminimum = 1\n");
+  const outcome run = run_hydra(folder, "train w.toml --quiet");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains(" of 3, ") && Contains("\nrun         1 stopped in ") &&
+                          Contains("  stopped: no better by 1 for 2 evaluations\n"));
+  CHECK(run_hydra(folder, "report runs/w").out == run.out);
+}
+
 TEST_CASE("a run without its report, as one that was killed, is shown from its metrics") {
   const temporary_folder folder;
   folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 2]"));
@@ -58,13 +91,13 @@ TEST_CASE("a run without its report, as one that was killed, is shown from its m
   std::filesystem::remove(folder.path() / "runs/w/report.json");
   const outcome o = run_hydra(folder, "report runs/w --html page.html");
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("gpt") && Contains("3/3") && Contains(" -> ") && Contains("(step 3)") &&
+  CHECK_THAT(o.out, StartsWith("model       gpt: ") && Contains("gpt    ") && Contains("3/3") && Contains(" -> ") &&
                         Contains("ended without a report (killed?); last line "));
   CHECK_THAT(folder.read("page.html"), Contains("loss curves") && Contains("ended without a report (killed?)"));
-  CHECK_THAT(o.out, Contains("gpt         2    3/3  "));
+  CHECK_THAT(o.out, Contains("  shards\ngpt ") && Contains("       2\n"));
   CHECK_THAT(folder.read("page.html"), Contains("<td class=\"n\">2</td>"));
   std::filesystem::remove(folder.path() / "runs/w/plan.json");
-  CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("gpt         -    3/3  "));
+  CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("gpt ") && !Contains("shards"));
 }
 
 TEST_CASE("hydra report ranks the trials of a search as the run did, also from its metrics and on the page") {
@@ -72,8 +105,9 @@ TEST_CASE("hydra report ranks the trials of a search as the run did, also from i
   folder.write("w.toml", searching);
   const outcome run = run_hydra(folder, "train w.toml --quiet");
   REQUIRE(run.status == 0);
-  CHECK_THAT(run.out, StartsWith("model  steps  validation  learning_rate  outcome\n") && Contains("  finished\n") &&
-                          Contains("  stopped at rung 2: 2nd of 2, 1 continues\n") &&
+  CHECK_THAT(run.out, StartsWith("best model  ") && Contains("\nsettings    learning_rate ") &&
+                          Contains("\n\nmodel  steps  validation (step)  learning_rate  outcome\n") &&
+                          Contains("  finished\n") && Contains("  stopped at rung 2: 2nd of 2, 1 continues\n") &&
                           Contains("  stopped at rung 1: 3rd of 4, 2 continue\n") &&
                           Contains("  stopped at rung 1: 4th of 4, 2 continue\nhalving: 4 trials; 1 of 2 goes on after "
                                    "1 and 2 of 3 steps; 7 of 12 steps trained (58 %)\n"));
@@ -85,11 +119,12 @@ TEST_CASE("hydra report ranks the trials of a search as the run did, also from i
   CHECK(page.find("<td>finished</td>") < page.find("<td>stopped at rung 2"));
   std::filesystem::remove(folder.path() / "runs/w/report.json");
   const std::string so_far = run_hydra(folder, "report runs/w").out;
-  CHECK_THAT(so_far, StartsWith(lines_until(run.out, "finished")) && Contains("stopped at rung 2: 2nd of 2") &&
+  CHECK_THAT(so_far, Contains(lines_until(run.out.substr(run.out.find("\n\n")), "finished")) &&
+                         Contains("stopped at rung 2: 2nd of 2") &&
                          Contains("7 of 12 steps trained (58 %)\n\nended without a report"));
 }
 
-TEST_CASE("a search that stops no trial ranks them by their last evaluation") {
+TEST_CASE("a search that stops no trial ranks them by their best evaluation") {
   const temporary_folder folder;
   std::string text = searching;
   text.replace(text.find("halving"), 7, "random");
@@ -98,7 +133,7 @@ TEST_CASE("a search that stops no trial ranks them by their last evaluation") {
   const outcome run = run_hydra(folder, "train w.toml --quiet");  // evaluated at their end
   REQUIRE(run.status == 0);
   CHECK(run_hydra(folder, "report runs/w").out == run.out);
-  CHECK_THAT(run.out, StartsWith("model  steps  validation  learning_rate  outcome\n") &&
+  CHECK_THAT(run.out, Contains("\n\nmodel  steps  validation (step)  learning_rate  outcome\n") &&
                           Contains("\nrandom: 4 trials; 12 steps trained\n"));
 }
 
@@ -109,7 +144,7 @@ TEST_CASE("a ranking that cannot be read is a note, and the models are shown wit
   folder.write("runs/w/search.jsonl", "{}\n");
   const outcome o = run_hydra(folder, "report runs/w");
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, StartsWith("model  shards  steps"));
+  CHECK_THAT(o.out, Contains("\n\nmodel ") && Contains("  best (step)  "));
   CHECK_THAT(o.err,
              StartsWith("note: the ranking of the search is not shown: runs/w/search.jsonl: line 1 is not a decision"));
 }
@@ -131,7 +166,7 @@ TEST_CASE("a run before its first step, which has no metrics yet, is shown with 
   const outcome o = run_hydra(folder, "report run --html page.html");
   INFO(o.err);
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") &&
+  CHECK_THAT(o.out, StartsWith("model  steps\ngpt        0\n") &&
                         Contains("ended without a report (killed?); no step is reported yet"));
   CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is reported yet"));
 }

@@ -1,5 +1,6 @@
 #include "apps/report/page.hpp"
 
+#include "apps/report/result.hpp"
 #include "tests/apps/report/example.hpp"
 #include "tests/apps/report/xml_check.hpp"
 

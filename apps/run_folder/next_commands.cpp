@@ -1,0 +1,69 @@
+#include "apps/run_folder/next_commands.hpp"
+
+#include "apps/run_folder/saved_run.hpp"
+#include "apps/run_folder/shell_word.hpp"
+#include "models/families/exported_folder.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool keeps_best(const fs::path& run, const std::string& model) {
+  return best_checkpoint(checkpoints_of(run / "checkpoints", model)).has_value();
+}
+
+bool is_saved(const fs::path& run, const std::string& model) {
+  return keeps_best(run, model) || !list_checkpoints(checkpoints_of(run / "checkpoints", model)).empty();
+}
+
+/// "runs/sweep-gpt-a" of runs/sweep: its parent is there, and the run folder stays as it is.
+std::string export_folder(const fs::path& run, std::string model) {
+  std::ranges::replace(model, '/', '-');
+  fs::path folder = run.lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return folder.string() + "-" + model;
+}
+
+bool writes_text(const chain_description& d) {
+  return d.family != exported_family && d.context > 0 && d.form == sample_form::causal;
+}
+
+}  // namespace
+
+std::vector<std::string> next_commands(const fs::path& run, const model_report& m) try {
+  if (!is_saved(run, m.name)) return {};
+  const workload w = read_run(run);
+  const model_entry& entry = find_model(w, m.name);
+  const chain_description& d = entry.description.chain;
+  const char* const best = keeps_best(run, m.name) ? " --best" : "";
+  const std::string folder = shell_word(run.string()), model = shell_word(m.name);
+  std::vector<std::string> lines{
+      fmt::format("hydra export {} {} {}{}", folder, model, shell_word(export_folder(run, m.name)), best)};
+  if (writes_text(d)) {
+    const bool has_words = tokenizer_for(w.data.at(entry.data).description, d.wants()).has_value();
+    lines.push_back(fmt::format("hydra generate {} --model {}{} {}", folder, model, best,
+                                has_words ? "--prompt \"...\"" : "--prompt-ids \"1 2 3\""));
+  }
+  return lines;
+} catch (const std::exception&) {
+  return {};  // what a workload needs to be read may have gone since
+}
+
+std::string note_on_state(const fs::path& run, const model_report& m) try {
+  const validation_report* const best = best_validation(m);
+  if (!best || best->step == m.steps || !is_saved(run, m.name) || keeps_best(run, m.name)) return "";
+  return fmt::format("the state after step {} is not kept (validate.keep_best keeps it): this is the one after step {}",
+                     best->step, m.steps);
+} catch (const std::exception&) {
+  return "";
+}
+
+}  // namespace hydra::apps
