@@ -52,6 +52,18 @@ std::map<std::string, option_set> shared_options(std::span<const layer_kind> kin
   return shared;
 }
 
+/// As many options as a column of a table has room for.
+std::string kind_text(const layer_kind& k, const option_set& shared) {
+  constexpr std::size_t widest_kind = 40;
+  std::string text = k.name;
+  for (const std::string& option : k.options) {
+    if (shared.contains(option)) continue;
+    if (text.size() + 1 + option.size() > widest_kind) return text + " ...";
+    text += " " + option;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> short_kinds(std::span<const layer_profile> layers) {
@@ -59,11 +71,7 @@ std::vector<std::string> short_kinds(std::span<const layer_profile> layers) {
   std::ranges::transform(layers, std::back_inserter(kinds), [](const layer_profile& l) { return parse_kind(l.kind); });
   const auto shared = shared_options(kinds);
   std::vector<std::string> texts;
-  for (const layer_kind& k : kinds) {
-    texts.push_back(k.name);
-    for (const std::string& option : k.options)
-      if (!shared.at(k.name).contains(option)) texts.back() += " " + option;
-  }
+  for (const layer_kind& k : kinds) texts.push_back(kind_text(k, shared.at(k.name)));
   return texts;
 }
 

@@ -136,9 +136,10 @@ std::string trained_text(const model_plan& m) {
 }
 
 std::string model_text(const workload_plan& plan, const model_plan& m) {
-  std::string text = fmt::format(
-      "{}\n  micro-batches {}{}  samples of each {}  shards {}  alone needs {} on a device{}\n\n", names_like(plan, m),
-      m.micro_batches, division_text(m), m.samples, m.shards.size(), to_string(m.sufficient), trained_text(m));
+  std::string text =
+      fmt::format("{}\n  micro-batches {}{}  samples of each {}  shards {}  alone needs {} on a device{}\n\n",
+                  wrap(names_like(plan, m), widest_line, 0), m.micro_batches, division_text(m), m.samples,
+                  m.shards.size(), to_string(m.sufficient), trained_text(m));
   const auto profile = plan.profiles.find(m.profile);
   if (profile != plan.profiles.end()) text += layer_table(*profile->second) + "\n";
   return text + shard_table(m) + "\n";
@@ -157,7 +158,7 @@ std::string device_table(std::span<const device_info> devices) {
     if (rounded) row.insert(row.begin() + 2, to_string(d.numbers));
     t.add(std::move(row));
   }
-  return t.to_string();
+  return t.fitted();
 }
 
 /// What the host saves by one copy of frozen parameters that several models have.
@@ -166,7 +167,7 @@ std::string sharing_text(const workload_plan& plan) {
   for (const model_plan& m : plan.models) each += base_bytes({&m, 1});
   const byte_count once = base_bytes(plan.models);
   if (each == once) return "";
-  return fmt::format("  frozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
+  return fmt::format("\nfrozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
 }
 
 std::string waiting_text(const workload_plan& plan) {
@@ -204,7 +205,7 @@ std::string to_line(const rehearsal_summary& r, bool overhead) {
 
 std::string to_lines(const forecast& f) {
   const double share = f.makespan > duration::zero() ? seconds(f.limits.best()) / seconds(f.makespan) : 0;
-  return to_line(f.limits) +
+  return wrap(to_line(f.limits), widest_line, 0) +
          fmt::format("policy {}  predicted makespan {}{}  bound {} ({})  efficiency {:.0f} %\n", f.policy,
                      to_string(f.makespan),
                      f.shortened > 1 ? fmt::format(" (from a {}th of the steps)", f.shortened) : "",

@@ -201,6 +201,11 @@ void take_choices(workload& w, const workload_plan& plan, bool quiet) {
   set_chosen(w, plan);
 }
 
+void tell_idle_devices(const workload_plan& plan, std::size_t devices, const train_options& o) {
+  const std::string note = idle_devices_note(plan, devices, shell_word(o.file));
+  if (!o.quiet && !note.empty()) tell_line("note: " + note);
+}
+
 /// The plan; a refusal because of the data names their files that have changed since the run started.
 const workload_plan& plan_of(session& s, const workload& w, const train_options& o) try {
   return s.plan();
@@ -229,7 +234,9 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   const opened_workload opened{opener, assemble(s, w, opener)};
   add_search(s, w, o.resume, copies);
   tell_equal_trials(w, o);
-  take_choices(w, plan_of(s, w, o), o.quiet);
+  const workload_plan& plan = plan_of(s, w, o);
+  take_choices(w, plan, o.quiet);
+  tell_idle_devices(plan, s.devices().size(), o);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   watch.emplace(blocked, [&s] { s.interrupt(); });
   const bool is_new = !lock;

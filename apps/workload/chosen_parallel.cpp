@@ -2,6 +2,9 @@
 
 #include "apps/workload/convert.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "runtime/base/counted.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -62,6 +65,17 @@ void keep_replicas(workload& w, const value_table& recorded) {
     if (content_of<std::int64_t>(n)) set_replicas(w, m, to<std::uint32_t>(*n));
   }
   w.expanded = to_toml(w.as_run);
+}
+
+std::string idle_devices_note(const workload_plan& plan, std::size_t devices, const std::string& file) {
+  std::size_t parts = 0;
+  for (const model_plan& m : plan.models) parts += std::size_t{m.replicas} * m.waves;
+  if (parts == 0 || parts >= devices) return "";
+  return fmt::format(
+      "{} on {}: at most {} of them can compute at a time. parallel = {{ replicas = N, waves = M }} in a [[model]] "
+      "with "
+      "several micro_batches divides its steps; hydra plan {} says what that brings",
+      counted(plan.models.size(), "model"), counted(devices, "device"), parts, file);
 }
 
 }  // namespace hydra::apps

@@ -3,6 +3,9 @@
 
 #include "apps/workload/workload.hpp"
 
+#include <cstddef>
+#include <string>
+
 namespace hydra::apps {
 
 /// True if some model's replicas or waves are "auto".
@@ -14,5 +17,9 @@ void set_chosen(workload& w, const workload_plan& plan);
 /// A run that is resumed keeps the replicas that were chosen when it was started, which decide results: those of
 /// `recorded`, the file as it was run then.
 void keep_replicas(workload& w, const value_table& recorded);
+
+/// What to do where models and the parts of their steps are too few for the devices, so that some are idle all the time;
+/// empty where they are enough. `file`: as a command line names the workload.
+std::string idle_devices_note(const workload_plan& plan, std::size_t devices, const std::string& file);
 
 }  // namespace hydra::apps

@@ -1,6 +1,7 @@
 #include "partition/plan/sufficient.hpp"
 
 #include "partition/plan/staging_search.hpp"
+#include "partition/profile/layer_name.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -26,9 +27,10 @@ named_shard name_shard(const plan_request& m, const cut_points& cuts, std::size_
   const auto demand = demand_of(*m.profile, cuts[i], last);
   const auto what =
       given_by(m) ? fmt::format("shard {} (layers {} to {})", i, cuts[i], last - 1) : fmt::format("layer {}", cuts[i]);
-  return {fmt::format("{} of model '{}' ({}) needs {} to compute and {} to stage", what, m.name,
-                      m.model->signature(cuts[i]), named_bytes(demand.computing), named_bytes(demand.staging)),
-          demand.computing};
+  return {
+      fmt::format("{} of model '{}' ({}) needs {} to compute and {} to stage", what, m.name,
+                  layer_name(m.model->signature(cuts[i])), named_bytes(demand.computing), named_bytes(demand.staging)),
+      demand.computing};
 }
 
 named_shard larger(named_shard a, named_shard b) { return b.computing > a.computing ? b : a; }
@@ -53,14 +55,17 @@ std::size_t first_like(std::span<const plan_request> models, std::size_t i) {
   return static_cast<std::size_t>(first - models.begin());
 }
 
-/// A line for each model whose costs differ from all those before it.
+/// A line for each model whose costs differ from all those before it; of one model all is said already.
 std::string model_lines(std::span<const plan_request> models, byte_count reserve) {
+  if (models.size() == 1) {
+    return "";
+  }
   const auto alone = budgets_alone(models);
   std::vector<std::size_t> like(models.size());
   for (std::size_t i = 0; i < models.size(); ++i) {
     ++like[first_like(models, i)];
   }
-  std::string lines;
+  std::string lines = " Model by model:";
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (like[i] > 0) {
       lines += fmt::format("\n  {}; alone {} needs memory = {}", largest_of(models[i]).text,
@@ -115,7 +120,7 @@ void refuse_memory(std::span<const plan_request> models, const device_info& devi
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
                                 "memory of every device is {}. {} memory, use more micro_batches, or make the "
-                                "largest layer smaller. Model by model:{}",
+                                "largest layer smaller.{}",
                                 device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient),
                                 step_advice(models), model_lines(models, device.reserve)));
 }

@@ -33,4 +33,10 @@ TEST_CASE("kinds of layers have those options that tell layers of a name apart, 
         short_names{"block", "block lora rank=2", "exported 12ab"});
 }
 
+TEST_CASE("of many options that differ a table has those for which there is room") {
+  const std::string far = "block theta=1000000 window=4096 rotated=64 factors=1.5,1.25 1";
+  CHECK(of_signatures({far, "block theta=10000 window=0 rotated=16 factors= 1"}) ==
+        short_names{"block theta=1000000 window=4096 ...", "block theta=10000 window=0 rotated=16 ..."});
+}
+
 }  // namespace hydra::apps

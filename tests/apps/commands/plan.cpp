@@ -226,7 +226,7 @@ TEST_CASE("a plan that cannot fit ends with status 3 and the sufficient memory")
   const temporary_folder folder;
   const outcome o = plan(folder, bent("24MiB", "1KiB"));
   CHECK(o.status == 3);
-  CHECK_THAT(o.err, Contains("smallest sufficient memory") && Contains("alone the model needs memory = "));
+  CHECK_THAT(o.err, Contains("smallest sufficient memory") && !Contains("width=") && !Contains("Model by model"));
 }
 
 }  // namespace hydra::apps

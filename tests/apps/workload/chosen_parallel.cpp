@@ -53,4 +53,14 @@ TEST_CASE("a resumed run keeps the replicas of its start, and may have other wav
   CHECK(whole.models[0].description.parallel == parallel_options{1, 1});
 }
 
+TEST_CASE("devices that would be idle all the time are told, with the key that gives them work") {
+  CHECK(idle_devices_note(plan_of(1, 1), 2, "w.toml") ==
+        "1 model on 2 devices: at most 1 of them can compute at a time. parallel = { replicas = N, waves = M } in a "
+        "[[model]] with several micro_batches divides its steps; hydra plan w.toml says what that brings");
+  CHECK(idle_devices_note(plan_of(2, 1), 2, "w.toml").empty());
+  CHECK(idle_devices_note(plan_of(1, 2), 2, "w.toml").empty());
+  CHECK(idle_devices_note(plan_of(1, 1), 1, "w.toml").empty());
+  CHECK_THAT(idle_devices_note(plan_of(1, 3), 4, "w.toml"), Contains("at most 3 of them"));
+}
+
 }  // namespace hydra::apps::chosen_parallel_test

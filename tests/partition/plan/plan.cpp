@@ -132,7 +132,8 @@ TEST_CASE("given cuts are kept although fewer shards would fit") {
 
 TEST_CASE("a refusal names the device, the model and the layer that asks for most") {
   CHECK_THROWS_WITH(plan_on(both().requests, 1_KiB), Contains("device cpu:0") && Contains("1.0 KiB") &&
-                                                         Contains("model 'model-0'") && Contains("(transformer block"));
+                                                         Contains("model 'model-0'") &&
+                                                         Contains("(transformer block) needs"));
   auto requests = both().requests;
   requests[0].cuts = cut_points{0, 2};
   CHECK_THROWS_WITH(plan_on(requests, 1_KiB), Contains("shard 1 (layers 2 to 5)"));
@@ -150,6 +151,12 @@ TEST_CASE("a refusal says of every model which layer asks for most, its bytes an
 TEST_CASE("a refusal counts models that cost the same instead of repeating them") {
   const std::vector<plan_request> grid(40, both().requests[0]);
   CHECK_THROWS_WITH(plan_on(grid, 1_KiB), Contains("any of the 40 models like it") && !Contains("alone the model"));
+}
+
+TEST_CASE("a refusal of one model names its largest layer once") {
+  const auto& requests = both().requests;
+  CHECK_THROWS_WITH(plan_on(std::vector{requests[0]}, 1_KiB),
+                    Contains("(transformer block) needs") && !Contains("Model by model"));
 }
 
 TEST_CASE("the device with the least usable memory decides the cut") {
