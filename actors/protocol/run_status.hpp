@@ -30,6 +30,7 @@ struct model_now {
   std::optional<std::uint32_t> of{};   ///< none before the model has joined
   std::optional<float> loss{};         ///< of the last step
   std::optional<double> validation{};  ///< loss of the last evaluation
+  std::optional<double> learning_rate{};  ///< of the last step
   std::string note{};                  ///< what a model waits for, why it failed
   fault_code why = fault_code::none;   ///< of one that has failed
   bool released = false;               ///< it has ended, its last checkpoint is complete, and its memory is free

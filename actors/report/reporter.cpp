@@ -4,6 +4,7 @@
 #include "actors/report/progress.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "actors/report/unit_times_record.hpp"
+#include "models/optimizer/schedule.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/executor.hpp"
@@ -352,6 +353,7 @@ class reporter final : public reporter_actor::base {
     now.of = m.steps;
     if (!out.history.losses.empty()) {
       now.loss = out.history.losses.back();
+      now.learning_rate = m.update.learning_rate * schedule_factor(m.update.schedule, now.steps - 1, m.steps);
     }
     if (!out.history.evaluations.empty()) {
       now.validation = out.history.evaluations.back().loss;

@@ -65,7 +65,7 @@ std::string models_so_far(const recorded_run& run) {
 std::string table_so_far(const recorded_run& run) {
   const std::string ranking = run.search.trials.empty() ? "" : ranking_table(run.summary, run.search);
   const std::string models = models_so_far(run);
-  const std::string best = result_lines(run, {});
+  const std::string best = result_lines(run);
   return best + (best.empty() ? "" : "\n") + ranking + (ranking.empty() || models.empty() ? "" : "\n") + models + "\n" +
          run.unfinished + "\n";
 }
@@ -74,11 +74,12 @@ int show(const report_options& o) {
   if (o.html) check_written_file("--html", *o.html, pages);
   recorded_run run = latest_record(o.run);
   add_context(run, o.run);
+  if (run.unfinished.empty()) add_next(run, o.run);
   if (o.html) {
     write_atomically(*o.html, to_page(run, timeline_of(run, o.run)));
     tell_line("written: " + *o.html);
   }
-  fmt::print("{}", printable(run.unfinished.empty() ? end_of(run, o.run, o.details) : table_so_far(run)));
+  fmt::print("{}", printable(run.unfinished.empty() ? end_of(run, o.details) : table_so_far(run)));
   tell_notes(run.summary.notes);
   return 0;
 }

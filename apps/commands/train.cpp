@@ -11,6 +11,7 @@
 #include "apps/commands/search_log.hpp"
 #include "apps/commands/shared_options.hpp"
 #include "apps/commands/train_cluster.hpp"
+#include "apps/report/result.hpp"
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/folder_lock.hpp"
@@ -146,7 +147,8 @@ std::string how_to_go_on(const std::string& why, const workload& w, const train_
 /// `logged`: notes that the log has shown already.
 void tell(report r, const workload& w, const train_options& o, const std::vector<std::string>& logged = {}) {
   recorded_run run = with_context(r, w.options.output);
-  fmt::print("{}", printable(end_of(run, w.options.output, o.details)));
+  add_next(run, w.options.output);
+  fmt::print("{}", printable(end_of(run, o.details)));
   r.notes = std::move(run.summary.notes);
   std::erase_if(r.notes, [&](const std::string& note) { return std::ranges::count(logged, note) > 0; });
   tell_notes(r.notes);

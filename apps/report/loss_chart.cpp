@@ -19,6 +19,7 @@ constexpr std::size_t most_points = 40000;  // of all curves: half a megabyte
 struct chart_frame {
   axis steps;
   axis loss;
+  std::size_t pieces = 0;  ///< in which a line is thinned out
 };
 
 struct value_range {
@@ -62,7 +63,8 @@ double margin_of(const value_range& range) {
 chart_frame frame_of(std::span<const loss_curve> curves, const value_range& range) {
   const double margin = margin_of(range);
   return {{1, std::max(last_step(curves), 2.0), left_margin, chart_width - right_margin},
-          {range.least - margin, range.most + margin, chart_height - bottom, top}};
+          {range.least - margin, range.most + margin, chart_height - bottom, top},
+          {}};
 }
 
 std::string grid_lines(const chart_frame& f) {
@@ -96,11 +98,19 @@ std::string group(const loss_curve& c, const std::string& content) {
   return content.empty() ? "" : fmt::format("<g><title>{}</title>\n{}</g>\n", escaped(c.name), content);
 }
 
-std::string line(const loss_curve& c, const chart_frame& f, std::size_t pieces) {
-  const std::string path = line_path(thin_out(c.loss, pieces), f);
-  return path.empty() ? ""
-                      : fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\" d=\"{}\"/>\n",
-                                    colour_of(c.colour), path);
+std::string stroked(const loss_curve& c, const std::string& path, const char* how) {
+  return path.empty()
+             ? ""
+             : fmt::format("<path fill=\"none\" stroke=\"{}\" {} d=\"{}\"/>\n", colour_of(c.colour), how, path);
+}
+
+/// A line of the losses as they are.
+std::string line(const loss_curve& c, std::span<const float> loss, const chart_frame& f, const char* how) {
+  return stroked(c, line_path(thin_out(loss, f.pieces), f), how);
+}
+
+std::string dashes(const loss_curve& c, const chart_frame& f) {
+  return stroked(c, line_path(c.validation, f), "stroke-width=\"1.2\" stroke-dasharray=\"6 4\"");
 }
 
 std::string points(const loss_curve& c, const chart_frame& f) {
@@ -133,15 +143,42 @@ std::vector<curve_point> thin_out(std::span<const float> loss, std::size_t piece
   return points;
 }
 
+std::size_t averaged_steps(std::size_t steps) {
+  constexpr std::size_t shortest = 40, windows = 20;
+  return steps < shortest ? 1 : steps / windows | 1;  // odd: as many before as behind
+}
+
+std::vector<float> running_average(std::span<const float> loss, std::size_t width) {
+  std::vector<double> sums{0};
+  std::vector<std::size_t> counts{0};
+  for (const float v : loss) {
+    const bool finite = std::isfinite(v);
+    sums.push_back(sums.back() + (finite ? static_cast<double>(v) : 0));
+    counts.push_back(counts.back() + (finite ? 1 : 0));
+  }
+  std::vector<float> means(loss.begin(), loss.end());
+  for (std::size_t i = 0; i < loss.size(); ++i) {
+    const std::size_t half = std::min({width / 2, i, loss.size() - 1 - i}), begin = i - half, end = i + half + 1;
+    if (std::isfinite(loss[i]))
+      means[i] = static_cast<float>((sums[end] - sums[begin]) / static_cast<double>(counts[end] - counts[begin]));
+  }
+  return means;
+}
+
 std::string loss_chart(std::span<const loss_curve> curves) {
   const value_range range = losses(curves);
   if (range.empty()) return "";
-  const chart_frame frame = frame_of(curves, range);
-  const std::size_t pieces = std::clamp<std::size_t>(most_points / (2 * curves.size()), 8, 600);
+  chart_frame frame = frame_of(curves, range);
+  frame.pieces = std::clamp<std::size_t>(most_points / (4 * curves.size()), 8, 600);
   std::string out =
       fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", chart_width, chart_height);
   out += grid_lines(frame);
-  for (const loss_curve& c : curves) out += group(c, line(c, frame, pieces));
+  const auto is_averaged = [](const loss_curve& c) { return averaged_steps(c.loss.size()) > 1; };
+  for (const loss_curve& c : curves)
+    if (is_averaged(c)) out += group(c, line(c, c.loss, frame, "stroke-width=\"1\" stroke-opacity=\"0.25\""));
+  for (const loss_curve& c : curves)
+    out += group(c, line(c, running_average(c.loss, averaged_steps(c.loss.size())), frame, "stroke-width=\"1.8\""));
+  for (const loss_curve& c : curves) out += group(c, dashes(c, frame));
   for (const loss_curve& c : curves) out += group(c, points(c, frame));  // last, so that no line covers a point
   return out + "</svg>\n";
 }

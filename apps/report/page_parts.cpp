@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace hydra::apps {
 
 namespace {
@@ -13,17 +16,22 @@ constexpr const char* style = R"(
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e9ed; --soft: #9aa5b1; --line: #343b44; --ground: #15181c; --card: #1d2127; }
 }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); margin: 0 auto; max-width: 1040px;
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); margin: 0 auto; max-width: 1180px;
        padding: 24px 20px; }
 h1 { font-size: 26px; margin: 0; } h2 { font-size: 18px; margin: 36px 0 8px; }
 p.note, footer { color: var(--soft); font-size: 13px; }
 .facts { display: flex; flex-wrap: wrap; gap: 12px; margin: 20px 0; }
 .facts div { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 10px 16px; }
-.facts b { display: block; font-size: 22px; } .facts span { color: var(--soft); font-size: 13px; }
+.facts b { display: block; font-size: 22px; } .facts span { color: var(--soft); font-size: 13px; display: block; }
+.facts div { max-width: 340px; box-sizing: border-box; overflow-wrap: anywhere; }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 10px 16px; font-size: 13px;
+      white-space: pre-wrap; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { color: var(--soft); font-weight: 500; font-size: 13px; } .n { text-align: right; }
+th { color: var(--soft); font-weight: 500; font-size: 13px; white-space: normal; vertical-align: bottom; }
+.n { text-align: right; } td:last-child:not(.n) { white-space: normal; min-width: 150px; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--ground); }
 .fault { white-space: normal; color: #e15759; }
 svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--soft); }
 .grid { stroke: var(--line); stroke-width: 1; } .point { stroke: var(--ink); stroke-width: 1.2; }
@@ -54,6 +62,21 @@ std::string row_of(const std::vector<column>& columns, const std::vector<std::st
 
 std::string table_of(const std::vector<column>& columns, const std::string& rows) {
   return "<div class=\"wide\"><table>\n" + head_of(columns) + rows + "</table></div>\n";
+}
+
+std::string table_of(const std::vector<column>& columns, const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return "";
+  std::vector<column> shown;
+  std::vector<std::vector<std::string>> cells(rows.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto has_value = [c](const auto& row) { return !row[c].empty() && row[c] != "-"; };
+    if (c > 0 && std::ranges::none_of(rows, has_value)) continue;
+    shown.push_back(columns[c]);
+    for (std::size_t r = 0; r < rows.size(); ++r) cells[r].push_back(rows[r][c]);
+  }
+  std::string text;
+  for (const auto& row : cells) text += row_of(shown, row);
+  return table_of(shown, text);
 }
 
 std::string section(const std::string& title, const std::string& content, const std::string& note) {

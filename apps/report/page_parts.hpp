@@ -17,6 +17,9 @@ std::string row_of(const std::vector<column>& columns, const std::vector<std::st
 /// A table with the columns' titles above `rows`.
 std::string table_of(const std::vector<column>& columns, const std::string& rows);
 
+/// The same of rows, without columns in which no row has a value; "-" is none. Empty without rows.
+std::string table_of(const std::vector<column>& columns, const std::vector<std::vector<std::string>>& rows);
+
 /// A section with a title; an empty text if there is no content.
 std::string section(const std::string& title, const std::string& content, const std::string& note = "");
 

@@ -5,8 +5,10 @@
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
 #include "actors/report/text_table.hpp"
+#include "apps/run_folder/next_commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -37,11 +39,6 @@ std::string labelled(const std::string& label, const std::string& text) {
   return fmt::format("{:<{}}{}\n", label, label_width, wrap(text, widest_line, label_width));
 }
 
-std::string best_label(const recorded_run& run) {
-  if (run.summary.models.size() == 1) return "model";
-  return run.unfinished.empty() ? "best model" : "best so far";
-}
-
 std::string best_text(const recorded_run& run, std::size_t model) {
   const auto* const v = shown_evaluation(run, model);
   const std::string quality = v ? quality_text(*v) : "";
@@ -55,10 +52,11 @@ std::string run_text(const recorded_run& run) {
   if (!run.unfinished.empty() || r.models.empty()) return "";
   std::string text = fmt::format("{} in {}", outcomes_text(r), wall_time(r));
   if (const std::string speed = tokens_per_second(r); speed != "-") text += fmt::format(", {} tokens/s", speed);
-  const std::string device = device_peak(r);
-  const std::string process = r.process_peak > byte_count{} ? to_string(r.process_peak) + " in the process" : "";
-  if (!device.empty() || !process.empty())
-    text += fmt::format("; memory peak {}{}{}", device, device.empty() || process.empty() ? "" : ", ", process);
+  std::vector<std::string> peaks;
+  if (const auto* const d = fullest_device(r))
+    peaks.push_back(fmt::format("{} of {} on {}", to_string(d->peak), to_string(d->budget), d->name));
+  if (r.process_peak > byte_count{}) peaks.push_back(to_string(r.process_peak) + " in the process");
+  if (!peaks.empty()) text += fmt::format("; memory peak {}", fmt::join(peaks, ", "));
   return text;
 }
 
@@ -89,6 +87,11 @@ const validation_report* shown_evaluation(const recorded_run& run, std::size_t m
   return at == m.validation.end() ? best_validation(m) : &*at;
 }
 
+std::string best_label(const recorded_run& run) {
+  if (run.summary.models.size() == 1) return "model";
+  return run.unfinished.empty() ? "best model" : "best so far";
+}
+
 std::string score_text(const recorded_run& run, std::size_t model) {
   const model_report& m = run.summary.models[model];
   if (const auto* const v = shown_evaluation(run, model))
@@ -97,20 +100,27 @@ std::string score_text(const recorded_run& run, std::size_t model) {
 }
 
 std::string quality_text(const validation_report& v) {
-  const std::string perplexity = v.perplexity ? fmt::format("perplexity {:.2f}", *v.perplexity) : "";
-  const std::string accuracy = v.accuracy ? fmt::format("accuracy {:.1f} %", *v.accuracy * 100) : "";
+  const std::string perplexity = v.perplexity ? "perplexity " + number_text(*v.perplexity, 2) : "";
+  const std::string accuracy = v.accuracy ? "accuracy " + percent_text(*v.accuracy) : "";
   return perplexity + (perplexity.empty() || accuracy.empty() ? "" : ", ") + accuracy;
 }
 
-std::string settings_text(const recorded_run& run, std::size_t model) {
+std::vector<std::string> told_keys(const recorded_run& run) {
+  return run.search.trials.empty() ? run.settings.keys : varied_keys(run.search);
+}
+
+std::vector<std::string> told_values(const recorded_run& run, std::size_t model) {
   const std::string& name = run.summary.models[model].name;
-  const auto* const trial = find_trial(run.search, name);
+  if (!run.search.trials.empty()) {
+    const auto* const trial = find_trial(run.search, name);
+    return trial ? value_cells(varied_keys(run.search), *trial) : std::vector<std::string>{};
+  }
   const auto known = run.settings.values.find(name);
-  const auto keys = trial ? varied_keys(run.search) : run.settings.keys;
-  const auto values = trial                                ? value_cells(keys, *trial)
-                      : known == run.settings.values.end() ? std::vector<std::string>{}
-                                                           : known->second;
-  const auto titles = key_titles(keys);
+  return known == run.settings.values.end() ? std::vector<std::string>{} : known->second;
+}
+
+std::string settings_text(const recorded_run& run, std::size_t model) {
+  const auto titles = key_titles(told_keys(run)), values = told_values(run, model);
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i] != "-") text += (text.empty() ? "" : ", ") + titles[i] + " " + values[i];
@@ -132,22 +142,28 @@ std::string wall_time(const report& r) {
   return all < exact_below ? to_string(all) : coarse_time(all);
 }
 
-std::string device_peak(const report& r) {
+const device_report* fullest_device(const report& r) {
   const auto filled = [](const device_report& d) {
     return d.budget > byte_count{} ? static_cast<double>(d.peak.value()) / static_cast<double>(d.budget.value()) : 0;
   };
   const auto most = std::ranges::max_element(r.devices, {}, filled);
-  if (most == r.devices.end()) return "";
-  return fmt::format("{} of {} on {}", to_string(most->peak), to_string(most->budget), most->name);
+  return most == r.devices.end() ? nullptr : &*most;
 }
 
-std::string result_lines(const recorded_run& run, const std::vector<std::string>& next, const std::string& note) {
+void add_next(recorded_run& run, const std::filesystem::path& folder) {
+  const auto best = best_model(run);
+  if (!best) return;
+  run.next = next_commands(folder, run.summary.models[*best]);
+  run.note_on_next = note_on_state(folder, run.summary.models[*best]);
+}
+
+std::string result_lines(const recorded_run& run) {
   const auto best = best_model(run);
   std::string text =
       best ? labelled(best_label(run), best_text(run, *best)) + labelled("settings", settings_text(run, *best)) : "";
-  text += labelled("run", run_text(run)) + labelled("note", note);
-  for (std::size_t i = 0; i < next.size(); ++i)  // never wrapped: they are to be copied
-    text += fmt::format("{:<{}}{}\n", i == 0 ? "next" : "", label_width, next[i]);
+  text += labelled("run", run_text(run)) + labelled("note", run.note_on_next);
+  for (std::size_t i = 0; i < run.next.size(); ++i)  // never wrapped: they are to be copied
+    text += fmt::format("{:<{}}{}\n", i == 0 ? "next" : "", label_width, run.next[i]);
   return text;
 }
 

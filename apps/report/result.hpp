@@ -4,6 +4,7 @@
 #include "apps/run_folder/recorded_run.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,11 +19,19 @@ std::vector<std::size_t> best_first(const recorded_run& run);
 /// The first of them, if it has a loss.
 std::optional<std::size_t> best_model(const recorded_run& run);
 
+/// "best model", "best so far", "model" if there is one.
+std::string best_label(const recorded_run& run);
+
 /// By which a model is shown: the evaluation with the smallest loss; of a search for the best accuracy the one at which
 /// it was ranked. Null for a model that was not evaluated.
 const validation_report* shown_evaluation(const recorded_run& run, std::size_t model);
 
-/// "2.5150 at step 55 of 60"; of a model that was not evaluated its last training loss.
+/// Paths of the keys that tell the models apart, and the values of one model: of a search those that it varies. A model
+/// that is not known has no values.
+std::vector<std::string> told_keys(const recorded_run& run);
+std::vector<std::string> told_values(const recorded_run& run, std::size_t model);
+
+/// "validation 2.5150 at step 55 of 60"; of a model that was not evaluated its last training loss.
 std::string score_text(const recorded_run& run, std::size_t model);
 /// "perplexity 12.37, accuracy 34.3 %"; empty if it has neither.
 std::string quality_text(const validation_report& v);
@@ -32,11 +41,13 @@ std::string settings_text(const recorded_run& run, std::size_t model);
 std::string outcomes_text(const report& r);
 /// From the measuring of the layers to the last checkpoint.
 std::string wall_time(const report& r);
-/// "3.8 MiB of 4.0 MiB on cpu:0": of the device that was filled most; empty without devices.
-std::string device_peak(const report& r);
+/// The device whose memory was filled most; null without devices.
+const device_report* fullest_device(const report& r);
 
-/// Lines of "best model", "settings", "run" and "next", as far as there is something to say. `next`: command lines;
-/// `note` is about them.
-std::string result_lines(const recorded_run& run, const std::vector<std::string>& next, const std::string& note = "");
+/// What can be done with the best model of a run that has ended, from its folder.
+void add_next(recorded_run& run, const std::filesystem::path& folder);
+
+/// Lines of "best model", "settings", "run", "note" and "next", as far as there is something to say.
+std::string result_lines(const recorded_run& run);
 
 }  // namespace hydra::apps

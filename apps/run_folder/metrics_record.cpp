@@ -88,6 +88,7 @@ class metrics_reader {
     m.steps = step;
     m.tokens = tokens;
     run_.steps_in_all[m.name] = line.value("steps", 0U);
+    if (const double rate = number(line, "learning_rate"); !std::isnan(rate)) run_.learning_rates[m.name] = rate;
   }
 
   static void read_evaluation(const json& line, std::uint32_t step, model_report& m) {

@@ -26,6 +26,8 @@ struct recorded_run {
   search_ranking search;  ///< without trials: it is not known (read_ranking()), or there is no search
   std::string folder;     ///< its name, without those of the folders that it is in; empty: not known
   varied_settings settings;  ///< add_context() fills in these two
+  std::vector<std::string> next;  ///< command lines for the best model: add_next() fills in this and the next one
+  std::string note_on_next;
   std::string version;
   std::string bound;  ///< name of the largest bound
   double bound_seconds = 0;
@@ -34,6 +36,7 @@ struct recorded_run {
   std::vector<std::vector<named_seconds>> breakdown;  ///< by device; empty where the report has none
   std::string unfinished;                            ///< why there is no report: "under way; ..."; empty: there is one
   std::map<std::string, std::uint32_t> steps_in_all; ///< of the models of a run that is not finished
+  std::map<std::string, double> learning_rates;      ///< the same: of their last steps
 };
 
 /// Parses the text of a report.json. A loss of null is NaN. Throws fault_error{bad_input} with `name` in front: not

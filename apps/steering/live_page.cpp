@@ -1,8 +1,9 @@
 #include "apps/steering/live_page.hpp"
 
 #include "apps/report/page.hpp"
+#include "apps/report/result.hpp"
 #include "apps/run_folder/metrics_record.hpp"
-#include "apps/run_folder/recorded_search.hpp"
+#include "apps/run_folder/run_context.hpp"
 #include "apps/steering/answer.hpp"
 #include "apps/steering/http_server.hpp"
 #include "apps/steering/live_feed.hpp"
@@ -34,7 +35,8 @@ std::function<std::string()> renderer(steering& run, const std::filesystem::path
   return [&run, folder] {
     recorded_run record = latest_record(folder);
     set_ended(record.summary, answer(run, {.name = "status"}));
-    record.search = read_ranking(folder, record.summary);
+    add_context(record, folder);
+    if (record.unfinished.empty()) add_next(record, folder);
     return to_content(record, timeline_of(record, folder));
   };
 }

@@ -105,7 +105,7 @@ function new_row(name) {
   cell.why = make("span", state, {className: "why"});
   cell.fill = make("div", make("div", make("td", row), {className: "track"}), {className: "fill"});
   cell.steps = make("td", row);
-  for (const key of ["loss", "validation"]) cell[key] = make("td", row, {className: "n"});
+  for (const key of ["loss", "validation", "rate"]) cell[key] = make("td", row, {className: "n"});
   const buttons = make("td", row, {className: "buttons"});
   cell.pause = make("button", buttons, {onclick: () => pause_or_resume(name, row.dataset.state)});
   make("span", buttons, {textContent: " "});
@@ -126,6 +126,7 @@ function show_model(model) {
   write(cell.steps, `${model.steps} / ${model.of ?? "-"}`);
   write(cell.loss, fixed(model.loss));
   write(cell.validation, fixed(model.validation));
+  write(cell.rate, known(model.learning_rate) ? String(Number(model.learning_rate.toPrecision(3))) : "-");
   write(cell.pause, model.state === "paused" ? "Resume" : "Pause");
   cell.pause.disabled = over.includes(model.state) || model.state === "pausing";
   cell.clone.disabled = false;
@@ -153,13 +154,39 @@ function memory_line(used, peak, budget) {
   return {text: `memory ${bytes(used)} of ${bytes(budget)}, peak ${bytes(peak)}`, share: used / budget, peak: peak / budget};
 }
 
+/// Work of all models, in seconds where their steps are measured: what is done, and what there is in all.
+function work_of(models) {
+  const costs = models.map(model => model.step_s).filter(known);
+  const usual = costs.length ? costs.reduce((a, b) => a + b) / costs.length : 1;
+  let done = 0, all = 0;
+  for (const model of models) {
+    const cost = known(model.step_s) ? model.step_s : usual;
+    done += cost * model.steps;
+    all += cost * (over.includes(model.state) || !known(model.of) ? model.steps : model.of);
+  }
+  return {done, all};
+}
+
+/// By the pace of the last states that this page has seen: a run that was resumed has done steps before.
+const seen = [];
+function time_left(status) {
+  if (!known(status.elapsed_s)) return "";
+  const {done, all} = work_of(status.models || []);
+  const share = all ? done / all : 1;
+  if (seen.length && share < seen.at(-1).share) seen.length = 0;  // models were added
+  seen.push({at: status.elapsed_s, share});
+  if (seen.length > 120) seen.shift();
+  const first = seen[0], last = seen.at(-1), took = last.at - first.at, pace = (last.share - first.share) / took;
+  return took >= 3 && pace > 0 && last.share < 1 ? time((1 - last.share) / pace) + " left" : "";
+}
+
 function show_status(status) {
   if (status.error) return tell(status.error, true);
   const models = status.models || [];
   models.forEach(show_model);
   const count = {};
   for (const model of models) count[model.state] = (count[model.state] || 0) + 1;
-  write(at("summary"), [...Object.entries(count).map(([state, n]) => `${n} ${state}`), time(status.elapsed_s)].filter(Boolean).join(", "));
+  write(at("summary"), [...Object.entries(count).map(([state, n]) => `${n} ${state}`), time(status.elapsed_s), time_left(status)].filter(Boolean).join(", "));
   const host = status.host || {};
   gauge("Host", [memory_line(host.used, host.peak, host.budget)]);
   for (const device of status.devices || [])

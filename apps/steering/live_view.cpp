@@ -24,7 +24,7 @@ constexpr const char* style = R"(
 .track .peak { position: absolute; top: 0; bottom: 0; width: 2px; background: var(--ink); }
 #now td { padding-top: 5px; padding-bottom: 5px; } #now .track { width: 110px; margin: 2px 0; }
 #now td:nth-child(3) { width: 110px; }
-#now .buttons { text-align: right; }
+#now .buttons { text-align: right; white-space: nowrap; }
 .badge { display: inline-block; min-width: 62px; text-align: center; border-radius: 10px; padding: 0 9px; font-size: 13px;
          color: #fff; background: #7f8fa6; }
 .badge.training { background: #3f8a45; } .badge.waiting { background: #b3730a; } .badge.finished { background: #4e79a7; }
@@ -42,8 +42,9 @@ dialog p { margin: 6px 0; } dialog div { text-align: right; margin-top: 12px; }
 details textarea { display: block; width: 100%; box-sizing: border-box; min-height: 150px; padding: 8px 10px; margin: 8px 0;
                    font: 13px/1.45 ui-monospace, monospace; }
 summary { cursor: pointer; color: var(--soft); margin-top: 10px; }
-#content { display: flex; flex-direction: column; } #content section { min-width: 0; }
-#content section:has(svg) { order: 1; } #content section:not(:has(svg)) { order: 2; }
+body { display: flex; flex-direction: column; } body > h1 { order: -3; } #bar { order: -2; } footer { order: 3; }
+#content { display: contents; } #content > section { min-width: 0; } #content > .facts { order: -1; }
+#content > section:has(svg) { order: 1; } #content > section:not(:has(svg)) { order: 2; }
 @media print { #bar .push, .buttons, details, #message { display: none; } }
 )";
 
@@ -52,7 +53,7 @@ constexpr const char* state = R"(<div id="bar"><span id="connection">connecting<
 <div id="gauges"></div>
 <section><h2>Now</h2>
 <div class="wide"><table id="now"><thead><tr><th>model</th><th>state</th><th colspan="2">steps</th><th class="n">loss</th>
-<th class="n">validation</th><th></th></tr></thead><tbody></tbody></table></div>
+<th class="n">validation</th><th class="n">learning rate</th><th></th></tr></thead><tbody></tbody></table></div>
 <p id="message" class="note" role="status"></p>
 <details id="more"><summary>Add models</summary>
 <textarea id="workload" spellcheck="false" placeholder="[[model]]&#10;name = &quot;...&quot;"></textarea>

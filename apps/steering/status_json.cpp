@@ -27,6 +27,8 @@ ordered_json to_json(const model_now& m) {
          {"of", number_or_null(m.of)},
          {"loss", number_or_null(m.loss)},
          {"validation", number_or_null(m.validation)}};
+  if (m.learning_rate) j["learning_rate"] = *m.learning_rate;
+  if (m.step_work > duration{}) j["step_s"] = seconds(m.step_work);
   if (!m.note.empty()) j["note"] = m.note;
   return j;
 }

@@ -18,8 +18,8 @@ void set_chosen(workload& w, const workload_plan& plan);
 /// `recorded`, the file as it was run then.
 void keep_replicas(workload& w, const value_table& recorded);
 
-/// What to do where models and the parts of their steps are too few for the devices, so that some are idle all the time;
-/// empty where they are enough. `file`: as a command line names the workload.
+/// What to do where models, and the parts of their steps, are fewer than the devices, so that some are always idle;
+/// empty where they are not. `file`: as a command line names the workload.
 std::string idle_devices_note(const workload_plan& plan, std::size_t devices, const std::string& file);
 
 }  // namespace hydra::apps

@@ -62,6 +62,8 @@ TEST_CASE("the status of a run has its models in their order, what they wait for
   CHECK(now->models[0].of == 40u);
   CHECK(now->models[0].steps > 0);
   CHECK(now->models[0].loss);
+  CHECK(now->models[0].learning_rate);
+  CHECK_FALSE(now->models[2].learning_rate);
   CHECK(now->models[2].phase == model_phase::waiting);
   CHECK(now->models[2].note == "for host memory: 1 of 1");
   REQUIRE(now->devices.size() == 2);

@@ -117,6 +117,7 @@ def check_view(page):
     require("for host memory" in page.run("row('gpt-c').textContent"), "what gpt-c waits for")
     page.wait("text('gauges').includes('memory 200.0 MiB of 250.0 MiB') && text('gauges').includes('busy 75 %')")
     require("2 training, 1 waiting" in page.run("text('summary')"), "the summary")
+    page.wait("text('summary').endsWith(' left') && row('gpt-a').textContent.includes('0.001')")
     page.wait("curve() > 0")
     before = page.run("curve()")
     page.wait(f"curve() > {before}")

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace hydra::apps {
@@ -24,11 +25,12 @@ std::ptrdiff_t occurrences(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("each model has a line, each validation a point, and the drawing is well-formed") {
+TEST_CASE("each model has a line, each validation a point on a dashed line, and the drawing is well-formed") {
   const std::vector<loss_curve> curves{{"a<b", 0, {3, 2, 1}, {{2, 2.5}, {3, 1.5}}}, {"b", 1, {3, 2.5F}, {}}};
   const std::string svg = loss_chart(curves);
   CHECK(xml_fault(svg) == "");
-  CHECK(occurrences(svg, "fill=\"none\"") == 2);
+  CHECK(occurrences(svg, "fill=\"none\"") == 3);
+  CHECK(occurrences(svg, "stroke-dasharray") == 1);
   CHECK(occurrences(svg, "<circle") == 2);
   CHECK_THAT(svg, Contains("a&lt;b"));
 }
@@ -49,6 +51,27 @@ TEST_CASE("a loss that is not finite is a gap, never a coordinate") {
 TEST_CASE("without any finite loss there is no chart") {
   CHECK(loss_chart({}).empty());
   CHECK(loss_chart(std::vector<loss_curve>{{"a", 0, {nan}, {}}, {"b", 1, {}, {}}}).empty());
+}
+
+TEST_CASE("a long curve is drawn by its running average, with its steps pale behind") {
+  const std::vector<float> loss(200, 2.0F);
+  const std::string svg = loss_chart(std::vector<loss_curve>{{"a", 0, loss, {}}});
+  CHECK(occurrences(svg, "fill=\"none\"") == 2);
+  CHECK(svg.find("stroke-opacity") < svg.find("stroke-width=\"1.8\""));
+  CHECK_THAT(loss_chart(std::vector<loss_curve>{{"a", 0, {3, 2, 1}, {}}}), !Contains("stroke-opacity"));
+}
+
+TEST_CASE("a running average is the mean of as many losses before as behind, without those that are not finite") {
+  CHECK(running_average(std::vector<float>{4, 1, 1, 4, 7}, 3) == std::vector<float>{4, 2, 2, 4, 7});
+  const auto gap = running_average(std::vector<float>{4, nan, 2, 2, infinite, 6, 4}, 3);
+  CHECK(std::isnan(gap[1]));
+  CHECK(gap[2] == 2);
+  CHECK(gap[4] == infinite);
+  CHECK(gap[5] == 5);
+  CHECK(running_average(std::vector<float>{4, 1}, 1) == std::vector<float>{4, 1});
+  CHECK(running_average({}, 3).empty());
+  CHECK(averaged_steps(39) == 1);
+  CHECK(averaged_steps(1000) == 51);
 }
 
 TEST_CASE("one value alone can be drawn") {

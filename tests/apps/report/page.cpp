@@ -106,10 +106,54 @@ TEST_CASE("every colour variable of the page has a value for light and dark scre
   CHECK(names_in(page.substr(print, page.find("</style>") - print), defined) == used);
 }
 
-TEST_CASE("the headline shows makespan, bound and efficiency as reported") {
-  CHECK_THAT(to_page(example_run(), {}), Contains("<b>10.000 s</b><span>makespan") &&
-                                             Contains("<b>8.000 s</b><span>lower bound (uniform)") &&
-                                             Contains("<b>80 %</b><span>efficiency") && Contains("<b>1 of 2</b>"));
+TEST_CASE("the page begins with the best model and what the run has taken") {
+  recorded_run run = example_run();
+  run.next = {"hydra export a <b> c"};
+  run.note_on_next = "of the last step";
+  const std::string page = to_page(run, {}), top = page.substr(0, page.find("<h2>"));
+  CHECK(top.find("<b>gpt b</b><span>best model") <
+        top.find("<b>2.1250</b><span>validation at step 4 of 4; perplexity 8.40"));
+  CHECK_THAT(top,
+             Contains("wall time; 1 finished, 1 failed") &&
+                 Contains("<b>100 B</b><span>memory peak, of 200 B on cpu:0") &&
+                 Contains("<b>80 %</b><span>efficiency: bound 8.000 s (uniform) / makespan 10.000 s; largest loss ") &&
+                 Contains("of the last step</p>\n<pre>hydra export a &lt;b&gt; c</pre>"));
+  CHECK_THAT(to_page(example_run(), {}), !Contains("<pre>"));
+}
+
+TEST_CASE("makespan, bounds and policy stand as reported at the end of the page") {
+  const std::string page = to_page(example_run(), {});
+  CHECK_THAT(page.substr(page.find("<h2>Makespan and its bounds</h2>")),
+             Contains("<b>10.000 s</b><span>makespan") && Contains("<b>8.000 s</b><span>lower bound (uniform)") &&
+                 Contains("<b>80 %</b><span>efficiency") && Contains("<td>chain</td>") &&
+                 Contains("policy fifo, seed 7"));
+  CHECK(page.find("<h2>Models</h2>") < page.find("<h2>Devices</h2>"));
+  CHECK(page.find("<h2>Devices</h2>") < page.find("<h2>Makespan and its bounds</h2>"));
+}
+
+TEST_CASE("what tells the models apart has columns, and columns without a value are left out") {
+  recorded_run run = with_models({{1, 1}, {1, 2}});
+  run.summary.models[0].name = "a";
+  run.summary.models[1].name = "b";
+  CHECK_THAT(to_page(run, {}), !Contains("learning_rate") && !Contains(">perplexity<") && !Contains(">rate now<"));
+  run.settings = {{"optimizer.learning_rate"}, {{"a", {"1e-3"}}}};
+  run.learning_rates["b"] = 0.00025;
+  CHECK_THAT(to_page(run, {}), Contains("<th class=\"n\">learning_rate</th>") &&
+                                   Contains("<td class=\"n\">1e-3</td>") && Contains("<th class=\"n\">rate now</th>") &&
+                                   Contains("<td class=\"n\">0.00025</td>"));
+}
+
+TEST_CASE("a page has the name of the run's folder") {
+  recorded_run run = example_run();
+  run.folder = "live2";
+  CHECK_THAT(to_page(run, {}), Contains("<title>live2 - Hydra</title>") && Contains("<h1>live2</h1>"));
+}
+
+TEST_CASE("models that are made alike have one row of sizes") {
+  recorded_run run = with_models({{1, 0}, {2, 0}, {3, 0}});
+  for (std::size_t i = 0; i < 3; ++i) run.summary.models[i].name = "m" + std::to_string(i);
+  run.summary.models[1].parameters = 7;
+  CHECK_THAT(to_page(run, {}), Contains("<td>m0, m2</td>") && Contains("<td class=\"n\">7</td><td>m1</td>"));
 }
 
 TEST_CASE("an interrupted run says so, with its notes") {

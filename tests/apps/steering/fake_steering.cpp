@@ -23,6 +23,7 @@ std::size_t training(const std::vector<fake_model>& models) {
 
 nlohmann::ordered_json to_json(const fake_model& m) {
   nlohmann::ordered_json j{{"name", m.name}, {"state", m.state}, {"steps", m.steps}, {"of", m.of}};
+  j["learning_rate"] = 1e-3;
   j["loss"] = m.loss > 0 ? nlohmann::ordered_json(m.loss) : nullptr;
   j["validation"] = nullptr;
   if (m.state == "waiting") j["note"] = "for host memory";
@@ -42,7 +43,7 @@ nlohmann::ordered_json fake_steering::status() {
       {"models", models},
       {"devices", {{{"name", "cpu:0"}, {"busy", 0.75}, {"memory", 9 * mib}, {"peak", 10 * mib}, {"budget", 12 * mib}}}},
       {"host", {{"used", 100 * mib * training(models_)}, {"peak", 100 * mib * most_training_}, {"budget", 250 * mib}}},
-      {"elapsed_s", 12.5}};
+      {"elapsed_s", 12.5 + status_count_}};
 }
 
 void fake_steering::stop(const std::string& model) {
