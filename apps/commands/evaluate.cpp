@@ -233,7 +233,7 @@ std::string states_table(const report& r, const std::vector<model_state>& states
     row.push_back(outcome_of(m, state));
     t.add(std::move(row));
   }
-  return t.to_string();
+  return t.fitted();
 }
 
 std::string to_json(const report& r, const std::vector<model_state>& states) {

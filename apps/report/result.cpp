@@ -153,8 +153,11 @@ const device_report* fullest_device(const report& r) {
 void add_next(recorded_run& run, const std::filesystem::path& folder) {
   const auto best = best_model(run);
   if (!best) return;
-  run.next = next_commands(folder, run.summary.models[*best]);
-  run.note_on_next = note_on_state(folder, run.summary.models[*best]);
+  const model_report& m = run.summary.models[*best];
+  const bool ended = m.status == model_status::finished || m.status == model_status::stopped;
+  if (!ended || m.unsaved) return;  // its last state is not that of a whole step, or not there
+  run.next = next_commands(folder, m);
+  run.note_on_next = note_on_state(folder, m);
 }
 
 std::string result_lines(const recorded_run& run) {

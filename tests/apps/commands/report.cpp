@@ -73,7 +73,21 @@ TEST_CASE("the tables of the scheduler are shown with --details, by a run and by
   CHECK(run_hydra(folder, "report runs/w --details").out == run.out);
 }
 
-TEST_CASE("a model that is stopped early says what has stopped it") {
+TEST_CASE("a model that is stopped early is shown by its best evaluation, with what has stopped it, and exported so") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("steps = 3\noptimizer = { learning_rate = 1e-3 }",  // a rate with which the loss rises
+                              "steps = 9\noptimizer = { kind = \"sgd\", learning_rate = 3 }\n"
+                              "validate = { every_steps = 1, keep_best = true }") +
+                             "[[controller]]\nkind = \"early-stop\"\npatience = 2\n");
+  const outcome run = run_hydra(folder, "train w.toml --quiet");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains(" at step 1 of 3, ") && Contains(" best (step) ") && Contains(" last ") &&
+                          Contains(" (1) ") && Contains("  stopped: no better for 2 evaluations\n") &&
+                          Contains("\nnext        hydra export runs/w gpt runs/w-gpt --best\n"));
+  CHECK(run_hydra(folder, "export runs/w gpt runs/w-gpt --best").status == 0);
+}
+
+TEST_CASE("a model that is stopped early says what has stopped it, whatever counts as better") {
   const temporary_folder folder;
   folder.write("w.toml", bent("steps = 3", "steps = 8\nvalidate = { every_steps = 1 }") +
                              "[[controller]]\nkind = \"early-stop\"\npatience = 2\nminimum = 1\n");
