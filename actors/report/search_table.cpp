@@ -20,7 +20,7 @@ std::string shortened(const std::string& value) {
   return text_width(value) <= widest_value ? value : std::string{clip(value, widest_value - 3)} + "...";
 }
 
-/// As the evaluation gave it, with its step: a largest accuracy is a smallest score. Where `on_nan` ignores it, one may be
+/// As the evaluation gave it, with its step: a largest accuracy is a smallest score. `on_nan` may ignore one that is
 /// NaN.
 std::string score_cell(const ranked_trial& t, search_metric metric) {
   if (!t.score) {

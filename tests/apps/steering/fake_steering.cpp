@@ -43,7 +43,7 @@ nlohmann::ordered_json fake_steering::status() {
       {"models", models},
       {"devices", {{{"name", "cpu:0"}, {"busy", 0.75}, {"memory", 9 * mib}, {"peak", 10 * mib}, {"budget", 12 * mib}}}},
       {"host", {{"used", 100 * mib * training(models_)}, {"peak", 100 * mib * most_training_}, {"budget", 250 * mib}}},
-      {"elapsed_s", 12.5 + status_count_}};
+      {"elapsed_s", 11.5 + status_count_}};
 }
 
 void fake_steering::stop(const std::string& model) {
