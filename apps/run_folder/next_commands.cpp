@@ -29,6 +29,7 @@ std::string export_folder(const fs::path& run, std::string model) {
   std::ranges::replace(model, '/', '-');
   fs::path folder = run.lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
+  if (folder.filename() == "." || folder.filename() == "..") folder = fs::canonical(folder);
   return folder.string() + "-" + model;
 }
 
