@@ -22,7 +22,7 @@ const std::string plan =
     "[run]\nname = \"r\"\n[[model]]\nname = \"late\"\nchain = { family = \"mlp\" }\n[[model]]\nname = \"a\"\n";
 
 const std::string reported = R"({"time": 100, "model": "a", "step": 1, "steps": 9, "loss": 3, "tokens": 10}
-{"time": 101, "model": "a", "step": 2, "steps": 9, "loss": 2, "tokens": 20, "tokens_per_s": 5}
+{"time": 101, "model": "a", "step": 2, "steps": 9, "loss": 2, "learning_rate": 0.5, "tokens": 20, "tokens_per_s": 5}
 {"time": 102, "model": "a", "step": 2, "validation": 2.5, "accuracy": 0.5}
 {"time": 103, "model": "a", "step": 3, "steps": 9, "loss": null, "tokens": 30, "tokens_per_s": 5}
 {"time": 104, "model": "a", "st)";
@@ -45,6 +45,7 @@ TEST_CASE("metrics show the progress of the workload's models, in its order") {
   const model_report& a = r.summary.models[1];
   CHECK(a.steps == 3);
   CHECK(r.steps_in_all.at("a") == 9);
+  CHECK(r.learning_rates == std::map<std::string, double>{{"a", 0.5}});
   CHECK(a.loss.at(1) == 2);
   CHECK(std::isnan(a.loss.at(2)));
   CHECK(a.validation.at(0).accuracy == 0.5);
