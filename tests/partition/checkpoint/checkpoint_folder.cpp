@@ -96,6 +96,17 @@ void save(const saved_case& c, const std::filesystem::path& root, std::uint32_t 
   checkpoint_folder(posix_file_system(), root, keep).save(c.checkpoint, [](shard_index) {});
 }
 
+/// One step later, as the best state.
+void go_on_as_best(model_checkpoint& c) {
+  c.best = true;
+  c.standing.next.step += 1;
+  c.standing.history.losses.push_back(1);
+  c.standing.history.grad_norms.push_back(1);
+  for (auto& v : c.memory.versions) {
+    v.value += 1;
+  }
+}
+
 /// Of two checkpoints, a file of the newer one.
 std::filesystem::path shard_of_second_save(const std::filesystem::path& root) {
   const saved_case c({0, 2, 4});
@@ -268,6 +279,17 @@ TEST_CASE("a best state counts among the checkpoints by its step, and is set asi
   CHECK(notes.size() == 1);
   CHECK(std::filesystem::exists(of_model / "best-step-3.damaged"));
   CHECK_FALSE(best_checkpoint(of_model));
+}
+
+TEST_CASE("another model begins from the best state if that is the newest one", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  save(c, folder.path());
+  go_on_as_best(c.checkpoint);
+  save(c, folder.path());
+  const auto kept = keep_checkpoint(folder.path() / "small");
+  CHECK(kept.filename() == "kept-step-3");
+  CHECK(read_checkpoint(kept).standing.next.step == 3);
 }
 
 TEST_CASE("a checkpoint cannot be the weights of a model with other parameters", "[checkpoint]") {
