@@ -213,11 +213,20 @@ void check_readable(const fs::path& folder) {
   }
 }
 
+/// Beside the folder; one of the same step may have been damaged before.
+fs::path place_aside(const fs::path& folder) {
+  std::error_code ignored;
+  fs::path place = folder.string() + ".damaged";
+  for (int n = 2; fs::exists(place, ignored); ++n) {
+    place = fmt::format("{}.damaged-{}", folder.string(), n);
+  }
+  return place;
+}
+
 /// Renames a damaged checkpoint in its folder, so that it does not count among those that are kept. Returns its new
 /// name.
 std::string set_aside(const fs::path& folder) {
-  auto aside = folder;
-  aside += ".damaged";
+  const auto aside = place_aside(folder);
   std::error_code error;
   fs::rename(folder, aside, error);
   return (error ? folder : aside).filename().string();

@@ -281,6 +281,25 @@ TEST_CASE("a best state counts among the checkpoints by its step, and is set asi
   CHECK_FALSE(best_checkpoint(of_model));
 }
 
+TEST_CASE("a state that is damaged again after the same step is set aside again", "[checkpoint]") {
+  const temporary_folder folder;
+  const auto of_model = folder.path() / "small";
+  for (int n = 0; n < 3; ++n) {
+    saved_case c({0, 2, 4});
+    save(c, folder.path());
+    go_on_as_best(c.checkpoint);
+    save(c, folder.path());
+    for (const auto& state : list_states(of_model)) {
+      overwrite(state / "shard-0000.safetensors", "");
+    }
+    std::vector<std::string> notes;
+    CHECK_FALSE(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes));
+    CHECK(list_states(of_model).empty());
+  }
+  CHECK(std::filesystem::exists(of_model / "best-step-3.damaged-3"));
+  CHECK(std::filesystem::exists(of_model / "000001-step-2.damaged-2"));
+}
+
 TEST_CASE("another model begins from the best state if that is the newest one", "[checkpoint]") {
   const temporary_folder folder;
   saved_case c({0, 2, 4});
