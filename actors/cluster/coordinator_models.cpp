@@ -191,15 +191,15 @@ void coordinator::on_refused(const assignment_refused& m) {
   }
 }
 
-/// An older one may be whole. Reads all of them: nobody can train the model meanwhile.
+/// It need not be the newest: a node is sent all states_to_continue(). Nobody can train the model meanwhile.
 void coordinator::set_aside_damaged(std::size_t model) {
   std::vector<std::string> notes;
-  const auto whole = newest_checkpoint(checkpoints_of(model), checkpoint_use::other_cuts, notes);
+  set_damaged_aside(checkpoints_of(model), notes);
   for (const auto& note : notes) {
     say(note);
     record_.notes.push_back(note);
   }
-  plan_.found(model, whole ? std::optional(whole->standing.next.step) : std::nullopt);
+  plan_.found(model, newest_step(checkpoints_of(model)));
 }
 
 void coordinator::on_stays(const assignment_stays& m) {

@@ -391,6 +391,13 @@ std::optional<std::uint32_t> newest_step(const fs::path& of_model) {
 
 namespace {
 
+bool can_be_read(const fs::path& state) try {
+  read_checkpoint(state);
+  return true;
+} catch (const fault_error&) {
+  return false;  // damaged, or removed meanwhile
+}
+
 /// The newest checkpoint, and another one if that needs its own cuts.
 std::vector<fs::path> checkpoints_to_continue(const fs::path& of_model) {
   std::vector<fs::path> all;
@@ -415,7 +422,7 @@ std::vector<fs::path> checkpoints_to_continue(const fs::path& of_model) {
 /// The newest checkpoint is one of them even where the best state is newer: the next one is numbered after it.
 std::vector<fs::path> states_to_continue(const fs::path& of_model) {
   auto all = checkpoints_to_continue(of_model);
-  if (const auto best = best_checkpoint(of_model)) {
+  if (const auto best = best_checkpoint(of_model); best && can_be_read(*best)) {
     insert_best(all, *best);
   }
   return all;

@@ -382,6 +382,16 @@ std::string why_not(const saved_model& m, checkpoint_use use) {
                    m.folder.string(), step);
 }
 
+/// What a person is told of a state that could not be read. Throws on what is not damage: it is not for this version of
+/// Hydra, or it cannot be read now.
+std::string damage_of(const fault_error& e, const fs::path& folder, checkpoint_use use) {
+  if (e.what_happened().code != fault_code::damaged) {
+    throw;
+  }
+  const auto where = use == checkpoint_use::parameters ? "" : fmt::format(" (it is {} now)", set_aside(folder));
+  return fmt::format("a damaged checkpoint is passed over{}: {}", where, e.what_happened().text);
+}
+
 }  // namespace
 
 std::optional<saved_model> newest_checkpoint(const fs::path& of_model, checkpoint_use use,
@@ -396,14 +406,22 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, checkpoin
       }
       notes.push_back(why_not(m, use));
     } catch (const fault_error& e) {
-      if (e.what_happened().code != fault_code::damaged) {
-        throw;  // not damaged, but not for this version of Hydra; or it cannot be read now
-      }
-      const auto where = use == checkpoint_use::parameters ? "" : fmt::format(" (it is {} now)", set_aside(folder));
-      notes.push_back(fmt::format("a damaged checkpoint is passed over{}: {}", where, e.what_happened().text));
+      notes.push_back(damage_of(e, folder, use));
     }
   }
   return std::nullopt;
+}
+
+void set_damaged_aside(const fs::path& of_model, std::vector<std::string>& notes) {
+  for (const auto& folder : list_states(of_model)) {
+    check_readable(folder);
+    try {
+      verify_folder(folder);
+      read_checkpoint(folder);
+    } catch (const fault_error& e) {
+      notes.push_back(damage_of(e, folder, checkpoint_use::same_cuts));
+    }
+  }
 }
 
 }  // namespace hydra

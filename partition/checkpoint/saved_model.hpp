@@ -60,4 +60,8 @@ enum class checkpoint_use : std::uint8_t { same_cuts, other_cuts, parameters };
 std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, checkpoint_use use,
                                              std::vector<std::string>& notes);
 
+/// Reads all states of a model, older ones included, and renames those that are damaged. Adds to `notes` which, and
+/// why.
+void set_damaged_aside(const std::filesystem::path& of_model, std::vector<std::string>& notes);
+
 }  // namespace hydra

@@ -369,6 +369,27 @@ TEST_CASE("a checkpoint that was damaged in the run folder is passed over for an
   CHECK(c.said("damaged"));
 }
 
+TEST_CASE("a model does not fail by a damaged state that is not its newest one", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(1, 10);
+  const auto run = folder.path() / "run";
+  {
+    session first({.output = run, .log = verbosity::quiet});
+    first.add_devices(1, cpu_device{.memory = 8_MiB});
+    first.add_model(describe(models[0], 0));
+    REQUIRE(first.run().all_finished());
+  }
+  models[0].steps = 20;
+  const auto of_model = checkpoints_of(run / "checkpoints", "model-0");
+  fs::copy(list_checkpoints(of_model).at(0), of_model / "best-step-10");
+  fs::resize_file(of_model / "best-step-10" / "shard-0000.safetensors", 1000);
+  under_way c(workload_of(models, run), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
+  CHECK(c.said("best-step-10.damaged"));
+}
+
 TEST_CASE("nodes join a coordinator that is started again, and what they have saved is not lost", "[cluster][.deep]") {
   const temporary_folder folder;
   const auto models = some_models(2, 150);

@@ -281,6 +281,32 @@ TEST_CASE("a best state counts among the checkpoints by its step, and is set asi
   CHECK_FALSE(best_checkpoint(of_model));
 }
 
+TEST_CASE("of all states of a model those that are damaged are set aside, older ones, too", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  save(c, folder.path());
+  go_on_as_best(c.checkpoint);
+  save(c, folder.path());
+  const auto of_model = folder.path() / "small";
+  overwrite(of_model / "000001-step-2" / "shard-0000.safetensors", "");
+  std::vector<std::string> notes;
+  set_damaged_aside(of_model, notes);
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Contains("000001-step-2.damaged"));
+  CHECK(list_states(of_model) == std::vector{of_model / "best-step-3"});
+}
+
+TEST_CASE("a best state that cannot be read is not offered to continue from", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  save(c, folder.path());
+  go_on_as_best(c.checkpoint);
+  save(c, folder.path());
+  const auto of_model = folder.path() / "small";
+  std::filesystem::remove(of_model / "best-step-3" / "state.json");
+  CHECK(states_to_continue(of_model) == std::vector{of_model / "000001-step-2"});
+}
+
 TEST_CASE("a state that is damaged again after the same step is set aside again", "[checkpoint]") {
   const temporary_folder folder;
   const auto of_model = folder.path() / "small";
