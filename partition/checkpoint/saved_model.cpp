@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace hydra {
@@ -203,13 +204,20 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
   }
 }
 
-/// A folder without read permission is not damaged.
+[[noreturn]] void refuse_reading(const fs::path& what, std::error_code why) {
+  throw fault_error(fault_code::bad_input, fmt::format("{} may not be read: {}", what.string(), why.message()));
+}
+
+/// A folder without read permission is not damaged. One that is no folder is, or a run has removed it meanwhile.
 void check_readable(const fs::path& folder) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (::access(entry.path().c_str(), R_OK) != 0) {
-      throw fault_error(fault_code::bad_input, fmt::format("{} may not be read: {}", entry.path().string(),
-                                                           std::generic_category().message(errno)));
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (::access(entry.path().c_str(), R_OK) != 0 && errno != ENOENT) {
+      refuse_reading(entry.path(), {errno, std::generic_category()});
     }
+  }
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+    refuse_reading(folder, error);
   }
 }
 

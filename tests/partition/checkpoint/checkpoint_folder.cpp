@@ -296,6 +296,17 @@ TEST_CASE("of all states of a model those that are damaged are set aside, older 
   CHECK(list_states(of_model) == std::vector{of_model / "best-step-3"});
 }
 
+TEST_CASE("what has the name of a state and is no folder is set aside like a damaged one", "[checkpoint]") {
+  const temporary_folder folder;
+  save(saved_case({0, 2, 4}), folder.path());
+  const auto of_model = folder.path() / "small";
+  overwrite(of_model / "best-step-9", "");
+  std::vector<std::string> notes;
+  CHECK(newest_checkpoint(of_model, checkpoint_use::same_cuts, notes)->folder.filename() == "000001-step-2");
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Contains("best-step-9.damaged"));
+}
+
 TEST_CASE("a best state that cannot be read is not offered to continue from", "[checkpoint]") {
   const temporary_folder folder;
   saved_case c({0, 2, 4});
