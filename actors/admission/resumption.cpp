@@ -10,6 +10,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -86,6 +89,32 @@ std::string place_of(const std::optional<saved_model>& m) {
   return m ? fmt::format("step {} ({})", m->standing.next.step, m->folder.filename().string()) : "the beginning";
 }
 
+/// 400 of "000012-step-400.damaged"; none for what was not set aside.
+std::optional<std::uint64_t> step_set_aside(const std::string& name) {
+  constexpr std::string_view mark = "-step-";
+  const auto at = name.find(mark), end = name.find(".damaged");
+  if (at == std::string::npos || end == std::string::npos) {
+    return std::nullopt;
+  }
+  std::uint64_t step = 0;
+  std::from_chars(name.data() + at + mark.size(), name.data() + end, step);
+  return step;
+}
+
+/// Names of states that an earlier start has set aside, and that were newer than what the model continues from.
+std::vector<std::string> set_aside_before(const std::filesystem::path& of_model, const std::optional<saved_model>& m) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(of_model, none)) {
+    auto name = entry.path().filename().string();
+    if (const auto step = step_set_aside(name); step && (!m || *step > m->standing.next.step)) {
+      names.push_back(std::move(name));
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
 
 resumed_model resumed(const model_description& m, const prepared_model& p) {
@@ -115,7 +144,18 @@ resumption::resumption(std::filesystem::path root, std::vector<resumed_model> mo
       find(i, checkpoint_use::other_cuts);
     }
   }
+  tell_of_earlier_damage();
   tell_beginners();
+}
+
+/// A start that has set states aside may have ended before it could say so.
+void resumption::tell_of_earlier_damage() {
+  for (std::size_t i = 0; i < models_.size() && !root_.empty(); ++i) {
+    const auto names = set_aside_before(checkpoints_of(root_, models_[i].name), saved_[i]);
+    if (!names.empty() && !gone_back_.contains(i)) {
+      tell_going_back(i, {fmt::format("found damaged by an earlier start: {}", fmt::join(names, ", "))});
+    }
+  }
 }
 
 /// If no model has a checkpoint there is nothing to report: all models are new.

@@ -63,6 +63,7 @@ class resumption {
   void find(std::size_t model, checkpoint_use use);
   void find_own(std::size_t model, checkpoint_use use, std::vector<std::string>& passed_over);
   void tell_going_back(std::size_t model, const std::vector<std::string>& passed_over);
+  void tell_of_earlier_damage();
   void tell_beginners();
 
   std::filesystem::path root_;

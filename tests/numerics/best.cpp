@@ -177,6 +177,17 @@ TEST_CASE("a model without a whole checkpoint is trained from the beginning, and
         fmt::format("best-step-{}", best_step_of(run.first.models[0])));
 }
 
+TEST_CASE("what an earlier start has set aside is told again until the model is as far", "[best]") {
+  const trained_pair run;
+  for (const auto& state : list_states(run.states)) std::filesystem::rename(state, state.string() + ".damaged");
+  const auto again = train_spilled(run.models, run.options);
+  CHECK_THAT(notes_of(again.summary),
+             Catch::Contains("model 'model-0' goes back to the beginning: found damaged by an earlier start: ") &&
+                 Catch::Contains("-step-20.damaged"));
+  run.require_same(again);
+  CHECK_THAT(notes_of(train_spilled(run.models, run.options).summary), !Catch::Contains("damaged"));
+}
+
 TEST_CASE("a run that was killed behind its best state is resumed from there, not from an older checkpoint", "[best]") {
   const trained_pair run;
   const auto best = best_step_of(run.first.models[0]);
