@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -121,10 +122,14 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
 fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::uint64_t step) {
   const fs::path of_model = checkpoints_of(run / "checkpoints", model);
   std::vector<std::string> there;
-  for (const fs::path& folder : list_states(of_model)) {
-    if (is_of_step(folder, step)) return verified(folder, fmt::format("step {}", step));
-    there.push_back(summary_of(folder));
-  }
+  std::optional<fault_error> damage;
+  for (const fs::path& folder : list_states(of_model)) try {
+      if (is_of_step(folder, step)) return verified(folder, fmt::format("step {}", step));
+      there.push_back(summary_of(folder));
+    } catch (const fault_error& e) {
+      damage = e;  // the best state may be of the same step
+    }
+  if (damage) throw *damage;
   refuse(fmt::format("{} has no checkpoint with the parameters after step {}; there are: {}", of_model.string(), step,
                      fmt::join(there, ", ")));
 }

@@ -292,6 +292,22 @@ TEST_CASE("a state that only the best one has is exported by its step") {
   CHECK(run_hydra(folder, "export runs/w gpt out --step " + best.substr(best.rfind('-') + 1)).status == 0);
 }
 
+TEST_CASE("the best state of a step is exported where the checkpoint of that step is damaged") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising());
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const fs::path best = checkpoint_of(folder, true);
+  const std::string step = best.string().substr(best.string().rfind('-') + 1);
+  const fs::path numbered = best.parent_path() / ("000099-step-" + step);
+  fs::copy(best, numbered);
+  damage(numbered);
+  const outcome o = run_hydra(folder, "export runs/w gpt out --step " + step);
+  CAPTURE(o.err);
+  CHECK(o.status == 0);
+  damage(best);
+  CHECK_THAT(run_hydra(folder, "export runs/w gpt other --step " + step).err, Contains("is damaged"));
+}
+
 TEST_CASE(
     "of a run that was stopped inside a step, the step before is read; without one the message says how to go on") {
   const temporary_folder folder;
