@@ -1,6 +1,7 @@
 #include "actors/admission/model_joiner.hpp"
 
 #include "actors/simulation/planned_instance.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/memory/host_arena.hpp"
 
@@ -110,6 +111,7 @@ model_entry model_joiner::prepare(const admission_request& r) {
   go_on(m.name);
   auto p = measured(m);
   go_on(m.name);
+  forget_earlier_best(m.name, r.continues);
   auto begins = checkpoint_of(r, p);
   auto plan = plan_resumed(begins, [&] { return planned(r, p, begins); });
   const auto held = hold_bases();
@@ -125,6 +127,17 @@ model_entry model_joiner::prepare(const admission_request& r) {
   }
   keep(r.model, std::move(plan), p);
   return entry;
+}
+
+/// As of models of the start: another run has left it in the folder, and this model would go on from there when it is
+/// paused and resumed.
+void model_joiner::forget_earlier_best(const std::string& model, bool continues) const {
+  const auto& o = setup_.options;
+  const bool anew = !o.resume && !o.begin_paused && !continues;
+  if (anew && !o.output.empty() && o.checkpoint.keep > 0 &&
+      forget_best(posix_file_system(), checkpoints_of(o.output / "checkpoints", model))) {
+    setup_.log->warn("{} is trained anew: its best state of before is removed", model);
+  }
 }
 
 resumption model_joiner::checkpoint_of(const admission_request& r, const prepared_model& p) const {

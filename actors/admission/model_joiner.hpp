@@ -62,6 +62,7 @@ class model_joiner {
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
   model_plan planned(const admission_request& r, const prepared_model& p, const resumption& begins) const;
+  void forget_earlier_best(const std::string& model, bool continues) const;
   resumption checkpoint_of(const admission_request& r, const prepared_model& p) const;
   void fit_host(model_plan& plan) const;
   std::vector<model_plan> active() const;

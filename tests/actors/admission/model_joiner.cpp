@@ -44,8 +44,8 @@ std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
 
 /// A joiner of the run of one model on one device.
 struct bench {
-  explicit bench(byte_count host = 64_MiB, const std::filesystem::path& resumed = {},
-                 model_description first = wide("first"), const pinned_pool_sizes& pool = {})
+  explicit bench(byte_count host = 64_MiB, const std::filesystem::path& output = {},
+                 model_description first = wide("first"), const pinned_pool_sizes& pool = {}, bool resumes = true)
       : models_of_start{std::move(first)}, arena(make_host_arena(host, pool)) {
     const auto log = make_logger(verbosity::quiet);
     const std::vector<device_entry> devices{
@@ -54,8 +54,8 @@ struct bench {
     planned = plan_workload(
         {.options = options, .models = models_of_start, .devices = devices, .interrupts = interrupts, .log = log});
     planned.setting = "another one";
-    options.output = resumed;
-    options.resume = !resumed.empty();
+    options.output = output;
+    options.resume = resumes && !output.empty();
     joiner.emplace(
         joining_setup{.options = options,
                       .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
@@ -189,6 +189,16 @@ TEST_CASE("a model that joins a resumed run does not begin from a best state tha
   bench b{64_MiB, folder.path()};
   CHECK(b.prepare(wide("second")).standing.next.step == 0);
   CHECK_FALSE(std::filesystem::exists(best));
+}
+
+TEST_CASE("a model that joins a new run in a used folder has no best state of before", "[joining]") {
+  const test::temporary_folder folder;
+  const auto best = folder.path() / "checkpoints" / "second" / "best-step-3";
+  std::filesystem::create_directories(best);
+  bench b{64_MiB, folder.path(), wide("first"), {}, false};
+  b.prepare(wide("second"));
+  CHECK_FALSE(std::filesystem::exists(best));
+  CHECK_FALSE(std::filesystem::exists(best.string() + ".damaged"));
 }
 
 namespace {
