@@ -37,6 +37,7 @@ namespace hydra::apps {
 namespace {
 
 constexpr std::int64_t usual_tokens = 100;
+constexpr const char* from_input = "-";  ///< --chat without a text
 constexpr byte_count unlimited{std::uint64_t{1} << 62};
 constexpr duration stop_limit = std::chrono::seconds(10);
 
@@ -50,7 +51,7 @@ struct leave_if_hanging {
 struct generate_options {
   text_source_options from;
   std::optional<std::string> prompt, prompt_file, prompt_ids;
-  std::optional<std::string> chat, system;  ///< `chat` is empty for a talk in the terminal
+  std::optional<std::string> chat, system;  ///< `chat` may be from_input
   std::optional<std::int64_t> tokens;
   std::uint64_t samples = 1;
   sampling_options sampling;
@@ -163,7 +164,7 @@ void tell(const decode_plan& plan) {
 void check(const generate_options& o) {
   if (o.prompt.has_value() + o.prompt_file.has_value() + o.prompt_ids.has_value() + o.chat.has_value() != 1)
     refuse("give one prompt: --prompt, --prompt-file, --prompt-ids or --chat");
-  if (o.chat && o.chat->empty() && o.samples != 1)
+  if (o.chat == from_input && o.samples != 1)
     refuse("--samples: a talk in the terminal goes on with one answer; give --chat a text for several");
   if (o.tokens && *o.tokens <= 0) refuse(fmt::format("--tokens is {}; it must be positive", *o.tokens));
   if (o.samples == 0) refuse("--samples is 0; it must be positive");
@@ -250,7 +251,7 @@ void talk(text_writer& by, const text_source& s, const generate_options& o) {
 
 void write_answers(text_writer& by, const text_source& s, const generate_options& o) {
   require_chat(s);
-  if (o.chat->empty()) return talk(by, s, o);
+  if (o.chat == from_input) return talk(by, s, o);
   conversation all = begun(o);
   all.push_back({"user", *o.chat});
   for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
@@ -291,7 +292,7 @@ void declare_prompt(command_line& line, generate_options& o) {
               "--chat", o.chat,
               "a user's message, which the model answers: by the template of its data, or of its folder; without "
               "a text each line of the input is one, and the talk goes on to its end")
-          .optional("[TEXT]", "");
+          .optional("[TEXT]", from_input);
   line.add_option("--system", o.system, "the system's message before it").needs(chat);
   line.add_option("--tokens", o.tokens,
                   "tokens to write at most (default: 100, or as many as the model's context allows)");
