@@ -96,6 +96,12 @@ void require_loss(const conversation& c, chat_loss loss) {
   refuse("no message of the assistant is to be learnt (\"weight\": 0 or \"train\": false), so nothing has a loss");
 }
 
+/// A template may write nothing of an empty answer.
+void require_answer(std::span<const chat_piece> parts, chat_loss loss) {
+  if (loss != chat_loss::all && std::ranges::none_of(parts, &chat_piece::answer))
+    refuse("the template writes nothing that the assistant says, so nothing has a loss");
+}
+
 class chat_encoder {
  public:
   chat_encoder(std::shared_ptr<const tokenizer> by, chat_encoding_options o)
@@ -118,6 +124,7 @@ class chat_encoder {
 
   std::vector<record_word> words_of(const conversation& c) const {
     const pieces parts = template_.render(c);
+    require_answer(parts, options_.loss);
     token_ids words = by_->encode(text_of(parts));
     const std::vector<token_range> counted = with_loss(parts, words);
     const std::size_t more = template_.is_whole() ? 0 : begin_text(by_->special(), words);
@@ -168,8 +175,9 @@ std::string key_of(const chat_encoding_options& o) {
 
 record_test chat_test(const template_choice& format, const tokenizer& by, chat_loss loss) {
   return [writer = chat_template{format, by}, loss](const text_record& r) {
-    writer.render(r.turns);
+    const pieces parts = writer.render(r.turns);
     require_loss(r.turns, loss);
+    require_answer(parts, loss);
   };
 }
 

@@ -61,6 +61,13 @@ std::string_view without_blanks_before(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(ascii_blanks), text.size()));
 }
 
+/// Of whole code points.
+std::size_t common_bytes(std::string_view a, std::string_view b) {
+  auto count = static_cast<std::size_t>(std::ranges::mismatch(a, b).in2 - b.begin());
+  while (count > 0 && count < b.size() && (static_cast<unsigned char>(b[count]) & 0xc0) == 0x80) --count;
+  return count;
+}
+
 /// The special token that a text begins with.
 std::optional<std::uint32_t> special_at(const tokenizer& by, std::string_view text) {
   constexpr std::size_t longest_token = 256;
@@ -150,12 +157,9 @@ text_range stored_chat::answer_in(const conversation& c, std::size_t message, co
     refuse_answer(message,
                   "the template writes other things behind it for another content, so that its end is not known");
   const std::size_t end = text.size() - around->after.size();
-  const auto begin_of = [&](std::string_view before) {
-    return static_cast<std::size_t>(std::ranges::mismatch(before, text).in2 - text.begin());
-  };
   const auto asked = try_prompt({c.begin(), c.begin() + static_cast<std::ptrdiff_t>(message)});
   const bool begins = asked && text.starts_with(*asked) && asked->size() <= end;
-  const std::size_t begin = begins ? asked->size() : std::min(begin_of(around->before), end);
+  const std::size_t begin = begins ? asked->size() : std::min(common_bytes(around->before, text), end);
   return {begin, end + end_mark(around->after)};
 }
 

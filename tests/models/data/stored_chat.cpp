@@ -143,6 +143,19 @@ TEST_CASE("an answer that is not found in the text is refused, and what the temp
                     Contains("t.jinja: line 2: the template refuses the conversation: no"));
 }
 
+TEST_CASE("a conversation of which the template writes no answer is refused, unless every token has a loss") {
+  const marked_words words;
+  const template_choice format{
+      "checkpoint", {}, stored_template{"t.jinja", "{% for m in messages %}{{ m.content }};{% endfor %}", {}}};
+  const text_record empty{.turns = {{"user", "Hi"}, {"assistant", ""}}};
+  for (const chat_loss loss : {chat_loss::assistant, chat_loss::last}) {
+    const auto encoding = chat_encoding(words.by, {.format = format, .loss = loss});
+    CHECK_THROWS_WITH(encoding.encode(empty, [](auto) {}), Contains("nothing that the assistant says"));
+    CHECK_THROWS_WITH(chat_test(format, *words.by, loss)(empty), Contains("nothing that the assistant says"));
+  }
+  CHECK_NOTHROW(chat_test(format, *words.by, chat_loss::all)(empty));
+}
+
 TEST_CASE("no token is put before the text of a checkpoint's template") {
   const marked_words words;
   words.folder.write("tokenizer_config.json", R"({"bos_token": "<s>", "add_bos_token": true})");
