@@ -11,6 +11,7 @@
 #include "runtime/base/tell_line.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/base/trimmed.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -236,6 +238,17 @@ std::string answer_to(const conversation& talk, text_writer& by, const text_sour
   return s.words->decode(std::vector<std::uint32_t>(text.begin() + std::ssize(prompt), text.end()));
 }
 
+/// A model may write bytes that are not UTF-8, or be ended within a character: such bytes become U+FFFD.
+std::string as_message(std::string_view text) {
+  std::string all;
+  while (!text.empty()) {
+    const std::size_t valid = first_utf8(std::as_bytes(std::span{text}));
+    all += valid > 0 ? text.substr(0, valid) : "\ufffd";
+    text.remove_prefix(std::max<std::size_t>(valid, 1));
+  }
+  return all;
+}
+
 /// Each line is a message of the user, to the end of the input.
 void talk(text_writer& by, const text_source& s, const generate_options& o) {
   conversation all = begun(o);
@@ -243,9 +256,10 @@ void talk(text_writer& by, const text_source& s, const generate_options& o) {
   for (std::string line; std::getline(std::cin, line);) {
     if (trimmed(line).empty()) continue;
     all.push_back({"user", line});
-    all.push_back({"assistant", answer_to(all, by, s, o, sample++)});
-    fmt::print("{}\n", all.back().content);
+    const std::string answer = answer_to(all, by, s, o, sample++);
+    fmt::print("{}\n", answer);
     std::fflush(stdout);
+    all.push_back({"assistant", as_message(answer)});
   }
 }
 
