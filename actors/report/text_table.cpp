@@ -15,8 +15,6 @@ namespace hydra {
 
 namespace {
 
-bool starts_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
 void append_cell(std::string& line, const std::string& text, std::size_t width, alignment align) {
   const std::string padding(width - text_width(text), ' ');
   line += align == alignment::right ? padding + text : text + padding;
