@@ -37,8 +37,6 @@ std::string swatch(std::size_t model) { return fmt::format("<i style=\"backgroun
 
 // -- models -----------------------------------------------------------------------------------------------------------
 
-double last_loss(const model_report& m) { return m.loss.empty() ? std::nan("") : static_cast<double>(m.loss.back()); }
-
 std::string optional_number(const std::optional<double>& x, int digits) {
   return x && std::isfinite(*x) ? fmt::format("{:.{}f}", *x, digits) : "-";
 }

@@ -17,9 +17,9 @@
 
 namespace hydra::apps {
 
-namespace {
-
 double last_loss(const model_report& m) { return m.loss.empty() ? std::nan("") : static_cast<double>(m.loss.back()); }
+
+namespace {
 
 /// Smaller is better; validated models come before others, the trials of a search in its order before all.
 std::pair<int, double> rank_of(const recorded_run& run, std::size_t model) {

@@ -16,6 +16,9 @@ namespace hydra::apps {
 /// models keep the order of the workload.
 std::vector<std::size_t> best_first(const recorded_run& run);
 
+/// Of training; NaN before the first step.
+double last_loss(const model_report& m);
+
 /// The first of them, if it has a loss.
 std::optional<std::size_t> best_model(const recorded_run& run);
 
