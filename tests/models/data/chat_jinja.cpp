@@ -15,7 +15,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-const conversation talk{{"system", "Be kind."},
+const conversation kind_talk{{"system", "Be kind."},
                         {"user", " Hi "},
                         {"assistant", "Hello!\n"},
                         {"user", ""},
@@ -73,11 +73,11 @@ TEST_CASE("a template in Jinja writes what the template does, and its answers ar
     const stored_chat exported{{"t.jinja", chat_jinja(each, marks), {}}, *by};
     CAPTURE(each.name);
     const chat_template own{each, *by};
-    const bool begins = !marks.before.empty() && !own.render(talk).front().text.starts_with(marks.before);
-    CHECK((begins ? marks.before : "") + bracketed(own.render(talk)) == bracketed(exported.render(talk)));
-    CHECK(own.prompt({talk[1]}) == exported.prompt({talk[1]}));
+    const bool begins = !marks.before.empty() && !own.render(kind_talk).front().text.starts_with(marks.before);
+    CHECK((begins ? marks.before : "") + bracketed(own.render(kind_talk)) == bracketed(exported.render(kind_talk)));
+    CHECK(own.prompt({kind_talk[1]}) == exported.prompt({kind_talk[1]}));
   }
-  CHECK(chat_template({"gemma"}, *by).prompt({talk[1]}) ==
+  CHECK(chat_template({"gemma"}, *by).prompt({kind_talk[1]}) ==
         "<s><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n");
 }
 

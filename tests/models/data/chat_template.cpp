@@ -32,11 +32,11 @@ class marking_tokenizer final : public test::letter_tokenizer {
   bool others_;
 };
 
-const conversation talk{
+const conversation template_talk{
     {"system", "Be kind."}, {"user", " Hi "}, {"assistant", "Hello!\n"}, {"user", "Bye"}, {"assistant", "Ciao"}};
 
 /// Answers are in brackets.
-std::string written(const template_choice& choice, const conversation& c = talk) {
+std::string written(const template_choice& choice, const conversation& c = template_talk) {
   std::string text;
   for (const chat_piece& p : chat_template{choice, marking_tokenizer{}}.render(c))
     text += p.answer ? "[" + p.text + "]" : p.text;

@@ -35,7 +35,7 @@ struct marked_words {
   }
 };
 
-const conversation talk{{"user", "Hi"}, {"assistant", "Yes\n"}, {"user", "Why"}, {"assistant", "So"}};
+const conversation stored_talk{{"user", "Hi"}, {"assistant", "Yes\n"}, {"user", "Why"}, {"assistant", "So"}};
 
 const std::string prompted = "{% if add_generation_prompt %}{{ '<|turn|>assistant\n' }}{% endif %}";
 const std::string turns =
@@ -43,7 +43,7 @@ const std::string turns =
 
 TEST_CASE("an answer begins where the model is asked for it, and ends with the token that ends its turn") {
   const marked_words words;
-  CHECK(words.written(turns, talk) ==
+  CHECK(words.written(turns, stored_talk) ==
         "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes\n<|end|>]\n<|turn|>user\nWhy<|end|>\n"
         "<|turn|>assistant\n[So<|end|>]\n");
   CHECK(words.chat(turns).prompt({{"user", "Hi"}}) == "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n");
@@ -55,7 +55,7 @@ TEST_CASE("a template without a prompt of its own has the model write all that f
   const std::string asked =
       "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}{{ '[ASK]' + m.content + '[/ASK]' }}"
       "{% else %}{{ ' ' + m.content | trim + ' ' + eos_token }}{% endif %}{% endfor %}";
-  CHECK(words.written(asked, talk) == "<s>[ASK]Hi[/ASK][ Yes </s>][ASK]Why[/ASK][ So </s>]");
+  CHECK(words.written(asked, stored_talk) == "<s>[ASK]Hi[/ASK][ Yes </s>][ASK]Why[/ASK][ So </s>]");
   CHECK(words.chat(asked).end_of_turn() == 3u);
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("what ends the whole conversation is not the assistant's") {
   const std::string ended =
       "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' + m.content + '<|end|>\n' }}{% endfor %}"
       "{% if add_generation_prompt %}{{ '<|turn|>assistant\n' }}{% else %}{{ eos_token }}{% endif %}";
-  CHECK(words.written(ended, talk) ==
+  CHECK(words.written(ended, stored_talk) ==
         "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes\n<|end|>]\n<|turn|>user\nWhy<|end|>\n"
         "<|turn|>assistant\n[So<|end|>]\n</s>");
 }
@@ -73,7 +73,7 @@ TEST_CASE("a turn may end with several tokens, but not with those of the next on
   const marked_words words;
   const std::string twice =
       "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' + m.content + '<|stop|> <|end|>' }}{% endfor %}" + prompted;
-  CHECK(words.written(twice, talk) ==
+  CHECK(words.written(twice, stored_talk) ==
         "<|turn|>user\nHi<|stop|> <|end|><|turn|>assistant\n[Yes\n<|stop|> <|end|>]<|turn|>user\nWhy<|stop|> <|end|>"
         "<|turn|>assistant\n[So<|stop|> <|end|>]");
   CHECK(words.chat(twice).end_of_turn() == 1u);
@@ -98,7 +98,7 @@ TEST_CASE("of an earlier answer that is written without its thoughts the rest is
 
 TEST_CASE("reasoning apart from the content is written by a template that asks for it, and else refused") {
   const marked_words words;
-  conversation c = talk;
+  conversation c = stored_talk;
   c[3].reasoning = "hm";
   const std::string thinking =
       "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' }}{% if m.reasoning_content %}"
@@ -117,7 +117,7 @@ TEST_CASE("what a template marks is learnt as it is marked") {
   const std::string marked =
       "{% for m in messages %}{{ m.role }}{% if m.role == 'assistant' %}{% generation %}{{ ':' + m.content }}\n"
       "{% endgeneration %}{% else %}{{ m.content }}{% endif %}{% endfor %}";
-  conversation c = talk;
+  conversation c = stored_talk;
   CHECK(words.written(marked, c) == "userHiassistant[:Yes\n\n]userWhyassistant[:So\n]");
   c[1].learnt = false;
   CHECK(words.written(marked, c) == "userHiassistant:Yes\n\nuserWhyassistant[:So\n]");
@@ -125,21 +125,21 @@ TEST_CASE("what a template marks is learnt as it is marked") {
 
 TEST_CASE("a message that is not to be learnt is not an answer") {
   const marked_words words;
-  conversation c = talk;
+  conversation c = stored_talk;
   c[3].learnt = false;
   CHECK_THAT(words.written(turns, c), Contains("[Yes\n<|end|>]") && Contains("assistant\nSo<|end|>\n"));
 }
 
 TEST_CASE("an answer that is not found in the text is refused, and what the template itself refuses") {
   const marked_words words;
-  CHECK_THROWS_WITH(words.written("{{ messages | length }}", talk),
+  CHECK_THROWS_WITH(words.written("{{ messages | length }}", stored_talk),
                     Contains("message 2 is the assistant's and is to be learnt, but the template does not write it"));
-  CHECK_THROWS_WITH(words.written("{% for m in messages %}{{ m.content + m.content }}{% endfor %}", talk),
+  CHECK_THROWS_WITH(words.written("{% for m in messages %}{{ m.content + m.content }}{% endfor %}", stored_talk),
                     Contains("or writes it twice"));
   CHECK_THROWS_WITH(
-      words.written("{% for m in messages %}{{ m.content }};{% endfor %}{{ messages[1].content | length }}", talk),
+      words.written("{% for m in messages %}{{ m.content }};{% endfor %}{{ messages[1].content | length }}", stored_talk),
       Contains("its end is not known"));
-  CHECK_THROWS_WITH(words.written("\n{{ raise_exception('no') }}", talk),
+  CHECK_THROWS_WITH(words.written("\n{{ raise_exception('no') }}", stored_talk),
                     Contains("t.jinja: line 2: the template refuses the conversation: no"));
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("no token is put before the text of a checkpoint's template") {
   const template_choice format{"checkpoint", {}, stored_template{"t.jinja", turns, {}}};
   const auto encoding = chat_encoding(words.by, {.format = format});
   std::vector<std::uint32_t> ids;
-  encoding.encode({.turns = talk}, [&](std::span<const record_word> all) {
+  encoding.encode({.turns = stored_talk}, [&](std::span<const record_word> all) {
     for (const record_word w : all) ids.push_back(w & ~counted_word);
   });
   CHECK(ids == words.by->encode("<|turn|>user\nHi<|end|>\n<|turn|>assistant\nYes\n<|end|>\n<|turn|>user\nWhy<|end|>\n"
