@@ -1,6 +1,7 @@
 #include "actors/model/model_results.hpp"
 
-#include "tests/support/small_models.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/mlp/mlp.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -60,7 +61,8 @@ TEST_CASE("losses of some waves are kept until the others are known") {
 
 TEST_CASE("an evaluation whose loss is not finite is told from one that had no targets") {
   auto m = std::make_shared<sharded_model>();
-  m->model = test::small_mlp({}).body;
+  const auto data = open_data({synthetic_classes{.samples = 64, .validation_samples = 0}}, 0);
+  m->model = std::make_shared<const chain>(mlp({}).build(*data));
   m->plan.shards.resize(1);
   m->plan.evaluation.micro_batches = 2;
   model_results results{{}, std::move(m), {}};

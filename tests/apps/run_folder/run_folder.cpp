@@ -44,8 +44,9 @@ TEST_CASE("an output that exists or cannot be made is refused, and nothing is ma
 }
 
 TEST_CASE("an output below ~ is refused: nobody expands it in a file, and a shell not everywhere") {
-  CHECK_THAT(refusal("~/runs/a"), StartsWith("--output: run.output: \"~/runs/a\"; \"~\" is not expanded here: write "));
-  CHECK(refusal("~a") == "");
+  CHECK_THAT(refusal(fs::path("~/runs/a")),
+             StartsWith("--output: run.output: \"~/runs/a\"; \"~\" is not expanded here: write "));
+  CHECK(refusal(fs::path("~a")) == "");
 }
 
 TEST_CASE("of two runs that both found no folder, one makes it, the other is refused and changes nothing") {
