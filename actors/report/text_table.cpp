@@ -23,7 +23,7 @@ void append_cell(std::string& line, const std::string& text, std::size_t width, 
 }
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_wrapped = 32;  // columns of text that can still be read
+constexpr std::size_t least_wrapped = 44;  // columns of text that can still be read
 
 bool is_value(const std::string& cell) { return !cell.empty() && cell != "-"; }
 

@@ -62,7 +62,7 @@ TEST_CASE("losses of some waves are kept until the others are known") {
 TEST_CASE("an evaluation whose loss is not finite is told from one that had no targets") {
   auto m = std::make_shared<sharded_model>();
   const auto data = open_data({synthetic_classes{.samples = 64, .validation_samples = 0}}, 0);
-  m->model = std::make_shared<const chain>(mlp({}).build(*data));
+  m->model = std::make_shared<const chain>(mlp({.width = 4}).build(*data));
   m->plan.shards.resize(1);
   m->plan.evaluation.micro_batches = 2;
   model_results results{{}, std::move(m), {}};

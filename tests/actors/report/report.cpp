@@ -214,8 +214,10 @@ TEST_CASE("the table ranks models by their best validation loss, next to the flo
   const auto table = to_table(r);
   CHECK(table.find("better") < table.find("gpt-a"));
   CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));
-  CHECK_THAT(line_with(table, "best (step)"), Contains("best (step)    last  accuracy   floor  entropy  loss"));
-  CHECK_THAT(line_with(table, "better"), Contains(" 2.5000 (2)  9.0000    62.5 %  2.2500   2.1250  3.5000"));
+  r.models.pop_back();  // whose reason takes the place of other columns
+  const auto of_finished = to_table(r);
+  CHECK_THAT(line_with(of_finished, "best (step)"), Contains("best (step)    last  accuracy   floor  entropy  loss"));
+  CHECK_THAT(line_with(of_finished, "better"), Contains(" 2.5000 (2)  9.0000    62.5 %  2.2500   2.1250  3.5000"));
 }
 
 TEST_CASE("evaluations that are not finite are never the best one", "[report]") {

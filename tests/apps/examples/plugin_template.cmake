@@ -40,8 +40,8 @@ kind = "cpu"
 memory = "1MiB"
 ]=] "${work}")
 run("shortest-first .*bonus = 0" "${HYDRA}" policies --plugin "${policies}")
-run("policy shortest-first " "${HYDRA}" train "${place}/w.toml" --output "${place}/run")
-run("policy shortest-first " "${place}/hydra/bin/hydra" train "${place}/w.toml" --output "${place}/run2" --policy "${policies}")
+run("policy shortest-first " "${HYDRA}" train "${place}/w.toml" --details --output "${place}/run")
+run("policy shortest-first " "${place}/hydra/bin/hydra" train "${place}/w.toml" --details --output "${place}/run2" --policy "${policies}")
 foreach(driver actors loop)
   run("shortest-first.bonus=5. " "${place}/hydra/bin/hydra" simulate --generate equal:models=3,devices=2,length=0.05
     --driver ${driver} --plugin "${policies}" --policies "shortest-first(bonus=5)")

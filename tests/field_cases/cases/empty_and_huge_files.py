@@ -13,7 +13,7 @@ from outputs import data
 WORKLOAD = RECORDS + MODEL.replace("size = 2", "size = 1")
 FILES = {"empty": b"", "blank": b"\n\r\n \n", "cut": b'{"text": "the cat sat"}\n{"text": "a dog',
          "nul": b'{"text": "the cat"}\n' + b"\0" * 512 + b"\n",  # after a power cut
-         "array": json.dumps([{"text": "the cat"}, {"text": "a dog"}], indent=1).encode(),
+         "array": b'[{"text": "the cat"}, {"text": "a d',  # a whole one is read
          "utf16": '{"text": "the cat"}\n'.encode("utf-16")}
 
 
