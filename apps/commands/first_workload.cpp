@@ -166,7 +166,7 @@ std::string model_lines(const first_workload& w) {
   if (adapts(w))
     text +=
         commented("adapter = { rank = 16 }",
-                  "LoRA on all linear maps but the head; targets = [\"q_proj\", ...] names fewer (docs/tutorial.md)");
+                  "LoRA on all linear maps but the head; targets = [\"q_proj\", ...]: fewer (docs/checkpoints.md)");
   text += commented(fmt::format("batch_size = {}", w.batch_size), "samples for each step");
   if (w.batch_size > 1 && w.context > 0)
     text += commented(fmt::format("micro_batches = {}", w.batch_size),
@@ -208,7 +208,7 @@ std::string to_text(const first_workload& w, const std::string& file) {
          command("plan", "what it takes: shards, memory, time") +
          command("data", "the first samples, as they are trained") +
          command("train", "trains them; the results go to the run folder") +
-         "# docs/workload.md has all keys, docs/running.md and docs/tutorial.md say what they are for.\n\n" +
+         "# docs/workload.md has all keys, docs/running.md and docs/checkpoints.md say what they are for.\n\n" +
          "[run]\n" + commented("seed = 1", "of new parameters and of the order of samples") + "\n" + w.devices + "\n" +
          data_lines(w) + "\n" + model_lines(w) + "\n" + learning_rates(w);
 }

@@ -58,7 +58,7 @@ const architecture& architecture_of(const model_config& config) {
   if (found != all.end()) return *found;
   if (config.has("text_config"))
     config.refuse(architectures_key, fmt::format("\"{}\" also reads what is not text; Hydra trains its language model "
-                                                 "if that is saved alone first, as docs/tutorial.md says",
+                                                 "if that is saved alone first, as docs/checkpoints.md says",
                                                  shown(name)));
   // A program has written the name: one that is near is another architecture, as Mixtral and Mistral are.
   config.refuse(architectures_key, fmt::format("\"{}\" is not an architecture that Hydra reads (known: {})",

@@ -237,7 +237,7 @@ void require_class(const tokenizer_settings& settings, std::string_view vocabula
                           "transformers save a tokenizer.json: from transformers import AutoTokenizer; "
                           "AutoTokenizer.from_pretrained(\"FOLDER\").save_pretrained(\"FOLDER\"). A class in Python "
                           "alone, as those of Japanese, saves none: write the token ids that it gives the texts, for "
-                          "data of kind = \"tokens\" (docs/tutorial.md shows how they are stored)",
+                          "data of kind = \"tokens\" (docs/checkpoints.md shows how they are stored)",
                           in_quotes(name)));
 }
 

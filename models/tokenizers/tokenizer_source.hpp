@@ -39,7 +39,7 @@ class tokenizer_source {
 /// For tokenizers that Hydra does not read: how to train on their texts anyway.
 inline constexpr const char* ids_instead =
     "; the `tokenizers` package can write the token ids of the texts, for data of kind = \"tokens\" "
-    "(docs/tutorial.md shows it)";
+    "(docs/checkpoints.md shows it)";
 
 /// A token for messages, in quotes.
 std::string in_quotes(std::string_view token);

@@ -103,35 +103,30 @@ TEST_CASE("the workload for a GPU is read where there is none") {
   CHECK(w.devices.at(0).kind.name == "cuda");
 }
 
-TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so is its small variant") {
+TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint") {
   const temporary_folder folder;
   const std::string checkpoint = small_checkpoint(folder);
   const std::string text = folder.write("text.txt", "some words").string();
-  for (const auto& [name, data] :
-       {std::pair<std::string, std::string>{"paper", "data.wikitext"}, {"small", "data.headers"}}) {
-    const workload w =
-        read_workload(source / "apps/workloads/paper" / (name + ".toml"),
-                      {parse_override("model.chain.from=" + checkpoint), parse_override(data + ".train=" + text),
-                       parse_override(data + ".validation=" + text), parse_override(data + ".tokenizer=bytes")});
-    std::set<std::pair<std::uint32_t, double>> grid;
-    for (const model_entry& m : w.models) grid.emplace(m.description.batch_size, m.description.optimizer.learning_rate);
-    CHECK(grid.size() == 12);
-    if (name == "small") continue;
-    CHECK(w.models[0].description.chain.context == 512);
-    CHECK(w.models[0].description.epochs == 1);
-    CHECK(grid == std::set<std::pair<std::uint32_t, double>>{{8, 1e-5},
-                                                             {8, 2e-5},
-                                                             {8, 5e-5},
-                                                             {8, 6e-5},
-                                                             {8, 1e-4},
-                                                             {8, 3e-4},
-                                                             {16, 1e-5},
-                                                             {16, 2e-5},
-                                                             {16, 5e-5},
-                                                             {16, 6e-5},
-                                                             {16, 1e-4},
-                                                             {16, 3e-4}});
-  }
+  const workload w = read_workload(
+      source / "apps/workloads/paper/paper.toml",
+      {parse_override("model.chain.from=" + checkpoint), parse_override("data.wikitext.train=" + text),
+       parse_override("data.wikitext.validation=" + text), parse_override("data.wikitext.tokenizer=bytes")});
+  std::set<std::pair<std::uint32_t, double>> grid;
+  for (const model_entry& m : w.models) grid.emplace(m.description.batch_size, m.description.optimizer.learning_rate);
+  CHECK(w.models[0].description.chain.context == 512);
+  CHECK(w.models[0].description.epochs == 1);
+  CHECK(grid == std::set<std::pair<std::uint32_t, double>>{{8, 1e-5},
+                                                           {8, 2e-5},
+                                                           {8, 5e-5},
+                                                           {8, 6e-5},
+                                                           {8, 1e-4},
+                                                           {8, 3e-4},
+                                                           {16, 1e-5},
+                                                           {16, 2e-5},
+                                                           {16, 5e-5},
+                                                           {16, 6e-5},
+                                                           {16, 1e-4},
+                                                           {16, 3e-4}});
 }
 
 TEST_CASE("each of the quickstart's twelve models is one and a half times as large as a device, or larger") {

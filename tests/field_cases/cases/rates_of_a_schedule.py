@@ -1,8 +1,8 @@
 """The learning rate of each step
 
-Reports: rates a step off are a frequent report; docs/tutorial.md says that warm-up is a step ahead of transformers' and
+Reports: rates a step off are a frequent report; docs/checkpoints.md says that warm-up is a step ahead of transformers' and
 that the floor comes a step earlier.
-Right: what docs/tutorial.md and docs/workload.md say: step 1 has 1/3 of the rate, step 3 all of it, the last step 0.
+Right: what docs/checkpoints.md and docs/workload.md say: step 1 has 1/3 of the rate, step 3 all of it, the last step 0.
 Passes: rates of metrics.jsonl are these.
 """
 import json
