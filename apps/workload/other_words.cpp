@@ -139,6 +139,7 @@ constexpr other_word sorted_words[]{
     {"enable_liger_kernel", "", said::kernels},
     {"eos_token", "", "texts end as the tokenizer and the template say: leave it out"},
     {"epochs", "model.epochs", "either epochs or steps"},
+    {"epsilon", "model.optimizer.eps", ""},
     {"eval_batch_size", "", said::evaluation},
     {"eval_dataset", "data.NAME.validation", "a file"},
     {"eval_packing", "data.NAME.packing", "of both parts of the data"},
@@ -373,8 +374,6 @@ constexpr other_word sorted_words[]{
     {"zero_stage", "", said::sharding}};
 
 constexpr other_value sorted_values[]{
-    {"data.NAME.kind", "alpaca", "jsonl",
-     "with prompt and answer; instruction and input are joined into one field first"},
     {"data.NAME.kind", "chat_template", "chat", ""},
     {"data.NAME.kind", "cifar100", "cifar", "with classes = 100"},
     {"data.NAME.kind", "imagefolder", "images", ""},

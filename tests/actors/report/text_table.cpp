@@ -61,16 +61,16 @@ TEST_CASE("of a table that is too wide dispensable columns are left out, and the
   t.add({"a", "12", "34 %", "failed: not finite: the loss is nan, so lower the rate"});
   t.add({"b", "3", "35 %", "finished"});
   CHECK(t.fitted(100) == t.to_string());
-  CHECK(t.fitted(50) ==
+  CHECK(t.fitted(65) ==
         "model  accuracy  status\n"
-        "a          34 %  failed: not finite: the loss is\n"
-        "                 nan, so lower the rate\n"
+        "a          34 %  failed: not finite: the loss is nan, so lower\n"
+        "                 the rate\n"
         "b          35 %  finished\n"
         "(no room for shards)\n");
   CHECK(t.fitted(20) ==
         "model  status\n"
-        "a      failed: not finite: the loss is\n"
-        "       nan, so lower the rate\n"
+        "a      failed: not finite: the loss is nan, so\n"
+        "       lower the rate\n"
         "b      finished\n"
         "(no room for shards, accuracy)\n");
 }

@@ -53,7 +53,7 @@ TEST_CASE("the result says what the run has taken") {
   for (model_report& m : r.models) m.tokens = 900;
   r.models[0].steps_before = 30;  // of 90, by an earlier run
   CHECK_THAT(result_lines(run), Contains("1 finished, 1 stopped in 1 min 06 s, 25 tokens/s; memory peak 2.0 MiB of "
-                                         "4.0 MiB on cpu:1, 3.0 MiB in the process\n"));
+                                         "4.0 MiB on cpu:1, 3.0 MiB in the\n            process\n"));
 }
 
 TEST_CASE("commands to type next stand on lines of their own, below a note about them") {

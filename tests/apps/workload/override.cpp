@@ -167,8 +167,10 @@ TEST_CASE("an unknown path of an override is refused with the nearest key") {
 
 TEST_CASE("an unknown model of an override is refused with the nearest name") {
   CHECK_THAT(set_refusal({"model.gtp.steps=1"}), StartsWith("--set model.gtp.steps=1: ") && Contains("mean \"gpt\""));
-  CHECK_THAT(set_refusal({"model.gpt-4-1e-2.steps=1"}, example + grid),
+  CHECK_THAT(set_refusal({"model.gtp-4-1e-3.steps=1"}, example + grid),
              StartsWith("--set ") && Contains("mean \"gpt-4-1e-3\""));
+  CHECK_THAT(set_refusal({"model.gpt-4-1e-2.steps=1"}, example + grid),
+             StartsWith("--set ") && Contains("(known: gpt-4-1e-3, gpt-4-3e-4, ") && !Contains("mean"));
   CHECK_THAT(set_refusal({"model.optimiser.learning_rate=1"}), StartsWith("--set ") && Contains("mean \"optimizer\""));
 }
 
