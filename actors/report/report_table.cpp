@@ -33,11 +33,11 @@ std::string number(const std::optional<double>& value, int digits) { return valu
 std::vector<table_column> parallel_columns(const report& r) {
   std::vector<table_column> columns;
   if (has_replicas(r)) {
-    columns.push_back({"replicas", alignment::right});
+    columns.push_back({"replicas", alignment::right, 2});
   }
   if (has_waves(r)) {
-    columns.push_back({"waves", alignment::right});
-    columns.push_back({"bubble", alignment::right});
+    columns.push_back({"waves", alignment::right, 2});
+    columns.push_back({"bubble", alignment::right, 2});
   }
   return columns;
 }

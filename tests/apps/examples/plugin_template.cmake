@@ -63,7 +63,7 @@ function(digests folder result)
 endfunction()
 run("thread .*memory .*here: .* hardware threads" "${place}/hydra/bin/hydra" devices
   --plugin "${place}/device_plugin/libthread_device.so")
-run("thread:1 " "${place}/hydra/bin/hydra" train "${place}/d.toml" --output "${place}/run3")
+run("thread:1 " "${place}/hydra/bin/hydra" train "${place}/d.toml" --details --output "${place}/run3")
 digests(run expected)
 digests(run3 trained)
 if(NOT trained MATCHES "sha256:.*sha256:" OR NOT trained STREQUAL expected)
