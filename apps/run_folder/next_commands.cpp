@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <variant>
 
 namespace hydra::apps {
 
@@ -37,6 +38,12 @@ bool writes_text(const chain_description& d) {
   return d.family != exported_family && d.context > 0 && d.form == sample_form::causal;
 }
 
+/// As the model's data begin: with a message, a text, or ids where there is no tokenizer.
+const char* request(const data_description& data, const chain_description& d) {
+  if (std::holds_alternative<chat_files>(data.what)) return "--chat \"...\"";
+  return tokenizer_for(data, d.wants()) ? "--prompt \"...\"" : "--prompt-ids \"1 2 3\"";
+}
+
 }  // namespace
 
 std::vector<std::string> next_commands(const fs::path& run, const model_report& m) try {
@@ -49,9 +56,8 @@ std::vector<std::string> next_commands(const fs::path& run, const model_report& 
   std::vector<std::string> lines{
       fmt::format("hydra export {} {} {}{}", folder, model, shell_word(export_folder(run, m.name)), best)};
   if (writes_text(d)) {
-    const bool has_words = tokenizer_for(w.data.at(entry.data).description, d.wants()).has_value();
     lines.push_back(fmt::format("hydra generate {} --model {}{} {}", folder, model, best,
-                                has_words ? "--prompt \"...\"" : "--prompt-ids \"1 2 3\""));
+                                request(w.data.at(entry.data).description, d)));
   }
   return lines;
 } catch (const std::exception&) {

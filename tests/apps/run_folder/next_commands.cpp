@@ -11,9 +11,10 @@ namespace hydra::apps {
 namespace {
 
 /// A run of the example, of which the model is saved in folders of these names.
-std::filesystem::path run_with(const temporary_folder& folder, const std::vector<std::string>& checkpoints) {
+std::filesystem::path run_with(const temporary_folder& folder, const std::vector<std::string>& checkpoints,
+                               const std::string& text = example) {
   std::filesystem::create_directories(folder.path() / "run/checkpoints/gpt");
-  folder.write("run/workload.toml", parse_workload(example, "w.toml").expanded);
+  folder.write("run/workload.toml", parse_workload(text, "w.toml").expanded);
   for (const auto& name : checkpoints)
     std::filesystem::create_directories(folder.path() / "run/checkpoints/gpt" / name);
   return folder.path() / "run";
@@ -49,6 +50,13 @@ TEST_CASE("the best state is exported where it is kept") {
   CHECK_THAT(next[0], Catch::EndsWith("-gpt --best"));
   CHECK_THAT(next[1], Catch::Contains(" --best --prompt-ids"));
   CHECK(note_on_state(run, gpt()).empty());
+}
+
+TEST_CASE("a model of conversations is asked by a message") {
+  const temporary_folder folder;
+  const auto talks = bent("synthetic-language\"", "chat\"\ntrain = \"talks.jsonl\"\ntemplate = \"chatml\"");
+  CHECK_THAT(next_commands(run_with(folder, {"000001-step-3"}, talks), gpt()).back(),
+             Catch::EndsWith(" --model gpt --chat \"...\""));
 }
 
 TEST_CASE("nothing is proposed for a model that is not saved, or a run that cannot be read") {
