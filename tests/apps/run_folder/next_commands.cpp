@@ -54,7 +54,8 @@ TEST_CASE("the best state is exported where it is kept") {
 
 TEST_CASE("a model of conversations is asked by a message") {
   const temporary_folder folder;
-  const auto talks = bent("synthetic-language\"", "chat\"\ntrain = \"talks.jsonl\"\ntemplate = \"chatml\"");
+  const auto file = folder.write("talks.jsonl", "{}").string();
+  const auto talks = bent("synthetic-language\"", "chat\"\ntrain = \"" + file + "\"\ntemplate = \"chatml\"");
   CHECK_THAT(next_commands(run_with(folder, {"000001-step-3"}, talks), gpt()).back(),
              Catch::EndsWith(" --model gpt --chat \"...\""));
 }
