@@ -32,17 +32,18 @@ struct breakdown_part {
   const char* name;
   const char* title;   ///< in tables
   duration time_breakdown::*value;
+  const char* cause = nullptr;  ///< why the device did not compute, in plain words; null of computing
 };
 /// In the order above.
 inline constexpr breakdown_part breakdown_parts[]{
     {"compute", "compute", &time_breakdown::compute},
-    {"exposed_h2d", "h2d", &time_breakdown::exposed_h2d},
-    {"exposed_d2h", "d2h", &time_breakdown::exposed_d2h},
-    {"optimizer", "optimizer", &time_breakdown::optimizer},
-    {"predecessor", "predecessor", &time_breakdown::predecessor},
-    {"bubble", "pipeline bubble", &time_breakdown::bubble},
-    {"no_unit", "no unit", &time_breakdown::no_unit},
-    {"actors", "actors", &time_breakdown::actors}};
+    {"exposed_h2d", "h2d", &time_breakdown::exposed_h2d, "waits for copies to the devices"},
+    {"exposed_d2h", "d2h", &time_breakdown::exposed_d2h, "waits for copies to the host"},
+    {"optimizer", "optimizer", &time_breakdown::optimizer, "waits for updates, batches or callbacks"},
+    {"predecessor", "predecessor", &time_breakdown::predecessor, "waits for another device's part of the model"},
+    {"bubble", "pipeline bubble", &time_breakdown::bubble, "pipelines fill and drain"},
+    {"no_unit", "no unit", &time_breakdown::no_unit, "devices had nothing to train"},
+    {"actors", "actors", &time_breakdown::actors, "messages, decisions, other work on the cores"}};
 
 /// What the pipeline of one model cost, all devices together.
 struct pipeline_time {
