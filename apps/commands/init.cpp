@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,7 +80,7 @@ int write_first_workload(const init_options& o) {
   const std::string data = fit_leniently(w, o.output);
   const std::string text = to_text(w, o.output);
   parse_workload(text, o.output);  // what is written can be read
-  write_atomically(o.output, [&](std::ostream& out) { out << text; });
+  write_atomically(o.output, text);
   fmt::print("{}\n{} is written; next: hydra plan {}\n", printable(data), printable(o.output), printable(o.output));
   return 0;
 }

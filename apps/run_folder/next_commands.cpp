@@ -4,6 +4,7 @@
 #include "apps/run_folder/shell_word.hpp"
 #include "models/families/exported_folder.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 
@@ -28,8 +29,7 @@ bool is_saved(const fs::path& run, const std::string& model) {
 /// "runs/sweep-gpt-a" of runs/sweep: its parent is there, and the run folder stays as it is.
 std::string export_folder(const fs::path& run, std::string model) {
   std::ranges::replace(model, '/', '-');
-  fs::path folder = run.lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
+  fs::path folder = without_end(run);
   if (folder.filename() == "." || folder.filename() == "..") folder = fs::canonical(folder);
   return folder.string() + "-" + model;
 }

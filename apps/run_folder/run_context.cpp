@@ -16,10 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string name_of_folder(const fs::path& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
+std::string name_of_folder(const fs::path& folder) { return without_end(fs::absolute(folder)).filename().string(); }
 
 void add_settings(recorded_run& run, const fs::path& folder) try {
   const fs::path file = folder / workload_file;
