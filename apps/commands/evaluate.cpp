@@ -255,10 +255,10 @@ std::string to_json(const report& r, const std::vector<model_state>& states) {
 void require_run(const fs::path& folder) {
   refuse_run_of_program(folder);
   if (kind_of(folder / workload_file) == fs::file_type::not_found)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("\"{}\" is not a run folder: it holds no {}. Give the folder of a run, or a workload "
-                                  "file; its models may start from a checkpoint: chain = {{ from = \"FOLDER\" }}",
-                                  folder.string(), workload_file)};
+    refuse(
+        fmt::format("\"{}\" is not a run folder: it holds no {}. Give the folder of a run, or a workload file; its "
+                    "models may start from a checkpoint: chain = {{ from = \"FOLDER\" }}",
+                    folder.string(), workload_file));
 }
 
 workload read_trained(const evaluate_options& o, const std::vector<key_override>& overrides) {

@@ -31,6 +31,7 @@
 #include "apps/workload/node_session.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/tell_line.hpp"
 #include "runtime/storage/leftovers.hpp"
@@ -281,15 +282,15 @@ workload workload_of(const train_options& o, const moved_bases& bases) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(recorded, ignored)) return workload_of_file(o, bases);
   if (!o.resume)
-    throw fault_error{fault_code::bad_input, fmt::format("\"{0}\" is the folder of a run: hydra train {1} --resume "
-                                                         "continues it; to train afresh, give a workload file",
-                                                         shown(o.file), shell_word(o.file))};
+    refuse(
+        fmt::format("\"{0}\" is the folder of a run: hydra train {1} --resume continues it; to train afresh, give a "
+                    "workload file",
+                    shown(o.file), shell_word(o.file)));
   const auto data = read_recorded_data(run);
   if (data && data->began_in != std::filesystem::current_path())
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("the run in \"{}\" began in \"{}\", where the paths of its workload start; continue "
-                                  "it there: {}",
-                                  shown(o.file), shown(data->began_in.string()), resume_command(run))};
+    refuse(
+        fmt::format("the run in \"{}\" began in \"{}\", where the paths of its workload start; continue it there: {}",
+                    shown(o.file), shown(data->began_in.string()), resume_command(run)));
   auto all = overrides(o);
   if (!o.output) all.push_back(override_by("the run folder", "run.output", o.file));
   return read_workload(recorded, all, bases.places({}, run));
