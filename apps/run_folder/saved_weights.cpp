@@ -88,7 +88,8 @@ std::string divergence_of(const fs::path& run, const std::string& model) try {
 std::string reason_without_best(const fs::path& run, const std::string& model) {
   const std::vector<evaluation_record> all = evaluations_in(checkpoints_of(run / "checkpoints", model));
   const bool none = std::ranges::none_of(all, [](const evaluation_record& e) { return std::isfinite(e.loss); });
-  if (const std::string why = divergence_of(run, model); none && !why.empty()) return "it has failed: " + why;
+  const std::string why = none ? divergence_of(run, model) : "";
+  if (!why.empty()) return "it has failed: " + why;
   if (none && !all.empty()) return fmt::format("none of its evaluations ({}) has a finite loss", all.size());
   return "it was not evaluated yet, or was not trained with validate = { every_steps = N, keep_best = true }";
 }
