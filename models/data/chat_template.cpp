@@ -130,10 +130,10 @@ const std::vector<named_template>& templates() {
 }
 
 const named_template& find_template(const std::string& name) {
-  chat_template::require_known(name);
   const auto found = std::ranges::find(templates(), name, &named_template::name);
-  if (found == templates().end()) refuse("the chat template of the checkpoint is wanted, and no checkpoint is named");
-  return *found;
+  if (found != templates().end()) return *found;
+  chat_template::require_known(name);
+  refuse("the chat template of the checkpoint is wanted, and no checkpoint is named");
 }
 
 std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
