@@ -1,11 +1,8 @@
 #include "models/loss.hpp"
 
 #include "runtime/base/nearest.hpp"
-#include "runtime/base/refuse.hpp"
-#include "runtime/base/shown_text.hpp"
 
 #include <ATen/core/Tensor.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +31,7 @@ std::shared_ptr<const loss> make_loss(std::string_view name) {
   const auto named = [&](auto make) { return make()->name() == name; };
   const auto found = std::ranges::find_if(factories, named);
   if (found != factories.end()) return (*found)();
-  refuse(fmt::format("unknown loss \"{}\"{}", shown(name), known_instead(name, loss_names())));
+  refuse_unknown("unknown loss", name, loss_names());
 }
 
 }  // namespace hydra

@@ -224,8 +224,7 @@ std::string chat_template::example_of(const std::string& name, const chat_marks&
 
 void chat_template::require_known(const std::string& name) {
   const std::vector<std::string> known = choices();
-  if (std::ranges::find(known, name) == known.end())
-    refuse(fmt::format("there is no template \"{}\"{}", shown(name), known_instead(name, known)));
+  if (std::ranges::find(known, name) == known.end()) refuse_unknown("there is no template", name, known);
 }
 
 std::vector<std::string> chat_template::choices() {

@@ -1,7 +1,6 @@
 #include "models/families/activation_choice.hpp"
 
 #include "runtime/base/nearest.hpp"
-#include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@ namespace hydra {
 
 activation activation_option(const char* who, const std::string& name) {
   if (const auto found = activation_named(name)) return *found;
-  refuse(fmt::format("{}: unknown activation \"{}\"{}", who, shown(name), known_instead(name, activation_names())));
+  refuse_unknown(fmt::format("{}: unknown activation", who), name, activation_names());
 }
 
 activation activation_key(const model_config& config, std::string_view key) {
