@@ -171,11 +171,14 @@ std::optional<std::uint32_t> end_of_suffix(const std::map<std::string, role_mark
 
 }  // namespace
 
-void refuse_reasoning(std::size_t message, std::string_view who) {
+/// Left out, it would not be what the data say that the model thinks.
+void require_no_reasoning(const conversation& c, std::string_view who) {
+  const auto found = std::ranges::find_if(c, [](const chat_message& m) { return !m.reasoning.empty(); });
+  if (found == c.end()) return;
   refuse(
       fmt::format("message {} has reasoning apart from its content, which {} does not write; write it into the "
                   "content as the model's own template does, or choose template = \"checkpoint\" where that writes it",
-                  message + 1, who));
+                  found - c.begin() + 1, who));
 }
 
 chat_marks marks_of(const tokenizer& by) {
@@ -192,9 +195,7 @@ chat_template::chat_template(template_choice choice, const tokenizer& by)
 
 std::vector<chat_piece> chat_template::render(const conversation& c) const {
   if (stored_) return stored_->render(c);
-  if (const auto found = std::ranges::find_if(c, [](const chat_message& m) { return !m.reasoning.empty(); });
-      found != c.end())
-    refuse_reasoning(static_cast<std::size_t>(found - c.begin()), "the template of the data");
+  require_no_reasoning(c, "the template of the data");
   return choice_.roles.empty() ? find_template(choice_.name).render(c, marks_) : by_roles(c, choice_.roles);
 }
 

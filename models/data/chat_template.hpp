@@ -59,8 +59,8 @@ struct chat_marks {
 };
 chat_marks marks_of(const tokenizer& by);
 
-/// Throws fault_error{bad_input}: what a message has is not written.
-[[noreturn]] void refuse_reasoning(std::size_t message, std::string_view who);
+/// For `who`, which does not write it. Throws fault_error{bad_input} with the first message that has some.
+void require_no_reasoning(const conversation& c, std::string_view who);
 
 class stored_chat;
 

@@ -204,7 +204,9 @@ void add_unread(const json& record, unread_fields& unread) {
   for (const json& message : record.at(list)) {
     const bool named = message.contains("role") && message.contains("content");
     const std::string role = named ? "role" : "from", content = named ? "content" : "value";
-    unread.add(message, {role, content, "weight", "train", "reasoning_content", "thinking", "reasoning"}, list + ".");
+    std::vector<std::string> read{role, content, "weight", "train"};
+    read.insert(read.end(), reasoning_keys.begin(), reasoning_keys.end());
+    unread.add(message, read, list + ".");
     if (message.at(content).is_array())
       for (const json& part : message.at(content))
         unread.add(part, {"type", "text"}, fmt::format("{}.{}.", list, content));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -16,11 +17,13 @@ namespace {
 
 using jinja::text_range;
 
-/// Reasoning by the names under which transformers gives it to templates.
+/// Under which transformers gives reasoning to templates.
+constexpr std::array reasoning_names{"reasoning_content", "thinking"};
+
 jinja::value as_value(const chat_message& m) {
   jinja::value_map all{{"role", m.role}, {"content", m.content}};
   if (!m.reasoning.empty())
-    for (const char* name : {"reasoning_content", "thinking"}) all.emplace_back(name, m.reasoning);
+    for (const char* name : reasoning_names) all.emplace_back(name, m.reasoning);
   return jinja::value::of_map(std::move(all));
 }
 
@@ -98,7 +101,7 @@ std::vector<chat_piece> as_pieces(const std::string& text, const std::vector<tex
 
 stored_chat::stored_chat(const stored_template& stored, const tokenizer& by)
     : program_(stored.file.string(), stored.text), who_(stored.file.string()), by_(by) {
-  for (const char* name : {"reasoning_content", "thinking"})
+  for (const char* name : reasoning_names)
     writes_reasoning_ = writes_reasoning_ || stored.text.find(name) != stored.text.npos;
   given_ = {{"tools", jinja::none_type{}}, {"documents", jinja::none_type{}}};
   for (const auto& [name, token] : stored.tokens) given_.emplace_back(name, token);
@@ -123,14 +126,8 @@ std::optional<std::string> stored_chat::try_prompt(const conversation& c) const 
   }
 }
 
-/// Left out, it would not be what the data say that the model thinks.
-void stored_chat::require_written(const conversation& c) const {
-  for (std::size_t i = 0; !writes_reasoning_ && i < c.size(); ++i)
-    if (!c[i].reasoning.empty()) refuse_reasoning(i, who_);
-}
-
 std::vector<chat_piece> stored_chat::render(const conversation& c) const {
-  require_written(c);
+  if (!writes_reasoning_) require_no_reasoning(c, who_);
   const jinja::rendering r = write(c);
   return as_pieces(r.text, program_.marks_generation() ? marked_in(c, r) : answers_in(c, r.text));
 }

@@ -42,7 +42,6 @@ class stored_chat {
   };
   turn_end find_turn_end() const;
   std::optional<std::string> after_stand_in(const conversation& c) const;
-  void require_written(const conversation& c) const;
   jinja::rendering write(const conversation& c, bool prompts = false) const;
   std::optional<std::string> try_prompt(const conversation& c) const;
   std::vector<jinja::text_range> answers_in(const conversation& c, const std::string& text) const;
