@@ -80,9 +80,8 @@ void check_utf8(const csv_file_text& text, std::span<const std::byte> line, std:
 }
 
 std::size_t after_mark(std::span<const std::byte> bytes) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
   const std::string_view all{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  return all.starts_with(mark) ? mark.size() : 0;
+  return all.size() - without_byte_order_mark(all).size();
 }
 
 /// Starts at the beginning of a record; lines are counted from there.

@@ -2,6 +2,8 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/trimmed.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
@@ -12,16 +14,10 @@
 namespace hydra {
 namespace {
 
-std::string_view unmarked(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  return text.starts_with(mark) ? text.substr(mark.size()) : text;
-}
-
 /// Without blank lines before it, and not more of it than a record usually has.
 std::string_view first_line(std::string_view text) {
   constexpr std::size_t most = std::size_t{1} << 20;
-  text = unmarked(text);
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  text = trimmed_start(without_byte_order_mark(text));
   return text.substr(0, std::min(text.find('\n'), most));
 }
 
@@ -63,9 +59,9 @@ void refuse_parquet(const std::filesystem::path& file, std::string_view text) {
 std::string_view json_look(std::string_view text) {
   const std::string_view line = first_line(text);
   if (line.starts_with('{')) return nlohmann::json::accept(line) ? "JSON lines" : "";
-  text = unmarked(text);
+  text = without_byte_order_mark(text);
   for (const char c : {'[', '{', '"'}) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    text = trimmed_start(text);
     if (!text.starts_with(c)) return "";
     text.remove_prefix(1);
   }

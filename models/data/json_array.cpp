@@ -4,17 +4,13 @@
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace hydra {
-namespace {
-
-constexpr std::string_view blanks = " \t\r\n";
-
-}  // namespace
 
 json_array::json_array(const std::filesystem::path& file, std::string_view all)
     : file_(file), all_(all), at_(all.find('[') + 1) {}
@@ -43,7 +39,7 @@ std::string_view json_array::element_at(const std::filesystem::path& file, std::
   return all.substr(begin, one.at_ - begin);
 }
 
-void json_array::skip_blanks() noexcept { at_ = std::min(all_.find_first_not_of(blanks, at_), all_.size()); }
+void json_array::skip_blanks() noexcept { at_ = std::min(all_.find_first_not_of(ascii_blanks, at_), all_.size()); }
 
 void json_array::finish() {
   ++at_;

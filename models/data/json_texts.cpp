@@ -1,19 +1,16 @@
 #include "models/data/json_texts.hpp"
 
 #include "models/data/json_array.hpp"
+#include "runtime/base/trimmed.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <algorithm>
 
 namespace hydra {
 namespace {
 
-bool is_blank_line(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
-
 bool begins_with_bracket(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '[';
+  return trimmed_start(without_byte_order_mark(text)).starts_with('[');
 }
 
 }  // namespace
@@ -31,7 +28,7 @@ void json_texts::each(const std::filesystem::path& file,
   std::size_t number = 1;
   for (std::uint64_t begin = 0; begin < all_.size(); ++number) {
     const std::string_view line = line_at(begin);
-    if (!is_blank_line(line) && !sink({line, begin, number})) return;
+    if (!trimmed_start(line).empty() && !sink({line, begin, number})) return;
     begin += line.size() + 1;
   }
 }

@@ -60,10 +60,6 @@ bool is_special(const tokenizer& by, std::uint32_t id) {
   return file && std::ranges::find(file->added(), id, &added_token::id) != file->added().end();
 }
 
-std::string_view without_blanks_before(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of(ascii_blanks), text.size()));
-}
-
 /// Of whole code points.
 std::size_t common_bytes(std::string_view a, std::string_view b) {
   auto count = static_cast<std::size_t>(std::ranges::mismatch(a, b).in2 - b.begin());
@@ -190,7 +186,7 @@ stored_chat::turn_end stored_chat::find_turn_end() const {
   const auto followed = after_stand_in(short_talk);
   turn_end found;
   for (;;) {
-    const std::string_view rest = without_blanks_before(std::string_view{last}.substr(found.text.size()));
+    const std::string_view rest = trimmed_start(std::string_view{last}.substr(found.text.size()));
     const auto token = special_at(by_, rest);
     if (!token) return found;
     const std::string longer = last.substr(0, last.size() - rest.size()) + by_.decode({&*token, 1});

@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/trimmed.hpp"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ std::optional<decimal> read_decimal(std::string_view& text) {
 std::optional<quantity> read_quantity(std::string_view text, std::span<const unit_name> units) {
   const auto number = read_decimal(text);
   if (!number) return std::nullopt;
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  text = trimmed_start(text, " ");
   const auto unit = std::ranges::find(units, text, &unit_name::name);
   if (unit == units.end()) return std::nullopt;
   return quantity{*number, unit->factor};

@@ -57,4 +57,9 @@ std::string utf8_complaint(std::string_view text, std::string_view place) {
   return utf8_complaint(std::as_bytes(std::span{text}), place);
 }
 
+std::string_view without_byte_order_mark(std::string_view text) noexcept {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 }  // namespace hydra

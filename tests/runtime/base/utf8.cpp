@@ -30,3 +30,9 @@ TEST_CASE("the position is that of the first invalid sequence") {
   CHECK(valid("\xC3\xA4\xC3") == 2);
   CHECK(valid("ab\xE2\x82") == 2);
 }
+
+TEST_CASE("a byte order mark is left out at the start alone") {
+  CHECK(without_byte_order_mark("\xEF\xBB\xBFz\xEF\xBB\xBF") == "z\xEF\xBB\xBF");
+  CHECK(without_byte_order_mark("\xEF\xBBz") == "\xEF\xBBz");
+  CHECK(without_byte_order_mark("").empty());
+}
