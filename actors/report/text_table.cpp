@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,8 +15,6 @@
 namespace hydra {
 
 namespace {
-
-bool starts_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
 
 void append_cell(std::string& line, const std::string& text, std::size_t width, alignment align) {
   const std::string padding(width - text_width(text), ' ');
@@ -36,14 +35,12 @@ std::size_t most_dispensable(const std::vector<table_column>& columns, const std
 
 }  // namespace
 
-std::size_t text_width(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
-}
+std::size_t text_width(std::string_view text) noexcept { return code_points(text); }
 
 std::string_view clip(std::string_view text, std::size_t width) noexcept {
   std::size_t end = 0;
   for (std::size_t n = 0; end < text.size(); ++end) {
-    n += starts_character(text[end]) ? 1 : 0;
+    n += begins_code_point(text[end]) ? 1 : 0;
     if (n > width) {
       break;
     }

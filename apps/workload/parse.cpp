@@ -2,6 +2,7 @@
 
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -19,8 +20,7 @@ namespace {
 std::size_t bytes_of(std::string_view line, std::size_t columns) {
   std::size_t at = 0;
   for (; at < line.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(line[at]) & 0xC0) != 0x80;
-    if (begins && columns-- == 0) break;
+    if (begins_code_point(line[at]) && columns-- == 0) break;
   }
   return at;
 }

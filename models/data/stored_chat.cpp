@@ -4,6 +4,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/trimmed.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ bool is_special(const tokenizer& by, std::uint32_t id) {
 /// Of whole code points.
 std::size_t common_bytes(std::string_view a, std::string_view b) {
   auto count = static_cast<std::size_t>(std::ranges::mismatch(a, b).in2 - b.begin());
-  while (count > 0 && count < b.size() && (static_cast<unsigned char>(b[count]) & 0xc0) == 0x80) --count;
+  while (count > 0 && count < b.size() && !begins_code_point(b[count])) --count;
   return count;
 }
 
@@ -71,7 +72,7 @@ std::size_t common_bytes(std::string_view a, std::string_view b) {
 std::optional<std::uint32_t> special_at(const tokenizer& by, std::string_view text) {
   constexpr std::size_t longest_token = 256;
   std::size_t end = std::min(text.size(), longest_token);
-  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+  while (end < text.size() && !begins_code_point(text[end])) ++end;
   const std::vector<std::uint32_t> ids = by.encode(text.substr(0, end));
   if (ids.empty() || !is_special(by, ids.front()) || !text.starts_with(by.decode({&ids.front(), 1})))
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include "models/jinja/texts.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ value length(const value& v, const arguments& with) {
   if (v.is_undefined()) return std::int64_t{0};
   if (const auto* t = v.string()) {
     with.limits.take_bytes(t->size());
-    return static_cast<std::int64_t>(length_of(*t));
+    return static_cast<std::int64_t>(code_points(*t));
   }
   if (const auto* l = v.items()) return static_cast<std::int64_t>(l->size());
   if (const auto* m = v.entries()) return static_cast<std::int64_t>(m->size());

@@ -4,6 +4,7 @@
 #include "models/jinja/filters.hpp"
 #include "models/jinja/texts.hpp"
 #include "runtime/base/shown_text.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -83,13 +84,13 @@ value place_of(const value& v, const arguments& with, bool from_right) {
   const std::string& what = with.need_text(0);
   with.limits.take_search(self(v).size(), what.size());
   const auto at = from_right ? self(v).rfind(what) : self(v).find(what);
-  return at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(length_of(self(v).substr(0, at)));
+  return at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(code_points(self(v).substr(0, at)));
 }
 
 value count_of(const value& v, const arguments& with) {
   with.only(1);
   const std::string& what = with.need_text(0);
-  if (what.empty()) return static_cast<std::int64_t>(length_of(self(v))) + 1;
+  if (what.empty()) return static_cast<std::int64_t>(code_points(self(v))) + 1;
   with.limits.take_search(self(v).size(), what.size());
   return static_cast<std::int64_t>(split_at(self(v), what, std::string::npos).size()) - 1;
 }

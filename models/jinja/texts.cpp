@@ -35,11 +35,6 @@ std::string_view strip_where(std::string_view text, cut_ends ends, const Cut& is
 
 std::string_view first_letter(std::string_view text) { return text.substr(0, first_code_point(text).length); }
 
-std::size_t length_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 std::vector<std::string_view> letters_of(std::string_view text) {
   std::vector<std::string_view> all;
   for (; !text.empty(); text.remove_prefix(all.back().size())) all.push_back(first_letter(text));

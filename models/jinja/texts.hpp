@@ -11,7 +11,6 @@ namespace hydra::jinja {
 
 /// The bytes of the first code point. `text` is not empty.
 std::string_view first_letter(std::string_view text);
-std::size_t length_of(std::string_view text);
 std::vector<std::string_view> letters_of(std::string_view text);
 
 bool is_space(std::string_view letter);               ///< str.isspace()

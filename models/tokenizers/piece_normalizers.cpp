@@ -27,7 +27,7 @@ constexpr std::uint32_t offset_of(std::uint32_t unit) noexcept { return unit >> 
 
 /// Of a malformed table only.
 bool starts_inside(std::string_view text) noexcept {
-  return !text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0) == 0x80;
+  return !text.empty() && !begins_code_point(text.front());
 }
 
 bool stays_alone(std::string_view text, std::size_t at) noexcept {

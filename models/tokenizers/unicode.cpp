@@ -64,7 +64,7 @@ code_point first_code_point(std::string_view text) noexcept {
 
 code_point last_code_point(std::string_view text) noexcept {
   std::size_t begin = text.size() - 1;
-  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+  while (begin > 0 && !begins_code_point(text[begin])) --begin;
   return first_code_point(text.substr(begin));
 }
 

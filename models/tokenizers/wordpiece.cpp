@@ -1,6 +1,7 @@
 #include "models/tokenizers/wordpiece.hpp"
 
 #include "models/tokenizers/unicode.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +10,6 @@
 namespace hydra {
 
 namespace {
-
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hydra {
 namespace {
 
@@ -55,6 +57,10 @@ std::string utf8_complaint(std::span<const std::byte> bytes, std::string_view pl
 
 std::string utf8_complaint(std::string_view text, std::string_view place) {
   return utf8_complaint(std::as_bytes(std::span{text}), place);
+}
+
+std::size_t code_points(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_code_point));
 }
 
 std::string_view without_byte_order_mark(std::string_view text) noexcept {

@@ -36,3 +36,8 @@ TEST_CASE("a byte order mark is left out at the start alone") {
   CHECK(without_byte_order_mark("\xEF\xBBz") == "\xEF\xBBz");
   CHECK(without_byte_order_mark("").empty());
 }
+
+TEST_CASE("code points are counted, not bytes") {
+  CHECK(code_points("") == 0);
+  CHECK(code_points("a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80z") == 5);
+}
