@@ -164,10 +164,7 @@ value renderer::call_macro(const statement& s, const arguments& with) {
     value v = found ? *found : i >= without ? eval(*s.parts[i - without], inner) : value::nothing(s.names[i]);
     put(inner.names, s.names[i], std::move(v));
   }
-  std::string text;
-  std::string* const before = std::exchange(out_, &text);
-  run(s.bodies.front(), inner);
-  out_ = before;
+  std::string text = captured(s.bodies.front(), inner);
   line_ = line;
   return {std::move(text)};
 }
