@@ -2,7 +2,6 @@
 
 #include "models/jinja/checks.hpp"
 #include "models/jinja/texts.hpp"
-#include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -121,9 +120,10 @@ value map_all(const value& v, const arguments& with) {
   const std::string name = attribute ? text_of(*attribute, with) : with.need_text(0);
   const filter_function by = attribute ? nullptr : find_filter(name);
   if (!attribute && !by) complain(fmt::format("map: there is no filter \"{}\" here", shown(name)));
+  const arguments rest = rest_of(with, name, 1);
   for (const value& each : items_of(v, with.limits)) {
     with.limits.take_steps();
-    value made = by ? by(each, rest_of(with, name, 1)) : path_of(each, name, with);
+    value made = by ? by(each, rest) : path_of(each, name, with);
     all.push_back(attribute && otherwise && made.is_undefined() ? *otherwise : std::move(made));
   }
   return value::of_list(std::move(all));
