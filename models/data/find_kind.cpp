@@ -39,12 +39,10 @@ constexpr std::array usual_labels{"label", "class", "target"};
 bool has_text(const json& record, const char* name) { return record.contains(name) && record.at(name).is_string(); }
 
 [[noreturn]] void refuse_shape(const json& record, const line_site& site) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : record.items()) names.push_back(fmt::format("\"{}\"", shown(name)));
   site.refuse(
       fmt::format("which fields are learnt is not known of {}; write a workload with kind = \"jsonl\" and "
                   "text = \"FIELD\", or prompt = \"{{FIELD}}\\n\" and answer = \"FIELD\" (docs/running.md)",
-                  fmt::join(names, ", ")));
+                  quoted_fields(record)));
 }
 
 found_kind kind_of_object(const json& record, const line_site& site) {

@@ -8,6 +8,7 @@
 #include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <optional>
@@ -81,6 +82,12 @@ std::string other_fields(const json& object, const std::string& name) {
   std::vector<std::string> known;
   for (const auto& [key, value] : object.items()) known.push_back(key);
   return known_instead(name, known);
+}
+
+std::string quoted_fields(const json& object) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object.items()) names.push_back(fmt::format("\"{}\"", shown(name)));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 const json& field(const json& object, const std::string& name, const line_site& site) {

@@ -37,6 +37,8 @@ parsed_object parse_object(std::string_view line, const line_site& site);
 const nlohmann::json& field(const nlohmann::json& object, const std::string& name, const line_site& site);
 /// What follows "there is no NAME": the fields that there are, and one with a similar name.
 std::string other_fields(const nlohmann::json& object, const std::string& name);
+/// For messages: "a", "b".
+std::string quoted_fields(const nlohmann::json& object);
 std::string text_field(const nlohmann::json& object, const std::string& name, const line_site& site);
 
 }  // namespace hydra

@@ -3,7 +3,6 @@
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -46,10 +45,8 @@ std::string_view way_for(const json& record) {
 }
 
 [[noreturn]] void refuse_other_kind(const json& record, const line_site& site) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : record.items()) names.push_back(fmt::format("\"{}\"", shown(name)));
-  site.refuse(fmt::format("there is neither \"messages\" nor \"conversations\"{}{}; {}", names.empty() ? "" : " but ",
-                          fmt::join(names, ", "), way_for(record)));
+  site.refuse(fmt::format("there is neither \"messages\" nor \"conversations\"{}{}; {}", record.empty() ? "" : " but ",
+                          quoted_fields(record), way_for(record)));
 }
 
 /// Null if there is none.
