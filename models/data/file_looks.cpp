@@ -34,10 +34,6 @@ std::size_t fields_by(csv_file_text text, char separator, std::size_t records) t
   return 0;
 }
 
-bool is_named_table(const std::filesystem::path& file) {
-  return file.extension() == ".csv" || file.extension() == ".tsv";
-}
-
 }  // namespace
 
 void refuse_utf16(const std::filesystem::path& file, std::span<const std::byte> bytes) {
@@ -66,6 +62,10 @@ std::string_view json_look(std::string_view text) {
     text.remove_prefix(1);
   }
   return "a JSON array of records";
+}
+
+bool is_named_table(const std::filesystem::path& file) {
+  return file.extension() == ".csv" || file.extension() == ".tsv";
 }
 
 std::optional<char> likely_separator(const csv_file_text& text, std::size_t records) {

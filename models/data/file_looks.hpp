@@ -22,6 +22,9 @@ void refuse_parquet(const std::filesystem::path& file, std::string_view text);
 /// "JSON lines", where the first line is an object, or "a JSON array of records"; empty for other texts.
 std::string_view json_look(std::string_view text);
 
+/// By the end of its name.
+bool is_named_table(const std::filesystem::path& file);
+
 /// By which separator the first records, one or two, have the most fields, and equally many; the given one before
 /// others. Empty if there is only one field by each.
 std::optional<char> likely_separator(const csv_file_text& text, std::size_t records);

@@ -109,7 +109,7 @@ found_kind kind_of_file(const fs::path& file) {
   refuse_parquet(file, text);
   if (!json_look(text).empty() || name.extension() == ".jsonl" || name.extension() == ".json")
     return kind_of_records(file, text);
-  if (name.extension() == ".csv" || name.extension() == ".tsv") return kind_of_table(file, opened.bytes());
+  if (is_named_table(name)) return kind_of_table(file, opened.bytes());
   return {.kind = "text"};
 }
 
