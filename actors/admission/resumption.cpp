@@ -92,7 +92,7 @@ std::string place_of(const std::optional<saved_model>& m) {
 /// 400 of "000012-step-400.damaged"; none for what was not set aside.
 std::optional<std::uint64_t> step_set_aside(const std::string& name) {
   constexpr std::string_view mark = "-step-";
-  const auto at = name.find(mark), end = name.find(".damaged");
+  const auto at = name.find(mark), end = name.find(".damaged", at);
   if (at == std::string::npos || end == std::string::npos) {
     return std::nullopt;
   }

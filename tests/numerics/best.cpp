@@ -180,6 +180,7 @@ TEST_CASE("a model without a whole checkpoint is trained from the beginning, and
 TEST_CASE("what an earlier start has set aside is told again until the model is as far", "[best]") {
   const trained_pair run;
   for (const auto& state : list_states(run.states)) std::filesystem::rename(state, state.string() + ".damaged");
+  std::filesystem::create_directory(run.states / "a-person's.damaged-step-99");  // was not set aside by a start
   const auto again = train_spilled(run.models, run.options);
   CHECK_THAT(notes_of(again.summary),
              Catch::Contains("model 'model-0' goes back to the beginning: found damaged by an earlier start: ") &&
