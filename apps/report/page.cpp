@@ -89,11 +89,12 @@ std::vector<std::string> evaluation_cells(const recorded_run& run, std::size_t m
           v->accuracy ? fmt::format("{:.1f} %", *v->accuracy * 100) : "-", optional_number(v->floor, 4)};
 }
 
-std::vector<std::string> model_row(const recorded_run& run, std::size_t model, std::size_t keys) {
+std::vector<std::string> model_row(const recorded_run& run, std::size_t model,
+                                   const std::vector<std::string>& keys) {
   const model_report& m = run.summary.models[model];
   std::vector<std::string> cells{swatch(model) + escaped(m.name)};
-  auto values = told_values(run, model);
-  values.resize(keys, "-");
+  auto values = told_values(run, model, keys);
+  values.resize(keys.size(), "-");
   std::ranges::transform(values, std::back_inserter(cells), escaped);
   std::ranges::copy(evaluation_cells(run, model), std::back_inserter(cells));
   const auto rate = run.learning_rates.find(m.name);
@@ -115,7 +116,7 @@ std::string models_section(const recorded_run& run) {
   auto keys = told_keys(run);
   keys.resize(std::min(keys.size(), most_settings));
   std::vector<std::vector<std::string>> rows;
-  for (const std::size_t i : best_first(run)) rows.push_back(model_row(run, i, keys.size()));
+  for (const std::size_t i : best_first(run)) rows.push_back(model_row(run, i, keys));
   return section("Models", table_of(model_columns(keys), rows), order_note(run));
 }
 

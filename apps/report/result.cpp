@@ -109,18 +109,18 @@ std::vector<std::string> told_keys(const recorded_run& run) {
   return run.search.trials.empty() ? run.settings.keys : varied_keys(run.search);
 }
 
-std::vector<std::string> told_values(const recorded_run& run, std::size_t model) {
+std::vector<std::string> told_values(const recorded_run& run, std::size_t model, const std::vector<std::string>& keys) {
   const std::string& name = run.summary.models[model].name;
   if (!run.search.trials.empty()) {
     const auto* const trial = find_trial(run.search, name);
-    return trial ? value_cells(varied_keys(run.search), *trial) : std::vector<std::string>{};
+    return trial ? value_cells(keys, *trial) : std::vector<std::string>{};
   }
   const auto known = run.settings.values.find(name);
   return known == run.settings.values.end() ? std::vector<std::string>{} : known->second;
 }
 
 std::string settings_text(const recorded_run& run, std::size_t model) {
-  const auto titles = key_titles(told_keys(run)), values = told_values(run, model);
+  const auto keys = told_keys(run), titles = key_titles(keys), values = told_values(run, model, keys);
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i] != "-") text += (text.empty() ? "" : ", ") + titles[i] + " " + values[i];

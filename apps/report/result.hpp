@@ -29,10 +29,10 @@ std::string best_label(const recorded_run& run);
 /// it was ranked. Null for a model that was not evaluated.
 const validation_report* shown_evaluation(const recorded_run& run, std::size_t model);
 
-/// Paths of the keys that tell the models apart, and the values of one model: of a search those that it varies. A model
-/// that is not known has no values.
+/// Paths of the keys that tell the models apart, and the values of one model for them: of a search those that it
+/// varies. A model that is not known has no values.
 std::vector<std::string> told_keys(const recorded_run& run);
-std::vector<std::string> told_values(const recorded_run& run, std::size_t model);
+std::vector<std::string> told_values(const recorded_run& run, std::size_t model, const std::vector<std::string>& keys);
 
 /// "validation 2.5150 at step 55 of 60"; of a model that was not evaluated its last training loss.
 std::string score_text(const recorded_run& run, std::size_t model);
