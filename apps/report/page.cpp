@@ -1,6 +1,7 @@
 #include "apps/report/page.hpp"
 
 #include "actors/report/largest_loss.hpp"
+#include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
 #include "apps/report/device_charts.hpp"
@@ -27,8 +28,10 @@ namespace {
 
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.0f} %", share * 100) : "-"; }
 
-/// "-" for values that are not finite: they were not measured.
-std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : "-"; }
+/// "-" for values that are absent or not finite: they were not measured.
+std::string number(const std::optional<double>& x, int digits = 4) {
+  return x && std::isfinite(*x) ? fmt::format("{:.{}f}", *x, digits) : "-";
+}
 
 /// "-" for 0: a count that every model has is then unknown.
 std::string count(auto n) { return n > 0 ? std::to_string(n) : "-"; }
@@ -36,10 +39,6 @@ std::string count(auto n) { return n > 0 ? std::to_string(n) : "-"; }
 std::string swatch(std::size_t model) { return fmt::format("<i style=\"background:{}\"></i>", colour_of(model)); }
 
 // -- models -----------------------------------------------------------------------------------------------------------
-
-std::string optional_number(const std::optional<double>& x, int digits) {
-  return x && std::isfinite(*x) ? fmt::format("{:.{}f}", *x, digits) : "-";
-}
 
 /// Of a search; null for a model that is none.
 const ranked_trial* trial_of(const recorded_run& run, std::size_t model) {
@@ -85,8 +84,8 @@ std::vector<std::string> evaluation_cells(const recorded_run& run, std::size_t m
   const auto* const v = shown_evaluation(run, model);
   const std::string last = all.empty() || v == &all.back() ? "-" : number(all.back().loss);
   if (!v) return {"-", last, "-", "-", "-"};
-  return {fmt::format("{} ({})", number(v->loss), v->step), last, optional_number(v->perplexity, 2),
-          v->accuracy ? fmt::format("{:.1f} %", *v->accuracy * 100) : "-", optional_number(v->floor, 4)};
+  return {fmt::format("{} ({})", number(v->loss), v->step), last, number(v->perplexity, 2),
+          v->accuracy ? percent_text(*v->accuracy) : "-", number(v->floor)};
 }
 
 std::vector<std::string> model_row(const recorded_run& run, std::size_t model,
