@@ -19,7 +19,7 @@ constexpr std::size_t most_points = 40000;  // of all curves: half a megabyte
 struct chart_frame {
   axis steps;
   axis loss;
-  std::size_t pieces = 0;  ///< in which a line is thinned out
+  std::size_t pieces;  ///< in which a line is thinned out
 };
 
 struct value_range {
@@ -64,7 +64,7 @@ chart_frame frame_of(std::span<const loss_curve> curves, const value_range& rang
   const double margin = margin_of(range);
   return {{1, std::max(last_step(curves), 2.0), left_margin, chart_width - right_margin},
           {range.least - margin, range.most + margin, chart_height - bottom, top},
-          {}};
+          std::clamp<std::size_t>(most_points / (4 * curves.size()), 8, 600)};
 }
 
 std::string grid_lines(const chart_frame& f) {
@@ -168,8 +168,7 @@ std::vector<float> running_average(std::span<const float> loss, std::size_t widt
 std::string loss_chart(std::span<const loss_curve> curves) {
   const value_range range = losses(curves);
   if (range.empty()) return "";
-  chart_frame frame = frame_of(curves, range);
-  frame.pieces = std::clamp<std::size_t>(most_points / (4 * curves.size()), 8, 600);
+  const chart_frame frame = frame_of(curves, range);
   std::string out =
       fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", chart_width, chart_height);
   out += grid_lines(frame);
