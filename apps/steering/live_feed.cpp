@@ -37,9 +37,9 @@ std::string signature_of(const std::filesystem::path& folder) {
 }
 
 /// Changes when a model ends, which need not change a file.
-std::string states_of(steering& run) {
+std::string states_in(const nlohmann::ordered_json& status) {
   std::string all;
-  for (const auto& model : answer(run, {.name = "status"}).value("models", nlohmann::ordered_json::array()))
+  for (const auto& model : status.value("models", nlohmann::ordered_json::array()))
     all += model.at("state").get<std::string>() + " ";
   return all;
 }
@@ -71,12 +71,12 @@ live_mailbox::frame live_mailbox::take() {
 
 // -- feed ----------------------------------------------------------------------------------------------------------
 
-live_feed::live_feed(steering& run, std::filesystem::path folder, std::function<std::string()> render)
+live_feed::live_feed(steering& run, std::filesystem::path folder, renderer render)
     : run_{run}, folder_{std::move(folder)}, render_{std::move(render)}, thread_{[this] { publish(); }} {}
 
 live_feed::~live_feed() { finish(); }
 
-std::string live_feed::content() { return rendered(false)->content; }
+std::string live_feed::content() { return rendered(status(), false)->content; }
 
 std::shared_ptr<live_mailbox> live_feed::subscribe() {
   auto box = std::make_shared<live_mailbox>();
@@ -122,28 +122,32 @@ void live_feed::publish() {
 void live_feed::send_all(bool last) {
   const auto all = viewers();
   if (all.empty()) return;
-  const auto status = event("status", json_text(answer(run_, {.name = "status"})));
-  const auto parts = rendered(last)->frame;
+  const auto now = status();
+  const auto told = event("status", json_text(now));
+  const auto parts = rendered(now, last)->frame;
   const auto end = last ? event("end", "{}") : nullptr;
   for (const auto& box : all) {
     box->put(live_mailbox::parts, parts);
-    box->put(live_mailbox::status, status);
+    box->put(live_mailbox::status, told);
     if (end) box->put(live_mailbox::end, end);
   }
 }
 
-std::shared_ptr<const live_feed::rendered_parts> live_feed::rendered(bool last) {
+nlohmann::ordered_json live_feed::status() { return answer(run_, {.name = "status"}); }
+
+std::shared_ptr<const live_feed::rendered_parts> live_feed::rendered(const nlohmann::ordered_json& status, bool last) {
   const std::lock_guard lock{render_mutex_};
   if (parts_ && !last && clock::now() < next_render_) return parts_;
-  if (const std::string now = signature_of(folder_) + states_of(run_); !parts_ || now != signature_) render(now);
+  const std::string now = signature_of(folder_) + states_in(status);
+  if (!parts_ || now != signature_) render(now, status);
   return parts_;
 }
 
-void live_feed::render(const std::string& signature) {
+void live_feed::render(const std::string& signature, const nlohmann::ordered_json& status) {
   const auto began = clock::now();
   std::string content;
   try {
-    content = render_();
+    content = render_(status);
   } catch (...) {
     content = parts_ ? parts_->content
                      : fmt::format("<p class=\"note\">{}</p>\n", escaped(to_fault(std::current_exception()).text));

@@ -3,6 +3,8 @@
 
 #include "apps/steering/steering.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -42,8 +44,10 @@ class live_feed {
  public:
   static constexpr std::size_t most_viewers = 48;
 
-  /// `render` makes the charts and tables from the run folder; if it throws, the last ones stay.
-  live_feed(steering& run, std::filesystem::path folder, std::function<std::string()> render);
+  /// Makes the charts and tables from the run folder and the answer to `status`; if it throws, the last ones stay.
+  using renderer = std::function<std::string(const nlohmann::ordered_json& status)>;
+
+  live_feed(steering& run, std::filesystem::path folder, renderer render);
   /// Ends, if that has not been done.
   ~live_feed();
 
@@ -64,13 +68,14 @@ class live_feed {
 
   void publish();
   void send_all(bool last);
-  std::shared_ptr<const rendered_parts> rendered(bool last);
-  void render(const std::string& signature);
+  nlohmann::ordered_json status();
+  std::shared_ptr<const rendered_parts> rendered(const nlohmann::ordered_json& status, bool last);
+  void render(const std::string& signature, const nlohmann::ordered_json& status);
   std::vector<std::shared_ptr<live_mailbox>> viewers();
 
   steering& run_;
   std::filesystem::path folder_;
-  std::function<std::string()> render_;
+  renderer render_;
 
   std::mutex render_mutex_;  ///< of the three below
   std::shared_ptr<const rendered_parts> parts_;

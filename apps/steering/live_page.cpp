@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
-#include <functional>
 #include <system_error>
 
 namespace hydra::apps {
@@ -31,10 +30,10 @@ void set_ended(report& r, const nlohmann::ordered_json& status) {
           m.status = end;
 }
 
-std::function<std::string()> renderer(steering& run, const std::filesystem::path& folder) {
-  return [&run, folder] {
+live_feed::renderer renderer_of(const std::filesystem::path& folder) {
+  return [folder](const nlohmann::ordered_json& status) {
     recorded_run record = latest_record(folder);
-    set_ended(record.summary, answer(run, {.name = "status"}));
+    set_ended(record.summary, status);
     add_context(record, folder);
     if (record.unfinished.empty()) add_next(record, folder);
     return to_content(record, timeline_of(record, folder));
@@ -55,7 +54,7 @@ class live_page::server {
         title_{title_of(folder)},
         host_{where.host},
         access_{where.host},
-        feed_{run, folder, renderer(run, folder)} {
+        feed_{run, folder, renderer_of(folder)} {
     set_limits();
     route();
     open(where);

@@ -22,7 +22,7 @@ struct counted_feed {
   temporary_folder folder;
   fake_steering run;
   std::atomic<int> renderings = 0;
-  live_feed feed{run, folder.path(), [this] { return "<p>" + std::to_string(++renderings) + "</p>"; }};
+  live_feed feed{run, folder.path(), [this](const auto&) { return "<p>" + std::to_string(++renderings) + "</p>"; }};
 };
 
 /// Takes frames until one contains the text.
@@ -126,7 +126,7 @@ TEST_CASE("a page that cannot be rendered says why, and keeps what it had") {
   const temporary_folder folder;
   fake_steering run;
   bool fails = true;
-  live_feed feed{run, folder.path(), [&]() -> std::string {
+  live_feed feed{run, folder.path(), [&](const auto&) -> std::string {
                    if (fails) throw fault_error{fault_code::io, "no <page>"};
                    return "<p>good</p>";
                  }};
