@@ -14,20 +14,30 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
+#include <string>
 #include <system_error>
 
 namespace hydra::apps {
 
 namespace {
 
+/// Nothing for a model that has not ended.
+std::optional<model_status> ended_as(const std::string& state) {
+  for (const model_status end : {model_status::finished, model_status::stopped, model_status::failed})
+    if (state == to_string(end)) return end;
+  return std::nullopt;
+}
+
 /// Which models have ended: metrics.jsonl does not have it, the run knows it.
 void set_ended(report& r, const nlohmann::ordered_json& status) {
-  for (const auto& now : status.value("models", nlohmann::ordered_json::array()))
-    for (model_report& m : r.models)
-      for (const model_status end : {model_status::finished, model_status::stopped, model_status::failed})
-        if (m.status == model_status::under_way && now.at("name") == m.name && now.at("state") == to_string(end))
-          m.status = end;
+  for (const auto& now : status.value("models", nlohmann::ordered_json::array())) {
+    const auto m = std::ranges::find(r.models, now.at("name").get<std::string>(), &model_report::name);
+    const auto end = ended_as(now.at("state").get<std::string>());
+    if (end && m != r.models.end() && m->status == model_status::under_way) m->status = *end;
+  }
 }
 
 live_feed::renderer renderer_of(const std::filesystem::path& folder) {
