@@ -73,8 +73,7 @@ std::string idle_devices_note(const workload_plan& plan, std::size_t devices, co
   if (parts == 0 || parts >= devices) return "";
   return fmt::format(
       "{} on {}: at most {} of them can compute at a time. parallel = {{ replicas = N, waves = M }} in a [[model]] "
-      "with "
-      "several micro_batches divides its steps; hydra plan {} says what that brings",
+      "with several micro_batches divides its steps; hydra plan {} says what that brings",
       counted(plan.models.size(), "model"), counted(devices, "device"), parts, file);
 }
 

@@ -54,9 +54,9 @@ struct path_places {
       : began_in(std::move(began)), moved(std::move(change)) {}
 };
 
-/// Reads and validates a file with its paths as they are now. Its plug-ins
-/// are loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file. Throws
-/// fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
+/// Reads and validates a file with its paths as they are now. Its plug-ins are loaded, those of Hydra's own devices are
+/// not; their relative paths start at the folder of the file. Throws fault_error{bad_input} with
+/// `file:line: key: what is wrong, what is allowed`.
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {},
                        const path_places& places = {});
 
