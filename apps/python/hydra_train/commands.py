@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .program import options, run_program
-from .toml import Path, Workload, inline_toml, to_toml
+from .toml import Path, Workload, assignments, to_toml
 
 @contextlib.contextmanager
 def file_of(workload: Workload) -> Iterator[str]:
@@ -25,7 +25,7 @@ def file_of(workload: Workload) -> Iterator[str]:
 
 
 def set_options(changes: Mapping[str, Any] | None) -> list[str]:
-    return [f"--set={key}={inline_toml(value, key)}" for key, value in (changes or {}).items()]
+    return [f"--set={change}" for change in assignments(changes)]
 
 
 def plan(workload: Workload, *, set: Mapping[str, Any] | None = None, rehearse: int | None = None) -> dict[str, Any]:

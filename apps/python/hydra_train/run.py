@@ -13,7 +13,7 @@ from .errors import HydraError, Interrupted, error_of
 from .metrics import records
 from .models import Model, models_of, read_report
 from .process import Process
-from .toml import Path, Workload, inline_toml, to_toml
+from .toml import Path, Workload, assignments, to_toml
 
 INTERVAL = 1.0  # seconds: metrics.jsonl is read so often while it grows
 START_INTERVAL = 0.05  # seconds: so often a run that starts is tried
@@ -188,8 +188,7 @@ class Run:
         """Starts a model from the state of another, with changed keys: {"optimizer.learning_rate": 1e-4}.
 
         Returns its name."""
-        words = [f"{key}={inline_toml(value, key)}" for key, value in (changes or {}).items()]
-        return str(ask(self.folder, "clone", model=model, changes=words)["model"])
+        return str(ask(self.folder, "clone", model=model, changes=assignments(changes))["model"])
 
     def add(self, models: Workload | Sequence[Mapping[str, Any]]) -> list[str]:
         """Adds models that train on the data and devices of the run: a [[model]] table as a dict, a list of them, or

@@ -43,6 +43,11 @@ def entries(table: Mapping[str, Any], name: str) -> list[str]:
     return [f"{key_text(key)} = {inline_toml(value, f'{name}.{key}')}" for key, value in table.items()]
 
 
+def assignments(changes: Mapping[str, Any] | None) -> list[str]:
+    """Keys of a workload with other values, as --set and clones take them."""
+    return [f"{key}={inline_toml(value, key)}" for key, value in (changes or {}).items()]
+
+
 def section(header: str, table: Mapping[str, Any], name: str) -> str:
     return "\n".join([header, *entries(table, name), ""])
 
