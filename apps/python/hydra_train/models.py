@@ -39,6 +39,11 @@ class Model:
             self.best_step, self.best_validation = record["step"], self.validation
 
 
+def failures_of(models: Iterable[Model]) -> str:
+    """Why models have failed, a line for each."""
+    return "\n".join(f"{m.name}: {m.note}" for m in models if m.status.startswith("failed"))
+
+
 def read_report(folder: pathlib.Path) -> dict[str, Any] | None:
     """report.json, if there is one."""
     try:

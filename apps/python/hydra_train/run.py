@@ -11,7 +11,7 @@ from . import commands
 from .control import ask, is_under_way, takes_commands, wait_for_lock
 from .errors import HydraError, Interrupted, error_of
 from .metrics import records
-from .models import Model, models_of, read_report
+from .models import Model, failures_of, models_of, read_report
 from .process import Process
 from .toml import Path, Workload, assignments, to_toml
 
@@ -145,9 +145,6 @@ class Run:
                 self._raise_status(process)
                 return
 
-    def _failures(self) -> str:
-        return "\n".join(f"{m.name}: {m.note}" for m in self.models if m.status.startswith("failed"))
-
     def _raise_outcome(self) -> None:
         if self._process:
             self._raise_status(self._process)
@@ -156,16 +153,17 @@ class Run:
 
     def _raise_status(self, process: Process) -> None:
         if process.status != 0:
-            why = [process.message, self._failures() if process.status == 1 else ""]
+            why = [process.message, failures_of(self.models) if process.status == 1 else ""]
             raise error_of(process.status, "\n".join(filter(None, why)))
 
     def _raise_report(self) -> None:
         """As the program's exit status would say it."""
-        states = {m.status for m in self.models}
+        models = self.models
+        states = {m.status for m in models}
         if "unfinished" in states:
             text = f"{self.folder}: the run has ended without a report (killed?); resume=True continues it"
             raise HydraError(text, None)
-        if failures := self._failures():
+        if failures := failures_of(models):
             raise HydraError(failures, 1)
         if states & {"interrupted", "paused"}:
             raise Interrupted(f"{self.folder}: the run was interrupted; resume=True continues it", 130)
