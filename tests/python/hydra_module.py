@@ -22,6 +22,7 @@ os.environ.update(HYDRA_PROGRAM=os.path.abspath(sys.argv[1]), OMP_NUM_THREADS="1
 sys.path.insert(0, str(ROOT / "apps" / "python"))
 
 import hydra_train
+from checks import Failed, require
 from hydra_train import metrics, toml
 
 FOR_EVER = 1_000_000
@@ -32,18 +33,13 @@ WORKLOAD = {"run": {"seed": 7}, "device": [{"kind": "cpu", "memory": "64MiB"}],
             "data": {"text": {"kind": "synthetic-language"}}, "model": [{**MODEL, "grid": {"batch_size": [2, 4]}}]}
 
 
-def require(holds, text):
-    if not holds:
-        sys.exit(f"FAILED: {text}")
-
-
 def refusal(work, *arguments, **options):
     """The error that a call raises."""
     try:
         result = work(*arguments, **options)
     except hydra_train.HydraError as error:
         return error
-    return sys.exit(f"FAILED: {work.__name__}{arguments} returns {result!r}")
+    raise Failed(f"{work.__name__}{arguments} returns {result!r}")
 
 
 def for_ever(folder, **options):
@@ -58,7 +54,7 @@ def trained(run, step=10):
             missing.discard(record["model"])
         if not missing:
             return
-    sys.exit(f"FAILED: the run ends before step {step} of {missing}")
+    raise Failed(f"the run ends before step {step} of {missing}")
 
 
 def statuses(run):
@@ -83,7 +79,7 @@ def check_toml():
     except TypeError as error:
         require("model.optimizer.clip_norm: a NoneType" in str(error), f"what TOML lacks is refused by {error}")
     else:
-        sys.exit("FAILED: None is written as TOML")
+        raise Failed("None is written as TOML")
 
 
 def check_growing():
@@ -151,7 +147,7 @@ def check_commands(run):
     except ImportError as error:
         require("pip install pandas" in str(error), f"without pandas: {error}")
     else:
-        sys.exit("FAILED: a frame without pandas")
+        raise Failed("a frame without pandas")
     del sys.modules["pandas"]
 
 
@@ -258,7 +254,7 @@ def check_waiting():
         except KeyboardInterrupt:
             require(set(statuses(run).values()) == {"interrupted"}, f"after Ctrl-C in {place}: {statuses(run)}")
         else:
-            sys.exit(f"FAILED: Ctrl-C in {place} is swallowed")
+            raise Failed(f"Ctrl-C in {place} is swallowed")
 
 
 def check_interrupts():

@@ -10,7 +10,8 @@ import sys
 import tempfile
 import types
 
-from hydra_module import ROOT, WORKLOAD, hydra_train, require
+from checks import require
+from hydra_module import ROOT, WORKLOAD, hydra_train
 
 sys.path.insert(0, str(ROOT / "apps" / "examples"))
 
