@@ -2,6 +2,7 @@
 
 #include "models/data/stored_chat.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
+#include "tests/models/data/bracketed.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,17 +17,10 @@ using Catch::Matchers::StartsWith;
 namespace {
 
 const conversation kind_talk{{"system", "Be kind."},
-                        {"user", " Hi "},
-                        {"assistant", "Hello!\n"},
-                        {"user", ""},
-                        {"assistant", "\u00e9 'a' \"b\""}};
-
-/// Answers are in brackets.
-std::string bracketed(const std::vector<chat_piece>& pieces) {
-  std::string text;
-  for (const chat_piece& p : pieces) text += p.answer ? "[" + p.text + "]" : p.text;
-  return text;
-}
+                             {"user", " Hi "},
+                             {"assistant", "Hello!\n"},
+                             {"user", ""},
+                             {"assistant", "\u00e9 'a' \"b\""}};
 
 /// Of bytes, with special tokens; "</s>" ends a text.
 std::shared_ptr<const tokenizer> with_special(const temporary_folder& folder) {

@@ -1,6 +1,7 @@
 #include "models/data/chat_template.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/models/data/bracketed.hpp"
 #include "tests/models/data/letter_tokenizer.hpp"
 
 #include <catch2/catch.hpp>
@@ -37,10 +38,7 @@ const conversation template_talk{
 
 /// Answers are in brackets.
 std::string written(const template_choice& choice, const conversation& c = template_talk) {
-  std::string text;
-  for (const chat_piece& p : chat_template{choice, marking_tokenizer{}}.render(c))
-    text += p.answer ? "[" + p.text + "]" : p.text;
-  return text;
+  return test::bracketed(chat_template{choice, marking_tokenizer{}}.render(c));
 }
 
 TEST_CASE("a conversation is written as its model's template does") {

@@ -3,6 +3,7 @@
 #include "models/data/record_encoding.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "runtime/base/fault.hpp"
+#include "tests/models/data/bracketed.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -29,9 +30,7 @@ struct marked_words {
   }
   /// What is learnt is in brackets.
   std::string written(const std::string& source, const conversation& c) const {
-    std::string text;
-    for (const chat_piece& p : chat(source).render(c)) text += p.answer ? "[" + p.text + "]" : p.text;
-    return text;
+    return test::bracketed(chat(source).render(c));
   }
 };
 
