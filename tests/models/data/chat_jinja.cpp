@@ -1,8 +1,8 @@
 #include "models/data/chat_jinja.hpp"
 
 #include "models/data/stored_chat.hpp"
-#include "models/tokenizers/bpe_trainer.hpp"
 #include "tests/models/data/bracketed.hpp"
+#include "tests/models/data/special_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -24,12 +24,8 @@ const conversation kind_talk{{"system", "Be kind."},
 
 /// Of bytes, with special tokens; "</s>" ends a text.
 std::shared_ptr<const tokenizer> with_special(const temporary_folder& folder) {
-  bpe_trainer trainer{{.vocabulary = 265,
-                       .special = {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>",
-                                   "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}}};
-  trainer.add("");
-  folder.write("tokenizer.json", to_tokenizer_json(trainer.train()));
-  return open_tokenizer({.file = folder.path()});
+  return bytes_with(folder, {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>",
+                             "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"});
 }
 
 }  // namespace

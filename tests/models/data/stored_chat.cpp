@@ -1,9 +1,9 @@
 #include "models/data/stored_chat.hpp"
 
 #include "models/data/record_encoding.hpp"
-#include "models/tokenizers/bpe_trainer.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/data/bracketed.hpp"
+#include "tests/models/data/special_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,14 +16,7 @@ namespace stored_chat_test {
 /// Of bytes, with special tokens.
 struct marked_words {
   test::temporary_folder folder;
-  std::shared_ptr<const tokenizer> by;
-
-  marked_words() {
-    bpe_trainer trainer{{.vocabulary = 261, .special = {"<|turn|>", "<|end|>", "<s>", "</s>", "<|stop|>"}}};
-    trainer.add("");
-    folder.write("tokenizer.json", to_tokenizer_json(trainer.train()));
-    by = open_tokenizer({.file = folder.path()});
-  }
+  std::shared_ptr<const tokenizer> by = test::bytes_with(folder, {"<|turn|>", "<|end|>", "<s>", "</s>", "<|stop|>"});
 
   stored_chat chat(const std::string& source) const {
     return {{"t.jinja", source, {{"bos_token", "<s>"}, {"eos_token", "</s>"}}}, *by};
