@@ -3,6 +3,8 @@
 #include "apps/commands/part_name.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,10 +85,14 @@ void show_label(shown_sample& s, const data_source& source, std::int64_t label) 
     s.label_name = names[static_cast<std::size_t>(label)];
 }
 
+/// A token may be a part of a character: JSON would have the same replacement for each of its bytes.
+std::string quoted(const std::string& text, std::int64_t id) {
+  if (text.empty()) return std::to_string(id);
+  if (!utf8_complaint(text).empty()) return fmt::format("\"{}\"", shown(text));
+  return json_text(nlohmann::json(text));
+}
+
 std::string token_text(const shown_token& t) {
-  const auto quoted = [](const std::string& text, std::int64_t id) {
-    return text.empty() ? std::to_string(id) : json_text(nlohmann::json(text));
-  };
   const std::string before = std::string{t.begins ? "| " : ""} + (t.taught ? "*" : "");
   return before + quoted(t.text, t.id) + (t.masked ? " for " + quoted(t.masked_text, *t.masked) : "");
 }

@@ -41,7 +41,8 @@ struct shown_sample {
 shown_sample show_sample(const data_source& source, sample_form form, const tokenizer* words, split part,
                          std::size_t index);
 
-/// Tokens in quotes, a * before those that are taught, a | before each further record.
+/// Tokens in quotes, bytes of a character that is split into several as \xc3, a * before those that are taught, a |
+/// before each further record.
 std::string to_text(const shown_sample& sample);
 /// What the marks in the texts of these samples say, a line; empty if there are none.
 std::string legend(std::span<const shown_sample> samples);

@@ -75,6 +75,16 @@ TEST_CASE("samples of text are shown as the model sees them, with what is taught
   CHECK(j.at(0).at("models") == json{"gpt"});
 }
 
+TEST_CASE("a token that is a part of a character is shown as its bytes") {
+  const temporary_folder folder;
+  folder.write("d.jsonl", "{\"q\": \"a\", \"a\": \"\u00e9\"}\n");
+  std::string text = answers;
+  text.replace(text.find("batch_size = 4"), 14, "batch_size = 1");
+  const outcome o = show(folder, text);
+  CAPTURE(o.err);
+  CHECK_THAT(o.out, Contains(R"("a" *"\xc3" *"\xa9")"));
+}
+
 TEST_CASE("a record of several fields is shown as it is trained") {
   const temporary_folder folder;
   folder.write("d.jsonl", "{\"q\": \"a\", \"h\": \"b\", \"a\": \"c\", \"more\": \"d\"}\n");
