@@ -79,6 +79,17 @@ std::optional<std::uint32_t> special_at(const tokenizer& by, std::string_view te
   return ids.front();
 }
 
+/// That, or the token that a line of several characters is: of the marks that a tokenizer.model has, no file says that
+/// they are special.
+std::optional<std::uint32_t> mark_at(const tokenizer& by, std::string_view text) {
+  if (const auto special = special_at(by, text)) return special;
+  const std::string_view line = trimmed(text.substr(0, text.find('\n')));
+  const auto id = line.size() > 1 ? by.id_of(line) : std::nullopt;
+  if (!id) return std::nullopt;
+  const std::vector<std::uint32_t> ids = by.encode(line);
+  return !ids.empty() && ids.back() == *id ? id : std::nullopt;
+}
+
 std::vector<chat_piece> as_pieces(const std::string& text, const std::vector<text_range>& answers) {
   std::vector<chat_piece> all;
   std::size_t at = 0;
@@ -179,21 +190,26 @@ std::optional<std::string> stored_chat::after_stand_in(const conversation& c) co
   }
 }
 
-/// What a whole conversation ends with is not found behind an answer that another message follows.
-stored_chat::turn_end stored_chat::find_turn_end() const {
-  conversation short_talk{{"user", "?"}, {"assistant", std::string{stand_in}}};
-  const std::string last = after_stand_in(short_talk).value_or("");
-  short_talk.push_back({"user", "?"});
-  const auto followed = after_stand_in(short_talk);
+stored_chat::turn_end stored_chat::end_in(const std::string& last, const std::optional<std::string>& followed) const {
   turn_end found;
   for (;;) {
     const std::string_view rest = trimmed_start(std::string_view{last}.substr(found.text.size()));
-    const auto token = special_at(by_, rest);
+    const auto token = mark_at(by_, rest);
     if (!token) return found;
     const std::string longer = last.substr(0, last.size() - rest.size()) + by_.decode({&*token, 1});
     if (followed ? !followed->starts_with(longer) : found.token.has_value()) return found;
     found = {longer, token};
   }
+}
+
+/// What a whole conversation ends with is not found behind an answer that another message follows: it ends an answer
+/// only if nothing ends both.
+stored_chat::turn_end stored_chat::find_turn_end() const {
+  conversation short_talk{{"user", "?"}, {"assistant", std::string{stand_in}}};
+  const std::string last = after_stand_in(short_talk).value_or("");
+  short_talk.push_back({"user", "?"});
+  const turn_end of_both = end_in(last, after_stand_in(short_talk));
+  return of_both.token ? of_both : end_in(last, std::nullopt);
 }
 
 }  // namespace hydra

@@ -17,9 +17,9 @@ namespace hydra {
 ///
 /// What an assistant writes is what the template marks ({% generation %}). A template without marks is asked: an answer
 /// begins where the text with a generation prompt, of the messages before it, ends; it ends before what follows its
-/// content, or behind the special tokens which that begins with wherever an answer ends. Both are looked up in the text
-/// of the whole conversation, which may have less of an earlier answer than of the last one: Qwen 3 leaves its thoughts
-/// out.
+/// content, or behind the special tokens which that begins with wherever an answer ends, or, if there are none, behind
+/// the one that the last answer ends with (gpt-oss). Both are looked up in the text of the whole conversation, which
+/// may have less of an earlier answer than of the last one: Qwen 3 leaves its thoughts out.
 class stored_chat {
  public:
   /// `by` is used as long as it lives. Throws fault_error{bad_input} for a template that Hydra cannot read.
@@ -41,6 +41,8 @@ class stored_chat {
     std::optional<std::uint32_t> token{};  ///< the last of them
   };
   turn_end find_turn_end() const;
+  /// Of an answer that is the last message, as far as one that is followed ends so, too; without that one token.
+  turn_end end_in(const std::string& last, const std::optional<std::string>& followed) const;
   std::optional<std::string> after_stand_in(const conversation& c) const;
   jinja::rendering write(const conversation& c, bool prompts = false) const;
   std::optional<std::string> try_prompt(const conversation& c) const;

@@ -4,6 +4,7 @@
 #include "runtime/base/fault.hpp"
 #include "tests/models/data/bracketed.hpp"
 #include "tests/models/data/special_bytes.hpp"
+#include "tests/models/tokenizers/made_sentencepiece.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -59,6 +60,33 @@ TEST_CASE("what ends the whole conversation is not the assistant's") {
   CHECK(words.written(ended, stored_talk) ==
         "<|turn|>user\nHi<|end|>\n<|turn|>assistant\n[Yes\n<|end|>]\n<|turn|>user\nWhy<|end|>\n"
         "<|turn|>assistant\n[So<|end|>]\n</s>");
+}
+
+TEST_CASE("where answers end otherwise within a conversation, the last one ends with its own token") {
+  const marked_words words;
+  const std::string returned =
+      "{% for m in messages %}{{ '<|turn|>' + m.role + '\n' + m.content }}"
+      "{% if not loop.last %}{{ '<|stop|>' }}{% elif m.role == 'assistant' %}{{ '<|end|>' }}{% endif %}{% endfor %}" +
+      prompted;
+  CHECK(words.written(returned, stored_talk) ==
+        "<|turn|>user\nHi<|stop|><|turn|>assistant\n[Yes\n]<|stop|><|turn|>user\nWhy<|stop|>"
+        "<|turn|>assistant\n[So<|end|>]");
+  CHECK(words.chat(returned).end_of_turn() == 1u);
+}
+
+TEST_CASE("a mark that a tokenizer.model has as a piece of its own ends an answer") {
+  const test::temporary_folder folder;
+  using kind = test::made_piece::kind;
+  folder.write("tokenizer.model", test::sentencepiece_file(test::made_model::bpe, {{"<unk>", 0, kind::unknown},
+                                                                                  {"<s>", 0, kind::control},
+                                                                                  {"</s>", 0, kind::control},
+                                                                                  {"<end>", 0, kind::user_defined},
+                                                                                  {"\u2581", -1},
+                                                                                  {"a", -2}}));
+  const auto by = open_tokenizer({.file = folder.path()});
+  const stored_chat chat{{"t.jinja", "{% for m in messages %}{{ m.content + '<end>\n' }}{% endfor %}", {}}, *by};
+  CHECK(chat.end_of_turn() == 3u);
+  CHECK(test::bracketed(chat.render({{"user", "a"}, {"assistant", "aa"}})) == "a<end>\n[aa<end>]\n");
 }
 
 TEST_CASE("a turn may end with several tokens, but not with those of the next one") {
