@@ -77,11 +77,10 @@ std::int64_t context_for(const first_workload& w) {
 }
 
 /// The first whose special tokens the tokenizer has; empty: none.
-std::string named_template(const fs::path& folder) {
-  const auto by = open_tokenizer({.file = folder});
+std::string named_template(const tokenizer& by) {
   for (const std::string& name : chat_template::names()) {
     try {
-      const chat_template tried{{.name = name}, *by};
+      const chat_template tried{{.name = name}, by};
       if (!chat_template::tokens_of(name).empty()) return name;
     } catch (const fault_error&) {  // it lacks tokens
     }
@@ -89,13 +88,19 @@ std::string named_template(const fs::path& folder) {
   return {};
 }
 
+/// An answer ends as a text does, where a text has an end.
+std::string plain_template(const tokenizer& by) {
+  std::string end = quoted_toml(marks_of(by).end_of_text);
+  end.insert(end.size() - 1, R"(\n)");
+  return fmt::format(R"({{ system = ["", "\n\n"], user = ["User: ", "\n"], assistant = ["Assistant: ", {}] }})", end);
+}
+
 /// Empty: the key is left out, for the model's own is there.
 std::string template_for(const fs::path& folder) {
-  constexpr const char* plain =
-      R"({ system = ["", "\n\n"], user = ["User: ", "\n"], assistant = ["Assistant: ", "\n"] })";
   if (has_stored_template(folder)) return "";
-  const std::string name = named_template(folder);
-  return name.empty() ? plain : quoted_toml(name);
+  const auto by = open_tokenizer({.file = folder});
+  const std::string name = named_template(*by);
+  return name.empty() ? plain_template(*by) : quoted_toml(name);
 }
 
 // -- what is written --------------------------------------------------------------------------------------------------

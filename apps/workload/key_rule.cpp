@@ -85,7 +85,7 @@ std::string describe(const key_rule& rule) {
     case value_kind::chat_template:
       return one_of(rule.choices) +
              ", or what is written around each role's messages such as { user = [\"Q: \", \"\\n\"], "
-             "assistant = [\"A: \", \"\\n\"] }";
+             "assistant = [\"A: \", \"</s>\"] }";
     case value_kind::field_text:
       return "the name of a field, or a text with fields such as \"{question}\\n{hint?}\\n\"";
     case value_kind::text_list:

@@ -121,11 +121,22 @@ TEST_CASE("conversations are written by a template whose tokens the tokenizer ha
 TEST_CASE("conversations are written by the model's own chat template where it has one") {
   const temporary_folder folder;
   write_llama(folder);
-  folder.write("llama/chat_template.jinja", "{% for m in messages %}{{ m.content + ';' }}{% endfor %}");
+  folder.write("llama/chat_template.jinja", "{% for m in messages %}{{ m.content + '<|endoftext|>' }}{% endfor %}");
   folder.write("talks.jsonl", three_times(talk, "\n"));
-  REQUIRE(run_hydra(folder, "init llama talks.jsonl").status == 0);
+  const outcome made = run_hydra(folder, "init llama talks.jsonl");
+  CHECK(made.status == 0);
+  CHECK(made.err.empty());
   CHECK_THAT(folder.read("workload.toml"), !Contains("template ="));
   CHECK_THAT(run_hydra(folder, "plan workload.toml").out, Contains("llama-lr4e-4") && !Contains("notes:"));
+}
+
+TEST_CASE("in a template of plain words an answer ends as a text does") {
+  const temporary_folder folder;
+  write_llama(folder);
+  folder.write("talks.jsonl", three_times(talk, "\n"));
+  REQUIRE(run_hydra(folder, "init llama talks.jsonl").status == 0);
+  CHECK_THAT(folder.read("workload.toml"), Contains(R"(assistant = ["Assistant: ", "<|endoftext|>\n"])"));
+  CHECK_THAT(run_hydra(folder, "data workload.toml --show 1").out, Contains(R"(*"b" *"<|endoftext|>")"));
 }
 
 TEST_CASE("records that cannot be read are left out, which the workload says") {

@@ -78,11 +78,11 @@ TEST_CASE("a mark that a tokenizer.model has as a piece of its own ends an answe
   const test::temporary_folder folder;
   using kind = test::made_piece::kind;
   folder.write("tokenizer.model", test::sentencepiece_file(test::made_model::bpe, {{"<unk>", 0, kind::unknown},
-                                                                                  {"<s>", 0, kind::control},
-                                                                                  {"</s>", 0, kind::control},
-                                                                                  {"<end>", 0, kind::user_defined},
-                                                                                  {"\u2581", -1},
-                                                                                  {"a", -2}}));
+                                                                                   {"<s>", 0, kind::control},
+                                                                                   {"</s>", 0, kind::control},
+                                                                                   {"<end>", 0, kind::user_defined},
+                                                                                   {"\u2581", -1},
+                                                                                   {"a", -2}}));
   const auto by = open_tokenizer({.file = folder.path()});
   const stored_chat chat{{"t.jinja", "{% for m in messages %}{{ m.content + '<end>\n' }}{% endfor %}", {}}, *by};
   CHECK(chat.end_of_turn() == 3u);
