@@ -1,6 +1,7 @@
 #include "apps/commands/commands.hpp"
 
 #include "apps/commands/first_workload.hpp"
+#include "apps/commands/notes.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/matching_files.hpp"
@@ -44,9 +45,14 @@ std::vector<fs::path> given_files(const std::vector<std::string>& given) {
   return files;
 }
 
-/// Opens data and model, as a training does. An epoch has eight steps or more where there are samples for them. Returns
-/// what the data are.
-std::string fit(first_workload& w, const std::string& file) {
+/// For the user.
+struct opened_data {
+  std::string what;
+  std::vector<std::string> notes;
+};
+
+/// Opens data and model, as a training does. An epoch has eight steps or more where there are samples for them.
+opened_data fit(first_workload& w, const std::string& file) {
   constexpr std::size_t most_of_batch = 8, fewest_steps = 8;
   const workload read = parse_workload(to_text(w, file), file);
   const model_description m = model_opener{read}.open(read.models.front(), read.models);
@@ -56,17 +62,18 @@ std::string fit(first_workload& w, const std::string& file) {
   while (w.batch_size > 1 && samples < fewest_steps * w.batch_size) w.batch_size /= 2;
   w.steps_of_epoch = samples / w.batch_size;
   w.validates = others > 0;
-  return fmt::format("{}: {} to train on, {} to validate on", source.describe(), counted(samples, "sample"), others);
+  return {fmt::format("{}: {} to train on, {} to validate on", source.describe(), counted(samples, "sample"), others),
+          source.notes()};
 }
 
 /// With records that cannot be read it fits if they are left out.
-std::string fit_leniently(first_workload& w, const std::string& file) try {
+opened_data fit_leniently(first_workload& w, const std::string& file) try {
   return fit(w, file);
 } catch (const fault_error& e) {
   first_workload other = w;
   other.leaves_out = true;
   try {
-    const std::string data = fit(other, file);
+    opened_data data = fit(other, file);
     w = other;
     return data;
   } catch (const fault_error&) {
@@ -77,11 +84,13 @@ std::string fit_leniently(first_workload& w, const std::string& file) try {
 int write_first_workload(const init_options& o) {
   check_written_file("--output", o.output);
   first_workload w = find_first_workload(o.folder, given_files(o.files));
-  const std::string data = fit_leniently(w, o.output);
+  const opened_data data = fit_leniently(w, o.output);
   const std::string text = to_text(w, o.output);
   parse_workload(text, o.output);  // what is written can be read
   write_atomically(o.output, text);
-  fmt::print("{}\n{} is written; next: hydra plan {}\n", printable(data), printable(o.output), printable(o.output));
+  fmt::print("{}\n{} is written; next: hydra plan {}\n", printable(data.what), printable(o.output),
+             printable(o.output));
+  tell_notes(data.notes);
   return 0;
 }
 

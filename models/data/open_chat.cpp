@@ -1,3 +1,4 @@
+#include "models/data/answer_end.hpp"
 #include "models/data/choice_notes.hpp"
 #include "models/data/open_jsonl_files.hpp"
 #include "models/data/open_records.hpp"
@@ -33,6 +34,7 @@ std::shared_ptr<const data_source> open_chat(const chat_files& given, const samp
   std::vector<std::string> notes = notes_on_choices(name, o, by.get(), wants);
   if (auto other = note_of_stored_template(o.tokenizer.file, o.format, marks_of(*by)))
     notes.push_back(*std::move(other));
+  if (auto endless = note_on_answer_end(name, o.format, o.loss, *by)) notes.push_back(*std::move(endless));
   return open_records({.name = name,
                        .train = parts.train,
                        .validation = parts.validation,

@@ -34,9 +34,6 @@ jinja::value as_value(const conversation& c) {
   return jinja::value::of_list(std::move(all));
 }
 
-/// A content that no conversation has, and that no template takes apart.
-constexpr std::string_view stand_in = "AnswerThatStandsHereInsteadOfAnother";
-
 /// What a template writes before and after the content of a message.
 struct surroundings {
   std::string_view before, after;

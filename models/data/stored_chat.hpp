@@ -13,6 +13,9 @@
 
 namespace hydra {
 
+/// A content that no conversation has, and that no template takes apart.
+inline constexpr std::string_view stand_in = "AnswerThatStandsHereInsteadOfAnother";
+
 /// Texts are those of transformers' apply_chat_template without tools. Thread-safe because const.
 ///
 /// What an assistant writes is what the template marks ({% generation %}). A template without marks is asked: an answer

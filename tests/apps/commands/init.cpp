@@ -139,6 +139,21 @@ TEST_CASE("in a template of plain words an answer ends as a text does") {
   CHECK_THAT(run_hydra(folder, "data workload.toml --show 1").out, Contains(R"(*"b" *"<|endoftext|>")"));
 }
 
+TEST_CASE("a template whose mark behind answers is no token is told of by init, data, plan and train") {
+  const temporary_folder folder;
+  write_llama(folder);
+  folder.write("llama/chat_template.jinja", "{% for m in messages %}{{ m.content + '<|eot_id|>' }}{% endfor %}");
+  folder.write("talks.jsonl", three_times(talk, "\n"));
+  const std::string once = " --quiet --set data.own.packing=false --set model.epochs=1";
+  const std::string init = run_hydra(folder, "init llama talks.jsonl").err;
+  for (const std::string& said :
+       {init, run_hydra(folder, "data workload.toml").out, run_hydra(folder, "plan workload.toml").out,
+        run_hydra(folder, "train workload.toml" + once).err})
+    CHECK_THAT(said, Contains("no token ends an answer") &&
+                         Contains("llama/chat_template.jinja writes \"<|eot_id|>\" behind it") &&
+                         Contains("tokens = [\"<|eot_id|>\"]"));
+}
+
 TEST_CASE("records that cannot be read are left out, which the workload says") {
   const temporary_folder folder;
   write_llama(folder);

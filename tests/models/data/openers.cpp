@@ -225,10 +225,11 @@ TEST_CASE("conversations that cannot be learnt are left out, if they may be; wha
   o.bad_rows = bad_row_rule::leave_out;
   const auto data = open_data(chat(o), 5);
   CHECK(data->census(split::train)->records == 1);
-  REQUIRE(data->notes().size() == 3);
+  REQUIRE(data->notes().size() == 4);
   CHECK_THAT(data->notes()[0], Contains("f.jsonl is for training and for validation"));
-  CHECK_THAT(data->notes()[1], Contains("f.jsonl: 2 of 3 records cannot be read and are left out"));
-  CHECK_THAT(data->notes()[2], Contains("f.jsonl: fields that are not read: \"score\""));
+  CHECK_THAT(data->notes()[1], Contains("f.jsonl, tokenizer bytes: no token ends an answer"));
+  CHECK_THAT(data->notes()[2], Contains("f.jsonl: 2 of 3 records cannot be read and are left out"));
+  CHECK_THAT(data->notes()[3], Contains("f.jsonl: fields that are not read: \"score\""));
 }
 
 TEST_CASE("every form of samples has the notes of its records") {
