@@ -2,8 +2,10 @@
 
 #include "actors/admission/prepared_model.hpp"
 #include "apps/workload/controller_keys.hpp"
+#include "models/families/exported_folder.hpp"
 #include "models/optimizer/parameter_rule.hpp"
 #include "models/optimizer/parameter_shares.hpp"
+#include "models/weights/checkpoint_sums.hpp"
 #include "partition/plan/plan_file.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -57,6 +60,17 @@ class opened_plans {
 
  private:
   std::map<std::filesystem::path, saved_plan> plans_;
+};
+
+/// Folders of checkpoints whose settings are as they were exported; hundreds of models may begin with one.
+class verified_folders {
+ public:
+  void require(const std::filesystem::path& folder) {
+    if (!folder.empty() && !is_exported(folder) && folders_.insert(folder).second) verify_settings(folder);
+  }
+
+ private:
+  std::set<std::filesystem::path> folders_;
 };
 
 bool same_table(const model_entry& a, const model_entry& b) {
@@ -125,6 +139,7 @@ struct model_opener::opened_files {
   opened_data data;
   precision numbers;
   opened_plans plans;
+  verified_folders checkpoints;
 };
 
 namespace {
@@ -135,6 +150,11 @@ void check_cuts(const model_entry& m, const model_description& d, std::size_t la
     located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
   if (const auto* saved = std::get_if<saved_cuts>(&d.cuts))
     located(part(m, "cuts"), "model.cuts", [&] { cuts_for(plans.open(saved->file), d.name, layers); });
+}
+
+void check_settings(const model_entry& m, const chain_description& d, verified_folders& checkpoints) {
+  located(part(m, "chain"), "model.chain.from", [&] { checkpoints.require(d.checkpoint); });
+  located(part(m, "adapter"), "model.adapter.from", [&] { checkpoints.require(d.adapter); });
 }
 
 /// Chain, precision and data must be compatible.
@@ -170,6 +190,7 @@ model_opener::~model_opener() = default;
 model_description model_opener::open(const model_entry& m, const std::vector<model_entry>& written,
                                      const std::optional<search_settings>& search) {
   model_description d = m.description;
+  check_settings(m, d.chain, files_->checkpoints);
   d.data = files_->data.open(m);
   const auto& source = *std::get<source_ptr>(d.data.what);
   check_batch(m, d);

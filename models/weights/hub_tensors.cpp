@@ -1,5 +1,6 @@
 #include "models/weights/hub_tensors.hpp"
 
+#include "models/weights/checkpoint_sums.hpp"
 #include "models/weights/four_bit_weights.hpp"
 #include "models/weights/listed_names.hpp"
 #include "models/weights/model_config.hpp"
@@ -9,9 +10,7 @@
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
-#include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/sha256.hpp"
-#include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,16 +127,6 @@ std::string wrapper_of(const std::vector<hub_tensor>& all, const std::string& kn
   return known;
 }
 
-void verify_sums(const fs::path& folder) try {
-  if (fs::exists(folder / checksum_file)) verify_listed(folder);
-} catch (const fault_error& e) {
-  if (e.what_happened().code != fault_code::damaged) throw;
-  refuse(
-      fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so. (It is compared when weights "
-                  "are read, which hydra plan does not.)",
-                  e.what_happened().text, checksum_file));
-}
-
 /// In a state_dict() the tensors of an adapter have its name, too: "default", unless another was given.
 std::string without_adapter_name(std::string_view stored) {
   for (const auto& [with, without] : named_parts)
@@ -228,7 +217,7 @@ std::string hub_tensors::metadata(const std::string& key) const {
 }
 
 void hub_tensors::verify() const {
-  std::call_once(verified_, [this] { verify_sums(folder_); });
+  std::call_once(verified_, [this] { verify_checkpoint(folder_); });
 }
 
 std::string hub_tensors::identity() const {

@@ -62,8 +62,7 @@ class hub_tensors {
   /// how the checkpoint is divided into files: cheap, and training changes those bytes.
   std::string identity() const;
 
-  /// If SHA256SUMS is next to them, as in Hydra's exports: compares the listed files with it, once. Reads them as a
-  /// whole. Throws fault_error{bad_input} with the file that differs.
+  /// verify_checkpoint(), once.
   void verify() const;
 
  private:

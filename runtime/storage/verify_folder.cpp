@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -77,8 +78,8 @@ std::set<std::string> check_listed(const std::filesystem::path& folder) {
 }
 
 template <class Check>
-void verify(const std::filesystem::path& folder, const Check& check_all) try {
-  check_all();
+auto verify(const std::filesystem::path& folder, const Check& check_all) try {
+  return check_all();
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::damaged) throw;
   throw fault_error{fault_code::damaged, fmt::format("{} is damaged: {}", folder.string(), e.what())};
@@ -94,6 +95,15 @@ void verify_folder(const std::filesystem::path& folder) {
 
 void verify_listed(const std::filesystem::path& folder) {
   verify(folder, [&] { check_listed(folder); });
+}
+
+std::optional<std::string> changed_file(const std::filesystem::path& folder,
+                                        const std::function<bool(const std::string& file)>& among) {
+  return verify(folder, [&]() -> std::optional<std::string> {
+    for (checksum& expected : list_of(folder))
+      if (among(expected.file) && sha256_of(folder / expected.file) != expected.sha256) return std::move(expected.file);
+    return std::nullopt;
+  });
 }
 
 }  // namespace hydra

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -152,6 +153,27 @@ TEST_CASE("a template whose mark behind answers is no token is told of by init, 
     CHECK_THAT(said, Contains("no token ends an answer") &&
                          Contains("llama/chat_template.jinja writes \"<|eot_id|>\" behind it") &&
                          Contains("tokens = [\"<|eot_id|>\"]"));
+}
+
+TEST_CASE("settings that differ from the sums beside them are refused by init, data and plan as by train") {
+  const temporary_folder folder;
+  write_llama(folder);
+  folder.write("llama/chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
+  folder.write("talks.jsonl", three_times(talk, "\n"));
+  const std::string sums = "cd '" + (folder.path() / "llama").string() + "' && sha256sum *.* >SHA256SUMS";
+  REQUIRE(std::system(sums.c_str()) == 0);
+  REQUIRE(run_hydra(folder, "init llama talks.jsonl").status == 0);
+  REQUIRE(run_hydra(folder, "plan workload.toml").status == 0);
+  folder.write("llama/chat_template.jinja", "{% for m in messages %}{{ m.content + ';' }}{% endfor %}");
+  for (const char* command : {"init llama talks.jsonl --output other.toml", "data workload.toml", "plan workload.toml",
+                              "train workload.toml --output run"}) {
+    const outcome o = run_hydra(folder, command);
+    CAPTURE(command, o.err);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, Contains("model.chain.from: llama/chat_template.jinja is not the file that was exported") &&
+                          Contains("remove its line from llama/SHA256SUMS"));
+  }
+  CHECK_FALSE(fs::exists(folder.path() / "run"));
 }
 
 TEST_CASE("records that cannot be read are left out, which the workload says") {

@@ -46,6 +46,17 @@ TEST_CASE("where others may add files, only the listed ones are read") {
   CHECK_THAT(listed(), Contains("notes is missing"));
 }
 
+TEST_CASE("the first changed file among those that are asked for is named, and no other is read") {
+  const stored s;
+  const auto small = [](const std::string& file) { return file != "parameters"; };
+  overwrite(s.folder / "parameters", "changed");
+  CHECK(changed_file(s.folder, small) == std::nullopt);
+  overwrite(s.folder / "state", "changed");
+  CHECK(changed_file(s.folder, small) == "state");
+  std::filesystem::remove(s.folder / "state");
+  CHECK_THAT(refusal_of([&] { changed_file(s.folder, small); }), Contains("state is missing"));
+}
+
 TEST_CASE("one other bit in any byte of any file is found, and the folder is named") {
   const stored s;
   const int bit = GENERATE(0, 5, 7);
