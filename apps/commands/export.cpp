@@ -11,6 +11,7 @@
 #include "models/weights/hub_export.hpp"
 #include "models/weights/merged_values.hpp"
 #include "models/weights/stored_values.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
@@ -63,6 +64,7 @@ class exported_values {
   exported_values(const saved_model& from, const chain& model, bool ignore_nan)
       : ignore_nan_(ignore_nan),
         folder_(from.folder),
+        step_(steps_in(from)),
         tensors_(from.folder, from.cuts.size()),
         weights_(checkpoint_weights(from.folder, model)) {}
 
@@ -81,9 +83,15 @@ class exported_values {
     const std::span values{reinterpret_cast<const float*>(t.data.data()), t.data.size() / sizeof(float)};
     if (const std::size_t wrong = not_finite_in(values))
       refuse(
-          fmt::format("{}: {} of the {} values of {} are not finite: its training has diverged. Export a state from "
-                      "before that by --step N or --best, or this one by --ignore-nan",
-                      folder_.string(), wrong, values.size(), p.name));
+          fmt::format("{}: {} of the {} values of {} are not finite: its training has diverged. {}this one by "
+                      "--ignore-nan",
+                      folder_.string(), wrong, values.size(), p.name, other_states()));
+  }
+
+  std::string other_states() const {
+    const std::string options = options_before(folder_.parent_path(), step_);
+    return options.empty() ? "No state from before that is saved; export "
+                           : fmt::format("Export a state from before that by {}, or ", options);
   }
 
   stored_tensor frozen(const parameter_spec& p) {
@@ -95,6 +103,7 @@ class exported_values {
 
   bool ignore_nan_;
   fs::path folder_;
+  std::uint32_t step_;
   checkpoint_tensors tensors_;
   std::shared_ptr<const weight_source> weights_;
   std::deque<std::vector<float>> frozen_;  // until they are written
@@ -114,11 +123,12 @@ std::uint32_t expected_step(const export_options& o) try {
 /// What a model that has diverged was saved with before that is no result, unless it is asked for.
 void check_failure(const export_options& o) {
   if (o.step || o.best || o.ignore_nan) return;
-  if (const std::string why = divergence_of(o.run, o.model); !why.empty())
-    refuse(
-        fmt::format("{} has failed: {}. Export a state from before that by --step N or --best, or the newest one by "
-                    "--ignore-nan",
-                    o.model, why));
+  const std::string why = divergence_of(o.run, o.model);
+  if (why.empty()) return;
+  const std::string options = options_before(checkpoints_of(fs::path{o.run} / "checkpoints", o.model));
+  if (options.empty()) return;  // chosen_checkpoint() says it
+  refuse(fmt::format("{} has failed: {}. Export a state from before that by {}, or the newest one by --ignore-nan",
+                     o.model, why, options));
 }
 
 /// Refuses a checkpoint that is older than expected: a later one may not have been written (disk full, run killed).

@@ -35,9 +35,13 @@ fs::path verified(const fs::path& folder, const std::string& what) try {
   refuse(fmt::format("the checkpoint of {} is damaged: {}", what, e.what_happened().text));
 }
 
+/// A model that has diverged does so again where its run is continued.
 [[noreturn]] void refuse_without_whole_step(const fs::path& run, const std::string& model,
                                             const std::vector<std::string>& notes) {
   const std::string why = notes.empty() ? "no checkpoint is there" : fmt::format("{}", fmt::join(notes, "; "));
+  if (const std::string failure = is_locked(run) ? "" : divergence_of(run, model); !failure.empty())
+    refuse(fmt::format("{} has failed: {}. No whole step of it is saved: {}. Train it again, in another folder", model,
+                       failure, why));
   const std::string what =
       is_locked(run) ? "The run is under way: try again when it has saved a step, or give the names of other models"
                      : "This continues the run: " + resume_command(run);
@@ -51,6 +55,14 @@ bool is_of_step(const fs::path& checkpoint, std::uint64_t step) try {
   return saved.whole_step() && steps_in(saved) == step;
 } catch (const fault_error&) {
   return checkpoint.filename().string().ends_with(fmt::format("-step-{}", step));
+}
+
+/// None inside a step, or if it is damaged.
+std::optional<std::uint32_t> whole_step_of(const fs::path& checkpoint) try {
+  const saved_model saved = read_checkpoint(checkpoint);
+  return saved.whole_step() ? std::optional{steps_in(saved)} : std::nullopt;
+} catch (const fault_error&) {
+  return std::nullopt;
 }
 
 /// "000012-step-400 (after step 400)".
@@ -83,6 +95,17 @@ std::string divergence_of(const fs::path& run, const std::string& model) try {
   return diverged ? m->error.text : "";
 } catch (const fault_error&) {
   return "";  // nothing is recorded
+}
+
+std::string options_before(const fs::path& of_model, std::uint32_t step) {
+  const auto is_before = [&](const fs::path& state) { return whole_step_of(state).value_or(step) < step; };
+  const std::vector<fs::path> all = list_states(of_model);
+  const auto newest = std::ranges::find_if(all, is_before);
+  const auto best = best_checkpoint(of_model);
+  std::vector<std::string> options;
+  if (newest != all.end()) options.push_back(fmt::format("--step {}", *whole_step_of(*newest)));
+  if (best && is_before(*best)) options.emplace_back("--best");
+  return fmt::format("{}", fmt::join(options, " or "));
 }
 
 std::string reason_without_best(const fs::path& run, const std::string& model) {
@@ -131,6 +154,7 @@ fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::
       damage = e;  // the best state may be of the same step
     }
   if (damage) throw *damage;
+  if (there.empty()) refuse_without_whole_step(run, model, {});
   refuse(fmt::format("{} has no checkpoint with the parameters after step {}; there are: {}", of_model.string(), step,
                      fmt::join(there, ", ")));
 }

@@ -7,18 +7,23 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 namespace hydra::apps {
 
 /// The newest whole checkpoint or best state of a model that has the parameters of a whole step, or that of its best
 /// evaluation. Prints on stderr which newer ones it skipped, and why; changes nothing in the folder. Throws
-/// fault_error{bad_input}: there is no such checkpoint (the message says what there is, and how the run continues), or
-/// that of the best evaluation is damaged (with the file).
+/// fault_error{bad_input}: there is no such checkpoint (the message says what there is, and how the run continues, or
+/// that the model has diverged), or that of the best evaluation is damaged (with the file).
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
 /// Why a model has failed, if by values that are not finite, as far as the run folder shows it; else empty.
 std::string divergence_of(const std::filesystem::path& run, const std::string& model);
+
+/// The options of hydra export that name a state from before that step, "--step 400 or --best"; empty: there is none.
+std::string options_before(const std::filesystem::path& of_model,
+                           std::uint32_t step = std::numeric_limits<std::uint32_t>::max());
 
 /// Why a model has no checkpoint of a best evaluation.
 std::string reason_without_best(const std::filesystem::path& run, const std::string& model);

@@ -158,13 +158,44 @@ TEST_CASE("values that are not finite, and a model that has failed by them, are 
   const temporary_folder folder;
   const std::string diverging = "--set model.gpt.optimizer.learning_rate=1e30";
   train_two(folder, "--set model.gpt.on_nan=ignore " + diverging);
-  check_refused(run_hydra(folder, "export run gpt out"), " are not finite: its training has diverged. Export a state");
+  check_refused(run_hydra(folder, "export run gpt out"), " are not finite: its training has diverged. ");
   CHECK_FALSE(fs::exists(folder.path() / "out"));
   CHECK(run_hydra(folder, "export run gpt out --ignore-nan").status == 0);
   CHECK(run_hydra(folder, "train w.toml --quiet --output bad " + diverging).status == 1);
+  fs::remove_all(folder.path() / "bad/checkpoints/gpt");
+  fs::copy(folder.path() / "run/checkpoints/gpt", folder.path() / "bad/checkpoints/gpt", fs::copy_options::recursive);
   check_refused(run_hydra(folder, "export bad gpt other"), "gpt has failed: the loss of step 2 is nan; ");
+  check_refused(run_hydra(folder, "export bad gpt other"), "Export a state from before that by --step 3, or the");
   check_refused(run_hydra(folder, "export bad gpt other --step 9"),
                 "has no checkpoint with the parameters after step 9");
+}
+
+TEST_CASE("of a model that has diverged before a state was saved nothing is advised that cannot work") {
+  const temporary_folder folder;
+  train_two(folder);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output bad --set model.gpt.optimizer.learning_rate=1e30").status ==
+          1);
+  fs::remove_all(folder.path() / "bad/checkpoints/gpt");
+  for (const char* command : {"export bad gpt out", "export bad gpt out --ignore-nan", "export bad gpt out --step 1",
+                              "generate bad --model gpt --prompt-ids 1", "evaluate bad gpt"}) {
+    const outcome o = run_hydra(folder, command);
+    CAPTURE(command);
+    check_refused(o, "gpt has failed: the loss of step 2 is nan; ");
+    CHECK_THAT(o.err, Contains(". No whole step of it is saved: no checkpoint is there. Train it again, in another") &&
+                          !Contains("--resume") && !Contains("--step") && !Contains("--best"));
+  }
+}
+
+TEST_CASE("a state whose values are not finite names the newest one before it, if there is one") {
+  const temporary_folder folder;
+  train_two(folder, "--set model.gpt.on_nan=ignore --set model.gpt.optimizer.learning_rate=1e30");
+  check_refused(run_hydra(folder, "export run gpt out"), "No state from before that is saved; export this one by");
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output short --set model.gpt.steps=1").status == 0);
+  const fs::path saved = folder.path() / "run/checkpoints/gpt", earlier = "000001-step-1";
+  fs::rename(saved / "000001-step-3", saved / "000002-step-3");
+  fs::copy(folder.path() / "short/checkpoints/gpt" / earlier, saved / earlier, fs::copy_options::recursive);
+  check_refused(run_hydra(folder, "export run gpt out"),
+                "Export a state from before that by --step 1, or this one by --ignore-nan");
 }
 
 TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is written") {
