@@ -3,6 +3,7 @@
 #include "actors/admission/identity.hpp"
 #include "actors/cluster/network.hpp"
 #include "actors/session/session.hpp"
+#include "apps/commands/after_interrupt.hpp"
 #include "apps/commands/end_of_run.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
@@ -141,8 +142,7 @@ std::string command_that_resumes(const train_options& o, const workload& w) {
 }
 
 std::string how_to_go_on(const std::string& why, const workload& w, const train_options& o) {
-  return w.options.checkpoint.keep == 0 ? why + "; nothing was saved, because run.checkpoint.keep is 0"
-                                        : fmt::format("{}; to continue: {}", why, command_that_resumes(o, w));
+  return after_interrupt(why, w.options, command_that_resumes(o, w));
 }
 
 /// `logged`: notes that the log has shown already.

@@ -178,7 +178,8 @@ class Process:
     def check_interrupted(self):
         if self.seconds_after > self.saving_s:
             raise Failure(f"took {self.seconds_after:.1f} s to save and stop")
-        if "--resume" not in self.stderr.rstrip().split("\n")[-1]:
+        how = "--resume" if self.run_folder.exists() else "there is nothing to continue"
+        if how not in self.stderr.rstrip().split("\n")[-1]:
             raise Failure(f"the last line does not say how to continue:\n{self.stderr}")
         if not self.before_training and not self.report()["interrupted"]:
             raise Failure("report.json does not say that the run was interrupted")
