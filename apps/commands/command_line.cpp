@@ -94,6 +94,8 @@ declared_option command_line::add_flag(const std::string& name, bool& into, cons
   return declared_option{app_.add_flag(name, into, help)};
 }
 
+void command_line::example(const std::string& line) { app_.footer("such as: " + line); }
+
 template declared_option command_line::add_option(const std::string&, std::string&, const std::string&);
 template declared_option command_line::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 template declared_option command_line::add_option(const std::string&, int&, const std::string&);

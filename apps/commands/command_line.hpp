@@ -43,6 +43,8 @@ class command_line {
   template <class Value>
   declared_option add_option(const std::string& name, Value& into, const std::string& help);
   declared_option add_flag(const std::string& name, bool& into, const std::string& help);
+  /// A whole command: the help ends with it, and so does the refusal of a line that lacks an argument.
+  void example(const std::string& line);
 
  private:
   CLI::App& app_;

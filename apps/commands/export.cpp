@@ -216,6 +216,7 @@ command_action declare_export(command_line& line) {
   line.add_flag("--ignore-nan", o->ignore_nan,
                 "also values that are not finite, and the newest state of a model that "
                 "has failed by such");
+  line.example("hydra export runs/workload llama-lr4e-4 adapter");
   return [o] { return export_model(*o); };
 }
 

@@ -343,6 +343,7 @@ command_action declare_generate(command_line& line) {
   declare_sampling(line, *o);
   line.add_option("--memory", o->memory,
                   "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
+  line.example("hydra generate runs/workload --model llama-lr4e-4 --prompt \"Once upon a time\"");
   return [o] { return generate(*o); };
 }
 

@@ -105,6 +105,7 @@ command_action declare_init(command_line& line) {
           "text, or a folder of images by class; patterns such as \"data/*.jsonl\"")
       .required();
   line.add_option("--output", o->output, "file to write, must not exist").shows_default();
+  line.example("hydra init llama talks.jsonl");
   return [o] { return write_first_workload(*o); };
 }
 

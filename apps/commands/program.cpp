@@ -70,8 +70,9 @@ std::vector<std::string> long_options_of(const CLI::App& command) {
   return names;
 }
 
-/// What the arguments mean that the command does not take, and where it has its help.
-void tell_of(const CLI::App& command) {
+/// What the arguments mean that the command does not take, or how a whole line looks, and where it has its help.
+void tell_of(const CLI::App& command, bool lacks_argument) {
+  if (lacks_argument && !command.get_footer().empty()) tell_line(command.get_footer());
   const auto lines = lines_on_unexpected(command.remaining(), long_options_of(command));
   for (const std::string& line : lines) tell_line(line);
   if (lines.empty() && command.remaining_size() > 0 && command.get_option_no_throw("--set") != nullptr)
@@ -83,7 +84,8 @@ void tell_of(const CLI::App& command) {
 int answer(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() == 0) return app.exit(e);
   tell_line(std::string("hydra: ") + e.what());
-  for (const CLI::App* sub : app.get_subcommands()) tell_of(*sub);
+  const bool lacks_argument = dynamic_cast<const CLI::RequiredError*>(&e) != nullptr;
+  for (const CLI::App* sub : app.get_subcommands()) tell_of(*sub, lacks_argument);
   if (app.get_subcommands().empty()) tell_line("\n" + app.help());
   return bad_input;
 }

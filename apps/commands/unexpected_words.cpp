@@ -6,6 +6,7 @@
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -67,6 +68,16 @@ std::string line_on(const unexpected_argument& a, const std::vector<std::string>
   return near.empty() ? "" : fmt::format("{}: did you mean --{}?", shown(a.name), near);
 }
 
+/// Words before an option, whose value another one may be: where texts are continued they are such a text.
+std::string line_on_text(const std::vector<std::string>& arguments, const std::vector<std::string>& options) {
+  if (std::ranges::count(options, "prompt") == 0) return "";
+  const auto end = std::ranges::find_if(arguments, [](const std::string& a) { return a.starts_with('-'); });
+  const std::string text = fmt::format("{}", fmt::join(arguments.begin(), end, " "));
+  return text.empty() ? ""
+                      : fmt::format("a text to continue is given by --prompt {0}, a message to answer by --chat {0}",
+                                    shell_word(text));
+}
+
 }  // namespace
 
 std::vector<std::string> lines_on_unexpected(const std::vector<std::string>& arguments,
@@ -75,6 +86,7 @@ std::vector<std::string> lines_on_unexpected(const std::vector<std::string>& arg
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (std::string line = line_on(read_argument(arguments, i), options); !line.empty())
       lines.push_back(std::move(line));
+  if (std::string line = line_on_text(arguments, options); !line.empty()) lines.push_back(std::move(line));
   return lines;
 }
 

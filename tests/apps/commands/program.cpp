@@ -79,6 +79,22 @@ TEST_CASE("who writes what other programs call it reads how it is said here") {
   CHECK_THAT(run_hydra(folder, "train").err, !Contains("set by --set"));
 }
 
+TEST_CASE("a line that lacks an argument is answered with a whole one, as the help is") {
+  const temporary_folder folder;
+  const std::string whole = "such as: hydra export runs/workload llama-lr4e-4 adapter\n";
+  const outcome lacking = run_hydra(folder, "export runs/workload llama-lr4e-4");
+  CHECK(lacking.status == 2);
+  CHECK_THAT(lacking.err, StartsWith("hydra: folder is required\n" + whole));
+  CHECK_THAT(run_hydra(folder, "export --help").out, Contains(whole));
+  CHECK_THAT(run_hydra(folder, "export r gpt out --nonsense").err, !Contains("such as"));
+}
+
+TEST_CASE("a text in the place of an option is answered with the option that takes it") {
+  const outcome o = run_hydra(temporary_folder{}, "generate runs/workload 'hello you'");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("a text to continue is given by --prompt 'hello you', a message to answer by --chat"));
+}
+
 TEST_CASE("numbers that an option cannot hold are refused with its name, not taken for others") {
   const temporary_folder folder;
   for (const std::string option :

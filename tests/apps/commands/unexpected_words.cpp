@@ -48,4 +48,12 @@ TEST_CASE("an option that is nearly one of the command's is answered with that o
   CHECK(lines_of_train({"w.toml", "--frobnicate", "--", "-"}).empty());
 }
 
+TEST_CASE("words are a text where a command continues texts, unless they may be the value of an option") {
+  const word_list generates{"prompt", "chat", "tokens"};
+  CHECK(lines_on_unexpected({"hello", "you"}, generates) ==
+        word_list{"a text to continue is given by --prompt 'hello you', a message to answer by --chat 'hello you'"});
+  CHECK(lines_on_unexpected({"--max_new_tokens", "50"}, generates).size() == 1);
+  CHECK(lines_of_train({"hello"}).empty());
+}
+
 }  // namespace hydra::apps
