@@ -286,11 +286,10 @@ workload workload_of(const train_options& o, const moved_bases& bases) {
         fmt::format("\"{0}\" is the folder of a run: hydra train {1} --resume continues it; to train afresh, give a "
                     "workload file",
                     shown(o.file), shell_word(o.file)));
-  const auto data = read_recorded_data(run);
-  if (data && data->began_in != std::filesystem::current_path())
+  if (const std::filesystem::path there = place_to_resume(run); !there.empty())
     refuse(
         fmt::format("the run in \"{}\" began in \"{}\", where the paths of its workload start; continue it there: {}",
-                    shown(o.file), shown(data->began_in.string()), resume_command(run)));
+                    shown(o.file), shown(there.string()), resume_command(run)));
   auto all = overrides(o);
   if (!o.output) all.push_back(override_by("the run folder", "run.output", o.file));
   return read_workload(recorded, all, bases.places({}, run));

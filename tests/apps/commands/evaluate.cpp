@@ -167,7 +167,7 @@ TEST_CASE("evaluate refuses what is not there by name") {
   folder.write("run/workload.toml", example);
   CHECK_THAT(refused("run"),
              Contains("no whole step of gpt is saved yet: no checkpoint is there. This continues the run: "
-                      "hydra train run/workload.toml --resume --output run"));
+                      "hydra train run --resume"));
   {
     const folder_lock trains{folder.path() / "run"};
     CHECK_THAT(refused("run"), Contains("The run is under way: try again when it has saved a step"));
@@ -329,9 +329,8 @@ TEST_CASE(
   for (const std::string& command : commands) {
     const outcome o = run_hydra(folder, command);
     CHECK(o.status == 2);
-    CHECK_THAT(o.err,
-               Contains("no whole step of gpt is saved yet: ") && Contains(why) &&
-                   Contains("This continues the run: hydra train runs/w/workload.toml --resume --output runs/w\n"));
+    CHECK_THAT(o.err, Contains("no whole step of gpt is saved yet: ") && Contains(why) &&
+                          Contains("This continues the run: hydra train runs/w --resume\n"));
   }
 }
 
@@ -346,7 +345,7 @@ TEST_CASE("the command that continues a run is one that does, from any working d
     return o.err.substr(at, o.err.find('\n', at) - at);
   };
   const std::string here = command(run_hydra(folder, "evaluate runs/w"));
-  CHECK(here == "hydra train runs/w/workload.toml --resume --output runs/w");
+  CHECK(here == "hydra train runs/w --resume");
   const outcome resumed = run_hydra(folder, here.substr(here.find(' ')));
   CHECK(resumed.status == 0);
   CHECK_THAT(resumed.err, Contains("gpt-2 has no checkpoint: it starts from the beginning"));
@@ -354,7 +353,7 @@ TEST_CASE("the command that continues a run is one that does, from any working d
   fs::remove_all(folder.path() / "runs/w/checkpoints/gpt-2");
   const std::string run = (folder.path() / "runs/w").string();
   CHECK(command(run_hydra(elsewhere, "evaluate " + run)) ==
-        "cd " + folder.path().string() + " && hydra train " + run + "/workload.toml --resume --output " + run);
+        "cd " + folder.path().string() + " && hydra train " + run + " --resume");
 }
 
 TEST_CASE("a damaged checkpoint of the best evaluation is refused with its file") {

@@ -308,6 +308,24 @@ TEST_CASE("a run is not continued by its folder where the paths of its workload 
   CHECK(other.read("runs/w/data.json") == before);
 }
 
+TEST_CASE("a run is continued by its folder from any working directory once the one where it began is gone") {
+  const temporary_folder folder;
+  const std::string text =
+      bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"a.txt\"\ntokenizer = \"bytes\"");
+  const auto write_data = [](const temporary_folder& into) { into.write("a.txt", std::string(4000, 'a') + "b"); };
+  {
+    const temporary_folder first;
+    write_data(first);
+    REQUIRE(resume(first, text, "--quiet").status == 0);
+    fs::copy(first.path() / "runs", folder.path() / "runs", fs::copy_options::recursive);
+  }
+  write_data(folder);
+  const outcome o = run_hydra(folder, "train runs/w --resume --quiet --set model.gpt.steps=5");
+  CAPTURE(o.err);
+  REQUIRE(o.status == 0);
+  CHECK_THAT(folder.read("runs/w/data.json"), Contains(folder.path().string()));
+}
+
 TEST_CASE("a run that was killed before its report was written is reported when it is resumed") {
   const temporary_folder folder;
   REQUIRE(resume(folder, example, "--quiet").status == 0);
