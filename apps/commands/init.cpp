@@ -82,8 +82,8 @@ opened_data fit_leniently(first_workload& w, const std::string& file) try {
 }
 
 int write_first_workload(const init_options& o) {
-  check_written_file("--output", o.output);
   first_workload w = find_first_workload(o.folder, given_files(o.files));
+  check_written_file("--output", o.output);
   const opened_data data = fit_leniently(w, o.output);
   const std::string text = to_text(w, o.output);
   parse_workload(text, o.output);  // what is written can be read

@@ -213,6 +213,8 @@ TEST_CASE("what cannot be read is named, and nothing is written") {
   refused("llama pictures", "is data of kind = \"images\", and llama (llama) takes texts");
   folder.write("kept.toml", "kept");
   refused("llama talks.jsonl --output kept.toml", "--output kept.toml: exists and is not overwritten");
+  refused("nowhere talks.jsonl --output kept.toml", "nowhere is not a folder");
+  refused("llama none.jsonl --output kept.toml", "none.jsonl: there is no such file");
   CHECK(folder.read("kept.toml") == "kept");
 }
 
