@@ -3,6 +3,7 @@
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
 #include "apps/commands/exit_status.hpp"
+#include "apps/commands/other_commands.hpp"
 #include "apps/commands/unexpected_words.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
@@ -47,9 +48,9 @@ std::optional<std::string> unknown_command(int argc, const char* const* argv) {
   std::vector<std::string> names;
   std::ranges::transform(commands(), std::back_inserter(names), &command::name);
   if (std::ranges::count(names, argv[1]) > 0) return std::nullopt;
-  const bool resumes = std::string_view{argv[1]} == "resume";
-  return fmt::format("hydra: unknown command \"{}\"{}{}", argv[1], known_instead(argv[1], names),
-                     resumes ? "; a run is continued by: hydra train RUN --resume" : "");
+  const std::string_view answer = answer_to_command(argv[1]);
+  return fmt::format("hydra: unknown command \"{}\"{}", argv[1],
+                     answer.empty() ? known_instead(argv[1], names) : fmt::format("; {}", answer));
 }
 
 /// Declares all commands; `chosen` becomes the action of the one on the command line.

@@ -2,6 +2,7 @@
 
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
+#include "apps/commands/other_commands.hpp"
 #include "apps/workload/other_words.hpp"
 
 #include <CLI/CLI.hpp>
@@ -136,6 +137,8 @@ std::string other_tools_page() {
   text += "\n## Values\n\n| key | there | here | note |\n|---|---|---|---|\n";
   for (const other_value& v : other_values())
     text += fmt::format("| `{}` | `{}` | {} | {} |\n", v.key, v.value, name_here(v.here), note_cell(v.note));
+  text += "\n## Commands\n\n| there | here |\n|---|---|\n";
+  for (const other_command& c : other_commands()) text += fmt::format("| `{}` | {} |\n", c.name, cell(c.answer));
   return text;
 }
 
