@@ -18,6 +18,14 @@ namespace hydra::apps {
 
 namespace {
 
+/// What other programs call an option.
+struct other_option {
+  std::string_view word, here;
+};
+
+constexpr other_option other_options[]{{"head", "show"},        {"limit", "show"},       {"n", "show"},
+                                       {"num-samples", "show"}, {"num_samples", "show"}, {"samples", "show"}};
+
 /// "--lr=1e-3", "lr=1e-3" or "--lr".
 struct unexpected_argument {
   std::string text;
@@ -56,15 +64,25 @@ std::string_view without_dashes(std::string_view option) {
   return option.substr(std::min(option.find_first_not_of('-'), option.size()));
 }
 
+/// One of the command's `options`, whatever a workload has of this name; empty if other programs call none of them so.
+std::string option_here(std::string_view word, const std::vector<std::string>& options) {
+  for (const other_option& o : other_options)
+    if (o.word == word && std::ranges::count(options, o.here) > 0) return std::string{o.here};
+  return "";
+}
+
 /// Empty if nothing is known of it.
 std::string line_on(const unexpected_argument& a, const std::vector<std::string>& options) {
   if (!a.is_option() && !a.is_assignment()) return "";
+  const std::string_view option = a.is_option() ? without_dashes(a.name) : "";
+  if (const std::string here = option_here(option, options); !here.empty())
+    return fmt::format("{}: here it is --{} {}", shown(a.name), here, a.value.empty() ? "VALUE" : shown(a.value));
   const bool sets = std::ranges::count(options, "set") > 0;
   const other_word* const word = find_other_word(a.name);
   if (word && (sets || word->key.empty())) return line_on_word(a, *word);
   if (sets && !a.is_option())
     return fmt::format("{}: a key of the workload is set by --set {}", shown(a.name), shell_word(a.text));
-  const std::string near = a.is_option() ? near_name(without_dashes(a.name), options) : "";
+  const std::string near = a.is_option() ? near_name(option, options) : "";
   return near.empty() ? "" : fmt::format("{}: did you mean --{}?", shown(a.name), near);
 }
 

@@ -46,6 +46,9 @@ constexpr std::string_view nf4 = "base = \"nf4\" stores the frozen weights in 4 
 constexpr std::string_view offload =
     "parameters and optimizer state are in host memory, and shards are copied to devices as they are needed: leave it "
     "out";
+constexpr std::string_view overwriting =
+    "what exists is not overwritten: move it away, or choose another name, for a run by --output; hydra train RUN "
+    "--resume continues a run";
 constexpr std::string_view padding = "samples are padded to the model's context, and padding has no loss: leave it out";
 constexpr std::string_view paged = "the state of optimizers is in host memory: nothing is paged";
 constexpr std::string_view preferences =
@@ -154,6 +157,7 @@ constexpr other_word sorted_words[]{
     {"finetuning_type", "model.adapter", "adapter = { rank = 16 } is \"lora\"; without it all parameters are trained"},
     {"flash_attention", "", said::kernels},
     {"flash_attn", "", said::kernels},
+    {"force", "", said::overwriting},
     {"fp16", "device.precision",
      "precision = \"bf16\" in [[device]] is the nearest: fp16 is missing, and bf16 needs no scaling of the loss"},
     {"freeze_trainable_layers", "model.freeze",
@@ -270,8 +274,9 @@ constexpr other_word sorted_words[]{
     {"optimizer", "model.optimizer", "a table of a model: optimizer = { kind = \"adamw\", learning_rate = 1e-4 }"},
     {"optimizer_in_bwd", "run.optimizer_on", "\"device\" updates a shard in its backward visit"},
     {"output_dir", "run.output", "it must not exist; --output on the command line"},
+    {"overwrite", "", said::overwriting},
     {"overwrite_cache", "", said::cached},
-    {"overwrite_output_dir", "", "a run folder is never overwritten: choose another by --output"},
+    {"overwrite_output_dir", "", said::overwriting},
     {"packed", "data.NAME.packing", "a record attends to itself only"},
     {"packing", "data.NAME.packing", "a record attends to itself only"},
     {"pad_to_sequence_len", "", said::padding},

@@ -56,4 +56,22 @@ TEST_CASE("words are a text where a command continues texts, unless they may be 
   CHECK(lines_of_train({"hello"}).empty());
 }
 
+TEST_CASE("what other programs call an option is answered with the command's, not with a key of the same name") {
+  const word_list shows{"set", "show"};
+  CHECK(lines_on_unexpected({"--samples", "3"}, shows) == word_list{"--samples: here it is --show 3"});
+  CHECK(lines_on_unexpected({"--num_samples=3"}, shows) == word_list{"--num_samples: here it is --show 3"});
+  CHECK(lines_on_unexpected({"-n"}, shows) == word_list{"-n: here it is --show VALUE"});
+  CHECK(lines_of_train({"--samples", "3"}).empty());
+}
+
+TEST_CASE("who would overwrite a folder reads what to do instead, of every command") {
+  for (const char* option : {"--force", "--overwrite", "--overwrite_output_dir"}) {
+    const word_list expected{option +
+                             std::string{": what exists is not overwritten: move it away, or choose another "
+                                         "name, for a run by --output; hydra train RUN --resume continues a run"}};
+    CHECK(lines_of_train({option}) == expected);
+    CHECK(lines_on_unexpected({option}, {"merge"}) == expected);
+  }
+}
+
 }  // namespace hydra::apps
