@@ -51,6 +51,10 @@ bool is_some_text(const value* v) {
 }
 
 void check_text_list(const value_site& site) {
+  if (is_some_text(&site.is))
+    refuse(site.is.where, site.key,
+           fmt::format("{0} is given, expected {1}: [\"{2}\"]", describe(site.is), describe(site.rule),
+                       shown(*site.is.as<std::string>())));
   const auto* list = site.is.as<value_list>();
   if (!list) site.refuse_value();
   const auto wrong = std::ranges::find_if_not(*list, [](const value& v) { return is_some_text(&v); });

@@ -22,6 +22,14 @@ std::string any_name(std::string_view key) {
   return fmt::format("data.NAME.{}", key.substr(key.rfind('.') + 1));
 }
 
+/// "cuda:n" for any number.
+std::string any_number(std::string word) {
+  const std::size_t colon = word.find(':');
+  const bool numbered = colon != std::string::npos && colon + 1 < word.size() &&
+                        word.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  return numbered ? word.replace(colon + 1, std::string::npos, "n") : word;
+}
+
 std::string told(const std::string& here, std::string_view note) {
   return here.empty() ? std::string{note} : fmt::format("here it is {}{}{}", here, note.empty() ? "" : ": ", note);
 }
@@ -35,7 +43,7 @@ const other_word* find_other_word(std::string_view written) {
 }
 
 const other_value* find_other_value(std::string_view key, std::string_view written) {
-  const std::string any = any_name(key), word = plain_word(written.substr(written.rfind('.') + 1));
+  const std::string any = any_name(key), word = any_number(plain_word(written.substr(written.rfind('.') + 1)));
   const auto all = other_values();
   const auto found = std::ranges::find_if(all, [&](const other_value& v) { return v.key == any && v.value == word; });
   return found == all.end() ? nullptr : &*found;

@@ -61,7 +61,11 @@ constexpr std::string_view recompute =
 constexpr std::string_view sharding =
     "not needed: a model larger than a device is cut into shards, which are promoted from host memory; leave it out";
 constexpr std::string_view share = "a share of the training records, such as 0.05, not their number";
+constexpr std::string_view split =
+    "the key says which part a file is: train = \"a.jsonl\", validation = \"b.jsonl\", or validation_share = 0.05 of "
+    "train";
 constexpr std::string_view steps_not_times = "steps between two, not how many in an epoch";
+constexpr std::string_view subset = "the files of this subset alone";
 constexpr std::string_view tables =
     "there is no such table: what is trained is in [[model]], what holds for the whole run in [run]";
 constexpr std::string_view warmup = "the first step has a part of the rate here, and 0 in transformers";
@@ -115,12 +119,14 @@ constexpr other_word sorted_words[]{
     {"dataloader_num_workers", "", said::loading},
     {"dataloader_pin_memory", "", said::loading},
     {"dataset", "data.NAME.train", said::data_file},
+    {"dataset_config_name", "data.NAME.train", said::subset},
     {"dataset_dir", "data.NAME.train", said::data_file},
     {"dataset_format", "data.NAME.kind", ""},
     {"dataset_name", "data.NAME.train", said::data_file},
     {"dataset_num_proc", "", said::cached},
     {"dataset_prepared_path", "", said::cached},
     {"dataset_processes", "", said::cached},
+    {"dataset_split", "", said::split},
     {"dataset_text_field", "data.NAME.text", "of kind \"jsonl\""},
     {"datasets", "data.NAME.train", said::data_file},
     {"ddp_backend", "", said::processes},
@@ -327,9 +333,11 @@ constexpr other_word sorted_words[]{
     {"sequence_len", "model.chain.context", said::context},
     {"sliding_window", "model.chain.window", ""},
     {"special_tokens", "model.chain.tokens", "with chain = { from = ... }"},
+    {"split", "", said::split},
     {"stage", "", said::preferences},
     {"strategy", "", said::processes},
     {"streaming", "", said::loading},
+    {"subset", "data.NAME.train", said::subset},
     {"target_modules", "model.adapter.targets", "[\"all-linear\"] unless given"},
     {"task_type", "model.chain.head", "of chain = { from = ... }: another task than the checkpoint's"},
     {"template", "data.NAME.template", "of kind \"chat\""},
@@ -389,6 +397,7 @@ constexpr other_value sorted_values[]{
     {"device.gradients", "float32", "fp32", ""},
     {"device.gradients", "fp16", "", "\"bf16\" has the range of fp32"},
     {"device.kind", "auto", "", "hydra devices lists what this machine has: \"cuda\" for each GPU, else \"cpu\""},
+    {"device.kind", "cuda:n", "cuda", "with index = n, which is 0 unless given"},
     {"device.kind", "mps", "cpu", "GPUs of Apple are not used"},
     {"device.kind", "rocm", "cpu", "GPUs of AMD are not used"},
     {"device.precision", "bf16_mixed", "bf16", "parameters and activations are bf16, too"},

@@ -101,6 +101,9 @@ TEST_CASE("a word is known in any case, with dashes instead of underscores, and 
   CHECK(!find_other_word(""));
   CHECK(find_other_value("device.precision", "torch.bfloat16") == find_other_value("device.precision", "bfloat16"));
   CHECK(!find_other_value("device.kind", "bfloat16"));
+  REQUIRE(find_other_value("device.kind", "cuda:0"));
+  CHECK(find_other_value("device.kind", "cuda:0") == find_other_value("device.kind", "CUDA:12"));
+  for (const char* other : {"cuda:", "cuda:x", "cpu:0"}) CHECK(!find_other_value("device.kind", other));
 }
 
 TEST_CASE("a word that means something else here is answered with the difference, in every table") {
@@ -116,6 +119,8 @@ TEST_CASE("a word that means something else here is answered with the difference
   CHECK_THAT(said_of("model.grid.lr=[4]"), Contains("here it is model.optimizer.learning_rate"));
   CHECK_THAT(said_of("device.bf16=true"), Contains("here it is device.precision"));
   CHECK_THAT(said_of("data.language.max_length=9"), Contains("here it is model.chain.context"));
+  CHECK_THAT(said_of("data.language.split=train"), Contains("validation_share = 0.05 of train"));
+  CHECK_THAT(said_of("data.language.subset=en"), Contains("here it is data.NAME.train: the files of this subset"));
   CHECK_THAT(said_of("model.report_to=wandb"), Contains("read metrics.jsonl"));
 }
 
@@ -123,7 +128,14 @@ TEST_CASE("a value that means something else here is not taken for a near one") 
   CHECK_THAT(said_of("model.optimizer.kind=adamw_torch"), Contains("here it is \"adamw\""));
   CHECK_THAT(said_of("model.optimizer.kind=adam"), Contains("here it is \"adamw\": its weight decay is not"));
   CHECK_THAT(said_of("device.precision=fp16"), Contains("; \"bf16\" has the range of fp32") && !Contains("fp32\"?"));
+  CHECK_THAT(said_of("device.kind=cuda:1"), Contains("here it is \"cuda\": with index = n"));
   CHECK_THAT(said_of("model.schedule={ kind = \"constant_with_warmup\" }"), Contains("here it is \"constant\""));
+}
+
+TEST_CASE("a text where a list of texts is expected is refused with this list") {
+  CHECK_THAT(said_of("model.adapter={ rank = 8, targets = \"all-linear\" }"),
+             Contains("model.adapter.targets: the text \"all-linear\" is given, "
+                      "expected a list of texts: [\"all-linear\"]"));
 }
 
 }  // namespace hydra::apps
