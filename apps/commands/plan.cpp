@@ -114,6 +114,7 @@ std::string note_lines(const std::vector<std::string>& notes) {
 std::vector<std::string> notes_of(session& s, const workload& w) {
   std::vector<std::string> notes = s.notes();
   if (const auto equal = note_on_equal_trials(w)) notes.push_back(*equal);
+  notes.insert(notes.end(), w.notes.begin(), w.notes.end());
   return notes;
 }
 

@@ -221,8 +221,9 @@ const workload_plan& plan_of(session& s, const workload& w, const train_options&
   throw fault_error{f.code, fmt::format("{}; {}", f.text, changed)};
 }
 
-void tell_equal_trials(const workload& w, const train_options& o) {
+void tell_notes_on_file(const workload& w, const train_options& o) {
   if (o.quiet || o.resume) return;
+  tell_notes(w.notes);
   if (const auto note = note_on_equal_trials(w)) tell_notes({*note});
 }
 
@@ -236,7 +237,7 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   model_opener opener{w};
   const opened_workload opened{opener, assemble(s, w, opener)};
   add_search(s, w, o.resume, copies);
-  tell_equal_trials(w, o);
+  tell_notes_on_file(w, o);
   const workload_plan& plan = plan_of(s, w, o);
   take_choices(w, plan, o.quiet);
   tell_idle_devices(plan, s.devices().size(), o);
@@ -257,7 +258,7 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
   if (lock && tells_end(w.options.output) && is_complete_on_cluster(w)) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
-  tell_equal_trials(w, o);
+  tell_notes_on_file(w, o);
   try {
     const report r = train_on_cluster(w, {*o.listen, o.keys, o.nodes, !o.no_local, page_of(o), o.quiet}, blocked);
     tell(r, w, o);

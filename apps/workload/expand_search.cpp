@@ -130,7 +130,7 @@ std::optional<place> varied_by_search(const value_table& root, std::string_view 
     return inner == outer || inner.starts_with(std::string{outer} + ".");
   };
   for (const searched_axis& axis : read_space(*space, models))
-    if (inside(path, axis.draws.key) || inside(axis.draws.key, path)) return axis.where;
+    if (path == axis.key || inside(path, axis.draws.key) || inside(axis.draws.key, path)) return axis.where;
   return std::nullopt;
 }
 

@@ -16,8 +16,8 @@ namespace hydra::apps {
 /// as grids' are.
 void expand_search(value_table& root, const table_rules& models);
 
-/// Where a search that has not been expanded varies the key at a dotted path, a table around it or a key inside it.
-/// Throws fault_error{bad_input} for a search that is wrong itself.
+/// Where a search that has not been expanded varies the key at a dotted path, or as the search writes it, a table
+/// around it or a key inside it. Throws fault_error{bad_input} for a search that is wrong itself.
 std::optional<place> varied_by_search(const value_table& root, std::string_view path, const table_rules& models);
 
 }  // namespace hydra::apps

@@ -185,7 +185,7 @@ std::optional<place> varied_by_grid(const value& model, std::string_view path, c
   };
   if (!grid || inside(path, "grid")) return std::nullopt;
   for (const grid_axis& axis : read_axes(*grid, rules))
-    if (inside(path, axis.path) || inside(axis.path, path)) return axis.where;
+    if (path == axis.key || inside(path, axis.path) || inside(axis.path, path)) return axis.where;
   return std::nullopt;
 }
 

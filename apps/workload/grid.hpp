@@ -21,8 +21,8 @@ void expand_grids(value_table& root, const table_rules& rules);
 std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules,
                              std::string_view table = "model.grid");
 
-/// Where the grid of a [[model]] varies the key at a dotted path, a table around it or a key inside it; nothing if it
-/// does not. Throws fault_error{bad_input} for a grid that is wrong itself.
+/// Where the grid of a [[model]] varies the key at a dotted path, or as the grid writes it, a table around it or a key
+/// inside it; nothing if it does not. Throws fault_error{bad_input} for a grid that is wrong itself.
 std::optional<place> varied_by_grid(const value& model, std::string_view path, const table_rules& rules);
 
 }  // namespace hydra::apps

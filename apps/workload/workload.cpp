@@ -16,6 +16,7 @@
 #include "apps/workload/schema.hpp"
 #include "apps/workload/search_keys.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "apps/workload/varied_keys.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/text_file.hpp"
@@ -207,6 +208,7 @@ workload read_table(value_table root, const std::string& name, const std::vector
                     const path_places& places, const std::vector<plugin_file>& left_out = {}) {
   if (!places.began_in.empty()) resolve_paths(root, workload_rules(), places.began_in);
   const std::vector<key_override> of_members = apply_overrides(root, overrides);
+  const value_table written = root;
   expand_search(root, model_rules());
   expand_grids(root, model_rules());
   apply_to_members(root, of_members);
@@ -218,7 +220,9 @@ workload read_table(value_table root, const std::string& name, const std::vector
   check_table({root, file, ""}, workload_rules(b.kinds));
   check_some(root, "device");
   expand_all_patterns(root);
-  return build(root, file, b);
+  workload w = build(root, file, b);
+  w.notes = notes_on_varied_keys(written, model_rules());
+  return w;
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ struct workload {
   std::optional<search_settings> search;
   value_table as_run;  ///< the file, grids and searches expanded, with what the command line or the file's name decided
   std::string expanded;  ///< `as_run` as TOML
+  std::vector<std::string> notes;  ///< on keys of the file that are not used
 };
 
 /// Where the files and folders are that a workload names.

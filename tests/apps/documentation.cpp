@@ -101,6 +101,7 @@ TEST_CASE("the workload for a GPU is read where there is none") {
   const workload w = read_workload(source / "apps/workloads/gpu/llamas.toml");
   CHECK(w.models.size() == 4);
   CHECK(w.devices.at(0).kind.name == "cuda");
+  CHECK(w.notes.empty());
 }
 
 TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint") {

@@ -32,6 +32,16 @@ TEST_CASE("a plan is printed with layers, shards, budgets and what the run would
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
+TEST_CASE("a value that a grid replaces is noted by a plan, and at the start of a run") {
+  const temporary_folder folder;
+  const std::string note =
+      "w.toml:17: model.optimizer.learning_rate: is not used, because the grid varies it at w.toml:19";
+  CHECK_THAT(plan(folder, example + grid).out, Contains("notes:\n  " + note + "\n"));
+  const outcome trained = run_hydra(folder, "train w.toml");
+  CHECK(trained.status == 0);
+  CHECK_THAT(trained.err, Contains("note: " + note + "\n"));
+}
+
 TEST_CASE("tables of a plan are at most 120 columns wide, also where layers have many options") {
   const temporary_folder folder;
   const outcome o =

@@ -139,7 +139,8 @@ TEST_CASE("a grid can be changed and made from the command line") {
 }
 
 TEST_CASE("an override of a key that a grid varies is not ignored") {
-  for (const char* set : {"model.batch_size=2", "model.gpt.optimizer.learning_rate=1", "model.optimizer={}"})
+  for (const char* set : {"model.batch_size=2", "model.gpt.optimizer.learning_rate=1", "model.optimizer={}",
+                          "model.learning_rate=1"})
     CHECK_THAT(set_refusal({set}, example + grid), StartsWith(std::string{"--set "} + set + ": model.") &&
                                                        Contains("the grid at w.toml:") && Contains("model.grid."));
 }
