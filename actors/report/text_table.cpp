@@ -97,7 +97,10 @@ std::string text_table::fitted(std::size_t width) const {
     kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(worst));
   }
   const auto text = with(kept).wrapped(width);
-  return left_out.empty() ? text : text + fmt::format("(no room for {})\n", fmt::join(left_out, ", "));
+  if (left_out.empty()) {
+    return text;
+  }
+  return text + fmt::format("(columns left out to stay within {} characters: {})\n", width, fmt::join(left_out, ", "));
 }
 
 std::string text_table::wrapped(std::size_t width) const {

@@ -66,13 +66,13 @@ TEST_CASE("of a table that is too wide dispensable columns are left out, and the
         "a          34 %  failed: not finite: the loss is nan, so lower\n"
         "                 the rate\n"
         "b          35 %  finished\n"
-        "(no room for shards)\n");
+        "(columns left out to stay within 65 characters: shards)\n");
   CHECK(t.fitted(20) ==
         "model  status\n"
         "a      failed: not finite: the loss is nan, so\n"
         "       lower the rate\n"
         "b      finished\n"
-        "(no room for shards, accuracy)\n");
+        "(columns left out to stay within 20 characters: shards, accuracy)\n");
 }
 
 TEST_CASE("a text is wrapped between words, behind what is on its first line already", "[text_table]") {
