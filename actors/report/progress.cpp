@@ -20,6 +20,15 @@ constexpr auto erase_below = "\r\x1b[J";
 constexpr auto least_activity = std::chrono::seconds(1);
 constexpr int units_of_activity = 3;
 
+/// Steps under way do not count as done, one of each model: a pace of so many of each is wrong by a fifth at most.
+constexpr double steps_for_pace = 5;
+constexpr double share_for_pace = 0.1;  // of what has few steps
+
+/// `under_way`: work that may have been done already, but is not part of `done`.
+bool tells_pace(double done, double all, double under_way) {
+  return done > 0 && (done >= steps_for_pace * under_way || done >= share_for_pace * all);
+}
+
 }  // namespace
 
 progress_printer::progress_printer(std::ostream& out, progress_options options, time_point start)
@@ -89,19 +98,17 @@ double progress_printer::fraction() const {
   return all > 0 ? done / all : 0;
 }
 
-double progress_printer::fraction_of_run() const {
+std::optional<duration> progress_printer::remaining(time_point now) const {
   double done = 0;
   double all = 0;
+  double under_way = 0;
   for (const auto& [name, m] : models_) {
     done += m.weight * (m.done - m.before);
     all += m.weight * (expected_steps(m) - m.before);
+    under_way += m.done > m.before && m.done < expected_steps(m) ? m.weight : 0;
   }
-  return all > 0 ? done / all : 0;
-}
-
-std::optional<duration> progress_printer::remaining(time_point now) const {
-  const auto f = fraction_of_run();
-  return f > 0 ? std::optional{from_seconds(seconds(now - start_) * (1 - f) / f)} : std::nullopt;
+  return tells_pace(done, all, under_way) ? std::optional{from_seconds(seconds(now - start_) * (all - done) / done)}
+                                          : std::nullopt;
 }
 
 /// At its pace so far; at most that of the whole run.
@@ -113,7 +120,7 @@ model_progress progress_printer::progress_of(const std::string& name, const mode
                    .validation = m.validation,
                    .left = {},
                    .ended_early = m.ended_early};
-  if (m.done > m.before) {
+  if (tells_pace(m.done - m.before, expected_steps(m) - m.before, 1)) {
     const auto own = from_seconds(seconds(now - start_) * (expected_steps(m) - m.done) / (m.done - m.before));
     p.left = std::min(own, remaining(now).value_or(own));
   }

@@ -49,7 +49,7 @@ class progress_printer {
 
   /// Work done, in [0, 1].
   double fraction() const;
-  /// None before the first step.
+  /// None before five steps of each model under way, or a tenth of this run's work, are done.
   std::optional<duration> remaining(time_point now) const;
 
  private:
@@ -66,8 +66,6 @@ class progress_printer {
   static std::uint32_t expected_steps(const model& m) { return m.ended_early ? m.done : m.steps; }
   model_progress progress_of(const std::string& name, const model& m, time_point now) const;
   progress_state state(time_point now) const;
-  /// Of this run's part of the work.
-  double fraction_of_run() const;
   double mean_weight() const;
   bool due(time_point now) const;
   void draw_lines(time_point now);

@@ -91,6 +91,31 @@ TEST_CASE("there is no estimate before the first step", "[progress]") {
   CHECK(p.printer.remaining(after(5s)) == 5s);
 }
 
+TEST_CASE("there is no estimate before five steps of each model under way are done", "[progress]") {
+  plain p;
+  const auto left_after = [&p](const char* name, std::uint32_t steps) {
+    p.printer.step(name, step_index{steps - 1}, 1000, 1.0F, after(10s));
+    return p.printer.remaining(after(10s)).has_value();
+  };
+  for (const char* name : {"a", "b", "waiting"}) {
+    p.printer.expect(name, 1000, 1s);
+  }
+  CHECK_FALSE(left_after("a", 1));
+  CHECK_FALSE(left_after("a", 4));
+  CHECK_FALSE(left_after("b", 5));
+  CHECK(left_after("a", 5));
+  CHECK(p.printer.remaining(after(10s)) == 2990s);
+}
+
+TEST_CASE("of few steps a tenth is enough for an estimate, of a model and of the run", "[progress]") {
+  live p;
+  p.printer.expect("a", 20, 1s);
+  p.printer.step("a", step_index{0}, 20, 1.0F, after(1s));
+  CHECK_THAT(p.text(), !Contains("left"));
+  p.printer.step("a", step_index{1}, 20, 1.0F, after(2s));
+  CHECK_THAT(p.text(), Contains("2 s, 18 s left") && Contains("loss 1.0000  18 s left"));
+}
+
 TEST_CASE("plain lines come at each tenth of the run", "[progress]") {
   plain p;
   p.printer.expect("a", 100, 1s);
