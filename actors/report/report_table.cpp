@@ -1,6 +1,6 @@
 #include "actors/report/report_table.hpp"
 
-#include "actors/report/largest_loss.hpp"
+#include "actors/report/largest_gap.hpp"
 #include "actors/report/number_text.hpp"
 #include "actors/report/objectives.hpp"
 #include "actors/report/search_table.hpp"
@@ -200,10 +200,10 @@ std::string usual_line(const report& r) {
 }
 
 std::string makespan_line(const report& r) {
-  const auto lost = largest_loss(r);
+  const auto most = largest_gap(r);
   return fmt::format("makespan {}  bound {} ({})  efficiency {}{}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), rounded_percent(r.efficiency()),
-                     lost ? fmt::format("  largest loss {}: {}", rounded_percent(lost->share), lost->text) : "");
+                     most ? fmt::format("  largest gap {}: {}", rounded_percent(most->share), most->text) : "");
 }
 
 /// What the user has asked for and may have missed.

@@ -1,6 +1,6 @@
 #include "apps/report/page.hpp"
 
-#include "actors/report/largest_loss.hpp"
+#include "actors/report/largest_gap.hpp"
 #include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
@@ -271,13 +271,13 @@ std::string cost_facts(const recorded_run& run) {
   if (!run.unfinished.empty() || r.models.empty()) return "";
   const std::string speed = tokens_per_second(r);
   const device_report* const d = fullest_device(r);
-  const auto most = largest_loss(r);
-  const std::string lost = most ? fmt::format("; largest loss {}: {}", percent(most->share), most->text) : "";
+  const auto most = largest_gap(r);
+  const std::string gap = most ? fmt::format("; largest gap {}: {}", percent(most->share), most->text) : "";
   return fact(wall_time(r), "wall time; " + outcomes_text(r)) +
          (speed == "-" ? "" : fact(speed, "tokens/s, all models")) +
          (d ? fact(to_string(d->peak), fmt::format("memory peak, of {} on {}", to_string(d->budget), d->name)) : "") +
          fact(percent(run.efficiency), fmt::format("efficiency: bound {:.3f} s ({}) / makespan {}{}", run.bound_seconds,
-                                                   run.bound, to_string(r.makespan), lost));
+                                                   run.bound, to_string(r.makespan), gap));
 }
 
 std::string next_part(const recorded_run& run) {

@@ -241,13 +241,13 @@ TEST_CASE("a stopped model says what has stopped it", "[report]") {
   CHECK(outcome(m) == "stopped: no better for 3 evaluations, not saved");
 }
 
-TEST_CASE("the result of a run is its models, and its makespan next to the bound with the largest loss", "[report]") {
+TEST_CASE("the result of a run is its models, and its makespan next to the bound with the largest gap", "[report]") {
   auto r = example();
   r.devices[0].time = {.compute = 9s, .exposed_d2h = 1s};
   const auto result = to_result(r, {});
   CHECK_THAT(result, Catch::StartsWith("model                 loss              steps  tokens/s  status\n") &&
                          Catch::EndsWith("\nmakespan 10.000 s  bound 8.900 s (work)  efficiency 89 %  "
-                                         "largest loss 10 %: waits for copies to the host\n"));
+                                         "largest gap 10 %: waits for copies to the host\n"));
   for (const auto* counted : {"shards", "utilisation", "makespan of", "bounds", "policy"}) {
     CHECK_THAT(result, !Contains(counted));
     CHECK_THAT(to_table(r), Contains(counted));

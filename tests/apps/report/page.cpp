@@ -116,7 +116,7 @@ TEST_CASE("the page begins with the best model and what the run has taken") {
   CHECK_THAT(top,
              Contains("wall time; 1 finished, 1 failed") &&
                  Contains("<b>100 B</b><span>memory peak, of 200 B on cpu:0") &&
-                 Contains("<b>80 %</b><span>efficiency: bound 8.000 s (uniform) / makespan 10.000 s; largest loss ") &&
+                 Contains("<b>80 %</b><span>efficiency: bound 8.000 s (uniform) / makespan 10.000 s; largest gap ") &&
                  Contains("of the last step</p>\n<pre>hydra export a &lt;b&gt; c</pre>"));
   CHECK_THAT(to_page(example_run(), {}), !Contains("<pre>"));
 }

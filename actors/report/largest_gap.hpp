@@ -8,13 +8,13 @@
 
 namespace hydra {
 
-struct named_loss {
+struct named_gap {
   double share = 0;  ///< of the time of all devices, each weighted by its speed
   std::string text;  ///< "waits for copies to the devices"
 };
 
 /// The largest part of the devices' time that was not spent on units at their smallest times; none below half a
 /// percent, and of a run whose time was not measured.
-std::optional<named_loss> largest_loss(const report& r);
+std::optional<named_gap> largest_gap(const report& r);
 
 }  // namespace hydra

@@ -1,4 +1,4 @@
-#include "actors/report/largest_loss.hpp"
+#include "actors/report/largest_gap.hpp"
 
 namespace hydra {
 
@@ -17,8 +17,8 @@ double share_of(const report& r, duration time_breakdown::*part) {
 
 }  // namespace
 
-std::optional<named_loss> largest_loss(const report& r) {
-  named_loss most;
+std::optional<named_gap> largest_gap(const report& r) {
+  named_gap most;
   const auto consider = [&most](double share, const char* text) {
     if (share > most.share) {
       most = {share, text};
