@@ -21,6 +21,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -406,19 +407,26 @@ void model_preparer::find_costs(prepared_model& p, const model_description& m) {
 
 namespace {
 
-/// Of a layer with so many parameters a pass takes seconds on a few cores.
+/// Of a layer with so many parameters a pass takes seconds on a few cores, frozen or not.
 constexpr std::size_t large_layer = 50'000'000;
 
-/// A line for each layer that is measured, once that has taken a while.
+bool is_large(const chain& model, std::size_t layer) {
+  std::size_t all = 0;
+  for (const auto& p : parameter_layout(model, layer, layer + 1).parameters()) all += p.elements;
+  return all > large_layer;
+}
+
+/// A line for each layer that is checked or measured, once that has taken a while.
 layer_progress progress_of(const std::string& name, const std::shared_ptr<const chain>& model,
                            const std::shared_ptr<spdlog::logger>& log) {
   if (!log) {
     return nullptr;
   }
-  return [=, begin = steady_clock::now()](std::size_t layer, std::size_t kind, std::size_t kinds) {
+  return [=, begin = steady_clock::now()](std::string_view work, std::size_t layer, std::size_t kind,
+                                          std::size_t kinds) {
     const auto elapsed = steady_clock::now() - begin;
-    if (elapsed > std::chrono::seconds(3) || parameter_layout(*model, layer, layer + 1).elements() > large_layer) {
-      log->info("model '{}': measuring layer {} of {} (\"{}\"), {} of {} different ones; {} so far", name, layer,
+    if (elapsed > std::chrono::seconds(3) || is_large(*model, layer)) {
+      log->info("model '{}': {} layer {} of {} (\"{}\"), {} of {} different ones; {} so far", name, work, layer,
                 model->size(), model->at(layer).prefix, kind, kinds, to_string(duration(elapsed)));
     }
   };

@@ -176,11 +176,14 @@ void check_loss(const chain& model, const std::pair<loss_trial, loss_trial>& tri
 
 }  // namespace
 
-void check_contract(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
-                    const measurement_context& on) {
+void check_contract(const chain& model, const profiled_step& step, const measurement_context& on) {
   constexpr std::int64_t enough = 2;  // a batch norm needs more than one
-  for (const auto& trial : distinct_trials(model, std::min(samples, enough))) check_layer(model, trial, on);
-  if (const auto trials = loss_trials(model, sample_target)) check_loss(model, *trials, on.torch_device);
+  const auto layers = distinct_trials(model, std::min(step.samples, enough));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (step.progress) step.progress("checking", layers[i].index, i + 1, layers.size());
+    check_layer(model, layers[i], on);
+  }
+  if (const auto losses = loss_trials(model, step.sample_target)) check_loss(model, *losses, on.torch_device);
 }
 
 }  // namespace hydra

@@ -188,9 +188,9 @@ chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const pr
   return merge(results_of<chain_samples>([=, first = devices_.front()](device& d) {
     const auto meter = d.measure();
     const measurement_context on{*meter, d.info().torch_device};
-    check_contract(*model, step.sample_target, step.samples, on);
     auto here = step;
     here.progress = &d == first ? step.progress : nullptr;
+    check_contract(*model, here, on);
     return sample_costs(*model, here, on);
   }));
 }

@@ -320,7 +320,7 @@ chain_samples sample_costs(const chain& model, const profiled_step& step, const 
   const auto places = distinct_layers(model, step.samples, visits, all.kind_of);
   for (const auto& place : places) {
     if (step.progress) {
-      step.progress(place.index, kinds.size() + 1, places.size());
+      step.progress("measuring", place.index, kinds.size() + 1, places.size());
     }
     kinds.push_back(measure_layer(model, place, on, all.times.emplace_back()));
   }

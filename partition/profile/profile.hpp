@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -62,8 +63,10 @@ struct chain_samples {
   timed_passes loss;
 };
 
-/// Called before a layer is measured, which is number `kind` (from 1) of `kinds` different ones.
-using layer_progress = std::function<void(std::size_t layer, std::size_t kind, std::size_t kinds)>;
+/// Called before a layer, which is number `kind` (from 1) of `kinds` different ones, gets this `work`: "checking" or
+/// "measuring".
+using layer_progress =
+    std::function<void(std::string_view work, std::size_t layer, std::size_t kind, std::size_t kinds)>;
 
 /// The step whose layers are measured.
 struct profiled_step {

@@ -60,7 +60,7 @@ chain with_own_loss(own_loss::function f) {
 std::string refusal_of(const chain& c, const tensor_spec& target, std::int64_t samples = 4) {
   const auto meter = make_host_meter();
   try {
-    check_contract(c, target, samples, {*meter});
+    check_contract(c, {target, samples}, {*meter});
   } catch (const fault_error& e) {
     CHECK(e.what_happened().code == fault_code::bad_input);
     return e.what_happened().text;

@@ -11,8 +11,12 @@
 #include "tests/support/watched_device.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -51,6 +55,18 @@ TEST_CASE("a pilot on several devices sees the bytes that a thread by itself see
     CHECK(layer.forward > duration{});
     CHECK(layer.backward > duration{});
   }
+}
+
+TEST_CASE("who waits for a pilot hears of each layer before it is checked, which can take long, and measured") {
+  const auto machine = make_cpu_device("cpu:0", {.memory = 1_MiB});
+  device* const devices[] = {machine.get()};
+  std::vector<std::string> heard;
+  const auto note = [&](std::string_view work, std::size_t layer, std::size_t kind, std::size_t kinds) {
+    heard.push_back(fmt::format("{} {}: {} of {}", work, layer, kind, kinds));
+  };
+  pilot(devices, long_enough).measure(gpt().body, {gpt().data->sample_target(), 2, 1, note});
+  CHECK(heard == std::vector<std::string>{"checking 0: 1 of 3", "checking 1: 2 of 3", "checking 3: 3 of 3",
+                                          "measuring 0: 1 of 3", "measuring 1: 2 of 3", "measuring 3: 3 of 3"});
 }
 
 TEST_CASE("a pilot needs no memory of its device's budget") {

@@ -12,6 +12,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -104,7 +105,8 @@ TEST_CASE("measuring leaves no bytes behind") {
 TEST_CASE("each different layer is announced once, before it is measured") {
   const auto meter = make_host_meter();
   std::vector<std::size_t> layers, kinds;
-  const auto note = [&](std::size_t layer, std::size_t kind, std::size_t of) {
+  const auto note = [&](std::string_view work, std::size_t layer, std::size_t kind, std::size_t of) {
+    CHECK(work == "measuring");
     layers.push_back(layer);
     kinds.push_back(kind);
     CHECK(of == 3);
