@@ -100,7 +100,7 @@ void check_folders(const workload& w, const train_options& o) {
   check_working_directory();
   if (!o.resume) return check_output(w.output_place, w.options.output);
   const std::string afresh = check_resume(w, moved_bases{o.bases});
-  if (!afresh.empty() && !o.quiet) tell_line(afresh);
+  if (!afresh.empty()) tell_line(afresh);  // with --quiet, too: the name of the folder may be mistyped
 }
 
 void lock_folder(const workload& w, std::optional<folder_lock>& lock) {

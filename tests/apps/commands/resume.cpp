@@ -42,7 +42,7 @@ std::string digest_of(const temporary_folder& folder, const std::string& run) {
   return report.substr(report.find("sha256:"), 71);
 }
 
-TEST_CASE("without a folder a resumed run starts afresh and says so, unless --quiet is given") {
+TEST_CASE("without a folder a resumed run starts afresh and says so, with --quiet, too") {
   const temporary_folder folder;
   const outcome o = resume(folder, example);
   CHECK(o.status == 0);
@@ -50,7 +50,7 @@ TEST_CASE("without a folder a resumed run starts afresh and says so, unless --qu
   CHECK_FALSE(folder.read("runs/w/report.json").empty());
   const outcome quiet = resume(folder, example, "--quiet --output elsewhere");
   CHECK(quiet.status == 0);
-  CHECK(quiet.err.empty());
+  CHECK(quiet.err == "no run yet in \"elsewhere\": starting afresh\n");
   CHECK_FALSE(folder.read("elsewhere/report.json").empty());
 }
 
