@@ -53,6 +53,14 @@ std::optional<std::string> unknown_command(int argc, const char* const* argv) {
                      answer.empty() ? known_instead(argv[1], names) : fmt::format("; {}", answer));
 }
 
+/// Who has only the program begins here.
+constexpr const char* first_steps =
+    "From the folder of a Hugging Face checkpoint and a file of conversations to a trained model:\n"
+    "    hydra init llama talks.jsonl  writes workload.toml\n"
+    "    hydra plan workload.toml      says what it takes\n"
+    "    hydra train workload.toml     trains, and says what to type next\n"
+    "docs/tutorial.md goes on from there, docs/workload.md has all keys.";
+
 /// Declares all commands; `chosen` becomes the action of the one on the command line.
 void declare_all(CLI::App& app, command_action& chosen) {
   app.set_version_flag("--version", fmt::format("hydra {}", version));
@@ -62,6 +70,7 @@ void declare_all(CLI::App& app, command_action& chosen) {
     command_line line{*sub};
     sub->callback([&chosen, action = c.declare(line)] { chosen = action; });
   }
+  app.footer(first_steps);  // after the commands, which would take it over
 }
 
 /// Its long options, without dashes.

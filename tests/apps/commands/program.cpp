@@ -29,6 +29,13 @@ TEST_CASE("--version and --help answer on stdout and succeed") {
   for (const command& c : commands()) CHECK_THAT(help.out, Contains(c.name) && Contains(c.help));
 }
 
+TEST_CASE("--help of the program ends with the first steps and the pages that go on, that of a command does not") {
+  const temporary_folder folder;
+  const std::string first = "hydra init llama talks.jsonl";
+  CHECK_THAT(run_hydra(folder, "--help").out, Contains(first) && Contains("docs/tutorial.md goes on"));
+  CHECK_THAT(run_hydra(folder, "train --help").out, !Contains(first));
+}
+
 TEST_CASE("the program may open as many files as the system lets it") {
   const auto limits_within = [] {
     rlimit files{32, 64};
