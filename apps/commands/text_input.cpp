@@ -2,8 +2,10 @@
 
 #include "models/data/json_line.hpp"
 #include "models/data/json_texts.hpp"
+#include "models/data/record_shapes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/shown_text.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
@@ -38,13 +40,24 @@ void each_line(std::string_view text, const text_sink& sink) {
   }
 }
 
+/// Records that have no such text, but are of a kind that has options of its own.
+void hint_at_options(const json& record, const std::string& field, const line_site& site) {
+  const std::string_view kind = kind_of_record(record);
+  if (record.contains(field) || kind.empty()) return;
+  const std::string option = kind == "chat" ? "--template checkpoint" : fmt::format("--kind {}", kind);
+  site.refuse(fmt::format("there is no \"{}\", but {}: {} tokenizes such records; --train reads texts only",
+                          shown(field), quoted_fields(record), option));
+}
+
 /// As the records of a workload are read.
 void each_record(const fs::path& file, const std::string& field, const text_sink& sink) {
   const mapped_file mapped{file};
   const json_texts records{{reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()}};
   records.each(file, [&](const json_record_text& r) {
     const line_site site{file, r.number, records.is_array()};
-    sink({text_field(parse_object(r.text, site).object, field, site), r.number});
+    const json record = parse_object(r.text, site).object;
+    hint_at_options(record, field, site);
+    sink({text_field(record, field, site), r.number});
     return true;
   });
 }

@@ -115,6 +115,12 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("none.txt --tokenizer bytes --output none.bin", "none.txt");
   refused("records.jsonl --tokenizer bytes --field body --output none.bin",
           "records.jsonl:1: there is no \"body\" (known: other, text)");
+  t.folder.write("chat.jsonl", R"({"messages": [{"role": "user", "content": "a"}]})");
+  t.folder.write("alpaca.jsonl", R"({"instruction": "a", "output": "b"})");
+  refused("chat.jsonl --tokenizer bytes",
+          "chat.jsonl:1: there is no \"text\", but \"messages\": --template checkpoint tokenizes such records");
+  refused("alpaca.jsonl --tokenizer bytes --json",
+          "there is no \"text\", but \"instruction\", \"output\": --kind alpaca tokenizes such records");
   refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl:2: \"text\" is not text but of type number");
   refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl:1: no JSON");
   refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are not a multiple of 4");
