@@ -91,7 +91,8 @@ std::uint32_t common_steps(const search_site& s) {
   for (const model_entry& m : s.models)
     if (m.description.steps == 0)
       refuse(place_in(m, "epochs"), "model.epochs",
-             fmt::format("{} counts steps; give {} steps instead of epochs", to_string(s.kind), m.description.name));
+             fmt::format("{} counts steps: give model \"{}\" steps = N instead of epochs", to_string(s.kind),
+                         m.description.name));
   const model_entry& first = s.models.front();
   for (const model_entry& m : s.models)
     if (m.description.steps != first.description.steps)

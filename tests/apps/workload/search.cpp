@@ -286,7 +286,7 @@ TEST_CASE("names that the drawn values do not distinguish are refused, and so ar
 
 TEST_CASE("models that a search compares have equal steps, and rungs below them") {
   CHECK_THAT(refusal(halved(of_rate, "epochs = 1\n")),
-             StartsWith("w.toml:16: model.epochs: halving counts steps; give gpt-1 steps"));
+             StartsWith("w.toml:16: model.epochs: halving counts steps: give model \"gpt-1\" steps = N instead"));
   CHECK_THAT(refusal(halved("space.steps = { integers = [3, 9] }\n")),
              StartsWith("w.toml:23: model.steps: ") && Contains("train equally long"));
   CHECK_THAT(refusal(halved(of_rate, "steps = 1\n")),
