@@ -81,7 +81,7 @@ std::string told(const control_options& o, const ordered_json& answer) {
   if (o.command == "status") return status_table(answer);
   if (o.command == "clone") return fmt::format("{}: a clone of {}\n", answer.value("model", ""), o.arguments[0]);
   if (o.command == "stop") return fmt::format("{}: stopped\n", o.arguments[0]);
-  if (o.command == "pause") return fmt::format("{}: is saved and paused\n", o.arguments[0]);
+  if (o.command == "pause") return fmt::format("{}: saved and paused\n", o.arguments[0]);
   if (o.command == "resume") return fmt::format("{}: resumed\n", o.arguments[0]);
   if (o.command == "quit") return "the run saves its state and ends\n";
   std::string lines;

@@ -80,7 +80,7 @@ function clone(model) {
 }
 function pause_or_resume(model, state) {
   const name = state === "paused" ? "resume" : "pause";
-  command({command: name, model}, () => `${model}: ${name === "pause" ? "is saved and paused" : "resumed"}`);
+  command({command: name, model}, () => `${model}: ${name === "pause" ? "saved and paused" : "resumed"}`);
 }
 at("quit").onclick = () => ask("End the run?", "All models are saved; hydra train --resume continues them.", "Save and end", "",
                                () => command({command: "quit"}, () => "The run saves its state and ends."));

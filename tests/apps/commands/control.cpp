@@ -51,7 +51,7 @@ TEST_CASE("hydra control does to the run what its words say, and tells it") {
   run_in_folder r;
   r.folder.write("more.toml", "[[model]]\nname = \"d\"\n[[model]]\nname = \"e\"\n");
   CHECK(r.control("stop gpt-a").out == "gpt-a: stopped\n");
-  CHECK(r.control("pause gpt-b").out == "gpt-b: is saved and paused\n");
+  CHECK(r.control("pause gpt-b").out == "gpt-b: saved and paused\n");
   CHECK(r.control("resume gpt-b").out == "gpt-b: resumed\n");
   CHECK(r.control("clone gpt-b optimizer.learning_rate=1e-4 steps=20").out == "gpt-b-clone: a clone of gpt-b\n");
   CHECK(r.control("add more.toml").out == "d: added\ne: added\n");
