@@ -60,6 +60,7 @@ TEST_CASE("every shipped workload can be assembled and fits its devices") {
     if (file.path().extension() != ".toml") continue;  // those of the paper need files that are not ours to ship
     // The cap of search.toml holds a part of its models at a time; here they are all there.
     const workload w = read_workload(file.path(), {parse_override("host.memory=90%")});
+    CHECK(w.notes.empty());
     session s{w.options};
     CHECK_NOTHROW(assemble(s, w));
     CHECK_NOTHROW(s.plan());
