@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace {
 
@@ -23,12 +25,14 @@ constexpr std::array<std::string_view, 6> computing{"train", "node", "plan", "ev
 
 /// Threads of OpenMP that wait for work spin for milliseconds, and whatever else runs on their cores waits that long:
 /// beside one other process, runs on two threads of two cores took twenty times as long. They spin for tens of
-/// microseconds here, alone as fast. OpenMP reads the limit before main(), so the program begins once more with it.
+/// microseconds here, alone as fast. OpenMP reads the limit before main(), so the program begins once more with it, by
+/// its own path: by /proc/self/exe the process would be called "exe".
 void limit_spinning(int argc, char** argv) {
   if (argc < 2 || std::ranges::count(computing, argv[1]) == 0) return;
   if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  ::setenv("GOMP_SPINCOUNT", "2000", 1);
-  ::execv("/proc/self/exe", argv);  // if it fails, the threads spin longer
+  std::error_code ignored;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  if (::setenv("GOMP_SPINCOUNT", "2000", 1) == 0) ::execv(program.c_str(), argv);  // else the threads spin longer
 }
 
 }  // namespace

@@ -220,8 +220,10 @@ def check_resumed(run):
 def check_killed():
     run = for_ever("killed")
     trained(run)
-    variables = pathlib.Path(f"/proc/{run._process._process.pid}/environ").read_bytes().split(b"\0")
+    process = pathlib.Path(f"/proc/{run._process._process.pid}")
+    variables = (process / "environ").read_bytes().split(b"\0")
     require(b"GOMP_SPINCOUNT=2000" in variables, "its threads that wait take the cores from others for milliseconds")
+    require((process / "comm").read_text() == "hydra\n", "killall and top do not find it by its name")
     run._process._process.send_signal(signal.SIGKILL)
     require(refusal(run.wait).status == -signal.SIGKILL, "a killed run")
     error = refusal(hydra_train.open("killed").wait)
