@@ -1,6 +1,7 @@
 #include "models/data/answer_end.hpp"
 
 #include "models/data/stored_chat.hpp"
+#include "models/tokenizers/file_tokenizer.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -44,13 +45,18 @@ bool has_token(const std::string& text, std::uint32_t token, const tokenizer& by
   return std::ranges::find(ids, token) != ids.end();
 }
 
-std::string why_endless(const written_end& end, bool has_end, const std::string& writer) {
-  const std::string_view line = trimmed(end.text), mark = trimmed(line.substr(0, line.find('\n')));
-  if (mark.empty())
+std::string why_endless(const written_end& end, bool has_end, const std::string& writer, const tokenizer& by) {
+  if (!dynamic_cast<const file_tokenizer*>(&by))
     return fmt::format(
-        "{} writes nothing but white space behind it; choose another template, or a table in which a "
-        "special token is what follows the assistant's messages",
-        writer);
+        "{} has no special tokens; choose another, and a template that writes one of its special tokens behind an "
+        "answer",
+        by.describe());
+  const std::string_view line = trimmed(end.text), mark = trimmed(line.substr(0, line.find('\n')));
+  if (mark.size() < 2)  // "." and the like end no text, wherever they are written
+    return fmt::format(
+        "{} writes {} behind it; choose another template, or a table in which a special token is what follows the "
+        "assistant's messages",
+        writer, mark.empty() ? "nothing but white space" : fmt::format("only \"{}\"", shown(mark)));
   if (has_end)
     return fmt::format(
         "the {{% generation %}} marks of {} leave out \"{}\" behind it; write {{% endgeneration %}} "
@@ -74,7 +80,7 @@ std::optional<std::string> note_on_answer_end(const std::string& name, const tem
     if (token && has_token(end.learnt, *token, by)) return std::nullopt;
     const bool has_end = token && has_token(end.text, *token, by);
     return fmt::format("{}: no token ends an answer, so that `hydra generate --chat` goes on behind it: {}", name,
-                       why_endless(end, has_end, format.stored ? format.stored->file.string() : "`template`"));
+                       why_endless(end, has_end, format.stored ? format.stored->file.string() : "`template`", by));
   } catch (const fault_error& e) {
     return fmt::format("{}: whether a token ends an answer is not known: {}", name, e.what_happened().text);
   }

@@ -63,6 +63,14 @@ TEST_CASE("the suffix of the assistant in a table is judged as a template's mark
   CHECK(note_of(ending("<|eot_id|>\n"), {"<|eot_id|>"}) == "");
   CHECK_THAT(note_of(ending("<|eot_id|>\n"), {}), Contains("`template` writes \"<|eot_id|>\" behind it"));
   CHECK_THAT(note_of(ending("\n"), {"</s>"}), Contains("`template` writes nothing but white space behind it"));
+  CHECK_THAT(note_of(ending(".\n"), {"</s>"}), Contains("`template` writes only \".\" behind it; choose another"));
+}
+
+TEST_CASE("of a tokenizer that has no special tokens nothing is advised that needs one") {
+  const auto bytes = open_tokenizer({});
+  CHECK(note_on_answer_end("talks", ending("<end>"), chat_loss::assistant, *bytes) ==
+        "talks: no token ends an answer, so that `hydra generate --chat` goes on behind it: tokenizer bytes has no "
+        "special tokens; choose another, and a template that writes one of its special tokens behind an answer");
 }
 
 TEST_CASE("of the named templates, which are refused without their tokens, nothing is noted") {
