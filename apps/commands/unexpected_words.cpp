@@ -86,14 +86,16 @@ std::string line_on(const unexpected_argument& a, const std::vector<std::string>
   return near.empty() ? "" : fmt::format("{}: did you mean --{}?", shown(a.name), near);
 }
 
-/// Words before an option, whose value another one may be: where texts are continued they are such a text.
+/// Words before an option, whose value another one may be: where texts are continued they are such a text, or one of
+/// them is a model, as hydra export takes it.
 std::string line_on_text(const std::vector<std::string>& arguments, const std::vector<std::string>& options) {
   if (std::ranges::count(options, "prompt") == 0) return "";
   const auto end = std::ranges::find_if(arguments, [](const std::string& a) { return a.starts_with('-'); });
-  const std::string text = fmt::format("{}", fmt::join(arguments.begin(), end, " "));
-  return text.empty() ? ""
-                      : fmt::format("a text to continue is given by --prompt {0}, a message to answer by --chat {0}",
-                                    shell_word(text));
+  if (end == arguments.begin()) return "";
+  const std::string text = shell_word(fmt::format("{}", fmt::join(arguments.begin(), end, " ")));
+  const bool may_be_model = end == arguments.begin() + 1 && std::ranges::count(options, "model") > 0;
+  return fmt::format("a text to continue is given by --prompt {0}, a message to answer by --chat {0}{1}", text,
+                     may_be_model ? ", a model of a run by --model " + text : "");
 }
 
 }  // namespace

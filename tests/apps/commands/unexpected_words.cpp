@@ -52,6 +52,9 @@ TEST_CASE("words are a text where a command continues texts, unless they may be 
   const word_list generates{"prompt", "chat", "tokens"};
   CHECK(lines_on_unexpected({"hello", "you"}, generates) ==
         word_list{"a text to continue is given by --prompt 'hello you', a message to answer by --chat 'hello you'"});
+  CHECK(lines_on_unexpected({"gpt-a"}, {"prompt", "model"}) ==
+        word_list{"a text to continue is given by --prompt gpt-a, a message to answer by --chat gpt-a, a model of a run "
+                  "by --model gpt-a"});
   CHECK(lines_on_unexpected({"--max_new_tokens", "50"}, generates).size() == 1);
   CHECK(lines_of_train({"hello"}).empty());
 }
