@@ -412,7 +412,8 @@ constexpr std::size_t large_layer = 50'000'000;
 
 bool is_large(const chain& model, std::size_t layer) {
   std::size_t all = 0;
-  for (const auto& p : parameter_layout(model, layer, layer + 1).parameters()) all += p.elements;
+  const parameter_layout layout{model, layer, layer + 1};
+  for (const auto& p : layout.parameters()) all += p.elements;
   return all > large_layer;
 }
 
