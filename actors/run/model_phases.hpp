@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,7 +39,7 @@ class model_phases {
   model_id add(model_description what, model_phase phase) {
     const model_id id{static_cast<std::uint32_t>(all_.size())};
     all_.push_back({.name = what.name,
-                    .description = std::move(what),
+                    .description = std::make_unique<model_description>(std::move(what)),
                     .phase = phase,
                     .has_memory = phase == model_phase::training,
                     .admissions = phase == model_phase::training ? 1u : 0u});
@@ -60,10 +61,7 @@ class model_phases {
   bool has_ended(model_id model) const { return over(of(model)); }
   bool has_memory(model_id model) const { return at(model).has_memory; }
   /// Null: it will not be admitted again.
-  model_description* description(model_id model) {
-    auto& what = at(model).description;
-    return what ? &*what : nullptr;
-  }
+  model_description* description(model_id model) { return at(model).description.get(); }
   /// When it joined or left last.
   std::uint32_t steps(model_id model) const { return at(model).steps; }
   bool stops(model_id model) const {
@@ -190,7 +188,7 @@ class model_phases {
  private:
   struct record {
     std::string name;
-    std::optional<model_description> description{};
+    std::unique_ptr<model_description> description{};  ///< apart, as it takes a kilobyte, and many models end
     model_phase phase = model_phase::waiting;
     bool has_memory = false;
     bool drained = false;
