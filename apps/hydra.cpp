@@ -24,7 +24,7 @@ void open_closed_streams() {
 constexpr std::array<std::string_view, 6> computing{"train", "node", "plan", "evaluate", "generate", "bench"};
 
 /// Threads of OpenMP that wait for work spin for milliseconds, and whatever else runs on their cores waits that long:
-/// beside one other process, runs on two threads of two cores took twenty times as long. They spin for tens of
+/// beside another program, runs on two threads of two cores took up to nine times as long. They spin for tens of
 /// microseconds here, alone as fast. OpenMP reads the limit before main(), so the program begins once more with it, by
 /// its own path: by /proc/self/exe the process would be called "exe".
 void limit_spinning(int argc, char** argv) {
