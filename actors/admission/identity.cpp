@@ -1,7 +1,9 @@
 #include "actors/admission/identity.hpp"
 
 #include "actors/admission/beginning.hpp"
+#include "actors/admission/chain_difference.hpp"
 #include "models/parameter_layout.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "partition/profile/pilot.hpp"
 #include "runtime/base/rethrow.hpp"
 #include "runtime/storage/sha256.hpp"
@@ -13,6 +15,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -169,6 +172,22 @@ namespace {
 /// Lines about data whose values say nothing to a person.
 bool tells_by_digest(const std::string& line) { return line.starts_with("content: ") || line.starts_with("files: "); }
 
+constexpr std::string_view chain_key = "chain: ";
+
+std::string difference_of_lines(const std::string& saved, const std::string& now) {
+  const bool chains = saved.starts_with(chain_key) && now.starts_with(chain_key);
+  if (!chains) return fmt::format("{} (saved), {} (now)", saved, now);
+  return fmt::format("{}{}", chain_key,
+                     difference_of_chains(saved.substr(chain_key.size()), now.substr(chain_key.size())));
+}
+
+/// Without samples, loss and precision, which are in front.
+std::string layers_of(const std::string& chain) {
+  constexpr std::string_view end = "; ";
+  const auto at = chain.find(end);
+  return at == std::string::npos ? "" : chain.substr(at + end.size());
+}
+
 }  // namespace
 
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) try {
@@ -251,12 +270,19 @@ std::string difference_of(const std::string& saved, const std::string& now) {
       return other_data;
     }
     if (x != y && with_bare_names("\n" + x + "\n") != with_bare_names("\n" + y + "\n")) {
-      return fmt::format("{} (saved), {} (now)", x, y);
+      return difference_of_lines(x, y);
     }
   }
   return with_bare_names(saved) == with_bare_names(now)
              ? ""
              : "the saved description has more or fewer lines than the current one";
+}
+
+std::string difference_of_layers(const std::string& saved, chain now) {
+  const auto formats = formats_in(saved);
+  now.compute_in(formats.numbers, formats.gradients);  // which decides in what format a base is stored
+  return difference_of_chains(layers_of(identity_line(saved, "chain")),
+                              layers_of(fingerprint(now, now.sample_input(), 1)));
 }
 
 bool is_about_data(const std::string& message) {

@@ -37,7 +37,10 @@ inline constexpr const char* other_data =
 bool is_about_data(const std::string& message);
 
 /// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree, but for
-/// folders.
+/// folders. Of chains only what differs.
 std::string difference_of(const std::string& saved, const std::string& now);
+
+/// How the layers of a chain differ from those that were saved, likewise; precision, samples and loss may be others.
+std::string difference_of_layers(const std::string& saved, chain now);
 
 }  // namespace hydra
