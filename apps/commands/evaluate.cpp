@@ -9,6 +9,7 @@
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/shared_options.hpp"
+#include "apps/run_folder/files_of_training.hpp"
 #include "apps/run_folder/moved_bases.hpp"
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"

@@ -2,6 +2,7 @@
 
 #include "apps/commands/exported_texts.hpp"
 #include "apps/commands/shared_options.hpp"
+#include "apps/run_folder/files_of_training.hpp"
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/resume_command.hpp"
 #include "apps/run_folder/saved_run.hpp"
@@ -174,6 +175,7 @@ int export_model(const export_options& o) {
   exported_texts texts{data, d};
   texts.write_tokenizer(into);
   const chain model = build_chain(o.run, w, m, d);
+  require_chain_of_training(checkpoint, d, model);
   if (o.merge && !adapter_of(model))
     refuse(fmt::format("--merge: {} has no adapter; what it has trained is exported as a whole without this", o.model));
   exported_values values{saved, model, o.ignore_nan};

@@ -2,6 +2,7 @@
 
 #include "apps/commands/generation_notes.hpp"
 #include "apps/commands/tokenizer_files.hpp"
+#include "apps/run_folder/files_of_training.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"

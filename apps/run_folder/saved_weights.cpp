@@ -1,5 +1,6 @@
 #include "apps/run_folder/saved_weights.hpp"
 
+#include "apps/run_folder/files_of_training.hpp"
 #include "apps/run_folder/folder_lock.hpp"
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/resume_command.hpp"
@@ -81,11 +82,6 @@ std::vector<evaluation_record> evaluations_in(const fs::path& of_model) {
   return found ? found->standing.history.evaluations : std::vector<evaluation_record>{};
 }
 
-/// Whether the checkpoint's line about its data names a tokenizer.
-bool was_trained_by_tokenizer(const fs::path& checkpoint) {
-  return read_checkpoint(checkpoint).identity_line("data").find(", tokenizer ") != std::string::npos;
-}
-
 }  // namespace
 
 std::string divergence_of(const fs::path& run, const std::string& model) try {
@@ -133,16 +129,6 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   return found->folder;
 }
 
-void require_tokenizer_of_training(const fs::path& checkpoint, const data_description& data,
-                                   const sample_request& wants) {
-  const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
-  if (named || was_trained_by_tokenizer(checkpoint)) return;
-  refuse(fmt::format(
-      "{} was trained on bytes; now data without a tokenizer are read by the tokenizer of {}. Write tokenizer = "
-      "\"bytes\" into the [data.NAME] of the run's workload.toml",
-      checkpoint.string(), wants.tokenizer_folder().string()));
-}
-
 fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::uint64_t step) {
   const fs::path of_model = checkpoints_of(run / "checkpoints", model);
   std::vector<std::string> there;
@@ -162,11 +148,13 @@ fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::
 std::uint32_t steps_in(const saved_model& checkpoint) { return checkpoint.versions.front().value; }
 
 chain_description with_checkpoint(chain_description description, const fs::path& checkpoint) {
-  description.build = [build = std::move(description.build), checkpoint](const data_source& data) {
-    chain c = build(data);
+  chain_description trained = description;
+  trained.build = [description = std::move(description), checkpoint](const data_source& data) {
+    chain c = description.build(data);
+    require_chain_of_training(checkpoint, description, c);
     return c.begin_with(checkpoint_weights(checkpoint, c));
   };
-  return description;
+  return trained;
 }
 
 }  // namespace hydra::apps

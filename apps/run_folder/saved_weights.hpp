@@ -1,7 +1,6 @@
 #pragma once
 // Which checkpoint of a run's model a command reads.
 
-#include "models/data/data_catalog.hpp"
 #include "models/families/catalog.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 
@@ -28,12 +27,6 @@ std::string options_before(const std::filesystem::path& of_model,
 /// Why a model has no checkpoint of a best evaluation.
 std::string reason_without_best(const std::filesystem::path& run, const std::string& model);
 
-/// Older runs of models that start from a checkpoint read data without a `tokenizer` as bytes, not by the checkpoint's
-/// tokenizer. Throws fault_error{bad_input} with what to write if the checkpoint is from such a run and `data` name no
-/// tokenizer.
-void require_tokenizer_of_training(const std::filesystem::path& checkpoint, const data_description& data,
-                                   const sample_request& wants);
-
 /// The whole checkpoint of that model that has the parameters after `step` steps. Throws
 /// fault_error{bad_input}: there is none (the message lists the others), or it is damaged (with the file).
 std::filesystem::path checkpoint_of_step(const std::filesystem::path& run, const std::string& model,
@@ -42,7 +35,7 @@ std::filesystem::path checkpoint_of_step(const std::filesystem::path& run, const
 /// Steps that its parameters have taken, if it has those of a whole step.
 std::uint32_t steps_in(const saved_model& checkpoint);
 
-/// The same chain with the parameters of that checkpoint.
+/// The same chain with the parameters of that checkpoint. Its build() throws as require_chain_of_training().
 chain_description with_checkpoint(chain_description description, const std::filesystem::path& checkpoint);
 
 }  // namespace hydra::apps
