@@ -4,6 +4,7 @@
 #include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_weights.hpp"
+#include "apps/steering/clone_name.hpp"
 #include "apps/steering/status_json.hpp"
 #include "apps/workload/override.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -18,7 +19,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <iterator>
@@ -29,15 +29,6 @@ namespace hydra::apps {
 namespace {
 
 bool has_name(const model_entry& m, const std::string& name) { return m.description.name == name; }
-
-/// "gpt-a" of "gpt-a.2".
-std::string without_number(const std::string& name) {
-  const auto dot = name.rfind('.');
-  const bool numbered = dot != std::string::npos && dot > 0 && dot + 1 < name.size() &&
-                        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(),
-                                    [](unsigned char c) { return std::isdigit(c) != 0; });
-  return numbered ? name.substr(0, dot) : name;
-}
 
 /// A person may have given the name to another model.
 void check_is_copy(const model_entry& m, const trial_copy& wanted) {
@@ -186,11 +177,9 @@ value session_steering::copy_of(const std::string& model) const {
 }
 
 std::string session_steering::free_name(const std::string& like) const {
-  const std::string stem = without_number(like);
-  for (int n = 2;; ++n) {
-    std::string name = fmt::format("{}.{}", stem, n);
-    if (!find(name)) return name;
-  }
+  const model_entry* const source = find(like);
+  return clone_name(like, source && !source->description.begins.empty(),
+                    names_of(std::get<value_list>(workload_.as_run.find("model")->content)));
 }
 
 const model_entry* session_steering::find(const std::string& model) const {
