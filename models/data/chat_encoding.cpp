@@ -83,6 +83,20 @@ bool drop_first_turn(conversation& c, bool answered) {
                      shown(m.role), *m.learnt ? "to be learnt" : "not to be learnt", why));
 }
 
+/// It would teach to say nothing; what precedes tool calls is refused with them.
+void require_text(const conversation& c, chat_loss loss) {
+  const auto first = loss == chat_loss::last ? std::find_if(c.rbegin(), c.rend(), is_learnt).base() - 1 : c.begin();
+  const auto says_nothing = [](const chat_message& m) {
+    return is_learnt(m) && m.content.empty() && m.reasoning.empty();
+  };
+  const auto found = std::find_if(first, c.end(), says_nothing);
+  if (found == c.end()) return;
+  refuse(
+      fmt::format("message {} is the assistant's and is empty, so that nothing but its end would be learnt; remove "
+                  "it, or mark it as not to be learnt (\"train\": false)",
+                  found - c.begin() + 1));
+}
+
 /// What the data say of a message and what the workload says of all must not contradict each other.
 void require_loss(const conversation& c, chat_loss loss) {
   const bool all = loss == chat_loss::all;
@@ -91,7 +105,8 @@ void require_loss(const conversation& c, chat_loss loss) {
     if (!all && !is_answer(m) && m.learnt.value_or(false))
       refuse_message(c, m, "only what the assistant says is learnt; remove the key, or choose loss_on = \"all\"");
   }
-  if (all || std::ranges::any_of(c, is_learnt)) return;
+  if (all) return;
+  if (std::ranges::any_of(c, is_learnt)) return require_text(c, loss);
   if (std::ranges::none_of(c, is_answer)) refuse("there is no message of the assistant, so nothing has a loss");
   refuse("no message of the assistant is to be learnt (\"weight\": 0 or \"train\": false), so nothing has a loss");
 }

@@ -55,7 +55,7 @@ record_test chat_test(const template_choice& format, const tokenizer& by, chat_l
 /// its system message; if one turn is too long, what precedes its first target loses its start, but not what begins a
 /// text, down to half of the window, then the rest its end. Throws fault_error{bad_input} as chat_template does;
 /// encode() throws for a conversation that the template refuses, or that has no message of the assistant that is
-/// learnt, and so no loss.
+/// learnt, and so no loss, or an empty one.
 record_encoding chat_encoding(std::shared_ptr<const tokenizer> by, chat_encoding_options options);
 
 }  // namespace hydra

@@ -112,7 +112,7 @@ def conversations(count, lines, strings, seed):
         kind = chance.random()
         words = chance.choice(lines) if kind < 0.7 else chance.choice(strings)
         around = [chance.choice(["", "", "", " ", "\n", "\n\n", "\t", "\u3000", "\x1c"]) for _ in range(2)]
-        return around[0] + words.strip("\n") + around[1]
+        return around[0] + words.strip("\n") + around[1] or "?"  # an empty answer is refused
 
     def talk():
         system = [{"role": "system", "content": content()}] if chance.random() < 0.5 else []

@@ -79,6 +79,21 @@ TEST_CASE("an answer that is not to be learnt has no loss, and does not count as
   CHECK_THROWS_WITH(encoded(c), Contains("message 2 is by \"user\" and is marked to be learnt"));
 }
 
+TEST_CASE("an answer without text, of which only the end would be learnt, is refused as an empty text is") {
+  conversation c = talk;
+  c[2].content = "";
+  const auto tested = [&](chat_loss loss) { chat_test(plain, letter_tokenizer::plain(), loss)({.turns = c}); };
+  CHECK_THROWS_WITH(encoded(c), Contains("message 3 is the assistant's and is empty"));
+  CHECK_THROWS_WITH(tested(chat_loss::assistant), Contains("message 3 is the assistant's and is empty"));
+  CHECK_NOTHROW(tested(chat_loss::last));
+  CHECK_NOTHROW(tested(chat_loss::all));
+  c[2].learnt = false;
+  CHECK(encoded(c) == lines{"Ss.Uab.A.Uef.Agh.",  //
+                            "              ^^^"});
+  c[4].content = "";
+  CHECK_THROWS_WITH(tested(chat_loss::last), Contains("message 5 is the assistant's and is empty"));
+}
+
 TEST_CASE("in every named template an answer that is not to be learnt is not a piece with a loss") {
   class any_token final : public letter_tokenizer {
    public:

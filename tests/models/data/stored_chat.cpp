@@ -166,8 +166,8 @@ TEST_CASE("an answer that is not found in the text is refused, and what the temp
 TEST_CASE("a conversation of which the template writes no answer is refused, unless every token has a loss") {
   const marked_words words;
   const template_choice format{
-      "checkpoint", {}, stored_template{"t.jinja", "{% for m in messages %}{{ m.content }};{% endfor %}", {}}};
-  const text_record empty{.turns = {{"user", "Hi"}, {"assistant", ""}}};
+      "checkpoint", {}, stored_template{"t.jinja", "{% for m in messages %}{{ m.content | trim }};{% endfor %}", {}}};
+  const text_record empty{.turns = {{"user", "Hi"}, {"assistant", " "}}};
   for (const chat_loss loss : {chat_loss::assistant, chat_loss::last}) {
     const auto encoding = chat_encoding(words.by, {.format = format, .loss = loss});
     CHECK_THROWS_WITH(encoding.encode(empty, [](auto) {}), Contains("nothing that the assistant says"));
