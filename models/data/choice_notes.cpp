@@ -12,7 +12,7 @@
 namespace hydra {
 
 std::vector<std::string> notes_on_validation(const std::string& name, const file_list& train,
-                                             const file_list& validation) {
+                                             const file_list& validation, bool has_share) {
   std::vector<std::string> both;
   for (const auto& file : validation) {
     std::error_code ignored;
@@ -23,8 +23,9 @@ std::vector<std::string> notes_on_validation(const std::string& name, const file
   if (both.empty()) return {};
   return {
       fmt::format("{}: {} {} for training and for validation, so the validation loss says nothing about new data; name "
-                  "another file as validation, or set validation_share where the kind of data has it",
-                  name, listed_names(both), both.size() == 1 ? "is" : "are")};
+                  "another as validation{}",
+                  name, listed_names(both), both.size() == 1 ? "is" : "are",
+                  has_share ? ", or validation_share = 0.05 in its place" : "")};
 }
 
 std::vector<std::string> notes_on_tokenizer(const std::string& name, const tokenizer_choice& chosen,

@@ -10,9 +10,10 @@
 
 namespace hydra {
 
-/// If a file or folder of `validation` is one of `train`, too. `name`: of the data.
+/// If a file or folder of `validation` is one of `train`, too. `name`: of the data. `has_share`: this kind of data has
+/// the key validation_share.
 std::vector<std::string> notes_on_validation(const std::string& name, const file_list& train,
-                                             const file_list& validation);
+                                             const file_list& validation, bool has_share = false);
 
 /// If `chosen` gives other tokens than the tokenizer of sample_request::tokenizer_folder(). `by`: it, null for bytes.
 std::vector<std::string> notes_on_tokenizer(const std::string& name, const tokenizer_choice& chosen,
@@ -22,7 +23,7 @@ std::vector<std::string> notes_on_tokenizer(const std::string& name, const token
 template <class Files>
 std::vector<std::string> notes_on_choices(const std::string& name, const Files& o, const tokenizer* by,
                                           const sample_request& wants) {
-  std::vector<std::string> all = notes_on_validation(name, o.train, o.validation);
+  std::vector<std::string> all = notes_on_validation(name, o.train, o.validation, requires { o.validation_share; });
   for (std::string& note : notes_on_tokenizer(name, o.tokenizer, by, wants)) all.push_back(std::move(note));
   return all;
 }

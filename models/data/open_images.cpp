@@ -146,7 +146,7 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
   samples.validation = o.validation.empty() ? take_share(samples.train, o.validation_share, o.seed)
                                             : list_images(o.validation, folders, false);
   if (!o.validation.empty() && o.validation != o.train) note_places(o.validation, samples.validation, samples.notes);
-  std::ranges::copy(notes_on_validation(name, o.train, o.validation), std::back_inserter(samples.notes));
+  std::ranges::copy(notes_on_validation(name, o.train, o.validation, true), std::back_inserter(samples.notes));
   prepare_as_stored(o, wants, samples);
   return std::make_shared<image_samples>(std::move(samples));
 }

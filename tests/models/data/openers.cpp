@@ -14,6 +14,7 @@
 using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 
 namespace {
 
@@ -127,11 +128,13 @@ TEST_CASE("files that are for training and for validation are a note") {
   const auto more = folder.write("more.jsonl", "{\"text\": \"four\"}\n");
   const auto rows = folder.write("t.csv", "x,y\n1,0\n2,1\n");
   const std::string nothing_new = "for training and for validation, so the validation loss says nothing about new data";
-  CHECK_THAT(open_data(text(file, folder.path() / "." / "t"), 2)->notes().at(0), Contains("t is " + nothing_new));
-  CHECK_THAT(open_data(jsonl({.train = file_list{{more, lines}}, .validation = lines}), 9)->notes().at(0),
-             Contains("t.jsonl is " + nothing_new));
+  CHECK_THAT(open_data(text(file, folder.path() / "." / "t"), 2)->notes().at(0),
+             EndsWith("t is " + nothing_new + "; name another as validation"));
+  CHECK_THAT(
+      open_data(jsonl({.train = file_list{{more, lines}}, .validation = lines}), 9)->notes().at(0),
+      EndsWith("t.jsonl is " + nothing_new + "; name another as validation, or validation_share = 0.05 in its place"));
   CHECK_THAT(open_data(csv({.train = rows, .validation = rows, .target = "y"}), {})->notes().at(0),
-             Contains(nothing_new));
+             EndsWith(nothing_new + "; name another as validation"));
   CHECK(open_data(jsonl({.train = more, .validation = lines}), 32)->notes().empty());
 }
 
