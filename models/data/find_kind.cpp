@@ -94,9 +94,11 @@ found_kind kind_of_table(const fs::path& file, std::span<const std::byte> bytes)
                    .label = one_of_names(names, usual_labels),
                    .separator = table.separator};
   if (found.text.empty())
-    refuse(file, fmt::format("which column has the texts is not known of \"{}\"; write a workload with kind = \"csv\" "
-                             "and text = \"COLUMN\" (docs/running.md)",
-                             shown(fmt::format("{}", fmt::join(names, "\", \"")))));
+    refuse(file,
+           fmt::format("which column has the texts is not known of \"{}\"; of a table one column of texts is learnt: "
+                       "write a workload with kind = \"csv\" and text = \"COLUMN\" (docs/running.md); prompts with "
+                       "answers are read from JSON lines, {{\"prompt\": \"...\", \"completion\": \"...\"}} on each",
+                       shown(fmt::format("{}", fmt::join(names, "\", \"")))));
   return found;
 }
 

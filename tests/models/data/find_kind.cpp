@@ -53,6 +53,9 @@ TEST_CASE("tables are found by their names, their separator by the first lines")
   CHECK(kind_of(folder, "b.csv", "what\none\n").text == "what");
   CHECK_THROWS_WITH(kind_of(folder, "c.csv", "x,y\n1,2\n"),
                     Contains("which column has the texts is not known of \"x\", \"y\""));
+  CHECK_THROWS_WITH(kind_of(folder, "d.csv", "prompt,completion\na,b\n"),
+                    Contains("of a table one column of texts is learnt") &&
+                        Contains("JSON lines, {\"prompt\": \"...\", \"completion\": \"...\"} on each"));
 }
 
 TEST_CASE("records of two kinds, and several files of a kind that reads one, are refused") {
