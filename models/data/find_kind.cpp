@@ -39,6 +39,8 @@ constexpr std::array usual_labels{"label", "class", "target"};
 bool has_text(const json& record, const char* name) { return record.contains(name) && record.at(name).is_string(); }
 
 [[noreturn]] void refuse_shape(const json& record, const line_site& site) {
+  if (is_preference(record))
+    site.refuse(fmt::format("the fields {} are preferences; {}", quoted_fields(record), way_for_preferences));
   site.refuse(
       fmt::format("which fields are learnt is not known of {}; write a workload with kind = \"jsonl\" and "
                   "text = \"FIELD\", or prompt = \"{{FIELD}}\\n\" and answer = \"FIELD\" (docs/running.md)",

@@ -1,5 +1,6 @@
 #include "models/data/read_conversation.hpp"
 
+#include "models/data/record_shapes.hpp"
 #include "runtime/base/shown_text.hpp"
 
 #include <fmt/format.h>
@@ -23,11 +24,8 @@ struct other_kind {
   std::string_view way;
 };
 
-constexpr std::array<other_kind, 4> other_kinds{
-    {{{"chosen", "rejected"},
-      "there is no training on preferences; kind = \"jsonl\" learns chosen answers that are texts, with prompt = "
-      "\"prompt\" and answer = \"chosen\"; convert those that are lists of messages: jq -c '{messages: .chosen}'"},
-     {{"instruction", "output"},
+constexpr std::array<other_kind, 3> other_kinds{
+    {{{"instruction", "output"},
       "kind = \"alpaca\" reads them; to learn them by a chat template, convert them: jq -c '{messages: [{role: "
       "\"user\", content: ([.instruction, .input // \"\"] | map(select(. != \"\")) | join(\"\\n\"))}, {role: "
       "\"assistant\", content: .output}]}'"},
@@ -37,6 +35,7 @@ constexpr std::array<other_kind, 4> other_kinds{
      {{"text", "text"}, "kind = \"jsonl\" reads texts"}}};
 
 std::string_view way_for(const json& record) {
+  if (is_preference(record)) return way_for_preferences;
   const auto is = [&](const other_kind& k) { return record.contains(k.keys[0]) && record.contains(k.keys[1]); };
   const auto found = std::ranges::find_if(other_kinds, is);
   return found == other_kinds.end()

@@ -31,4 +31,10 @@ std::string_view kind_of_record(const nlohmann::json& record) {
   return "";
 }
 
+const std::string_view way_for_preferences =
+    "there is no training on preferences (DPO); kind = \"jsonl\" learns chosen answers that are texts, with prompt = "
+    "\"{prompt}\" and answer = \"chosen\"; convert those that are lists of messages: jq -c '{messages: .chosen}'";
+
+bool is_preference(const nlohmann::json& record) { return record.contains("chosen") && record.contains("rejected"); }
+
 }  // namespace hydra

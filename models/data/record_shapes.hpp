@@ -25,4 +25,8 @@ const record_shape& completion_shape();
 /// it looks like none.
 std::string_view kind_of_record(const nlohmann::json& record);
 
+/// For records with "chosen" and "rejected": what can be learnt of them.
+extern const std::string_view way_for_preferences;
+bool is_preference(const nlohmann::json& record);
+
 }  // namespace hydra

@@ -43,6 +43,14 @@ TEST_CASE("texts, and prompts with answers, are found by the usual names of thei
       Contains("d.jsonl:1: which fields are learnt is not known of \"a\", \"q\"") && Contains("kind = \"jsonl\""));
 }
 
+TEST_CASE("of preferences it is told that they are not trained, and what is learnt of them") {
+  const temporary_folder folder;
+  CHECK_THROWS_WITH(kind_of(folder, "a.jsonl", R"({"prompt": "a", "chosen": "b", "rejected": "c"})"),
+                    Contains("a.jsonl:1: the fields \"chosen\", \"prompt\", \"rejected\" are preferences; there is no "
+                             "training on preferences (DPO); kind = \"jsonl\" learns chosen answers") &&
+                        Contains("prompt = \"{prompt}\" and answer = \"chosen\""));
+}
+
 TEST_CASE("tables are found by their names, their separator by the first lines") {
   const temporary_folder folder;
   const found_kind two = kind_of(folder, "a.csv", "review;label\ngood, really;1\n");
