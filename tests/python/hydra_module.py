@@ -139,6 +139,8 @@ def check_commands(run):
     require((run.export("gpt-b2", "exported", best=True) / "config.json").exists(), "a model is exported")
     greedy = {"ids": True, "model": "gpt-b4", "tokens": 4, "temperature": 0}
     text = run.generate("1 2", **greedy)
+    error = refusal(run.generate, model="gpt-b4", chat="Hello", system="Be brief.")
+    require("--chat: " in error.message, f"a chat with a model of other data: {error}")
     require(text.startswith("1 2 ") and len(text.split()) == 6 and text == run.generate("1 2", **greedy), f"generated: {text}")
     require(set(m["name"] for m in hydra_train.plan(WORKLOAD)["models"]) == {"gpt-b2", "gpt-b4"}, "a plan")
     sys.modules["pandas"] = None  # as where it is not installed
@@ -165,6 +167,23 @@ def check_refusals():
     error = refusal(hydra_train.train, WORKLOAD, "mine")
     require("mine.toml would be overwritten" in error.message, f"a file of the user's: {error}")
     require(pathlib.Path("mine.toml").read_text() == "# mine" and not pathlib.Path("new").exists(), "nothing is left")
+
+
+def check_types():
+    """Before the program is asked."""
+    run = hydra_train.open("runs/first")
+    for text, work in (("one of prompt and chat", run.generate),
+                       ("one of prompt and chat", lambda: run.generate("a", chat="b")),
+                       ("chat: a text is wanted, not True of type bool", lambda: run.generate(chat=True)),
+                       ("system: a text is wanted, not 1 of type int", lambda: run.generate(chat="a", system=1)),
+                       ("prompt: a text is wanted, not b'hi' of type bytes", lambda: run.generate(b"hi")),
+                       ("prompt: a text is wanted, not [1, 2] of type list", lambda: run.generate([1, 2], ids=True))):
+        try:
+            work()
+        except TypeError as error:
+            require(text in str(error), f"{text}: {error}")
+        else:
+            raise Failed(f"accepted: {text}")
 
 
 def check_failed():
@@ -291,6 +310,7 @@ def main():
         run = check_finished()
         check_commands(run)
         check_refusals()
+        check_types()
         check_failed()
         check_resumed(check_steered())
         check_killed()

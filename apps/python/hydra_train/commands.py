@@ -11,6 +11,7 @@ from typing import Any
 
 from .program import options, run_program
 from .toml import Path, Workload, assignments, to_toml
+from .wanted import require
 
 @contextlib.contextmanager
 def file_of(workload: Workload) -> Iterator[str]:
@@ -62,12 +63,20 @@ def export(run: Path, model: str, folder: Path, *, best: bool = False,
     return pathlib.Path(folder)
 
 
-def generate(source: Path, prompt: str, *, ids: bool = False, **more: Any) -> str:
-    """The text with which a model of a run, or a Hugging Face checkpoint, continues the prompt.
+def generate(source: Path, prompt: str | None = None, *, chat: str | None = None, system: str | None = None,
+             ids: bool = False, **more: Any) -> str:
+    """The text with which a model of a run, or a Hugging Face checkpoint, continues the prompt, or answers `chat`.
 
+    `chat`: in place of a prompt, a user's message; only the answer is returned. `system`: the system's message before.
     `ids`: the prompt is token ids, "1 2 3", and ids are returned.
     `more`: options of `hydra generate` (docs/commands.md), with _ for -: model, best, tokenizer, tokens (to write at
     most; 100), samples, temperature (1; 0: always the likeliest token), top_k, top_p, seed (0), memory ("24MiB").
     """
-    asked = {"prompt_ids" if ids else "prompt": prompt}
-    return run_program("generate", os.fspath(source), *options(**asked, **more)).removesuffix("\n")
+    if (prompt is None) == (chat is None):
+        raise TypeError('one of prompt and chat is wanted, generate("Once upon") or generate(chat="Hello")')
+    texts = {"prompt": prompt, "chat": chat, "system": system}
+    for name, text in texts.items():
+        require(text is None or isinstance(text, str), f"{name}: a text", text)
+    if ids:
+        texts["prompt_ids"] = texts.pop("prompt")
+    return run_program("generate", os.fspath(source), *options(**texts, **more)).removesuffix("\n")

@@ -207,6 +207,6 @@ class Run:
         """`hydra_train.export` of this run."""
         return commands.export(self.folder, model, folder, **options)
 
-    def generate(self, prompt: str, **options: Any) -> str:
+    def generate(self, prompt: str | None = None, *, chat: str | None = None, **options: Any) -> str:
         """`hydra_train.generate` by a model of this run: `model="gpt-a"`."""
-        return commands.generate(self.folder, prompt, **options)
+        return commands.generate(self.folder, prompt, chat=chat, **options)
