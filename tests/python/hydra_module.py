@@ -171,8 +171,13 @@ def check_refusals():
 
 def check_types():
     """Before the program is asked."""
-    run = hydra_train.open("runs/first")
-    for text, work in (("one of prompt and chat", run.generate),
+    run, train = hydra_train.open("runs/first"), hydra_train.train
+    for text, work in (("a dict of keys", lambda: train(WORKLOAD, "wrong", set=["run.seed=3"])),
+                       ("a dict of keys", lambda: run.clone("gpt-b2", ["a"])),
+                       ("a list of texts", lambda: train(WORKLOAD, "wrong", arguments="--policy=stay-pace")),
+                       ("a dict of its tables or the path of a file, is wanted, not 3 of type int", lambda: train(3)),
+                       ("a dict of its tables", lambda: hydra_train.plan([WORKLOAD])),
+                       ("one of prompt and chat", run.generate),
                        ("one of prompt and chat", lambda: run.generate("a", chat="b")),
                        ("chat: a text is wanted, not True of type bool", lambda: run.generate(chat=True)),
                        ("system: a text is wanted, not 1 of type int", lambda: run.generate(chat="a", system=1)),
@@ -184,6 +189,7 @@ def check_types():
             require(text in str(error), f"{text}: {error}")
         else:
             raise Failed(f"accepted: {text}")
+    require(not pathlib.Path("wrong.toml").exists(), "nothing is left")
 
 
 def check_failed():

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .program import options, run_program
-from .toml import Path, Workload, assignments, to_toml
+from .toml import Path, Workload, assignments, require_workload, to_toml
 from .wanted import require
 
 @contextlib.contextmanager
 def file_of(workload: Workload) -> Iterator[str]:
     """The path of a workload; of a dict that of a file for a while."""
+    require_workload(workload)
     if not isinstance(workload, Mapping):
         yield os.fspath(workload)
         return

@@ -9,8 +9,15 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Union
 
+from .wanted import require
+
 Path = Union[str, "os.PathLike[str]"]
 Workload = Union[Mapping[str, Any], Path]  # its tables, or the path of a file
+
+
+def require_workload(given: object) -> None:
+    wanted = "a workload, as a dict of its tables or the path of a file,"
+    require(isinstance(given, (Mapping, str, os.PathLike)), wanted, given)
 
 
 def key_text(key: str) -> str:
@@ -45,6 +52,7 @@ def entries(table: Mapping[str, Any], name: str) -> list[str]:
 
 def assignments(changes: Mapping[str, Any] | None) -> list[str]:
     """Keys of a workload with other values, as --set and clones take them."""
+    require(changes is None or isinstance(changes, Mapping), 'a dict of keys, such as {"model.steps": 5},', changes)
     return [f"{key}={inline_toml(value, key)}" for key, value in (changes or {}).items()]
 
 

@@ -12,7 +12,8 @@ from .control import is_under_way
 from .errors import HydraError
 from .process import Process
 from .run import Run
-from .toml import Path, Workload, read_toml, to_toml
+from .toml import Path, Workload, read_toml, require_workload, to_toml
+from .wanted import require
 
 FIRST_LINE = "# Written by hydra_train.train from a dict, which it writes anew for the next run of this folder.\n"
 
@@ -84,11 +85,15 @@ def train(workload: Workload, output: Path | None = None, *, set: Mapping[str, A
     Of a dict the file OUTPUT.toml is written beside the run folder; errors name its lines.
     Raises HydraError with the program's text: bad input (status 2), too little memory (3), failed models (1).
     """
+    require_workload(workload)
+    wanted = 'arguments: a list of texts, such as ["--policy=stay-pace"],'
+    require(isinstance(arguments, (list, tuple)), wanted, arguments)
+    changes = set_options(set)
     continued = not isinstance(workload, Mapping) and pathlib.Path(workload).is_dir()
     folder = pathlib.Path(os.path.abspath(folder_of(workload, output, set or {})))
     if folder.is_dir() and is_under_way(folder):
         raise HydraError(f"{folder}: a run is under way in it: wait for its end, or choose another output")
-    words = ["train", file_in_place(workload, folder), *set_options(set), *arguments]
+    words = ["train", file_in_place(workload, folder), *changes, *arguments]
     words += [] if continued and output is None else [f"--output={folder}"]
     words += ["--resume"] * resume + ["--quiet"] * (not show)
     process = Process(words, working_directory(folder) if continued else None, show)
