@@ -55,9 +55,10 @@ void require_chain_of_training(const fs::path& checkpoint, const chain_descripti
   const saved_model saved = read_checkpoint(checkpoint);
   const std::string other = difference_of_layers(saved.identity, now);
   if (other.empty()) return;
-  refuse(fmt::format("{} was trained with other settings than {} has now: {}. Put the settings back as they were, or "
-                     "give the folder that {} began from by --base",
-                     checkpoint.string(), maker_of(description), other, shown(saved.name)));
+  refuse(
+      fmt::format("{} was trained with other settings than {} has now: {}. Put the settings back as they were, or "
+                  "give the folder that {} began from by --base",
+                  checkpoint.string(), maker_of(description), other, shown(saved.name)));
 }
 
 void require_tokenizer_of_training(const fs::path& checkpoint, const data_description& data,
@@ -70,10 +71,10 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
   const auto now = open_tokenizer(*choice);
   if (now->identity() == before) return;
   const bool of_base = !wants.checkpoint.empty() && choice->file == wants.checkpoint;
-  refuse(fmt::format(
-      "{} was trained with another tokenizer than {} is now: {} (saved), {} (now). Put its files back as they were{}",
-      checkpoint.string(), now->describe(), before, now->identity(),
-      of_base ? fmt::format(", or give the folder that {} began from by --base", shown(saved.name)) : ""));
+  refuse(
+      fmt::format("{} was trained with another tokenizer: {} (saved), {} (now: {}). Put its files back as they were{}",
+                  checkpoint.string(), before, now->identity(), now->describe(),
+                  of_base ? fmt::format(", or give the folder that {} began from by --base", shown(saved.name)) : ""));
 }
 
 }  // namespace hydra::apps

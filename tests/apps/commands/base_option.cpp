@@ -4,6 +4,7 @@
 #include "tests/support/hub_checkpoint.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <string>
@@ -75,6 +76,78 @@ TEST_CASE("a run whose base has moved is evaluated, exported and continued in te
   CHECK(run_hydra(folder, "generate merged " + ids).out == written);
 }
 
+/// What reads a run over a base; the exports differ in what they write.
+void check_refused_by_all(const temporary_folder& folder, const std::string& option, const std::string& why) {
+  for (const std::string command : {"evaluate run", "export run gpt lora", "export run gpt merged --merge",
+                                    "generate run --tokens 1 --prompt ab"}) {
+    const outcome o = run_hydra(folder, command + option);
+    INFO(command << option << " -> " << o.err);
+    CHECK(o.status == 2);
+    CHECK(o.out.empty());
+    CHECK_THAT(o.err, Contains(why) && Contains("--base"));
+  }
+  CHECK_FALSE(fs::exists(folder.path() / "lora"));
+  CHECK_FALSE(fs::exists(folder.path() / "merged"));
+}
+
+/// A tokenizer of the bytes, "ab" as a token and these.
+void write_tokenizer(const temporary_folder& folder, const std::string& name, const std::string& special) {
+  folder.write("learn.txt", "abab abab");
+  const std::string command = "tokenize learn.txt --train 260 --output " + name + " --special ";
+  REQUIRE(run_hydra(folder, command + special).status == 0);
+}
+
+/// "run": an adapter of the checkpoint "tiny", which has settings and a tokenizer.
+void train_over_tokenizer(const temporary_folder& folder) {
+  nlohmann::json config = test::tiny_gpt2_config();
+  config["vocab_size"] = 300;
+  test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
+  tensors["transformer.wte.weight"] = test::ramp({300, 4}, 1);
+  test::write_checkpoint(folder.path() / "tiny", config, tensors);
+  write_tokenizer(folder, "tiny/tokenizer.json", "first");
+  folder.write("corpus.txt", std::string(400, 'a'));
+  std::string text = workload_from("tiny");
+  const std::string kind = "kind = \"synthetic-language\"\nsymbols = 8\n";
+  folder.write("w.toml", text.replace(text.find(kind), kind.size(), "kind = \"text\"\ntrain = \"corpus.txt\"\n"));
+  train(folder, "--output run");
+}
+
+TEST_CASE("a run is read over a base of other settings by no command, whether it was changed or given by --base") {
+  const temporary_folder folder;
+  train_over_tokenizer(folder);
+  fs::copy(folder.path() / "tiny", folder.path() / "other");
+  const std::string kept = folder.read("tiny/config.json");
+  nlohmann::json changed = nlohmann::json::parse(kept);
+  changed["layer_norm_epsilon"] = 0.25;
+  folder.write("other/config.json", changed.dump());
+  const std::string settings = "config.json has now: 1 x transformer block: ", values = "(saved), eps=0.25";
+  check_refused_by_all(folder, " --base other", (folder.path() / "other").string() + "/" + settings);
+  folder.write("tiny/config.json", changed.dump());
+  check_refused_by_all(folder, "", (folder.path() / "tiny").string() + "/" + settings);
+  check_refused_by_all(folder, "", values);
+  const outcome resumed = run_hydra(folder, "train w.toml --resume --quiet --output run");
+  CHECK_THAT(resumed.err, Contains("chain: 1 x transformer block: ") && Contains(values) && !Contains("heads="));
+  folder.write("tiny/config.json", kept);
+  CHECK(run_hydra(folder, "evaluate run").status == 0);
+  CHECK(run_hydra(folder, "export run gpt lora").status == 0);
+}
+
+TEST_CASE("a run is read over a base with another tokenizer by no command, unless generate is given one by name") {
+  const temporary_folder folder;
+  train_over_tokenizer(folder);
+  fs::copy(folder.path() / "tiny", folder.path() / "other");
+  write_tokenizer(folder, "second.json", "second");
+  fs::copy_file(folder.path() / "second.json", folder.path() / "other/tokenizer.json",
+                fs::copy_options::overwrite_existing);
+  check_refused_by_all(folder, " --base other", "other/tokenizer.json). Put its files back as they were");
+  const std::string named = "generate run --base other --prompt ab --tokens 1 --tokenizer second.json";
+  CHECK(run_hydra(folder, named).status == 0);
+  CHECK(run_hydra(folder, "evaluate run").status == 0);
+  fs::copy_file(folder.path() / "second.json", folder.path() / "tiny/tokenizer.json",
+                fs::copy_options::overwrite_existing);
+  check_refused_by_all(folder, "", "tiny/tokenizer.json). Put its files back as they were");
+}
+
 TEST_CASE("an adapter whose base has moved generates with --base, and not over another base") {
   const temporary_folder folder;
   write_base(folder, "tiny");
@@ -107,7 +180,8 @@ TEST_CASE("a run whose base has moved is resumed with --base, has the same bits,
   CHECK_THAT(folder.read("run/workload.toml"), Contains((folder.path() / "moved").string()));
   CHECK(run_hydra(folder, "evaluate run").status == 0);
   CHECK_THAT(run_hydra(folder, "train run --resume").err, Contains("is complete"));
-  CHECK_THAT(run_hydra(folder, "train w.toml --base moved --output new").err, Contains("--base") && Contains("--resume"));
+  CHECK_THAT(run_hydra(folder, "train w.toml --base moved --output new").err,
+             Contains("--base") && Contains("--resume"));
 }
 
 TEST_CASE("each model takes the --base that has the weights it began from, whatever their order") {
