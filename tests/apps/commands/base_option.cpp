@@ -108,7 +108,8 @@ void train_over_tokenizer(const temporary_folder& folder) {
   folder.write("corpus.txt", std::string(400, 'a'));
   std::string text = workload_from("tiny");
   const std::string kind = "kind = \"synthetic-language\"\nsymbols = 8\n";
-  folder.write("w.toml", text.replace(text.find(kind), kind.size(), "kind = \"text\"\ntrain = \"corpus.txt\"\n"));
+  folder.write("w.toml", text.replace(text.find(kind), kind.size(),
+                                      "kind = \"text\"\ntrain = \"corpus.txt\"\nvalidation = \"corpus.txt\"\n"));
   train(folder, "--output run");
 }
 

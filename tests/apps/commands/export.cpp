@@ -288,7 +288,7 @@ TEST_CASE("a tokenizer that cannot be copied is reported before a weight is writ
   CHECK(folder.read("out/vocab.json") == folder.read("words/vocab.json"));
   fs::remove(folder.path() / "words/vocab.json");
   fs::remove(folder.path() / "words/merges.txt");
-  check_refused(run_hydra(folder, "export run gpt again"), "words has none of the files");
+  check_refused(run_hydra(folder, "export run gpt again"), "words: the folder has no tokenizer.json");
   CHECK_FALSE(fs::exists(folder.path() / "again"));
 }
 
