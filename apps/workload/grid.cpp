@@ -82,8 +82,10 @@ std::vector<grid_axis> read_axes(const value& grid, const table_rules& rules) {
   std::vector<grid_axis> axes;
   for (const table_entry& entry : flat.entries) {
     grid_axis axis = read_axis(entry, rules);
-    if (std::ranges::count(axes, axis.path, &grid_axis::path) > 0)
-      refuse(entry.where, "model.grid." + entry.key, fmt::format("\"{}\" is varied twice", shown(axis.path)));
+    if (const auto same = std::ranges::find(axes, axis.path, &grid_axis::path); same != axes.end())
+      refuse(entry.where, "model.grid." + entry.key,
+             fmt::format("\"{}\" is varied twice: as \"{}\" at {}, too", shown(axis.path), shown(same->key),
+                         to_string(same->where)));
     axes.push_back(std::move(axis));
   }
   return axes;
@@ -177,7 +179,7 @@ void expand_grids(value_table& root, const table_rules& rules) {
   *list = std::move(made);
 }
 
-std::optional<place> varied_by_grid(const value& model, std::string_view path, const table_rules& rules) {
+std::optional<varied_key> varied_by_grid(const value& model, std::string_view path, const table_rules& rules) {
   const auto* table = model.as<value_table>();
   const value* const grid = table ? table->find("grid") : nullptr;
   const auto inside = [](std::string_view inner, std::string_view outer) {
@@ -185,8 +187,24 @@ std::optional<place> varied_by_grid(const value& model, std::string_view path, c
   };
   if (!grid || inside(path, "grid")) return std::nullopt;
   for (const grid_axis& axis : read_axes(*grid, rules))
-    if (path == axis.key || inside(path, axis.path) || inside(axis.path, path)) return axis.where;
+    if (path == axis.key || inside(path, axis.path) || inside(axis.path, path))
+      return varied_key{axis.key, axis.path, axis.where};
   return std::nullopt;
+}
+
+bool replace_in_grid(value_table& grid, std::string_view key, const value& values, const table_rules& rules) {
+  const std::string path = resolve_grid_key(values.where, key, rules);
+  value_table flat;
+  flatten(grid, "", flat);
+  for (const table_entry& e : flat.entries) {
+    if (resolve_grid_key(e.where, e.key, rules) != path) continue;
+    if (grid.find(e.key))
+      grid.set(e.key, values);  // a quoted key has dots of its own
+    else
+      set_path(grid, e.key, values);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace hydra::apps

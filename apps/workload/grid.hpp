@@ -21,8 +21,19 @@ void expand_grids(value_table& root, const table_rules& rules);
 std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules,
                              std::string_view table = "model.grid");
 
-/// Where the grid of a [[model]] varies the key at a dotted path, or as the grid writes it, a table around it or a key
-/// inside it; nothing if it does not. Throws fault_error{bad_input} for a grid that is wrong itself.
-std::optional<place> varied_by_grid(const value& model, std::string_view path, const table_rules& rules);
+/// A key that a grid varies.
+struct varied_key {
+  std::string key;   ///< as the grid writes it
+  std::string path;  ///< dotted
+  place where;
+};
+
+/// What the grid of a [[model]] varies of the key at a dotted path, or as the grid writes it: the key, a table around
+/// it or a key inside it; nothing if it does not. Throws fault_error{bad_input} for a grid that is wrong itself.
+std::optional<varied_key> varied_by_grid(const value& model, std::string_view path, const table_rules& rules);
+
+/// Gives a key of a grid other values, under the spelling and at the position that it has there already: names of
+/// models have both. False if the grid does not have it. Throws fault_error{bad_input} for a key as resolve_grid_key().
+bool replace_in_grid(value_table& grid, std::string_view key, const value& values, const table_rules& rules);
 
 }  // namespace hydra::apps

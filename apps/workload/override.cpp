@@ -5,6 +5,7 @@
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/other_tools.hpp"
 #include "apps/workload/parse.hpp"
+#include "apps/workload/to_toml.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/trimmed.hpp"
@@ -130,16 +131,34 @@ std::vector<std::string> names_of_models(const std::vector<value*>& models) {
   return names;
 }
 
+/// Of one value, the list for the grid; "[...]" where it is not known for which key it stands.
+std::string list_for(const varied_key& varied, std::string_view key, const value& given) {
+  const bool one = (key == varied.key || key == varied.path) && !given.as<value_list>() && !given.as<value_table>();
+  return one ? fmt::format("[{}]", inline_toml(given)) : "[...]";
+}
+
+[[noreturn]] void refuse_varied(const varied_key& varied, std::string_view key, const key_override& o) {
+  refuse(o.is.where, o.path,
+         fmt::format("the grid at {} varies it; allowed is model.grid.{}={}, or the name of one member",
+                     to_string(varied.where), shown(varied.key), shown(list_for(varied, key, o.is))));
+}
+
+/// False for what is not a key that the model's grid has.
+bool set_in_grid(value_table& model, std::string_view key, const key_override& o) {
+  constexpr std::string_view prefix = "grid.";
+  auto* const grid = content_of<value_table>(model.find("grid"));
+  if (!grid || !key.starts_with(prefix) || o.is.as<value_table>()) return false;
+  return replace_in_grid(*grid, key.substr(prefix.size()), o.is, model_rules());
+}
+
 void set_in_model(const value_table& root, value& model, std::string_view key, const key_override& o) {
-  if (const auto varied = varied_by_grid(model, key, model_rules()))
-    refuse(o.is.where, o.path,
-           fmt::format("the grid at {0} varies it; allowed is model.grid.{1}=[...], or the name of one member",
-                       to_string(*varied), key));
+  if (const auto varied = varied_by_grid(model, key, model_rules())) refuse_varied(*varied, key, o);
   if (const auto varied = varied_by_search(root, key, model_rules()))
     refuse(o.is.where, o.path,
            fmt::format("the search varies it at {0}; allowed is the name of one of the models that are drawn",
                        to_string(*varied)));
   auto& table = *model.as<value_table>();
+  if (set_in_grid(table, key, o)) return;
   // A model has exactly one of these: to set one is to choose it.
   if (key == "steps") table.erase("epochs");
   if (key == "epochs") table.erase("steps");

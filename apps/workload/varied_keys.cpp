@@ -36,7 +36,7 @@ std::vector<given_key> given_beside_grid(value_table model) {
 std::optional<std::string> note_on_key(const value_table& root, const value& model, const given_key& key,
                                        const table_rules& rules) {
   const auto by_grid = varied_by_grid(model, key.path, rules);
-  const auto varied = by_grid ? by_grid : varied_by_search(root, key.path, rules);
+  const auto varied = by_grid ? std::optional{by_grid->where} : varied_by_search(root, key.path, rules);
   if (!varied) return std::nullopt;
   return fmt::format("{}: model.{}: is not used, because the {} varies it at {}", to_string(key.where), key.path,
                      by_grid ? "grid" : "search", to_string(*varied));

@@ -46,6 +46,12 @@ optimizer = { learning_rate = 1e-2 }
 const std::string two_models = example + second_model;
 const std::string grid = "[model.grid]\nbatch_size = [4, 8]\nlearning_rate = [1e-3, 3e-4]\n";
 
+std::vector<std::string> names_of(const workload& w) {
+  std::vector<std::string> names;
+  for (const model_entry& m : w.models) names.push_back(m.description.name);
+  return names;
+}
+
 std::vector<std::uint32_t> steps_of(const workload& w) {
   std::vector<std::uint32_t> steps;
   for (const model_entry& m : w.models) steps.push_back(m.description.steps);
@@ -136,6 +142,24 @@ TEST_CASE("names with dots are found, the longest first") {
 TEST_CASE("a grid can be changed and made from the command line") {
   CHECK(with({"model.grid.batch_size=[2]"}, example + grid).models.size() == 2);
   CHECK(with({"model.grid.optimizer.learning_rate=[1, 2, 3]"}).models.size() == 3);
+}
+
+TEST_CASE("a key of a grid is replaced however it is spelled, and keeps its spelling and position in the names") {
+  const std::string text = bent("\"gpt\"", "\"lr{learning_rate}\"") + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n";
+  const std::string quoted = example + "[model.grid]\n\"optimizer.learning_rate\" = [1, 2]\nbatch_size = [4, 8]\n";
+  for (const char* set : {"model.grid.optimizer.learning_rate=[2, 3]", "model.grid.learning_rate=[2, 3]"}) {
+    CHECK(names_of(with({set}, text)) == std::vector<std::string>{"lr2", "lr3"});
+    CHECK(names_of(with({set}, quoted)) == std::vector<std::string>{"gpt-2-4", "gpt-2-8", "gpt-3-4", "gpt-3-8"});
+  }
+  CHECK_THAT(set_refusal({"model.grid.rate=[1]"}, text), StartsWith("--set model.grid.rate=[1]: model.grid.rate: "));
+  CHECK(with({"model.grid.optimizer={ weight_decay = [0, 1] }"}, example + grid).models.size() == 8);
+}
+
+TEST_CASE("the refusal of a key that a grid varies gives the key as the grid writes it, with the value") {
+  for (const char* key : {"model.optimizer.learning_rate", "model.learning_rate"})
+    CHECK_THAT(set_refusal({key + std::string{"=5e-4"}}, example + grid),
+               Contains("allowed is model.grid.learning_rate=[5e-4], or the name of one member"));
+  CHECK_THAT(set_refusal({"model.optimizer={}"}, example + grid), Contains("model.grid.learning_rate=[...]"));
 }
 
 TEST_CASE("an override of a key that a grid varies is not ignored") {
