@@ -87,13 +87,23 @@ std::string owners(const table_rules& rules, const std::string& key) {
   return names.empty() ? "" : fmt::format("{} {}", rules.selector, fmt::join(names, " or "));
 }
 
-/// A key that exists one table further down, or for another variant, is misplaced and not mistyped.
-std::string home_of(const table_rules& rules, const std::string& key) {
-  if (const std::string owner = owners(rules, key); !owner.empty()) return "it belongs to " + owner;
+/// "optimizer.learning_rate": where tables further down have the key. Empty if they do not.
+std::string path_below(const table_rules& rules, const std::string& key) {
   for (const key_rule& rule : rules.keys)
-    for (const table_rules& inner : rule.inner)
-      if (inner.find(key) || !home_of(inner, key).empty()) return fmt::format("it is a key of \"{}\"", rule.name);
+    for (const table_rules& inner : rule.inner) {
+      const bool has = inner.find(key) || !owners(inner, key).empty();
+      const std::string below = has ? key : path_below(inner, key);
+      const char* const named = rule.kind == value_kind::named_tables ? ".NAME" : "";
+      if (!below.empty()) return fmt::format("{}{}.{}", rule.name, named, below);
+    }
   return "";
+}
+
+/// A key that exists in a table further down, or for another variant, is misplaced and not mistyped.
+std::string home_of(const table_site& site, const table_rules& rules, const std::string& key) {
+  if (const std::string owner = owners(rules, key); !owner.empty()) return "it belongs to " + owner;
+  const std::string below = path_below(rules, key);
+  return below.empty() ? "" : fmt::format("here it is {}{}", site.path, below);
 }
 
 /// `; kind "cuda" takes index, memory`
@@ -112,7 +122,7 @@ std::string meant_by(const std::string& key, const std::vector<std::string>& kno
                                  const table_variant* variant) {
   std::vector<std::string> known = names_of(rules.keys);
   if (variant) std::ranges::copy(names_of(variant->keys), std::back_inserter(known));
-  const std::string home = home_of(rules, entry.key), key = site.path + entry.key;
+  const std::string home = home_of(site, rules, entry.key), key = site.path + entry.key;
   if (home.empty()) refuse(entry.where, key, "unknown key" + meant_by(entry.key, known));
   const std::string near = near_name(entry.key, known);
   const bool mistyped = !near.empty() && edit_distance(entry.key, near) == 1;

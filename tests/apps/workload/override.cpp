@@ -190,6 +190,13 @@ TEST_CASE("an unknown path of an override is refused with the nearest key") {
   CHECK_THAT(set_refusal({"model.optimizer.rate=1"}), StartsWith("--set ") && Contains("learning_rate"));
 }
 
+TEST_CASE("a key without the tables that it is in is refused with its whole path") {
+  for (const char* set : {"learning_rate=1", "model.learning_rate=1"})
+    CHECK_THAT(set_refusal({set}), Contains("unknown key; here it is model.optimizer.learning_rate"));
+  CHECK_THAT(set_refusal({"family=gpt2"}), Contains("unknown key; here it is model.chain.family"));
+  CHECK_THAT(set_refusal({"train=a.txt"}), Contains("unknown key; here it is data.NAME.train"));
+}
+
 TEST_CASE("an unknown model of an override is refused with the nearest name") {
   CHECK_THAT(set_refusal({"model.gtp.steps=1"}), StartsWith("--set model.gtp.steps=1: ") && Contains("mean \"gpt\""));
   CHECK_THAT(set_refusal({"model.gtp-4-1e-3.steps=1"}, example + grid),

@@ -93,7 +93,8 @@ TEST_CASE("a priority, deadline or arrival that makes no sense is refused") {
 
 TEST_CASE("the message about a misplaced key says where it belongs") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nlearning_rate = 1")),
-             StartsWith("w.toml:17: model.learning_rate: ") && Contains("is a key of \"optimizer\""));
+             StartsWith("w.toml:17: model.learning_rate: ") &&
+                 Contains("unknown key; here it is model.optimizer.learning_rate"));
   CHECK_THAT(with_optimizer("learning_rate = 1, momentum = 0.9"), Contains("belongs to kind \"sgd\""));
 }
 
