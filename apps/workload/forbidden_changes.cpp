@@ -205,6 +205,16 @@ std::vector<forbidden_change> forbidden_changes(const table_site& was, const tab
   return c.found;
 }
 
+namespace {
+
+/// The digest of the weights in a folder says that it is the one that a model began from, not its path.
+std::string hint_on_moved(const std::vector<forbidden_change>& changes) {
+  const bool moved = std::ranges::any_of(changes, [](auto& c) { return c.key.ends_with(".chain.from"); });
+  return moved ? "; where the folder has only moved, leave chain.from as it was and give --base FOLDER" : "";
+}
+
+}  // namespace
+
 bool is_default(const value& given, const key_rule& rule) {
   const std::optional<value> usual = default_of(rule);
   const auto* text = given.as<std::string>();
@@ -219,10 +229,10 @@ void refuse_changes(const std::vector<forbidden_change>& changes) {
   const std::string more = changes.size() > 1 ? "; and " + counted(changes.size() - 1, "more such change") : "";
   refuse(first.where, first.key,
          fmt::format(
-             "{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
+             "{}{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
              "plugins, optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation, "
              "tensorboard and output may change: undo the change, or train afresh in another folder by --output",
-             first.text, more));
+             first.text, more, hint_on_moved(changes)));
 }
 
 }  // namespace hydra::apps

@@ -102,6 +102,20 @@ TEST_CASE("a change of the data is refused") {
   CHECK_THAT(changed(example + other_data, example), StartsWith("w.toml:8: data.other: missing "));
 }
 
+TEST_CASE("who gives the new path of a folder that a model began from reads of --base") {
+  const auto said_of = [](const std::string& key) {
+    try {
+      refuse_changes({{{std::make_shared<std::string>("w.toml"), 3}, key, "another value"}});
+      return std::string{};
+    } catch (const fault_error& e) {
+      return e.what_happened().text;
+    }
+  };
+  CHECK_THAT(said_of("model.gpt.chain.from"), StartsWith("w.toml:3: model.gpt.chain.from: another value; where ") &&
+                                                  Contains("leave chain.from as it was and give --base FOLDER"));
+  CHECK_THAT(said_of("model.gpt.adapter.from"), !Contains("--base"));
+}
+
 TEST_CASE("every change of a model is refused, by the model's name") {
   const auto more = [](const std::string& line) { return changed_by("steps = 3", "steps = 3\n" + line); };
   CHECK_THAT(changed_by("layers = 2", "layers = 3"), StartsWith("w.toml:13: model.gpt.chain.layers: "));
