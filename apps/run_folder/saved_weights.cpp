@@ -82,6 +82,18 @@ std::vector<evaluation_record> evaluations_in(const fs::path& of_model) {
   return found ? found->standing.history.evaluations : std::vector<evaluation_record>{};
 }
 
+/// What there is without the option --best; empty if no whole step is saved, or if the model has failed after it.
+std::string states_instead(const fs::path& run, const std::string& model) {
+  if (!divergence_of(run, model).empty()) return "";
+  std::vector<std::uint32_t> steps;
+  for (const fs::path& state : list_states(checkpoints_of(run / "checkpoints", model)))
+    if (const auto step = whole_step_of(state)) steps.push_back(*step);
+  if (steps.empty()) return "";
+  const std::string others =
+      steps.size() == 1 ? "" : fmt::format(", hydra export --step N takes {}", fmt::join(steps, " or "));
+  return fmt::format("; without --best it is the state after step {}{}", steps.front(), others);
+}
+
 }  // namespace
 
 std::string divergence_of(const fs::path& run, const std::string& model) try {
@@ -110,6 +122,7 @@ std::string reason_without_best(const fs::path& run, const std::string& model) {
   const std::string why = none ? divergence_of(run, model) : "";
   if (!why.empty()) return "it has failed: " + why;
   if (none && !all.empty()) return fmt::format("none of its evaluations ({}) has a finite loss", all.size());
+  if (!all.empty()) return "it was evaluated, but its best state was not kept, as validate = { keep_best = true } does";
   return "it was not evaluated yet, or was not trained with validate = { every_steps = N, keep_best = true }";
 }
 
@@ -118,8 +131,8 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   if (best) {
     const auto found = best_checkpoint(of_model);
     if (!found)
-      refuse(fmt::format("{} has no checkpoint of a best evaluation: {}", of_model.string(),
-                         reason_without_best(run, model)));
+      refuse(fmt::format("{} has no checkpoint of a best evaluation: {}{}", of_model.string(),
+                         reason_without_best(run, model), states_instead(run, model)));
     return verified(*found, "the best evaluation");
   }
   std::vector<std::string> notes;
