@@ -1,6 +1,7 @@
 #include "apps/commands/commands.hpp"
 
 #include "actors/session/session.hpp"
+#include "apps/commands/given_workload.hpp"
 #include "apps/commands/part_name.hpp"
 #include "apps/commands/shared_options.hpp"
 #include "apps/commands/shown_sample.hpp"
@@ -165,7 +166,7 @@ ordered_json json_of_data(const viewed_data& d, const data_command_options& o) {
 }
 
 int show(const data_command_options& o) {
-  const workload w = read_workload(o.file, parse_overrides(o.set));
+  const workload w = read_given_workload(o.file, parse_overrides(o.set));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};

@@ -6,6 +6,7 @@
 #include "actors/session/session.hpp"
 #include "apps/commands/blocked_signals.hpp"
 #include "apps/commands/exit_status.hpp"
+#include "apps/commands/given_workload.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/shared_options.hpp"
@@ -279,7 +280,7 @@ workload read_trained(const evaluate_options& o, const std::vector<key_override>
 
 workload read_source(const evaluate_options& o) {
   const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
-  return is_run(o) ? read_trained(o, overrides) : read_workload(o.source, overrides);
+  return is_run(o) ? read_trained(o, overrides) : read_given_workload(o.source, overrides);
 }
 
 int evaluate(const evaluate_options& o) {

@@ -2,6 +2,7 @@
 
 #include "actors/selection/search_rules.hpp"
 #include "actors/session/session.hpp"
+#include "apps/commands/given_workload.hpp"
 #include "apps/commands/plan_inputs.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/shared_options.hpp"
@@ -120,7 +121,7 @@ std::vector<std::string> notes_of(session& s, const workload& w) {
 
 int plan(const plan_options& o) {
   if (o.save) check_written_file("--save", *o.save);
-  const workload w = read_workload(o.file, parse_overrides(o.set, o.plugins));
+  const workload w = read_given_workload(o.file, parse_overrides(o.set, o.plugins));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};

@@ -6,6 +6,7 @@
 #include "apps/commands/after_interrupt.hpp"
 #include "apps/commands/end_of_run.hpp"
 #include "apps/commands/exit_status.hpp"
+#include "apps/commands/given_workload.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/resume.hpp"
@@ -271,10 +272,10 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
 
 /// Of a workload file; where its run is continued, the folders that models began from may have moved.
 workload workload_of_file(const train_options& o, const moved_bases& bases) {
-  if (!o.resume) return read_workload(o.file, overrides(o));
+  if (!o.resume) return read_given_workload(o.file, overrides(o));
   const std::string name = std::filesystem::path{o.file}.stem().string();
-  return read_workload(o.file, overrides(o),
-                       {{}, [&](value_table& root) { bases.place(root, output_of(root, name)); }});
+  return read_given_workload(o.file, overrides(o),
+                             {{}, [&](value_table& root) { bases.place(root, output_of(root, name)); }});
 }
 
 /// Of a workload file, or as the folder of a run has recorded it.

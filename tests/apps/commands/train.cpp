@@ -28,6 +28,30 @@ TEST_CASE("a wrong key ends with status 2 and says where it is, the file stays a
   CHECK_THAT(o.err, StartsWith("w.toml:15: model.batchsize: unknown key") && Contains("\"batch_size\""));
 }
 
+TEST_CASE("the folder of a checkpoint, and data, in place of a workload are answered with hydra init") {
+  const temporary_folder folder;
+  std::filesystem::create_directory(folder.path() / "base");
+  folder.write("base/config.json", "{}");
+  folder.write("my talks.jsonl", "{\"messages\": []}\n");
+  folder.write("all.json", "[\n  {\"text\": \"a\"}\n]\n");
+  for (const std::string command : {"train ", "plan ", "data "}) {
+    INFO(command);
+    const auto check = [&](const std::string& given, const std::string& why) {
+      const outcome o = run_hydra(folder, command + given);
+      check_refused(o, folder, 2);
+      CHECK(o.err == why + " writes one\n");
+    };
+    check("base", "base: the folder of a checkpoint; a workload file (TOML) is expected: hydra init base DATA");
+    check("'my talks.jsonl'",
+          "my talks.jsonl: data (JSON lines); a workload file (TOML) is expected: hydra init FOLDER_OF_CHECKPOINT "
+          "'my talks.jsonl'");
+    check("all.json",
+          "all.json: data (a JSON array of records); a workload file (TOML) is expected: hydra init "
+          "FOLDER_OF_CHECKPOINT all.json");
+  }
+  CHECK_THAT(run_hydra(folder, "train runs").err, StartsWith("runs: no such file"));
+}
+
 TEST_CASE("data that do not suit their model end with status 2 before anything is started") {
   const temporary_folder folder;
   const outcome o = train(folder, bent("batch_size = 4", "batch_size = 60000"));
