@@ -185,9 +185,11 @@ text_source from_run(const text_source_options& o) {
 
 text_source open_text_source(const text_source_options& o) {
   const fs::path folder{o.source};
+  if (kind_of(folder) == fs::file_type::not_found)
+    refuse(fmt::format("\"{}\" does not exist; the folder of a checkpoint or a run is expected{}", shown(o.source),
+                       hub_hint(folder)));
   if (kind_of(folder) != fs::file_type::directory)
-    refuse(fmt::format("\"{}\" is not a folder of a checkpoint or a run{}", o.source,
-                       kind_of(folder) == fs::file_type::not_found ? hub_hint(folder) : ""));
+    refuse(fmt::format("\"{}\" is a file; the folder of a checkpoint or a run is expected", shown(o.source)));
   const auto has = [&](const char* file) { return kind_of(folder / file) == fs::file_type::regular; };
   const bool run = has(workload_file), whole = has("config.json");
   if (!whole && !has("adapter_config.json")) refuse_run_of_program(folder);

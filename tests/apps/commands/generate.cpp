@@ -216,7 +216,10 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
 TEST_CASE("sources that are neither a checkpoint nor a run, and families that write no text, are refused") {
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "empty");
-  check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is not a folder");
+  check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" does not exist; the folder of a checkpoint or a run");
+  check_refused(folder, "owner/model --prompt-ids 1", "is expected; a model of the Hugging Face Hub is downloaded");
+  folder.write("w.txt", "text");
+  check_refused(folder, "w.txt --prompt-ids 1", "\"w.txt\" is a file; the folder of a checkpoint or a run is expected");
   check_refused(folder, std::string(300, 'a') + " --prompt-ids 1", "aaa…: File name too long");
   check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
   std::filesystem::create_directory(folder.path() / "two");
