@@ -45,15 +45,17 @@ declared_option& declared_option::required() {
   return *this;
 }
 
+declared_option& declared_option::takes(const std::string& value) {
+  is_->type_name(value);
+  return *this;
+}
+
 declared_option& declared_option::repeated() {
   is_->type_size(1)->allow_extra_args(false);
   return *this;
 }
 
-declared_option& declared_option::repeated(const std::string& value) {
-  is_->type_name(value);
-  return repeated();
-}
+declared_option& declared_option::repeated(const std::string& value) { return takes(value).repeated(); }
 
 declared_option& declared_option::within(int least, int most) {
   is_->check(CLI::Range(least, most));

@@ -17,6 +17,8 @@ class declared_option {
   explicit declared_option(CLI::Option* is) : is_{is} {}
 
   declared_option& required();
+  /// The help calls its value so.
+  declared_option& takes(const std::string& value);
   /// Takes one value each time it is given, and may be given again; the help calls it `value`.
   declared_option& repeated();
   declared_option& repeated(const std::string& value);
@@ -43,7 +45,7 @@ class command_line {
   template <class Value>
   declared_option add_option(const std::string& name, Value& into, const std::string& help);
   declared_option add_flag(const std::string& name, bool& into, const std::string& help);
-  /// A whole command: the help ends with it, and so does the refusal of a line that lacks an argument.
+  /// A whole command: the help ends with it, and so does the refusal of a line that lacks an argument or a value.
   void example(const std::string& line);
 
  private:

@@ -90,11 +90,28 @@ void tell_of(const CLI::App& command, bool lacks_argument) {
   tell_line(fmt::format("hydra {} --help lists its options", command.get_name()));
 }
 
+bool lacks_value(const CLI::ParseError& e) { return std::string_view{e.what()}.ends_with(" missing"); }
+
+/// The option that the message is about; null for another message.
+const CLI::Option* option_in(const CLI::App& app, std::string_view message) {
+  for (const CLI::App* sub : app.get_subcommands())
+    for (const CLI::Option* o : sub->get_options())
+      if (message.starts_with(o->get_name() + ": ")) return o;
+  return nullptr;
+}
+
+/// CLI11 says of an option without its value how many of which type are missing, not what they are.
+std::string message_of(const CLI::App& app, const CLI::ParseError& e) {
+  const CLI::Option* const o = lacks_value(e) ? option_in(app, e.what()) : nullptr;
+  if (!o) return e.what();
+  return fmt::format("{} needs a value behind it ({}): {}", o->get_name(), o->get_type_name(), o->get_description());
+}
+
 /// Help and version are answers; everything else is a wrong command line.
 int answer(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() == 0) return app.exit(e);
-  tell_line(std::string("hydra: ") + e.what());
-  const bool lacks_argument = dynamic_cast<const CLI::RequiredError*>(&e) != nullptr;
+  tell_line("hydra: " + message_of(app, e));
+  const bool lacks_argument = dynamic_cast<const CLI::RequiredError*>(&e) != nullptr || lacks_value(e);
   for (const CLI::App* sub : app.get_subcommands()) tell_of(*sub, lacks_argument);
   if (app.get_subcommands().empty()) tell_line("\n" + app.help());
   return bad_input;

@@ -89,8 +89,10 @@ int show(const report_options& o) {
 command_action declare_report(command_line& line) {
   auto o = std::make_shared<report_options>();
   line.add_option("run", o->run, "run folder, such as runs/quickstart").required();
-  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' timeline");
+  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' timeline")
+      .takes("FILE");
   line.add_flag("--details", o->details, details_help);
+  line.example("hydra report runs/quickstart --html page.html");
   return [o] { return show(*o); };
 }
 

@@ -96,6 +96,16 @@ TEST_CASE("a line that lacks an argument is answered with a whole one, as the he
   CHECK_THAT(run_hydra(folder, "export r gpt out --nonsense").err, !Contains("such as"));
 }
 
+TEST_CASE("an option without its value is answered with what it takes, and with a whole line") {
+  const temporary_folder folder;
+  const outcome lacking = run_hydra(folder, "report runs/quickstart --html");
+  CHECK(lacking.status == 2);
+  CHECK_THAT(lacking.err, StartsWith("hydra: --html needs a value behind it (FILE): also write one self-contained ") &&
+                              Contains("\nsuch as: hydra report runs/quickstart --html page.html\n"));
+  CHECK_THAT(run_hydra(folder, "train w.toml --set").err,
+             StartsWith("hydra: --set needs a value behind it (KEY=VALUE): "));
+}
+
 TEST_CASE("a text in the place of an option is answered with the option that takes it") {
   const outcome o = run_hydra(temporary_folder{}, "generate runs/workload 'hello you'");
   CHECK(o.status == 2);
