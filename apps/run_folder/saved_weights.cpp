@@ -122,8 +122,9 @@ std::string reason_without_best(const fs::path& run, const std::string& model) {
   const std::string why = none ? divergence_of(run, model) : "";
   if (!why.empty()) return "it has failed: " + why;
   if (none && !all.empty()) return fmt::format("none of its evaluations ({}) has a finite loss", all.size());
-  if (!all.empty()) return "it was evaluated, but its best state was not kept, as validate = { keep_best = true } does";
-  return "it was not evaluated yet, or was not trained with validate = { every_steps = N, keep_best = true }";
+  constexpr const char* keeps = "validate = { every_steps = N, keep_best = true }";
+  if (!all.empty()) return fmt::format("it was evaluated, but its best state was not kept, as {} does", keeps);
+  return fmt::format("it was not evaluated yet, or was not trained with {}", keeps);
 }
 
 fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool best) {
