@@ -177,12 +177,15 @@ std::string digest_of(const stored_template& t) {
   return "sha256:" + hash.finish();
 }
 
+/// To be raised where stored_chat finds other answers in a text than it did.
+constexpr int answer_rules = 2;
+
 std::string key_of(const chat_encoding_options& o) {
   std::string key = fmt::format("chat, template \"{}\", loss {}, window {}", o.format.name, static_cast<int>(o.loss),
                                 o.window ? std::to_string(*o.window) : "none");
   for (const auto& [role, marks] : o.format.roles)
     key += fmt::format(", {:?} {:?} {:?}", role, marks.prefix, marks.suffix);
-  if (o.format.stored) key += ", " + digest_of(*o.format.stored);
+  if (o.format.stored) key += fmt::format(", answers {}, {}", answer_rules, digest_of(*o.format.stored));
   return key;
 }
 
