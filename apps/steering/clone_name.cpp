@@ -1,5 +1,7 @@
 #include "apps/steering/clone_name.hpp"
 
+#include "runtime/base/digits.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +13,7 @@ namespace {
 /// "gpt-a" of "gpt-a.2"; empty if it has no number.
 std::string before_number(const std::string& name) {
   const auto dot = name.rfind('.');
-  const bool numbered = dot != std::string::npos && dot + 1 < name.size() &&
-                        name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+  const bool numbered = dot != std::string::npos && is_digits(std::string_view{name}.substr(dot + 1));
   return numbered ? name.substr(0, dot) : "";
 }
 

@@ -1,5 +1,7 @@
 #include "apps/workload/other_tools.hpp"
 
+#include "runtime/base/digits.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +27,7 @@ std::string any_name(std::string_view key) {
 /// "cuda:n" for any number.
 std::string any_number(std::string word) {
   const std::size_t colon = word.find(':');
-  const bool numbered = colon != std::string::npos && colon + 1 < word.size() &&
-                        word.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  const bool numbered = colon != std::string::npos && is_digits(std::string_view{word}.substr(colon + 1));
   return numbered ? word.replace(colon + 1, std::string::npos, "n") : word;
 }
 

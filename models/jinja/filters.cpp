@@ -2,6 +2,7 @@
 
 #include "models/jinja/checks.hpp"
 #include "models/jinja/texts.hpp"
+#include "runtime/base/digits.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -68,7 +69,7 @@ value path_of(const value& v, const std::string& path, const arguments& with) {
   value found = v;
   for (const std::string_view part : split_at(path, ".", path.size())) {
     std::int64_t index = 0;
-    const bool is_index = !part.empty() && part.find_first_not_of("0123456789") == part.npos &&
+    const bool is_index = is_digits(part) &&
                           std::from_chars(part.data(), part.data() + part.size(), index).ec == std::errc{};
     found = item_of(found, is_index ? value{index} : value{std::string{part}}, with.limits);
   }

@@ -1,5 +1,6 @@
 #include "runtime/base/json_text.hpp"
 
+#include "runtime/base/digits.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 
@@ -58,8 +59,7 @@ std::string keys_of(std::string_view pointer) {
   while (!pointer.empty()) {
     const auto end = std::min(pointer.find('/', 1), pointer.size());
     const std::string_view key = pointer.substr(1, end - 1);
-    const bool is_index = !key.empty() && key.find_first_not_of("0123456789") == key.npos;
-    keys += is_index ? fmt::format("[{}]", key) : fmt::format("{}{}", keys.empty() ? "" : ".", key);
+    keys += is_digits(key) ? fmt::format("[{}]", key) : fmt::format("{}{}", keys.empty() ? "" : ".", key);
     pointer.remove_prefix(end);
   }
   return keys;

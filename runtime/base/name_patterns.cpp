@@ -1,5 +1,6 @@
 #include "runtime/base/name_patterns.hpp"
 
+#include "runtime/base/digits.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -26,8 +27,7 @@ std::string for_all_layers(std::string_view name) {
   std::string form;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::string_view part = name.substr(begin, name.find('.', begin) - begin);
-    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
-    form += (begin == 0 ? "" : ".") + std::string{number ? "*" : part};
+    form += (begin == 0 ? "" : ".") + std::string{is_digits(part) ? "*" : part};
     begin += part.size() + 1;
   }
   return form;
