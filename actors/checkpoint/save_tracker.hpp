@@ -3,7 +3,7 @@
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_position.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_position.hpp"
 #include "runtime/base/unit.hpp"
 #include "runtime/device/ticket.hpp"
 #include "runtime/memory/host_arena.hpp"

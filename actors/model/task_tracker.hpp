@@ -4,6 +4,7 @@
 #include "partition/graph/dataflow.hpp"
 #include "partition/plan/cursor.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_position.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "partition/execute/sharded_model.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_position.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 // What a model has reported so far, and how far it is.
 
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_position.hpp"
 
 #include <algorithm>
 #include <cmath>

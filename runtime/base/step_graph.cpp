@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-step_graph::step_graph(const step_shape& shape) : shape_(shape) {
+void check_shape(const step_shape& shape) {
   const auto refuse = [](std::string text) { throw fault_error{fault_code::bad_input, std::move(text)}; };
   if (shape.shards == 0 || shape.micro_batches == 0 || shape.replicas == 0 || shape.waves == 0) {
     refuse("a step has at least one shard, micro-batch, replica and wave");
@@ -25,6 +25,8 @@ step_graph::step_graph(const step_shape& shape) : shape_(shape) {
     refuse("no shard of the step is trained");
   }
 }
+
+step_graph::step_graph(const step_shape& shape) : shape_(shape) { check_shape(shape); }
 
 unit step_graph::at(node n) const noexcept {
   const auto lane = n / lane_length();

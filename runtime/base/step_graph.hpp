@@ -1,13 +1,10 @@
 #pragma once
-// The units of a training step, and which come before which: the one place that knows their order. Pure arithmetic,
-// standard library only (policies include this file).
+// The units of a training step, and which come before which. Pure arithmetic, standard library only (policies include
+// this file). The same as data: partition/graph/train_graph.hpp.
 
 #include "runtime/base/unit.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace hydra {
 
@@ -33,6 +30,10 @@ struct step_shape {
   }
 };
 
+/// Throws fault_error{bad_input} if a number is 0, if the replicas do not divide the micro-batches, or the waves those
+/// of a replica, or if no shard is trained.
+void check_shape(const step_shape& shape);
+
 /// Of the replicas of a step those that are computed in this process; the others are computed by other nodes. A
 /// step_shape then has only these, numbered from 0, and their micro-batches.
 struct step_share {
@@ -44,17 +45,6 @@ struct step_share {
   friend bool operator==(const step_share&, const step_share&) = default;
 
   friend auto inspect(auto& f, step_share& x) { return f(x.first, x.replicas, x.of, x.team); }
-};
-
-/// How far a model is: the step, and how many of its training units have completed in each lane (a prefix of it).
-struct step_position {
-  std::uint32_t step = 0;
-  std::vector<std::uint32_t> units{};   ///< empty: none
-  std::uint32_t done(std::size_t lane) const noexcept { return lane < units.size() ? units[lane] : 0; }
-  bool begins_step() const noexcept {
-    return std::all_of(units.begin(), units.end(), [](std::uint32_t n) { return n == 0; });
-  }
-  friend bool operator==(const step_position&, const step_position&) = default;
 };
 
 /// Consecutive micro-batches of a step.
@@ -73,8 +63,7 @@ class step_graph {
  public:
   using node = std::uint32_t;
 
-  /// Throws fault_error{bad_input} if a number is 0, if the replicas do not divide the micro-batches, or the waves
-  /// those of a replica, or if no shard is trained.
+  /// Throws as check_shape().
   explicit step_graph(const step_shape& shape);
 
   const step_shape& shape() const noexcept { return shape_; }

@@ -1,0 +1,35 @@
+#pragma once
+// What the graphs of a model are made from: its shape and the bytes of its blocks, without layers, devices or times.
+
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/step_graph.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Bytes on the host, unrounded.
+struct shard_outline {
+  byte_count parameters;           ///< may be 0: all are frozen
+  std::optional<block_id> base{};  ///< name of the frozen parameters; none: there are none
+  byte_count base_bytes{};
+  byte_count gradients;             ///< sum of a replica
+  byte_count partial_sum;           ///< sum to which another wave adds
+  byte_count output{};              ///< boundary of one micro-batch, and its gradient; 0 for the last shard
+  byte_count saved{};               ///< of one micro-batch, for the backward visit; 0: nothing
+  std::vector<byte_count> state{};  ///< buffers of the optimizer's state
+  bool steps_on_device = false;     ///< its backward visit reads and writes them, too
+};
+
+struct model_outline {
+  model_id model;
+  step_shape shape;
+  std::vector<shard_outline> shards{};  ///< as many as the shape has
+  byte_count minibatch{};               ///< of one micro-batch
+  byte_count targets{};                 ///< the same
+  byte_count loss{};                    ///< the number that the last shard leaves of it
+};
+
+}  // namespace hydra

@@ -1,0 +1,172 @@
+#include "runtime/base/work_graph.hpp"
+
+#include "runtime/base/fault.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+[[noreturn]] void refuse_graph(const std::string& why) { throw fault_error{fault_code::internal, "a graph: " + why}; }
+
+/// The name of its node.
+unit as_node(unit u) {
+  u.step = {};
+  u.attempt = 0;
+  if (u.way == direction::evaluate) {
+    u.replica = {};
+    u.wave = {};
+    u.first_micro_batch = {};
+  }
+  return u;
+}
+
+bool same_lane_labels(const unit& a, const unit& b) { return a.replica == b.replica && a.wave == b.wave; }
+
+}  // namespace
+
+work_graph::work_graph(std::vector<work_unit> units, std::vector<graph_block> blocks)
+    : units_(std::move(units)),
+      blocks_(std::move(blocks)),
+      before_(units_.size()),
+      behind_(units_.size()),
+      writer_(blocks_.size()),
+      readers_(blocks_.size()) {
+  add_names();
+  for (node_index n; n.value < size(); n = n.next()) {
+    add_order(n);
+    add_uses(n);
+    add_to_lane(n);
+  }
+}
+
+void work_graph::add_names() {
+  for (node_index n; n.value < size(); n = n.next()) {
+    if (!nodes_.emplace(as_node(at(n).what), n).second) {
+      refuse_graph(to_string(at(n).what) + " is there twice");
+    }
+  }
+  for (block_index b; b.value < blocks(); b = b.next()) {
+    if (!names_.emplace(block(b).id, b).second) {
+      refuse_graph(to_string(block(b).id) + " is there twice");
+    }
+  }
+}
+
+void work_graph::add_order(node_index n) {
+  auto& before = before_[n.value];
+  for (const auto& use : at(n).reads) {
+    if (const auto writer = writer_.at(use.block.value)) {
+      before.push_back(*writer);
+    }
+  }
+  std::ranges::sort(before);
+  const auto again = std::ranges::unique(before);
+  before.erase(again.begin(), again.end());
+  for (const auto p : before) {
+    behind_[p.value].push_back(n);
+  }
+}
+
+void work_graph::add_uses(node_index n) {
+  for (const auto& use : at(n).reads) {
+    auto& readers = readers_.at(use.block.value);
+    if (readers.empty() || readers.back() != n) {
+      readers.push_back(n);
+    }
+  }
+  for (const auto& use : at(n).writes) {
+    auto& writer = writer_.at(use.block.value);
+    if (writer || !readers_[use.block.value].empty()) {
+      refuse_graph(to_string(at(n).what) + " writes " + to_string(block(use.block).id) +
+                   (writer ? ", as another unit" : " after its reader"));
+    }
+    writer = n;
+  }
+}
+
+void work_graph::add_to_lane(node_index n) {
+  const bool continues = n.value > 0 && same_lane_labels(units_[n.value - 1].what, at(n).what);
+  if (continues && !std::ranges::binary_search(before_[n.value], node_index{n.value - 1})) {
+    refuse_graph(to_string(at(n).what) + " does not follow the unit before it in its lane");
+  }
+  if (!continues) {
+    lanes_.push_back({.first = n});
+  }
+  ++lanes_.back().count;
+  lane_of_.push_back(lanes() - 1);
+}
+
+std::optional<node_index> work_graph::find(const unit& u) const {
+  const auto found = nodes_.find(as_node(u));
+  return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool work_graph::follows(node_index later, node_index earlier) const {
+  if (lane_of(later) == lane_of(earlier) || later < earlier) {
+    return earlier < later;
+  }
+  std::vector<bool> seen(later.value + std::size_t{1});
+  std::vector<node_index> open{later};
+  while (!open.empty() && !seen[earlier.value]) {
+    const auto n = open.back();
+    open.pop_back();
+    for (const auto p : predecessors(n)) {
+      if (p >= earlier && !seen[p.value]) {
+        seen[p.value] = true;
+        open.push_back(p);
+      }
+    }
+  }
+  return seen[earlier.value];
+}
+
+std::vector<node_index> work_graph::ready(const std::vector<bool>& done) const {
+  const auto has_ended = [&](node_index n) { return done.at(n.value); };
+  std::vector<node_index> all;
+  for (node_index n; n.value < size(); n = n.next()) {
+    if (!has_ended(n) && std::ranges::all_of(predecessors(n), has_ended)) {
+      all.push_back(n);
+    }
+  }
+  return all;
+}
+
+bool work_graph::is_done(node_index n, const step_position& at) const {
+  const auto in = lane_of(n);
+  return n.value - lane(in).first.value < at.done(in);
+}
+
+bool work_graph::ends_lane(node_index n) const {
+  const auto in = lane(lane_of(n));
+  return n.value + 1 == in.first.value + in.count;
+}
+
+block_id work_graph::name(block_part b, const graph_turn& turn) const {
+  const auto life = block(b.block).life;
+  const bool of_round = life == block_life::of_step || life == block_life::on_device;
+  auto id = block(b.block).id;
+  id.step.value += life == block_life::of_run ? 0 : turn.step.value;
+  id.micro_batch.value += b.part + (of_round ? turn.first.value : 0);
+  return id;
+}
+
+std::optional<block_part> work_graph::find(const block_id& id, const graph_turn& turn) const {
+  auto first = id;
+  first.step.value -= std::min(id.step.value, turn.step.value);
+  first.micro_batch.value -= std::min(id.micro_batch.value, turn.first.value);
+  const auto after = names_.upper_bound(first);
+  if (after == names_.begin()) {
+    return std::nullopt;
+  }
+  const auto b = std::prev(after)->second;
+  const block_part found{b, first.micro_batch.value - block(b).id.micro_batch.value};
+  const bool same = found.part < block(b).parts && name(found, turn) == id;
+  return same ? std::optional(found) : std::nullopt;
+}
+
+}  // namespace hydra

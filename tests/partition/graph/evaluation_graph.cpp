@@ -1,0 +1,83 @@
+#include "partition/graph/evaluation_graph.hpp"
+
+#include "partition/graph/dataflow.hpp"
+#include "partition/plan/cursor.hpp"
+#include "partition/plan/plan_outline.hpp"
+#include "tests/partition/graph/uneven_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+constexpr model_id evaluated_model{3};
+constexpr step_index evaluated_step{4};
+
+/// By the arithmetic on positions, in all lanes.
+std::vector<unit> evaluation_of(const step_shape& shape, const evaluation_range& range) {
+  std::vector<unit> all;
+  for (std::uint32_t lane = 0; lane < shape.lanes(); ++lane) {
+    cursor units(evaluated_model, shape, 10, lane);
+    units.evaluate({.every = 1, .range = range});
+    for (std::uint32_t i = 0; const auto u = units.evaluation_unit({evaluated_step.value, i}); ++i) all.push_back(*u);
+  }
+  return all;
+}
+
+std::vector<block_id> evaluation_reads(const unit& u, const model_plan& plan) {
+  std::vector<block_id> blocks{parameters_of(u)};
+  if (plan.shards[u.shard.value].base > byte_count{}) blocks.push_back(plan.base_of(u));
+  const auto inputs = inputs_by_name(u, plan.shape());
+  blocks.insert(blocks.end(), inputs.begin(), inputs.end());
+  return blocks;
+}
+
+void check_evaluation(const step_shape& shape, const evaluation_range& range) {
+  auto plan = uneven_plan(shape);
+  plan.evaluation = range;
+  for (const auto& u : evaluation_of(shape, range)) {
+    INFO(to_string(u));
+    const auto g = evaluation_graph(outline_of(plan, evaluated_model), u.micro_batches);
+    const graph_turn round{.step = evaluated_step, .first = u.first_micro_batch};
+    const auto n = g.find(u);
+    REQUIRE(n);
+    CHECK(n->value == u.shard.value);
+    CHECK(wrong_blocks(g, plan, round).empty());
+    CHECK(names_of(g, g.at(*n).reads, round) == evaluation_reads(u, plan));
+    CHECK(names_of(g, g.at(*n).writes, round) == produced_by(u, shape));
+    const auto consumed = consumed_by(u, shape);
+    CHECK(last_read_by(g, *n, round) == std::set<block_id>(consumed.begin(), consumed.end()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an evaluation as data has the units and blocks of the arithmetic, in every round and lane", "[work_graph]") {
+  for (const auto& shape : shapes_of(1)) {
+    for (const std::uint32_t micro_batches : {0, 1, 5}) {
+      for (const std::uint32_t round : {1, 3, 8}) {
+        INFO(shape.shards << " shards, " << shape.replicas << " replicas, " << shape.waves << " waves, "
+                          << micro_batches << " micro-batches in rounds of " << round);
+        check_evaluation(shape, {.micro_batches = micro_batches, .round = round});
+      }
+    }
+  }
+}
+
+TEST_CASE("a round visits shard after shard, and does not find the names of another round", "[work_graph]") {
+  const auto g = evaluation_graph(outline_of(uneven_plan({.shards = 3}), evaluated_model), 2);
+  REQUIRE(g.size() == 3);
+  CHECK(g.lanes() == 1);
+  CHECK(g.ready({true, false, false}) == std::vector{node_index{1}});
+  const graph_turn now{.step = evaluated_step, .first = micro_batch_index{4}};
+  const graph_turn next{.step = evaluated_step, .first = micro_batch_index{6}};
+  for (const auto& use : g.at(node_index{2}).reads) {
+    const auto shared = g.block(use.block).life != block_life::of_step;
+    CHECK(g.find(g.name({use.block}, now), next).has_value() == shared);
+  }
+}
