@@ -5,6 +5,8 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
+#include "partition/graph/train_graph.hpp"
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/shown_text.hpp"
@@ -132,7 +134,8 @@ void check_standing(const saved_model& m, const fs::path& file) {
   if (m.cuts.empty() || m.cuts.front() != 0 || !ascend) {
     refuse_checkpoint(file, "shards must start with layer 0 and be contiguous");
   }
-  const auto units = 2 * m.cuts.size() - 1;
+  const step_graph longest({.shards = static_cast<std::uint32_t>(m.cuts.size())});  // load_memory() knows the plan
+  const auto units = longest.lane_length();
   const auto& next = m.standing.next;
   if (next.step > m.steps || next.units.empty() || std::ranges::max(next.units) > units) {
     refuse_checkpoint(file, fmt::format("is at unit {} of step {}; there are {} steps of {} units",
@@ -240,24 +243,42 @@ std::string set_aside(const fs::path& folder) {
   return (error ? folder : aside).filename().string();
 }
 
+/// A step of a partly frozen model has fewer units than check_standing() allows.
+void check_position(const saved_model& from, const work_graph& step) {
+  for (std::uint32_t lane = 0; lane < step.lanes(); ++lane) {
+    if (const auto done = from.standing.next.done(lane); done > step.lane(lane).count) {
+      refuse_checkpoint(from.folder / names::state, fmt::format("is at unit {} of step {}; a step has {} units", done,
+                                                                from.standing.next.step, step.lane(lane).count));
+    }
+  }
+}
+
+/// The block of the step that is saved by that name; none if there is no such block.
+std::optional<block_part> boundary_in(const work_graph& step, model_id model, const std::string& name) {
+  auto id = names::boundary_id(name);
+  if (!id) {
+    return std::nullopt;
+  }
+  id->model = model;
+  return step.find(*id, {});
+}
+
 std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_model& from, model_id model,
-                                                                 const sharded_model& m, host_arena& arena) {
+                                                                 const work_graph& step, host_arena& arena) {
   std::vector<std::pair<block_id, host_block_ptr>> all;
   const tensor_file file(from.folder / names::boundaries);
   for (const auto& name : file.tensors.names()) {
-    auto id = names::boundary_id(name);
-    if (!id) {
-      refuse_checkpoint(file.path, "has a tensor '" + name + "'");
+    const auto found = boundary_in(step, model, name);
+    if (!found) {
+      refuse_checkpoint(file.path, "has a tensor '" + name + "', which no unit of the model reads");
     }
-    id->model = model;
-    id->step = step_index{from.standing.next.step};
     const auto bytes = file.tensors.find(name)->data;
-    auto block = arena.allocate(m.plan.bytes_of(*id), name, host_use::transferred);
+    auto block = arena.allocate(step.block(found->block).bytes, name, host_use::transferred);
     if (bytes.size() != block->size().value()) {
       refuse_checkpoint(file.path, "tensor '" + name + "' has another size than the model's");
     }
     std::ranges::copy(bytes, block->data());
-    all.emplace_back(*id, std::move(block));
+    all.emplace_back(step.name(*found, {.step = step_index{from.standing.next.step}}), std::move(block));
   }
   return all;
 }
@@ -335,13 +356,16 @@ namespace {
 
 /// The checkpoint has the gradient sum of that replica of a shard: the shard's update is not complete, and either under
 /// way or waiting for other replicas.
-bool has_gradients(const saved_model& from, const sharded_model& m, std::size_t shard, std::uint32_t replica) {
-  const step_graph graph(m.plan.shape());
-  const auto phase = from.updates.shards[shard];
-  const auto place = graph.place_of(direction::backward, shard_index{static_cast<std::uint32_t>(shard)});
-  const auto last_wave = (replica + 1) * m.plan.waves - 1;
-  const bool waits = phase == update_phase::waiting && m.plan.replicas > 1;
-  return is_under_way(phase) || (waits && from.standing.next.done(last_wave) > place);
+bool has_gradients(const saved_model& from, const model_plan& plan, const work_graph& step, const block_id& sum) {
+  const auto phase = from.updates.shards[sum.shard.value];
+  const bool waits = phase == update_phase::waiting && plan.replicas > 1;
+  const auto found = waits ? step.find(sum, {}) : std::nullopt;
+  return is_under_way(phase) || (found && step.is_done(step.writer(found->block).value(), from.standing.next));
+}
+
+block_id whole_sum(model_id model, const model_plan& plan, std::uint32_t shard, std::uint32_t replica) {
+  return {.model = model, .replica = replica_id{replica}, .step = {}, .kind = block_kind::gradients,
+          .shard = shard_index{shard}, .micro_batch = micro_batch_index{plan.waves - 1}};
 }
 
 }  // namespace
@@ -350,18 +374,20 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
                          const base_lookup& bases) {
   const bool fits = from.fits(m.plan);
   const checkpoint_tensors tensors(from.folder, from.cuts.size());
+  const auto step = train_graph(outline_of(m.plan, id));
   model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
   if (fits) {
-    memory.boundaries = load_boundaries(from, id, m, arena);
+    check_position(from, step);
+    memory.boundaries = load_boundaries(from, id, step, arena);
   } else {
     memory.versions.assign(m.size(), from.versions.front());
     memory.updates = {};
   }
-  for (std::size_t s = 0; s < m.size(); ++s) {
+  for (std::uint32_t s = 0; s < m.size(); ++s) {
     memory.homes.push_back(make_home(arena, m, s, bases));
     auto& home = memory.homes.back();
     for (std::uint32_t replica = 0; replica < m.plan.replicas; ++replica) {
-      if (fits && has_gradients(from, m, s, replica)) {
+      if (fits && has_gradients(from, m.plan, step, whole_sum(id, m.plan, s, replica))) {
         home.gradients[replica] =
             arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
       }

@@ -512,6 +512,30 @@ TEST_CASE("a state that no run has written is damage, and old checkpoints are dr
   CHECK_NOTHROW(save(c, folder.path(), 1));
 }
 
+TEST_CASE("a position beyond the last unit of a partly frozen model is damage", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  c.checkpoint.standing.next.units = {5};
+  save(c, folder.path());
+  const auto back = newest(folder.path());
+  CHECK_NOTHROW(load_memory(back, model_id{0}, *c.what, *c.arena));
+  c.what->plan.first_trained = 1;
+  CHECK_THROWS_WITH(load_memory(back, model_id{0}, *c.what, *c.arena),
+                    Contains("state.json: is at unit 5 of step 2; a step has 4 units"));
+}
+
+TEST_CASE("a saved block that no unit of the model reads or writes is damage", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  c.go_inside();
+  auto foreign = c.checkpoint.memory.boundaries.front();
+  foreign.first.micro_batch = micro_batch_index{9};
+  c.checkpoint.memory.boundaries.push_back(foreign);
+  save(c, folder.path());
+  CHECK_THROWS_WITH(load_memory(newest(folder.path()), model_id{0}, *c.what, *c.arena),
+                    Contains("has a tensor 'upstream.1.9', which no unit of the model reads"));
+}
+
 TEST_CASE("a model that starts from the beginning has no best state of before", "[checkpoint]") {
   const temporary_folder folder;
   saved_case c({0, 2, 4});
