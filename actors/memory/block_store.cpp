@@ -1,6 +1,9 @@
 #include "actors/memory/block_store.hpp"
 
 #include "partition/graph/dataflow.hpp"
+#include "partition/graph/train_graph.hpp"
+#include "partition/plan/plan_outline.hpp"
+#include "runtime/base/work_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +14,11 @@ namespace hydra {
 
 struct block_store::model_record {
   sharded_model_ptr what;
-  std::vector<shard_home> homes;
-  std::vector<version_index> versions;
-  std::vector<bool> stepping;
-  step_position begins;
+  work_graph step;
+  std::vector<shard_home> homes{};
+  std::vector<version_index> versions{};
+  std::vector<bool> stepping{};
+  step_position begins{};
 };
 
 block_store::block_store(host_arena& arena) : arena_(arena) {}
@@ -29,7 +33,7 @@ block_store::model_record& block_store::record(model_id id) {
 }
 
 void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const step_position& begins) {
-  model_record r;
+  model_record r{.what = what, .step = train_graph(outline_of(what->plan, model))};
   r.stepping.resize(what->size());
   r.versions = std::move(memory.versions);
   r.versions.resize(what->size());
@@ -37,9 +41,8 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
     r.stepping[s] = is_under_way(memory.updates.shards[s]);
   }
   for (auto& [id, bytes] : memory.boundaries) {
-    adopt(id, std::move(bytes));
+    blocks_.insert_or_assign(id, std::move(bytes));
   }
-  r.what = std::move(what);
   r.homes = std::move(memory.homes);
   r.begins = begins;
   for (std::uint32_t s = 0; s < r.homes.size(); ++s) {
@@ -174,18 +177,11 @@ void block_store::fence(device_id device) {
 
 // -- minibatches, versions --------------------------------------------------------------------------------------------
 
-/// Of the step in which it was resumed: targets after the loss, minibatches after the last unit of the lane.
+/// By all of its readers before the step was resumed.
 bool block_store::was_read(const model_record& r, const block_id& id) {
-  if (id.pass != pass_kind::train || id.step.value != r.begins.step) {
-    return false;
-  }
-  const step_graph graph(r.what->plan.shape());
-  const auto done = r.begins.done(graph.lane_of(id.micro_batch));
-  if (id.kind == block_kind::targets) {
-    return done >= r.what->size();
-  }
-  const bool read_once = graph.shape().first_trained > 0;  // the first shard has no backward visit
-  return id.kind == block_kind::minibatch && done >= (read_once ? 1 : graph.lane_length());
+  const auto found = r.step.find(id, {.step = step_index{r.begins.step}});
+  return found && std::ranges::all_of(r.step.readers(found->block),
+                                      [&](node_index n) { return r.step.is_done(n, r.begins); });
 }
 
 void block_store::adopt(const block_id& id, host_block_ptr bytes) {
