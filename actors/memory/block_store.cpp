@@ -1,9 +1,7 @@
 #include "actors/memory/block_store.hpp"
 
-#include "partition/graph/dataflow.hpp"
-#include "partition/graph/train_graph.hpp"
+#include "partition/graph/model_graphs.hpp"
 #include "partition/plan/plan_outline.hpp"
-#include "runtime/base/work_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +12,7 @@ namespace hydra {
 
 struct block_store::model_record {
   sharded_model_ptr what;
-  work_graph step;
+  model_graphs graphs;
   std::vector<shard_home> homes{};
   std::vector<version_index> versions{};
   std::vector<bool> stepping{};
@@ -33,15 +31,12 @@ block_store::model_record& block_store::record(model_id id) {
 }
 
 void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const step_position& begins) {
-  model_record r{.what = what, .step = train_graph(outline_of(what->plan, model))};
+  model_record r{.what = what, .graphs = graphs_of(what->plan, model)};
   r.stepping.resize(what->size());
   r.versions = std::move(memory.versions);
   r.versions.resize(what->size());
   for (std::size_t s = 0; s < memory.updates.shards.size(); ++s) {
     r.stepping[s] = is_under_way(memory.updates.shards[s]);
-  }
-  for (auto& [id, bytes] : memory.boundaries) {
-    blocks_.insert_or_assign(id, std::move(bytes));
   }
   r.homes = std::move(memory.homes);
   r.begins = begins;
@@ -51,6 +46,9 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
     }
   }
   models_.insert_or_assign(model, std::move(r));
+  for (auto& [id, bytes] : memory.boundaries) {
+    adopt(id, std::move(bytes));
+  }
 }
 
 std::vector<shard_home> block_store::remove_model(model_id model) {
@@ -85,7 +83,7 @@ host_block_ptr block_store::readable(const block_id& id) {
       return base->second.lock();
     }
   } else if (const auto block = blocks_.find(id); block != blocks_.end()) {
-    return block->second;
+    return block->second.bytes;
   }
   throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
 }
@@ -123,6 +121,73 @@ void block_store::lease_returned(device_id device, ticket lease) { leases_.erase
 
 // -- completion -------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// How the unit writes a block, and how many units read it then.
+struct written_block {
+  block_role role = block_role::output;
+  std::size_t readers = 0;
+};
+
+written_block written_by(const unit& u, const block_id& id, const model_graphs& graphs) {
+  const auto& graph = graphs.of(u);
+  const auto node = graph.find(u);
+  const auto found = graph.find(id, model_graphs::turn_of(u));
+  if (node && found) {
+    const auto& writes = graph.at(*node).writes;
+    const auto use = std::ranges::find(writes, found->block, &block_use::block);
+    if (use != writes.end()) {
+      return {use->role, graph.readers(use->block).size()};
+    }
+  }
+  throw fault_error(fault_code::internal, fmt::format("{} does not write {}", to_string(u), to_string(id)));
+}
+
+void take_losses(const unit& u, const host_block_ptr& bytes, committed& result) {
+  const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
+  if (u.way == direction::evaluate) {
+    result.scores = scores_in(values);
+  } else {
+    result.losses.assign(values.begin(), values.end());
+    result.losses.resize(u.micro_batches);
+  }
+}
+
+}  // namespace
+
+void block_store::take_over(const unit& u, const block_id& id, host_block_ptr bytes, committed& result) {
+  auto& r = record(u.model);
+  const auto written = written_by(u, id, r.graphs);
+  if (written.role == block_role::loss) {
+    take_losses(u, bytes, result);
+  } else if (written.role == block_role::parameters || written.role == block_role::state) {
+    place_of(id) = std::move(bytes);
+    r.versions[id.shard.value] = id.step;  // a device has stepped the shard
+    result.stepped = id.step;
+  } else if (written.role == block_role::sum && written.readers == 0) {
+    auto& home = r.homes[id.shard.value];
+    home.gradients.at(id.replica.value) = std::move(bytes);
+    if (home.has_all_gradients()) {
+      result.complete_sums.push_back(id.shard);
+    }
+  } else {
+    blocks_.insert_or_assign(id, stored_block{std::move(bytes), written.readers});
+  }
+}
+
+void block_store::drop_what_was_read(const model_record& r, const unit& u) {
+  const auto& graph = r.graphs.of(u);
+  const auto turn = model_graphs::turn_of(u);
+  for (const auto& use : graph.at(graph.find(u).value()).reads) {
+    for (block_part each{.block = use.block}; each.part < graph.block(use.block).parts; ++each.part) {
+      const auto found = blocks_.find(graph.name(each, turn));
+      if (found != blocks_.end() && --found->second.readers_left == 0) {
+        blocks_.erase(found);
+      }
+    }
+  }
+}
+
 std::optional<committed> block_store::commit(const unit& u, device_id device) {
   auto write_back = write_backs_.extract({device, u});
   if (write_back.empty() || fenced(device)) {
@@ -130,34 +195,13 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
   }
   committed result;
   for (auto& [id, bytes] : write_back.mapped()) {
-    if (id.kind == block_kind::loss) {
-      const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
-      if (id.pass == pass_kind::evaluation) {
-        result.scores = scores_in(values);
-      } else {
-        result.losses.assign(values.begin(), values.end());
-        result.losses.resize(u.micro_batches);
-      }
-    } else if (id.kind == block_kind::gradients && record(u.model).what->plan.is_last_wave(id)) {
-      auto& home = record(u.model).homes[u.shard.value];
-      home.gradients.at(id.replica.value) = std::move(bytes);
-      if (home.has_all_gradients()) {
-        result.complete_sums.push_back(u.shard);
-      }
-    } else if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
-      place_of(id) = std::move(bytes);
-      record(id.model).versions[id.shard.value] = id.step;  // a device has stepped the shard
-      result.stepped = id.step;
-    } else {
-      blocks_.insert_or_assign(id, std::move(bytes));
-    }
+    take_over(u, id, std::move(bytes), result);
   }
-  const auto shape = record(u.model).what->plan.shape();
-  for (const auto& id : consumed_by(u, shape)) {
-    blocks_.erase(id);
-  }
-  if (ends_step(u, shape) && (!result.complete_sums.empty() || result.stepped)) {
-    for (std::uint32_t s = 0; s < shape.first_trained; ++s) {
+  const auto& r = record(u.model);
+  drop_what_was_read(r, u);
+  const bool ends_step = u.way != direction::evaluate && r.graphs.step.ends_lane(r.graphs.step.find(u).value());
+  if (ends_step && (!result.complete_sums.empty() || result.stepped)) {
+    for (std::uint32_t s = 0; s < r.what->plan.first_trained; ++s) {
       result.complete_sums.push_back(shard_index{s});  // their next version is the same
     }
   }
@@ -177,19 +221,19 @@ void block_store::fence(device_id device) {
 
 // -- minibatches, versions --------------------------------------------------------------------------------------------
 
-/// By all of its readers before the step was resumed.
-bool block_store::was_read(const model_record& r, const block_id& id) {
-  const auto found = r.step.find(id, {.step = step_index{r.begins.step}});
-  return found && std::ranges::all_of(r.step.readers(found->block),
-                                      [&](node_index n) { return r.step.is_done(n, r.begins); });
+/// Those that had committed before the step was resumed do not count.
+std::size_t block_store::readers_left(const model_record& r, const block_id& id) {
+  const auto& graph = r.graphs.of(id);
+  const auto found = graph.find(id, model_graphs::turn_of(id));
+  const bool resumed = id.pass == pass_kind::train && id.step.value == r.begins.step;
+  const auto reads = [&](node_index n) { return !resumed || !graph.is_done(n, r.begins); };
+  return found ? static_cast<std::size_t>(std::ranges::count_if(graph.readers(found->block), reads)) : 0;
 }
 
 void block_store::adopt(const block_id& id, host_block_ptr bytes) {
-  const auto owner = models_.find(id.model);
-  if (owner != models_.end() && was_read(owner->second, id)) {
-    return;
+  if (const auto left = readers_left(record(id.model), id); left > 0) {
+    blocks_.insert_or_assign(id, stored_block{std::move(bytes), left});
   }
-  blocks_.insert_or_assign(id, std::move(bytes));
 }
 
 shard_home block_store::begin_step(model_id model, shard_index shard) {
@@ -225,11 +269,10 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   if (!boundaries && memory.at_step_begin()) {
     return memory;
   }
-  for (const auto& [id, bytes] : blocks_) {
-    const bool boundary = id.kind == block_kind::activation || id.kind == block_kind::upstream ||
-                          id.kind == block_kind::gradients;  // a partial sum: whole ones are at home
-    if (id.model == model && id.pass == pass_kind::train && boundary) {
-      memory.boundaries.emplace_back(id, bytes);
+  for (const auto& [id, block] : blocks_) {
+    const auto found = id.model == model ? r.graphs.step.find(id, model_graphs::turn_of(id)) : std::nullopt;
+    if (found && r.graphs.step.writer(found->block)) {  // samples are read again
+      memory.boundaries.emplace_back(id, block.bytes);
     }
   }
   std::ranges::sort(memory.boundaries, {}, [](const auto& entry) { return entry.first; });

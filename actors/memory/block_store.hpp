@@ -67,8 +67,8 @@ class block_store {
   void lease_returned(device_id device, ticket lease);
 
   // -- completion --------------------------------------------------------------------------------------------------
-  /// Takes over the unit's outputs and drops the blocks it consumed. None if the device is fenced or its write-back
-  /// buffers are unknown (late attempt): then the buffers are dropped.
+  /// Takes over the unit's outputs and drops the blocks of which it was the last reader. None if the device is fenced
+  /// or its write-back buffers are unknown (late attempt): then the buffers are dropped.
   std::optional<committed> commit(const unit& u, device_id device);
   /// Drops the write-back buffers of a unit that ended without a result. False if the device is fenced.
   bool failed(const unit& u, device_id device);
@@ -77,6 +77,7 @@ class block_store {
   bool fenced(device_id device) const { return fenced_.contains(device); }
 
   // -- minibatches, versions ---------------------------------------------------------------------------------------
+  /// Of a registered model. What no unit will read any more is dropped.
   void adopt(const block_id& id, host_block_ptr bytes);
   /// The host buffers of a shard, to be stepped: its parameters are not leased until `stepped`.
   shard_home begin_step(model_id model, shard_index shard);
@@ -101,6 +102,11 @@ class block_store {
 
  private:
   struct model_record;
+  /// Of a step or of a round of an evaluation; dropped when all units that read it have committed.
+  struct stored_block {
+    host_block_ptr bytes;
+    std::size_t readers_left = 0;
+  };
   using write_back_key = std::pair<device_id, unit>;
   using written_back_blocks = std::vector<std::pair<block_id, host_block_ptr>>;
 
@@ -108,11 +114,14 @@ class block_store {
   host_block_ptr readable(const block_id& id);
   host_block_ptr room_for(const block_id& id);
   model_record& record(model_id id);
-  static bool was_read(const model_record& r, const block_id& id);
+  static std::size_t readers_left(const model_record& r, const block_id& id);
+  /// A block that the unit has written back.
+  void take_over(const unit& u, const block_id& id, host_block_ptr bytes, committed& result);
+  void drop_what_was_read(const model_record& r, const unit& u);
 
   host_arena& arena_;
   std::map<model_id, model_record> models_;
-  std::unordered_map<block_id, host_block_ptr> blocks_;
+  std::unordered_map<block_id, stored_block> blocks_;
   std::map<base_place, std::weak_ptr<host_block>> bases_;   ///< in homes of the models that read them
   std::map<std::pair<device_id, ticket>, std::vector<host_block_ptr>> leases_;
   std::map<write_back_key, written_back_blocks> write_backs_;

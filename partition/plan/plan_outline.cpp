@@ -1,6 +1,10 @@
 #include "partition/plan/plan_outline.hpp"
 
+#include "partition/graph/evaluation_graph.hpp"
+#include "partition/graph/train_graph.hpp"
 #include "partition/plan/shared_bases.hpp"
+
+#include <set>
 
 namespace hydra {
 
@@ -36,6 +40,19 @@ model_outline outline_of(const model_plan& plan, model_id model) {
                               .steps_on_device = s.steps_on_device});
   }
   return outline;
+}
+
+model_graphs graphs_of(const model_plan& plan, model_id model) {
+  const auto outline = outline_of(plan, model);
+  model_graphs graphs{.step = train_graph(outline)};
+  const auto& range = plan.evaluation;
+  const auto last = range.micro_batches > 0 ? (range.rounds() - 1) * range.round : 0;
+  for (const auto n : std::set{range.size_of(0), range.size_of(last)}) {
+    if (n > 0) {
+      graphs.rounds.emplace(n, evaluation_graph(outline, n));
+    }
+  }
+  return graphs;
 }
 
 }  // namespace hydra

@@ -310,6 +310,9 @@ TEST_CASE("a fence drops the leases and write_backs of that device alone") {
 
 TEST_CASE("an evaluation's commit returns the scores of its micro-batches and drops its inputs") {
   stocked s;
+  const auto what = std::make_shared<sharded_model>(*s.m.what());
+  what->plan.evaluation = {.micro_batches = 1};
+  s.store.add_model(model_id{0}, what, {.homes = s.homes, .versions = {}});
   unit u = s.m.forward(0);
   u.way = direction::evaluate;
   u.shard = shard_index{1};
@@ -320,7 +323,54 @@ TEST_CASE("an evaluation's commit returns the scores of its micro-batches and dr
   const auto result = s.visit(u);
   REQUIRE(result);
   CHECK(result->complete_sums.empty());
+  CHECK(result->scores.size() == 1);
   CHECK(s.store.blocks() == before - 2);
+}
+
+TEST_CASE("attempts that end without a result have read nothing") {
+  stocked s;
+  for (const std::uint32_t attempt : {0, 1}) {
+    s.store.lease(s.request(s.m.forward(0, attempt)));
+    s.store.failed(s.m.forward(0, attempt), d0);
+  }
+  s.store.lease(s.request(s.m.forward(0, 2), d1));
+  s.store.fence(d1);
+  s.visit(s.m.forward(0, 3));
+  s.visit(s.m.backward(1, 3));
+  CHECK(s.refusal(s.request(s.m.backward(0, 3))) == fault_code::none);  // the minibatch is there
+  CHECK(s.store.commit(s.m.backward(0, 3), d0));
+  CHECK(s.store.blocks() == 0);
+}
+
+TEST_CASE("a partial gradient sum is in host memory until the next wave has added to it") {
+  const simulated_shard shard{.parameters = 1024_B, .activation = 512_B, .working = 4096_B};
+  const auto what = make_simulated_model({.name = "waves", .shards = {shard}, .micro_batches = 2, .waves = 2});
+  const auto shape = what->plan.shape();
+  const auto arena = make_host_arena(1_MiB);
+  block_store store(*arena);
+  store.add_model(model_id{0}, what, {.homes = homes_without_bytes(what->plan), .versions = {}});
+  const step_graph order(shape);
+  for (const std::uint32_t wave : {0, 1}) {
+    const auto in = inputs_of(order.at(wave), shape, micro_batch_index{wave});
+    store.adopt(in.input, arena->allocate(8_B, "minibatch"));
+    store.adopt(*in.second, arena->allocate(8_B, "targets"));
+  }
+  const auto visit = [&](const unit& u) {
+    store.lease({.lease = ticket{1}, .device = d0, .what = u, .reads = {}, .outputs = produced_by(u, shape)});
+    return store.commit(u, d0).value();
+  };
+  CHECK(visit(order.at(0)).complete_sums.empty());
+  CHECK(store.blocks() == 3);  // the sum, minibatch and targets of the second wave
+  CHECK(visit(order.at(1)).complete_sums == std::vector{shard_index{0}});
+  CHECK(store.blocks() == 0);
+}
+
+TEST_CASE("a unit that has written back a block of another unit is a fault") {
+  stocked s;
+  auto r = s.request(s.m.forward(0));
+  r.outputs = {loss_of(s.m.backward(1))};
+  s.store.lease(r);
+  CHECK_THROWS_WITH(s.store.commit(r.what, d0), Contains("forward 0 does not write loss of model 0 shard 1"));
 }
 
 TEST_CASE("after every step the host holds the shards' buffers and nothing else") {
