@@ -1,4 +1,5 @@
 #include "actors/admission/loaded_model.hpp"
+#include "partition/plan/plan_outline.hpp"
 
 namespace hydra {
 
@@ -8,6 +9,7 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
   m->name = d.name;
   m->model = p.model;
   m->plan = plan;
+  m->graphs = graphs_of(plan);
   m->shards = make_shards(m->model, m->plan.cuts());
   m->ties = find_ties(m->shards);
   m->update = d.optimizer;

@@ -1,5 +1,6 @@
 #include "actors/cluster/simulated_node.hpp"
 
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/collective/collective.hpp"
 #include "runtime/collective/even_parts.hpp"
@@ -54,6 +55,7 @@ sharded_model_ptr share_of(const sharded_model& m, const simulated_team& team, c
     s.backward_time = part_of(s.backward_time, here, all);
     s.update_time += exchange_of(s, node_of, team, network);
   }
+  share->graphs = graphs_of(plan);
   return share;
 }
 

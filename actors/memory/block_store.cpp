@@ -1,7 +1,6 @@
 #include "actors/memory/block_store.hpp"
 
 #include "partition/graph/model_graphs.hpp"
-#include "partition/plan/plan_outline.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +11,6 @@ namespace hydra {
 
 struct block_store::model_record {
   sharded_model_ptr what;
-  model_graphs graphs;
   std::vector<shard_home> homes{};
   std::vector<version_index> versions{};
   std::vector<bool> stepping{};
@@ -31,7 +29,7 @@ block_store::model_record& block_store::record(model_id id) {
 }
 
 void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const step_position& begins) {
-  model_record r{.what = what, .graphs = graphs_of(what->plan, model)};
+  model_record r{.what = what};
   r.stepping.resize(what->size());
   r.versions = std::move(memory.versions);
   r.versions.resize(what->size());
@@ -157,7 +155,7 @@ void take_losses(const unit& u, const host_block_ptr& bytes, committed& result) 
 
 void block_store::take_over(const unit& u, const block_id& id, host_block_ptr bytes, committed& result) {
   auto& r = record(u.model);
-  const auto written = written_by(u, id, r.graphs);
+  const auto written = written_by(u, id, *r.what->graphs);
   if (written.role == block_role::loss) {
     take_losses(u, bytes, result);
   } else if (written.role == block_role::parameters || written.role == block_role::state) {
@@ -176,7 +174,7 @@ void block_store::take_over(const unit& u, const block_id& id, host_block_ptr by
 }
 
 void block_store::drop_what_was_read(const model_record& r, const unit& u) {
-  const auto& graph = r.graphs.of(u);
+  const auto& graph = r.what->graphs->of(u);
   const auto turn = model_graphs::turn_of(u);
   for (const auto& use : graph.at(graph.find(u).value()).reads) {
     for (block_part each{.block = use.block}; each.part < graph.block(use.block).parts; ++each.part) {
@@ -199,7 +197,8 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
   }
   const auto& r = record(u.model);
   drop_what_was_read(r, u);
-  const bool ends_step = u.way != direction::evaluate && r.graphs.step.ends_lane(r.graphs.step.find(u).value());
+  const auto& step = r.what->graphs->step;
+  const bool ends_step = u.way != direction::evaluate && step.ends_lane(step.find(u).value());
   if (ends_step && (!result.complete_sums.empty() || result.stepped)) {
     for (std::uint32_t s = 0; s < r.what->plan.first_trained; ++s) {
       result.complete_sums.push_back(shard_index{s});  // their next version is the same
@@ -223,7 +222,7 @@ void block_store::fence(device_id device) {
 
 /// Those that had committed before the step was resumed do not count.
 std::size_t block_store::readers_left(const model_record& r, const block_id& id) {
-  const auto& graph = r.graphs.of(id);
+  const auto& graph = r.what->graphs->of(id);
   const auto found = graph.find(id, model_graphs::turn_of(id));
   const bool resumed = id.pass == pass_kind::train && id.step.value == r.begins.step;
   const auto reads = [&](node_index n) { return !resumed || !graph.is_done(n, r.begins); };
@@ -269,9 +268,10 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   if (!boundaries && memory.at_step_begin()) {
     return memory;
   }
+  const auto& step = r.what->graphs->step;
   for (const auto& [id, block] : blocks_) {
-    const auto found = id.model == model ? r.graphs.step.find(id, model_graphs::turn_of(id)) : std::nullopt;
-    if (found && r.graphs.step.writer(found->block)) {  // samples are read again
+    const auto found = id.model == model ? step.find(id, model_graphs::turn_of(id)) : std::nullopt;
+    if (found && step.writer(found->block)) {  // samples are read again
       memory.boundaries.emplace_back(id, block.bytes);
     }
   }

@@ -1,4 +1,5 @@
 #include "actors/simulation/shortened_run.hpp"
+#include "partition/plan/plan_outline.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -36,6 +37,7 @@ sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
   if (m.evaluate_every == 0) {
     model->plan.evaluation.micro_batches = (m.plan.evaluation.micro_batches + by - 1) / by;  // its share stays the same
   }
+  model->graphs = graphs_of(model->plan);
   return model;
 }
 

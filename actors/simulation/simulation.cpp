@@ -2,6 +2,7 @@
 
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulated_executor.hpp"
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/log.hpp"
 
 #include <caf/atom.hpp>
@@ -152,6 +153,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   for (std::size_t s = 0; s < m.shards.size(); ++s) {
     model->plan.shards.push_back(plan_of(m, s));
   }
+  model->graphs = graphs_of(model->plan);
   if (m.tied) {
     model->ties.push_back({.owner_shard = 0, .owner = 0, .copy_shard = m.shards.size() - 1, .copy = 0});
   }

@@ -12,6 +12,7 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "partition/plan/plan_file.hpp"
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
@@ -177,6 +178,7 @@ std::shared_ptr<sharded_model> model_of(const recording& r, std::size_t i) {
   m->update.clip_norm = said.grad_norm.empty() ? 0 : 1;
   if (const auto seen = r.seen.evaluations.find(m->name); seen != r.seen.evaluations.end())
     set_evaluations(*m, seen->second);
+  m->graphs = graphs_of(m->plan);
   set_times(m->plan, *r.seen.times);  // policies are given the means
   return m;
 }

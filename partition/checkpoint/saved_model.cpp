@@ -254,13 +254,9 @@ void check_position(const saved_model& from, const work_graph& step) {
 }
 
 /// The block of the step that is saved by that name; none if there is no such block.
-std::optional<block_part> boundary_in(const work_graph& step, model_id model, const std::string& name) {
-  auto id = names::boundary_id(name);
-  if (!id) {
-    return std::nullopt;
-  }
-  id->model = model;
-  return step.find(*id, {});
+std::optional<block_part> boundary_in(const work_graph& step, const std::string& name) {
+  const auto id = names::boundary_id(name);
+  return id ? step.find(*id, {}) : std::nullopt;
 }
 
 std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_model& from, model_id model,
@@ -268,7 +264,7 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
   std::vector<std::pair<block_id, host_block_ptr>> all;
   const tensor_file file(from.folder / names::boundaries);
   for (const auto& name : file.tensors.names()) {
-    const auto found = boundary_in(step, model, name);
+    const auto found = boundary_in(step, name);
     if (!found) {
       refuse_checkpoint(file.path, "has a tensor '" + name + "', which no unit of the model reads");
     }
@@ -278,7 +274,7 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
       refuse_checkpoint(file.path, "tensor '" + name + "' has another size than the model's");
     }
     std::ranges::copy(bytes, block->data());
-    all.emplace_back(step.name(*found, {.step = step_index{from.standing.next.step}}), std::move(block));
+    all.emplace_back(step.name(*found, {.model = model, .step = step_index{from.standing.next.step}}), std::move(block));
   }
   return all;
 }
@@ -363,8 +359,8 @@ bool has_gradients(const saved_model& from, const model_plan& plan, const work_g
   return is_under_way(phase) || (found && step.is_done(step.writer(found->block).value(), from.standing.next));
 }
 
-block_id whole_sum(model_id model, const model_plan& plan, std::uint32_t shard, std::uint32_t replica) {
-  return {.model = model, .replica = replica_id{replica}, .step = {}, .kind = block_kind::gradients,
+block_id whole_sum(const model_plan& plan, std::uint32_t shard, std::uint32_t replica) {
+  return {.model = {}, .replica = replica_id{replica}, .step = {}, .kind = block_kind::gradients,
           .shard = shard_index{shard}, .micro_batch = micro_batch_index{plan.waves - 1}};
 }
 
@@ -374,7 +370,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
                          const base_lookup& bases) {
   const bool fits = from.fits(m.plan);
   const checkpoint_tensors tensors(from.folder, from.cuts.size());
-  const auto step = train_graph(outline_of(m.plan, id));
+  const auto& step = m.graphs->step;
   model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
   if (fits) {
     check_position(from, step);
@@ -387,7 +383,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
     memory.homes.push_back(make_home(arena, m, s, bases));
     auto& home = memory.homes.back();
     for (std::uint32_t replica = 0; replica < m.plan.replicas; ++replica) {
-      if (fits && has_gradients(from, m.plan, step, whole_sum(id, m.plan, s, replica))) {
+      if (fits && has_gradients(from, m.plan, step, whole_sum(m.plan, s, replica))) {
         home.gradients[replica] =
             arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
       }

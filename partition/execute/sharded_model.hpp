@@ -1,9 +1,10 @@
 #pragma once
-// A model as it is trained: chain, cuts, update rule. Shared, immutable.
+// A model as it is trained: chain, cuts, units, update rule. Shared, immutable.
 
 #include "models/chain.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "partition/execute/shard.hpp"
+#include "partition/graph/model_graphs.hpp"
 #include "partition/plan/cursor.hpp"
 #include "partition/plan/plan.hpp"
 #include "partition/schedule_terms.hpp"
@@ -30,6 +31,7 @@ struct sharded_model {
   std::vector<shard> shards;
   std::vector<tie> ties;
   model_plan plan;
+  model_graphs_ptr graphs;            ///< of the plan
   update_options update;
   std::uint32_t steps = 0;
   std::uint32_t evaluate_every = 0;   ///< steps; 0: after the last one only (with how much: plan.evaluation)

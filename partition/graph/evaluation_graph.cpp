@@ -10,7 +10,6 @@ work_graph evaluation_graph(const model_outline& model, std::uint32_t micro_batc
   graph_builder builder(model, pass_kind::evaluation);
   for (std::uint32_t s = 0; s < model.shape.shards; ++s) {
     work_unit u;
-    u.what.model = model.model;
     u.what.way = direction::evaluate;
     u.what.shard = shard_index{s};
     u.what.micro_batches = micro_batches;

@@ -15,7 +15,7 @@ graph_builder::graph_builder(const model_outline& model, pass_kind pass) : model
 }
 
 block_id graph_builder::name(block_kind kind, shard_index shard, std::uint32_t part) const {
-  return {.model = model_.model,
+  return {.model = {},
           .replica = {},
           .step = {},
           .pass = pass_,
@@ -26,7 +26,7 @@ block_id graph_builder::name(block_kind kind, shard_index shard, std::uint32_t p
 
 block_use graph_builder::use(block_role role, const graph_block& block) {
   const block_index next{static_cast<std::uint32_t>(blocks_.size())};
-  const auto [at, added] = known_.try_emplace(block.id, next);
+  const auto [at, added] = known_.try_emplace(std::pair{block.shared, block.id}, next);
   if (added) {
     blocks_.push_back(block);
   }
@@ -44,8 +44,13 @@ void graph_builder::read_shard(work_unit& u) {
   auto id = name(block_kind::parameters, u.what.shard);
   id.pass = pass_kind::train;
   u.reads.push_back(use(block_role::parameters, {.id = id, .bytes = s.parameters, .life = block_life::of_version}));
-  if (s.base) {
-    u.reads.push_back(use(block_role::base, {.id = *s.base, .bytes = s.base_bytes, .life = block_life::of_run}));
+  if (s.base > byte_count{}) {
+    id.kind = block_kind::base;
+    const bool shared = s.shared.has_value();
+    u.reads.push_back(use(block_role::base, {.id = s.shared.value_or(id),
+                                             .bytes = s.base,
+                                             .life = block_life::of_run,
+                                             .shared = shared}));
   }
 }
 

@@ -21,7 +21,7 @@ class graph_builder {
   bool is_last(shard_index s) const noexcept { return s.value + 1 == model_.shape.shards; }
   const shard_outline& shard(shard_index s) const { return model_.shards.at(s.value); }
 
-  /// A name in step 0 of a block of this model and pass.
+  /// A name in step 0 of a block of the model and pass.
   block_id name(block_kind kind, shard_index shard, std::uint32_t part = 0) const;
   /// The same block whenever the name is the same.
   block_use use(block_role role, const graph_block& block);
@@ -46,7 +46,7 @@ class graph_builder {
   pass_kind pass_;
   std::vector<work_unit> units_;
   std::vector<graph_block> blocks_;
-  std::map<block_id, block_index> known_;
+  std::map<std::pair<bool, block_id>, block_index> known_;  ///< by whether they are shared
 };
 
 }  // namespace hydra

@@ -19,7 +19,9 @@ const work_graph& model_graphs::of(const unit& u) const {
 }
 
 graph_turn model_graphs::turn_of(const unit& u) noexcept {
-  return {.step = u.step, .first = u.way == direction::evaluate ? u.first_micro_batch : micro_batch_index{}};
+  return {.model = u.model,
+          .step = u.step,
+          .first = u.way == direction::evaluate ? u.first_micro_batch : micro_batch_index{}};
 }
 
 const work_graph& model_graphs::of(const block_id& id) const noexcept {
@@ -27,7 +29,9 @@ const work_graph& model_graphs::of(const block_id& id) const noexcept {
 }
 
 graph_turn model_graphs::turn_of(const block_id& id) noexcept {
-  return {.step = id.step, .first = id.pass == pass_kind::evaluation ? id.micro_batch : micro_batch_index{}};
+  return {.model = id.model,
+          .step = id.step,
+          .first = id.pass == pass_kind::evaluation ? id.micro_batch : micro_batch_index{}};
 }
 
 }  // namespace hydra

@@ -1,10 +1,11 @@
 #pragma once
-// All graphs of a model.
+// All graphs of a model. Shared, immutable.
 
 #include "runtime/base/work_graph.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 
 namespace hydra {
 
@@ -21,5 +22,7 @@ struct model_graphs {
   const work_graph& of(const block_id& id) const noexcept;
   static graph_turn turn_of(const block_id& id) noexcept;
 };
+
+using model_graphs_ptr = std::shared_ptr<const model_graphs>;
 
 }  // namespace hydra

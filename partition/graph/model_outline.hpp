@@ -12,19 +12,18 @@ namespace hydra {
 
 /// Bytes on the host, unrounded.
 struct shard_outline {
-  byte_count parameters;           ///< may be 0: all are frozen
-  std::optional<block_id> base{};  ///< name of the frozen parameters; none: there are none
-  byte_count base_bytes{};
-  byte_count gradients;             ///< sum of a replica
-  byte_count partial_sum;           ///< sum to which another wave adds
-  byte_count output{};              ///< boundary of one micro-batch, and its gradient; 0 for the last shard
-  byte_count saved{};               ///< of one micro-batch, for the backward visit; 0: nothing
-  std::vector<byte_count> state{};  ///< buffers of the optimizer's state
-  bool steps_on_device = false;     ///< its backward visit reads and writes them, too
+  byte_count parameters;              ///< may be 0: all are frozen
+  byte_count base{};                  ///< frozen parameters, if it has any
+  std::optional<block_id> shared{};   ///< their name, if other models may have the same
+  byte_count gradients;               ///< sum of a replica
+  byte_count partial_sum;             ///< sum to which another wave adds
+  byte_count output{};                ///< boundary of one micro-batch, and its gradient; 0 for the last shard
+  byte_count saved{};                 ///< of one micro-batch, for the backward visit; 0: nothing
+  std::vector<byte_count> state{};    ///< buffers of the optimizer's state
+  bool steps_on_device = false;       ///< its backward visit reads and writes them, too
 };
 
 struct model_outline {
-  model_id model;
   step_shape shape;
   std::vector<shard_outline> shards{};  ///< as many as the shape has
   byte_count minibatch{};               ///< of one micro-batch

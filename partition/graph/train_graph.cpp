@@ -36,7 +36,6 @@ class step_builder {
 
   work_unit begin(std::uint32_t lane, direction way, std::uint32_t shard) {
     work_unit u;
-    u.what.model = builder_.model().model;
     u.what.replica = replica_id{lane / shape().waves};
     u.what.wave = wave_index{lane % shape().waves};
     u.what.way = way;

@@ -1,5 +1,5 @@
 #pragma once
-// The graphs of a planned model, and what they are made from.
+// The graphs of a plan, and what they are made from.
 
 #include "partition/graph/model_graphs.hpp"
 #include "partition/graph/model_outline.hpp"
@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-model_outline outline_of(const model_plan& plan, model_id model);
+model_outline outline_of(const model_plan& plan);
 /// Of a step, of the rounds of an evaluation, and of its last one if that is shorter.
-model_graphs graphs_of(const model_plan& plan, model_id model);
+model_graphs_ptr graphs_of(const model_plan& plan);
 
 }  // namespace hydra

@@ -15,6 +15,7 @@ namespace {
 
 /// The name of its node.
 unit as_node(unit u) {
+  u.model = {};
   u.step = {};
   u.attempt = 0;
   if (u.way == direction::evaluate) {
@@ -51,7 +52,7 @@ void work_graph::add_names() {
     }
   }
   for (block_index b; b.value < blocks(); b = b.next()) {
-    if (!names_.emplace(block(b).id, b).second) {
+    if (!names_.emplace(std::pair{block(b).shared, block(b).id}, b).second) {
       refuse_graph(to_string(block(b).id) + " is there twice");
     }
   }
@@ -150,16 +151,23 @@ block_id work_graph::name(block_part b, const graph_turn& turn) const {
   const auto life = block(b.block).life;
   const bool of_round = life == block_life::of_step || life == block_life::on_device;
   auto id = block(b.block).id;
+  id.model = block(b.block).shared ? id.model : turn.model;
   id.step.value += life == block_life::of_run ? 0 : turn.step.value;
   id.micro_batch.value += b.part + (of_round ? turn.first.value : 0);
   return id;
 }
 
 std::optional<block_part> work_graph::find(const block_id& id, const graph_turn& turn) const {
+  const auto own = find(id, turn, false);
+  return own ? own : find(id, turn, true);
+}
+
+std::optional<block_part> work_graph::find(const block_id& id, const graph_turn& turn, bool shared) const {
   auto first = id;
+  first.model = shared ? id.model : model_id{};
   first.step.value -= std::min(id.step.value, turn.step.value);
   first.micro_batch.value -= std::min(id.micro_batch.value, turn.first.value);
-  const auto after = names_.upper_bound(first);
+  const auto after = names_.upper_bound({shared, first});
   if (after == names_.begin()) {
     return std::nullopt;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The units of a step of one model, or of a round of its evaluations, as data: built once (partition/graph), the same
-// for all steps and rounds. Who needs an order, a predecessor, the bytes or the last reader of a block walks it.
+// The units of a step of a model, or of a round of its evaluations, as data: built once (partition/graph), the same for
+// all steps and rounds, and for all models that are cut alike. Who needs an order, a predecessor, the bytes or the last reader of a block walks it.
 // Standard library only (policies include this file).
 
 #include "runtime/base/step_position.hpp"
@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -22,8 +23,10 @@ struct node_range {
   friend bool operator==(const node_range&, const node_range&) = default;
 };
 
-/// For which a graph is walked: a step; or of the evaluation before it the round that starts with a micro-batch.
+/// For which a graph is walked: a step of a model; or of the evaluation before it the round that starts with a
+/// micro-batch.
 struct graph_turn {
+  model_id model{};
   step_index step;
   micro_batch_index first{};  ///< 0 of a step
 };
@@ -48,7 +51,7 @@ class work_graph {
   // -- units -------------------------------------------------------------------------------------------------------
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(units_.size()); }
   const work_unit& at(node_index n) const { return units_.at(n.value); }
-  /// The node of a unit, whatever its step and attempt; of an evaluation also whatever its round and lane. None if it
+  /// The node of a unit, whatever its model, step and attempt; of an evaluation also whatever its round and lane. None if it
   /// is not of this graph.
   std::optional<node_index> find(const unit& u) const;
   /// In ascending order, each once.
@@ -84,11 +87,12 @@ class work_graph {
   void add_order(node_index n);
   void add_uses(node_index n);
   void add_to_lane(node_index n);
+  std::optional<block_part> find(const block_id& id, const graph_turn& turn, bool shared) const;
 
   std::vector<work_unit> units_;
   std::vector<graph_block> blocks_;
   std::unordered_map<unit, node_index> nodes_;
-  std::map<block_id, block_index> names_;  ///< of first parts
+  std::map<std::pair<bool, block_id>, block_index> names_;  ///< of first parts, by whether they are shared
   std::vector<std::vector<node_index>> before_;
   std::vector<std::vector<node_index>> behind_;
   std::vector<node_range> lanes_;

@@ -31,12 +31,13 @@ enum class block_life : std::uint8_t {
 };
 
 /// A block of the graph, or one for each of some consecutive micro-batches: its parts. `id` is the name of the first
-/// part, in step 0; where its `step` is 1, it is the version after the step.
+/// part, of model 0 in step 0; where its `step` is 1, it is the version after the step.
 struct graph_block {
   block_id id;
   byte_count bytes;  ///< of each part, on the host, unrounded
   std::uint32_t parts = 1;
   block_life life = block_life::of_step;
+  bool shared = false;  ///< frozen parameters that other models may have, too: `id` is their name, whatever the model
   friend bool operator==(const graph_block&, const graph_block&) = default;
 };
 
@@ -50,7 +51,7 @@ struct block_use {
 /// A node of a work_graph. Reads and writes are fixed when the graph is built: where a unit would choose what it reads
 /// (experts), it must be split, or name all that it may read.
 struct work_unit {
-  unit what;                        ///< of step 0 and attempt 0
+  unit what;                        ///< of model 0, step 0 and attempt 0
   std::vector<block_use> reads{};   ///< parameters first
   std::vector<block_use> writes{};  ///< those that go to the host in the order in which they are leased
 };

@@ -1,3 +1,4 @@
+#include "partition/plan/plan_outline.hpp"
 #include "tests/support/small_models.hpp"
 
 #include "models/data/data_catalog.hpp"
@@ -55,6 +56,7 @@ std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_optio
   result->shards = make_shards(m.body, options.cuts);
   result->ties = find_ties(result->shards);
   result->plan = make_plan({&request, 1}, {&device, 1}).models.front();
+  result->graphs = graphs_of(result->plan);
   result->update = options.update;
   result->steps = 3;
   result->seed = 1;

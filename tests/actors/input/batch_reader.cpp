@@ -1,5 +1,6 @@
 #include "actors/input/batch_reader.hpp"
 
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
@@ -42,6 +43,7 @@ model_entry entry() {
   what->plan.shards.resize(3);
   what->plan.shards.front().input = 32_B;
   what->plan.shards.back().targets = 16_B;
+  what->graphs = graphs_of(what->plan);
   return {.what = what, .memory = {}, .standing = {},
           .data = {std::make_shared<numbered>(), batch_order{.samples = 10, .batch_size = 4, .seed = 3}}};
 }
@@ -137,6 +139,7 @@ TEST_CASE("the last micro-batch of an evaluation is filled with a sample that do
   three->plan.samples = 3;
   three->plan.shards.front().input = 48_B;
   three->plan.shards.back().targets = 24_B;
+  three->graphs = graphs_of(three->plan);
   model.what = three;
   const auto arena = make_host_arena(1_MiB);
   batch_reader reader(model_id{}, model, *arena);

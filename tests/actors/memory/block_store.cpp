@@ -2,6 +2,7 @@
 
 #include "partition/graph/dataflow.hpp"
 #include "partition/plan/cursor.hpp"
+#include "partition/plan/plan_outline.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>
@@ -79,6 +80,7 @@ sharded_model_ptr with_base(const stocked& s, std::optional<base_place> name) {
   auto what = std::make_shared<sharded_model>(*s.m.what());
   what->plan.shards[0].base = 64_B;
   what->plan.shards[0].shared_base = name;
+  what->graphs = graphs_of(what->plan);
   return what;
 }
 
@@ -312,6 +314,7 @@ TEST_CASE("an evaluation's commit returns the scores of its micro-batches and dr
   stocked s;
   const auto what = std::make_shared<sharded_model>(*s.m.what());
   what->plan.evaluation = {.micro_batches = 1};
+  what->graphs = graphs_of(what->plan);
   s.store.add_model(model_id{0}, what, {.homes = s.homes, .versions = {}});
   unit u = s.m.forward(0);
   u.way = direction::evaluate;

@@ -2,6 +2,7 @@
 
 #include "models/data/data_catalog.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "partition/plan/plan_outline.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -19,6 +20,7 @@ sharded_model_ptr clipping_model() {
   m->plan.shards.resize(2);
   m->plan.micro_batches = 4;
   m->plan.waves = 2;
+  m->graphs = graphs_of(m->plan);
   m->steps = 3;
   m->update.clip_norm = 1;
   return m;
@@ -65,6 +67,7 @@ TEST_CASE("an evaluation whose loss is not finite is told from one that had no t
   m->model = std::make_shared<const chain>(mlp({.width = 4}).build(*data));
   m->plan.shards.resize(1);
   m->plan.evaluation.micro_batches = 2;
+  m->graphs = graphs_of(m->plan);
   model_results results{{}, std::move(m), {}};
   unit u;
   u.way = direction::evaluate;

@@ -3,6 +3,7 @@
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "partition/checkpoint/kept_checkpoint.hpp"
 #include "partition/checkpoint/saved_model.hpp"
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/small_models.hpp"
@@ -520,6 +521,7 @@ TEST_CASE("a position beyond the last unit of a partly frozen model is damage", 
   const auto back = newest(folder.path());
   CHECK_NOTHROW(load_memory(back, model_id{0}, *c.what, *c.arena));
   c.what->plan.first_trained = 1;
+  c.what->graphs = graphs_of(c.what->plan);
   CHECK_THROWS_WITH(load_memory(back, model_id{0}, *c.what, *c.arena),
                     Contains("state.json: is at unit 5 of step 2; a step has 4 units"));
 }

@@ -42,8 +42,8 @@ void check_evaluation(const step_shape& shape, const evaluation_range& range) {
   plan.evaluation = range;
   for (const auto& u : evaluation_of(shape, range)) {
     INFO(to_string(u));
-    const auto g = evaluation_graph(outline_of(plan, evaluated_model), u.micro_batches);
-    const graph_turn round{.step = evaluated_step, .first = u.first_micro_batch};
+    const auto g = evaluation_graph(outline_of(plan), u.micro_batches);
+    const graph_turn round{.model = evaluated_model, .step = evaluated_step, .first = u.first_micro_batch};
     const auto n = g.find(u);
     REQUIRE(n);
     CHECK(n->value == u.shard.value);
@@ -70,12 +70,12 @@ TEST_CASE("an evaluation as data has the units and blocks of the arithmetic, in 
 }
 
 TEST_CASE("a round visits shard after shard, and does not find the names of another round", "[work_graph]") {
-  const auto g = evaluation_graph(outline_of(uneven_plan({.shards = 3}), evaluated_model), 2);
+  const auto g = evaluation_graph(outline_of(uneven_plan({.shards = 3})), 2);
   REQUIRE(g.size() == 3);
   CHECK(g.lanes() == 1);
   CHECK(g.ready({true, false, false}) == std::vector{node_index{1}});
-  const graph_turn now{.step = evaluated_step, .first = micro_batch_index{4}};
-  const graph_turn next{.step = evaluated_step, .first = micro_batch_index{6}};
+  const graph_turn now{.model = evaluated_model, .step = evaluated_step, .first = micro_batch_index{4}};
+  const graph_turn next{.model = evaluated_model, .step = evaluated_step, .first = micro_batch_index{6}};
   for (const auto& use : g.at(node_index{2}).reads) {
     const auto shared = g.block(use.block).life != block_life::of_step;
     CHECK(g.find(g.name({use.block}, now), next).has_value() == shared);

@@ -21,12 +21,13 @@ using namespace hydra::test;
 namespace {
 
 constexpr model_id trained_model{2};
-constexpr graph_turn some_step{.step = step_index{7}};
+constexpr graph_turn some_step{.model = trained_model, .step = step_index{7}};
 
-work_graph graph_of(const model_plan& plan) { return train_graph(outline_of(plan, trained_model)); }
+work_graph graph_of(const model_plan& plan) { return train_graph(outline_of(plan)); }
 
 unit in_step(const work_graph& g, node_index n) {
   auto u = g.at(n).what;
+  u.model = trained_model;
   u.step = some_step.step;
   return u;
 }
@@ -121,10 +122,10 @@ TEST_CASE("a step as data has the units of the arithmetic, in its lanes and plac
     REQUIRE(g.lanes() == order.lanes());
     for (node_index n; n.value < g.size(); n = n.next()) {
       auto u = order.at(n.value);
-      u.model = trained_model;
       REQUIRE(g.at(n).what == u);
       REQUIRE(g.lane_of(n) == order.lane_of(u));
       REQUIRE(g.ends_lane(n) == ends_step(u, shape));
+      u.model = trained_model;
       u.step = some_step.step;
       u.attempt = 3;
       REQUIRE(g.find(u) == n);
@@ -209,7 +210,7 @@ TEST_CASE("a step on the device with the gradients of one lane of several is ref
   const step_shape shape{.shards = 2, .micro_batches = 2, .waves = 2};
   CHECK_THROWS_WITH(graph_of(uneven_plan(shape, {.stepped = 1})),
                     "a device would step a shard with the gradients of one lane alone");
-  auto outline = outline_of(uneven_plan({.shards = 2}), trained_model);
+  auto outline = outline_of(uneven_plan({.shards = 2}));
   outline.shards.pop_back();
   CHECK_THROWS_WITH(train_graph(outline), "a graph of 2 shards has bytes of 1");
   CHECK_THROWS_AS(graph_of(uneven_plan({.shards = 2, .micro_batches = 3, .waves = 2})), fault_error);

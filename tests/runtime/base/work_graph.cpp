@@ -99,6 +99,26 @@ TEST_CASE("a block is found by its name in its own step only, what a run keeps i
   CHECK_FALSE(g.find(other, now));
 }
 
+TEST_CASE("a graph has the units and blocks of every model, and a shared block by one name for all", "[work_graph]") {
+  auto blocks = numbered_blocks(2);
+  blocks[0].id.model = model_id{4};
+  blocks[0].shared = true;
+  blocks[0].life = block_life::of_run;
+  blocks[1].id.micro_batch = {};  // the same name, of the model itself
+  const work_graph g({visit_in(0, {0, 1}, {})}, blocks);
+  for (const std::uint32_t model : {0, 4, 7}) {
+    const graph_turn turn{.model = model_id{model}, .step = step_index{1}};
+    const auto own = g.name({block_index{1}}, turn);
+    CHECK(own.model == model_id{model});
+    CHECK(g.name({block_index{0}}, turn) == blocks[0].id);
+    CHECK(g.find(own, turn) == block_part{block_index{1}});
+    CHECK(g.find(blocks[0].id, turn) == block_part{block_index{0}});
+    auto u = g.at(node_index{0}).what;
+    u.model = model_id{model};
+    CHECK(g.find(u) == node_index{0});
+  }
+}
+
 TEST_CASE("at a position the first units of each lane are done", "[work_graph]") {
   auto second = visit_in(0, {0}, {}, 1);
   const work_graph g({visit_in(0, {}, {0}), second, visit_in(1, {}, {})}, numbered_blocks(1));
