@@ -4,7 +4,7 @@
 // protocol/cluster.hpp, protocol/exchange.hpp.
 //
 // A training step is a chain of shard units, a lane; or several lanes at the same time, if it is divided into replicas
-// and these into waves (runtime/base/step_graph.hpp). Lanes of a replica are joined by its gradient sums: a backward
+// and these into waves (runtime/base/step_shape.hpp). Lanes of a replica are joined by its gradient sums: a backward
 // unit also reads what the same visit of the wave before has written. A unit runs when its shard and its inputs are on
 // the device and the compute queue reaches it. The life of a unit:
 //

@@ -1,6 +1,6 @@
 #include "actors/memory/block_store.hpp"
 
-#include "partition/graph/model_graphs.hpp"
+#include "runtime/base/model_graphs.hpp"
 
 #include <fmt/format.h>
 

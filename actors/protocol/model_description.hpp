@@ -6,7 +6,7 @@
 #include "models/optimizer/update_rule.hpp"
 #include "partition/plan/cut.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_shape.hpp"
 
 #include <algorithm>
 #include <cstdint>

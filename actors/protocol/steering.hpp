@@ -4,7 +4,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_shape.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_shape.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace hydra {
 
 /// One model: times at speed 1 of one unit, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward +
-/// loss + backward of shard S-1, B_{S-2} .. B_0, in each of its lanes (step_graph).
+/// loss + backward of shard S-1, B_{S-2} .. B_0, in each of its lanes (step_shape).
 struct instance_model {
   std::string name;
   std::uint32_t steps = 1;
@@ -64,7 +64,7 @@ std::vector<model_id> base_owners(const schedule_instance& instance);
 /// How its steps are divided: units of one micro-batch each.
 step_shape shape_of(const instance_model& m);
 
-/// Units of all models: steps * lanes * length of a lane (step_graph).
+/// Units of all models: steps * lanes * length of a lane.
 std::uint64_t count_units(const schedule_instance& instance);
 
 /// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no

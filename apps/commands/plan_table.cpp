@@ -118,8 +118,7 @@ std::string names_like(const workload_plan& plan, const model_plan& m) {
 
 /// Of the micro-batches.
 std::string division_text(const model_plan& m) {
-  const step_graph step{m.shape()};
-  return step.lanes() == 1
+  return m.shape().lanes() == 1
              ? ""
              : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
 }

@@ -4,10 +4,10 @@
 #include "models/chain.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "partition/execute/shard.hpp"
-#include "partition/graph/model_graphs.hpp"
 #include "partition/plan/cursor.hpp"
 #include "partition/plan/plan.hpp"
 #include "partition/schedule_terms.hpp"
+#include "runtime/base/model_graphs.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_shape.hpp"
 
 #include <optional>
 #include <vector>

@@ -7,7 +7,7 @@
 #include "partition/profile/update_cost.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 #include "runtime/device/device.hpp"
 

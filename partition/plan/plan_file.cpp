@@ -180,7 +180,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
     m.shards.push_back(costs_from_json(s, *profile->second, m.waves));
     m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
   }
-  static_cast<void>(step_graph(m.shape()));  // refuses what is not a shape of a step
+  check_shape(m.shape());
   return m;
 }
 

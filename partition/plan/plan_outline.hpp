@@ -1,9 +1,9 @@
 #pragma once
 // The graphs of a plan, and what they are made from.
 
-#include "partition/graph/model_graphs.hpp"
 #include "partition/graph/model_outline.hpp"
 #include "partition/plan/plan.hpp"
+#include "runtime/base/model_graphs.hpp"
 
 namespace hydra {
 

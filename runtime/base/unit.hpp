@@ -10,7 +10,7 @@ namespace hydra {
 /// What a visit does. The last shard's forward, loss and backward are one unit of direction `backward`.
 enum class direction : std::uint8_t { forward, backward, evaluate };
 
-/// One visit of a shard with consecutive micro-batches; step_graph.hpp says which unit follows which. `attempt` grows
+/// One visit of a shard with consecutive micro-batches; work_graph.hpp says which unit follows which. `attempt` grows
 /// for all later units of its lane whenever one was lost or failed: it identifies late messages of an older attempt.
 struct unit {
   model_id model;

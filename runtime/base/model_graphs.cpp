@@ -1,4 +1,4 @@
-#include "partition/graph/model_graphs.hpp"
+#include "runtime/base/model_graphs.hpp"
 
 #include "runtime/base/fault.hpp"
 
