@@ -8,7 +8,8 @@ namespace hydra {
 
 interleaved_order::interleaved_order(const step_shape& shape, std::uint32_t stages, std::uint32_t stage,
                                      std::uint32_t group)
-    : graph_(shape),
+    : places_(shape),
+      shards_(shape.shards),
       stages_(stages),
       stage_(stage),
       group_(group),
@@ -17,7 +18,7 @@ interleaved_order::interleaved_order(const step_shape& shape, std::uint32_t stag
       warm_up_(std::min(forwards_, 2 * (stages - stage - 1) + (chunks_ - 1) * group)) {}
 
 bool interleaved_order::in_turn(const unit& u, std::span<const model_state> waves) const {
-  const auto mine = position(u.wave.value, graph_.place_of(u.way, u.shard));
+  const auto mine = position(u.wave.value, places_.of(u.way, u.shard));
   for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
     const auto first = next(wave, placed_in(u.step, waves[wave]));
     if (first && *first < mine) {
@@ -29,8 +30,8 @@ bool interleaved_order::in_turn(const unit& u, std::span<const model_state> wave
 
 /// The last shard's visit is a forward visit here; in the schedule its backward visit follows at once.
 std::uint32_t interleaved_order::position(std::uint32_t wave, std::uint32_t place) const {
-  const auto chunk = graph_.shard_at(place) / stages_;
-  if (place < graph_.shape().shards) {
+  const auto chunk = places_.shard_at(place) / stages_;
+  if (place < shards_) {
     const auto n = turn(wave, chunk);
     return n + (n > warm_up_ ? n - warm_up_ : 0);
   }
@@ -39,10 +40,10 @@ std::uint32_t interleaved_order::position(std::uint32_t wave, std::uint32_t plac
 }
 
 std::optional<std::uint32_t> interleaved_order::next(std::uint32_t wave, std::uint32_t place) const {
-  while (place < graph_.lane_length() && graph_.shard_at(place) % stages_ != stage_) {
+  while (place < places_.count() && places_.shard_at(place) % stages_ != stage_) {
     ++place;
   }
-  return place < graph_.lane_length() ? std::optional{position(wave, place)} : std::nullopt;
+  return place < places_.count() ? std::optional{position(wave, place)} : std::nullopt;
 }
 
 std::uint32_t interleaved_order::turn(std::uint32_t wave, std::uint32_t chunk) const {

@@ -1,6 +1,7 @@
 #pragma once
 // The order of the interleaved schedule (Megatron-LM, Narayanan et al. 2021). Standard library only.
 
+#include "actors/policy/lane_places.hpp"
 #include "actors/policy/policy.hpp"
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class interleaved_order {
   /// How many visits of its direction come before.
   std::uint32_t turn(std::uint32_t wave, std::uint32_t chunk) const;
 
-  step_graph graph_;
+  lane_places places_;
+  std::uint32_t shards_;
   std::uint32_t stages_;
   std::uint32_t stage_;
   std::uint32_t group_;

@@ -1,6 +1,7 @@
 #pragma once
 // One forward, one backward (PipeDream-Flush, Narayanan et al. 2021). Standard library only.
 
+#include "actors/policy/lane_places.hpp"
 #include "actors/policy/pipeline_policy.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class one_f_one_b final : public pipeline_policy {
       return true;
     }
     const shard_index last{std::max(first, shape.first_trained)};
-    const auto out = step_graph(shape).place_of(direction::backward, last);
+    const auto out = lane_places(shape).of(direction::backward, last);
     const auto under_way = std::ranges::count_if(v.waves.first(v.next.wave.value), [&](const model_state& w) {
       const auto placed = placed_in(v.next.step, w);
       return placed > first && placed <= out;

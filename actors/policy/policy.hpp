@@ -8,7 +8,7 @@
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <algorithm>
@@ -62,14 +62,14 @@ struct device_state {
   }
 };
 
-/// A model that has not finished; if its steps are divided into several lanes (step_graph), one of them. A lane is
+/// A model that has not finished; if its steps are divided into several lanes (step_shape), one of them. A lane is
 /// scheduled like a model of its own, but each of its steps waits for the step before of all lanes.
 struct model_state {
   model_id model;
   std::uint32_t lane = 0;
   step_shape shape{};                 ///< of its model's steps
   std::optional<step_index> step{};   ///< of its next unplaced unit; none until it has announced a unit
-  std::uint32_t place = 0;            ///< of that unit in its lane (step_graph); 0 if it is an evaluation
+  std::uint32_t place = 0;            ///< of that unit in its lane (lane_places); 0 if it is an evaluation
   duration remaining{};               ///< wall time from its next unplaced unit on, at speed 1
   duration staged{};                  ///< of its units that are staged and not computing
   duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none

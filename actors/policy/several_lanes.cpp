@@ -63,8 +63,8 @@ void several_lanes::learn(std::span<const candidate> candidates) {
   }
 }
 
-/// The longest shard's backward visits of later waves follow each other: step_graph. Where units move between devices
-/// only when they are written back, lanes go on where they are, side by side.
+/// The longest shard's backward visits of later waves follow each other. Where units move between devices only when
+/// they are written back, lanes go on where they are, side by side.
 duration several_lanes::path(const candidate& c, const policy_view& view) const {
   const bool side_by_side = crowded(view) || (waits_for_copies_ && !is_pipeline(c, view));
   const auto later_waves = side_by_side ? 0 : view.models[c.model_at].shape.waves - 1 - c.next.wave.value;

@@ -1,5 +1,7 @@
 #include "actors/policy/stages.hpp"
 
+#include "actors/policy/lane_places.hpp"
+
 #include <algorithm>
 
 namespace hydra {
@@ -27,7 +29,7 @@ stages shared_stages(const model_state& lane, dealing how, const policy_view& vi
 
 std::uint32_t placed_in(step_index step, const model_state& lane) {
   if (!lane.step || *lane.step > step) {
-    return step_graph(lane.shape).lane_length();
+    return lane_places(lane.shape).count();
   }
   return *lane.step == step ? lane.place : 0;
 }

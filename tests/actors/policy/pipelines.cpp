@@ -1,6 +1,7 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/stages.hpp"
 #include "tests/actors/policy/hand_made_view.hpp"
+#include "tests/support/shape_graphs.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -30,11 +31,11 @@ world pipeline(std::size_t devices, const step_shape& shape, const std::vector<s
 
 /// Offers the next unit of each of these lanes.
 void offer(world& w, const std::vector<std::uint32_t>& lanes) {
-  const step_graph graph(w.models.front().shape);
+  const auto graphs = graphs_of_shape(w.models.front().shape);
   w.candidates.clear();
   for (const auto lane : lanes) {
-    auto u = graph.at(lane * graph.lane_length() + w.models[lane].place);
-    w.offer(u).model_at = lane;
+    const node_index n{graphs->step.lane(lane).first.value + w.models[lane].place};
+    w.offer(graphs->step.at(n).what).model_at = lane;
   }
 }
 

@@ -1,8 +1,7 @@
 #include "tests/actors/policy/random_schedule.hpp"
 
 #include "actors/policy/speed.hpp"
-#include "runtime/base/step_graph.hpp"
-#include "tests/support/predecessors.hpp"
+#include "tests/support/shape_graphs.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,11 +10,12 @@ namespace hydra::test {
 
 namespace {
 
-step_graph graph_of(const unit_times& m) {
-  return step_graph({.shards = static_cast<std::uint32_t>(m.backward.size()),
-                     .micro_batches = m.replicas * m.waves,
-                     .replicas = m.replicas,
-                     .waves = m.waves});
+work_graph graph_of(const unit_times& m) {
+  return graphs_of_shape({.shards = static_cast<std::uint32_t>(m.backward.size()),
+                          .micro_batches = m.replicas * m.waves,
+                          .replicas = m.replicas,
+                          .waves = m.waves})
+      ->step;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ bool random_schedule::evaluates(const model& m) const { return m.times.steps - m
 
 /// Micro-batches are dealt to the lanes in turn; each lane visits every shard once with its own.
 void random_schedule::add_evaluation(model& m) {
-  const auto lanes = graph_of(m.times).lanes();
+  const auto lanes = m.times.replicas * m.times.waves;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const auto share = (m.times.evaluation_micro_batches + lanes - 1 - lane) / lanes;
     for (std::size_t s = 0; s < m.loaded.size(); ++s) {
@@ -76,16 +76,16 @@ void random_schedule::add_evaluation(model& m) {
 void random_schedule::add_lanes(model& m) {
   const auto graph = graph_of(m.times);
   const auto evaluation = m.tasks.size();
-  for (step_graph::node n = 0; n < graph.size(); ++n) {
-    const auto u = graph.at(n);
+  for (node_index n; n.value < graph.size(); n = n.next()) {
+    const auto& u = graph.at(n).what;
     const auto s = u.shard.value;
     const bool forward = u.way == direction::forward;
     task t{.cost = forward ? m.times.forward[s] : m.times.backward[s]};
-    for (const auto before : predecessors(graph, n)) {
-      t.before.push_back(evaluation + before);
+    for (const auto before : graph.predecessors(n)) {
+      t.before.push_back(evaluation + before.value);
     }
-    const auto lane = graph.lane_of(u);
-    if (evaluation > 0 && n == lane * graph.lane_length()) {
+    const auto lane = graph.lane_of(n);
+    if (evaluation > 0 && n == graph.lane(lane).first) {
       t.before.push_back((lane + 1) * m.loaded.size() - 1);
     }
     t.reads = forward || s + 1 == m.loaded.size() ? std::optional<std::size_t>(s) : std::nullopt;

@@ -1,6 +1,7 @@
 #include "actors/policy/several_lanes.hpp"
 #include "actors/policy/stay_pace.hpp"
 #include "tests/actors/policy/hand_made_view.hpp"
+#include "tests/support/shape_graphs.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -28,8 +29,8 @@ struct lanes_world : world {
     s.lane = i;
     s.shape = shape;
     s.step = step_index{0};
-    const step_graph graph(shape);
-    auto u = graph.at(i * graph.lane_length());
+    const auto graphs = graphs_of_shape(shape);
+    auto u = graphs->step.at(graphs->step.lane(i).first).what;
     u.model = id;
     auto& c = offer(u);
     c.model_at = models.size() - 1;
