@@ -342,9 +342,15 @@ class model_task final : public task_actor::base {
   task_actor self_handle() { return caf::actor_cast<task_actor>(this); }
 
   void join_schedule() {
-    const auto& terms = setup_.what->terms;
-    const auto deadline = terms.deadline ? std::optional(run_began_ + *terms.deadline) : std::nullopt;
-    send(setup_.scheduler, model_added{setup_.id, self_handle(), terms.priority, deadline, setup_.what->plan.shape()});
+    const auto& what = *setup_.what;
+    const auto& deadline = what.terms.deadline;
+    send(setup_.scheduler, model_added{.model = setup_.id,
+                                       .task = self_handle(),
+                                       .priority = what.terms.priority,
+                                       .deadline = deadline ? std::optional(run_began_ + *deadline) : std::nullopt,
+                                       .shape = what.plan.shape(),
+                                       .graphs = what.graphs,
+                                       .shares_steps = !what.share.whole()});
   }
 
   /// In the constructor: an update that was under way may be complete before the run has started.
@@ -497,7 +503,8 @@ class model_task final : public task_actor::base {
     }
     while (const auto next = tracker_.announce()) {
       send(setup_.scheduler,
-           announced_unit(*next, tracker_.units(next->what), *setup_.what, retries_.avoid(next->what)));
+           announced_unit(*next, tracker_.units(next->what), setup_.what->remaining_scale,
+                          retries_.avoid(next->what)));
     }
   }
 

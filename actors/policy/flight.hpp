@@ -1,10 +1,10 @@
 #pragma once
 // The data of the schedule tracker: announcements, placements, flights, losses. Standard library only.
 
-#include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/model_graphs.hpp"
+#include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -13,22 +13,18 @@
 
 namespace hydra {
 
-/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or the same
-/// visit of the wave before, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: attempts
-/// at it have failed there, so other devices may stage it; if there are none, any but the last of these; void for the
-/// only device.
+/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or another one
+/// whose output it reads, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: attempts at
+/// it have failed there, so other devices may stage it; if there are none, any but the last of these; void for the only
+/// device.
 struct ready_unit {
   unit next;
   std::optional<device_id> after;
+  std::vector<device_id> avoid{};
   duration remaining{};
   duration cost{};
-  byte_count bytes;        ///< parameters of the shard
-  std::vector<device_id> avoid{};
-  byte_count boundary{};   ///< its predecessor's output, if it has one in its step
   duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
   duration then_cost{};       ///< `cost` of the unit after it
-  bool then_begins_step = false;     ///< the unit after it starts a step
-  std::optional<block_id> base{};    ///< frozen parameters among `bytes`, if they are most of them
 };
 
 /// Properties of a model, besides its times, that policies may use.
@@ -36,6 +32,8 @@ struct model_traits {
   double priority = 1;                ///< weight of its completion
   std::optional<time_point> deadline{};
   step_shape shape{};                 ///< its lanes
+  model_graphs_ptr graphs{};          ///< of that shape
+  bool shares_steps = false;          ///< a step ends when other nodes have ended theirs, too
 };
 
 /// A decision: stage `next` on `device`.
@@ -47,11 +45,27 @@ struct placement {
   friend bool operator==(const placement& a, const placement& b) { return a.next == b.next && a.device == b.device; }
 };
 
+/// Where a unit is in its lane, whatever its attempt: step by step, the evaluation before a step round by round, node
+/// by node.
+struct lane_position {
+  step_index step;
+  bool trains = false;
+  micro_batch_index round;  ///< its first micro-batch; 0 of a step
+  node_index node;          ///< in the graph of the step, or of the round
+  friend auto operator<=>(const lane_position&, const lane_position&) = default;
+  /// Both are of one step, or of one round.
+  bool same_turn(const lane_position& o) const {
+    return step == o.step && trains == o.trains && round == o.round;
+  }
+};
+
 enum class flight_phase : std::uint8_t { staged, computing, write_back };
 
 /// A unit that is staged, computing or being written back.
 struct flight {
   unit what;
+  std::uint32_t lane = 0;
+  lane_position at{};
   device_id device;
   flight_phase phase = flight_phase::staged;
   duration cost{};
@@ -77,8 +91,8 @@ struct model_loss {
   std::vector<flight> withdraw;    ///< those that another device still holds without knowing that they are lost
 };
 
-/// One entry per lane, in the order of models and lanes. A lane may lose its announcement only: a unit that it follows
-/// in a wave before is undone.
+/// One entry per lane, in the order of models and lanes. A lane may lose its announcement only: a unit of it follows
+/// one of another lane that is undone.
 using losses = std::vector<model_loss>;
 
 }  // namespace hydra

@@ -61,7 +61,8 @@ std::optional<placement> schedule_tracker::ask(device_id device, time_point now)
     throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " +
                                                 std::to_string(*choice) + " of " + std::to_string(candidates_.size())};
   }
-  return place(unit{candidates_[*choice].next}, *at, now);
+  const auto& lane = shown_.all()[candidates_[*choice].model_at];
+  return place(lane.model, lane.lane, *at, now);
 }
 
 void schedule_tracker::collect_candidates(std::size_t device) {
@@ -72,18 +73,18 @@ void schedule_tracker::collect_candidates(std::size_t device) {
     if (!models[i].candidate) {
       continue;
     }
-    const auto& lane = models_[models[i].model.value]->lanes[models[i].lane];
+    const auto& lane = models_[models[i].model.value]->units.lanes()[models[i].lane];
     if (may_stage(lane, id)) {
       candidates_.push_back(candidate_of(lane, i, device));
     }
   }
 }
 
-bool schedule_tracker::may_stage(const lane_tracker& lane, device_id device) const {
+bool schedule_tracker::may_stage(const lane_row& lane, device_id device) const {
   if (lane.bound_to() && lane.bound_to() != device) {
     return false;
   }
-  const auto avoided = avoided_by(*lane.announced());
+  const auto avoided = avoided_by(*lane.announced);
   return std::ranges::find(avoided, device) == avoided.end();
 }
 
@@ -95,27 +96,28 @@ std::vector<device_id> schedule_tracker::avoided_by(const ready_unit& u) const {
   return std::ranges::any_of(device_states_, is_other) ? u.avoid : std::vector{u.avoid.back()};
 }
 
-candidate schedule_tracker::candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const {
-  const auto& u = *lane.announced();
+candidate schedule_tracker::candidate_of(const lane_row& lane, std::size_t at, std::size_t device) const {
+  const auto& u = *lane.announced;
+  const auto& reads = lane.reads;
   const auto id = device_states_[device].device;
-  const auto where = residency_.of(u.next, u.base, id);
-  const auto boundary = lane.came_from() == id ? byte_count{} : u.boundary;
-  const auto parameters = where.here ? byte_count{} : u.bytes;
+  const auto where = residency_.of(u.next, reads.base, id);
+  const auto boundary = lane.came_from == id ? byte_count{} : reads.boundary;
+  const auto parameters = where.here ? byte_count{} : reads.parameters;
   const auto boundary_time = copy_time(devices_[device], boundary);
   return {.next = u.next,
           .remaining = u.remaining,
           .cost = u.cost,
-          .parameters = u.bytes,
+          .parameters = reads.parameters,
           .transfer = parameters + boundary,
           .transfer_time = copy_time(devices_[device], parameters) + boundary_time,
           .boundary_time = boundary_time,
           .hit = where.here,
           .elsewhere = where.elsewhere,
-          .announced = lane.available_since(),
+          .announced = lane.available,
           .chained = lane.bound_to().has_value(),
           .avoided = avoided_by(u),
           .model_at = at,
-          .base = u.base};
+          .base = reads.base};
 }
 
 duration schedule_tracker::copy_time(const device_tracker& d, byte_count bytes) const {

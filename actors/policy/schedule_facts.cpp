@@ -16,26 +16,25 @@ namespace hydra {
 std::size_t schedule_tracker::flight_count() const noexcept {
   std::size_t n = 0;
   for (const auto& m : models_) {
-    for (const auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
-      n += lane.flights().size();
-    }
+    n += m == nullptr ? 0 : m->units.flights().size();
   }
   return n;
 }
 
 std::vector<flight> schedule_tracker::flights_of(model_id model) const {
-  std::vector<flight> all;
-  if (const auto* m = find(model)) {
-    for (const auto& lane : m->lanes) {
-      all.insert(all.end(), lane.flights().begin(), lane.flights().end());
-    }
-  }
-  return all;
+  const auto* m = find(model);
+  const auto all = m == nullptr ? std::span<const flight>{} : m->units.flights();
+  return {all.begin(), all.end()};
 }
 
 std::span<const flight> schedule_tracker::flights_of(model_id model, std::uint32_t lane) const {
   const auto* m = find(model);
-  return m == nullptr ? std::span<const flight>{} : m->lanes.at(lane).flights();
+  return m == nullptr ? std::span<const flight>{} : m->units.flights(lane);
+}
+
+bool schedule_tracker::is_held(model_id model) const noexcept {
+  const auto* m = find(model);
+  return m != nullptr && !m->units.drained();
 }
 
 std::uint32_t schedule_tracker::credits(device_id device) const {
@@ -44,11 +43,11 @@ std::uint32_t schedule_tracker::credits(device_id device) const {
 }
 
 bool schedule_tracker::any_for(std::size_t device) const {
-  const auto offered = [&](const lane_tracker& lane) {
-    return lane.announced() && may_stage(lane, device_states_[device].device);
+  const auto offered = [&](const lane_row& lane) {
+    return lane.announced && may_stage(lane, device_states_[device].device);
   };
-  return std::ranges::any_of(models_,
-                             [&](const auto& m) { return m != nullptr && std::ranges::any_of(m->lanes, offered); });
+  return std::ranges::any_of(
+      models_, [&](const auto& m) { return m != nullptr && std::ranges::any_of(m->units.lanes(), offered); });
 }
 
 bool schedule_tracker::starved() const {
@@ -67,16 +66,17 @@ namespace {
 
 /// Of a lane without announcement: its next unit follows one of another lane that is not placed, or its step is over
 /// and that of the other is not. `lanes`: of its model.
-bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes) {
+bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes, const work_graph& step) {
   const auto behind = [&](const model_state& other) { return other.step && other.step < lane.step; };
-  if (std::ranges::any_of(lanes, behind)) {
-    return true;
+  if (!lane.step || std::ranges::any_of(lanes, behind)) {
+    return lane.step.has_value();  // none: it has announced nothing yet
   }
-  if (lane.lane % lane.shape.waves == 0 || !lane.step || lane.place + 1 < lane.shape.shards) {
-    return false;
-  }
-  const auto& before = lanes[lane.lane - 1];
-  return before.step == lane.step && before.place <= lane.place;
+  const auto is_not_placed = [&](node_index n) {
+    const auto& of = lanes[step.lane_of(n)];
+    return of.step == lane.step && of.place <= n.value - step.lane(of.lane).first.value;
+  };
+  const node_index next{step.lane(lane.lane).first.value + lane.place};
+  return std::ranges::any_of(step.predecessors(next), is_not_placed);
 }
 
 }  // namespace
@@ -86,7 +86,8 @@ bool schedule_tracker::all_announced() const {
   for (auto first = all.begin(); first != all.end();) {
     const auto next = std::find_if(first, all.end(), [&](const model_state& s) { return s.model != first->model; });
     const std::span lanes(first, next);
-    const auto waits = [&](const model_state& s) { return s.candidate || waits_for_lane(s, lanes); };
+    const auto& step = models_[first->model.value]->units.step();
+    const auto waits = [&](const model_state& s) { return s.candidate || waits_for_lane(s, lanes, step); };
     if (std::ranges::none_of(lanes, &model_state::candidate) || !std::ranges::all_of(lanes, waits)) {
       return false;
     }
@@ -121,13 +122,13 @@ std::vector<device_load> schedule_tracker::loads() const {
 
 namespace {
 
-std::string describe(const lane_tracker& lane) {
+std::string describe(const lane_row& lane, std::span<const flight> flights) {
   std::string text;
-  if (lane.announced()) {
-    text += to_string(lane.announced()->next) + " is announced" +
+  if (lane.announced) {
+    text += to_string(lane.announced->next) + " is announced" +
             (lane.bound_to() ? " for device " + std::to_string(lane.bound_to()->value) : "") + "\n";
   }
-  for (const auto& f : lane.flights()) {
+  for (const auto& f : flights) {
     text += to_string(f.what) + " was placed on device " + std::to_string(f.device.value) + "\n";
   }
   return text;
@@ -143,8 +144,8 @@ std::string schedule_tracker::describe() const {
             " credits and computes " + (d.running ? to_string(*d.running) : "nothing") + "\n";
   }
   for (const auto& m : models_) {
-    for (const auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
-      text += hydra::describe(lane);
+    for (std::uint32_t lane = 0; m != nullptr && lane < m->units.lanes().size(); ++lane) {
+      text += hydra::describe(m->units.lanes()[lane], m->units.flights(lane));
     }
   }
   return text;

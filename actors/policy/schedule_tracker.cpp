@@ -9,27 +9,6 @@
 
 namespace hydra {
 
-namespace {
-
-/// The first unit of a lane that follows a unit of a wave before, in the same step.
-unit first_after(const unit& before, std::uint32_t lane, const step_graph& graph) {
-  const auto loss_and_backward = graph.shape().shards - 1;
-  const auto place = std::max(graph.place_of(before.way, before.shard), loss_and_backward);
-  auto u = graph.at(lane * graph.lane_length() + place);
-  u.model = before.model;
-  u.step = before.step;
-  return u;
-}
-
-}  // namespace
-
-schedule_tracker::model_record::model_record(const model_traits& given) : traits(given), graph(given.shape) {
-  lanes.reserve(graph.lanes());
-  for (std::uint32_t lane = 0; lane < graph.lanes(); ++lane) {
-    lanes.emplace_back(lane % given.shape.waves > 0 ? &lanes.back() : nullptr);
-  }
-}
-
 schedule_tracker::schedule_tracker(std::unique_ptr<policy> chosen) : policy_(std::move(chosen)) {}
 
 void schedule_tracker::replace_policy(std::unique_ptr<policy> p) { policy_ = std::move(p); }
@@ -55,7 +34,7 @@ void schedule_tracker::add_model(model_id model, const model_traits& traits) {
   }
   auto& m = models_[model.value];
   if (m == nullptr || m->left) {  // it may have been paused
-    m = std::make_unique<model_record>(traits);
+    m = std::make_unique<model_record>(model_record{traits, flight_table{traits.graphs}});
   }
   m->traits = traits;
   refresh(model);
@@ -63,10 +42,8 @@ void schedule_tracker::add_model(model_id model, const model_traits& traits) {
 
 void schedule_tracker::remove_model(model_id model) {
   if (auto* m = find(model); m != nullptr && !m->left) {
-    for (auto& lane : m->lanes) {
-      announced_ -= lane.announced() ? 1 : 0;
-      lane.leave();
-    }
+    announced_ -= m->units.announced();
+    m->units.leave();
     m->left = true;
     policy_->model_left(model);
     residency_.forget(model);
@@ -77,17 +54,18 @@ void schedule_tracker::remove_model(model_id model) {
 // -- events ----------------------------------------------------------------------------------------------------------
 
 bool schedule_tracker::unit_ready(const ready_unit& u, time_point now) {
-  auto* lane = lane_of(u.next);
-  if (lane == nullptr) {
+  auto* m = find(u.next.model);
+  if (m == nullptr || m->left) {
     return false;
   }
-  const bool before = lane->announced().has_value();
-  const bool accepted = lane->announce(u, now);
+  const auto lane = m->units.lane_of(u.next);
+  const bool before = m->units.lanes()[lane].announced.has_value();
+  const bool accepted = m->units.announce(u, now);
   announced_ += accepted && !before ? 1 : 0;
   if (accepted && !u.avoid.empty() && devices_.size() > 1) {
     policy_->unit_avoids(u.next.model, u.avoid.back());
   }
-  refresh(u.next);
+  refresh(u.next.model, lane);
   return accepted;
 }
 
@@ -112,11 +90,10 @@ void schedule_tracker::has_computed(std::size_t device) {
   auto& d = devices_[device];
   device_states_[device].idle = true;
   device_states_[device].running.reset();
-  if (const auto u = std::exchange(d.running, std::nullopt)) {
-    if (auto* lane = lane_of(*u)) {
-      lane->computed(*u);
-    }
-    refresh(*u);
+  const auto u = std::exchange(d.running, std::nullopt);
+  auto* m = u ? find(u->model) : nullptr;
+  if (const auto* f = m == nullptr ? nullptr : m->units.computed(*u)) {
+    refresh(u->model, f->lane);
   }
 }
 
@@ -127,12 +104,11 @@ void schedule_tracker::computes(std::size_t device, const unit& u, time_point si
   state.running = state.last = u.model;
   state.free_at = since;
   no_longer_staged(u, device);
-  if (auto* lane = lane_of(u)) {
-    lane->started(u);
-    const auto* f = std::as_const(*lane).find(u);
-    state.free_at += f == nullptr ? duration::zero() : time_on(state.speed, f->cost);
+  auto* m = find(u.model);
+  if (const auto* f = m == nullptr ? nullptr : m->units.started(u)) {
+    state.free_at += time_on(state.speed, f->cost);
+    refresh(u.model, f->lane);
   }
-  refresh(u);
 }
 
 void schedule_tracker::blocks_cached(device_id device, std::span<const block_id> cached,
@@ -143,44 +119,26 @@ void schedule_tracker::blocks_cached(device_id device, std::span<const block_id>
 }
 
 bool schedule_tracker::unit_completed(const unit& u, time_point now) {
-  auto* lane = lane_of(u);
-  const auto* f = lane == nullptr ? nullptr : std::as_const(*lane).find(u);
-  if (f == nullptr) {
-    return false;
+  auto* m = find(u.model);
+  const auto f = m == nullptr ? std::nullopt : m->units.complete(u, now);
+  if (f) {
+    if (const auto at = place_of(f->device)) {
+      no_longer_staged(u, *at);
+    }
+    refresh(u.model, f->lane);
   }
-  if (const auto at = place_of(f->device)) {
-    no_longer_staged(u, *at);
-  }
-  lane->complete(u, now);
-  if (u.wave.value + 1 < find(u.model)->graph.shape().waves) {
-    std::next(lane)->release_if_unbound(now);
-  }
-  refresh(u);
-  return true;
-}
-
-template <class Undo>
-std::optional<model_loss> schedule_tracker::lose(lane_tracker& lane, const Undo& undo) {
-  announced_ -= lane.announced() ? 1 : 0;
-  std::optional<model_loss> loss = undo(lane);
-  announced_ += lane.announced() ? 1 : 0;
-  return loss;
+  remove_if_drained(u.model);
+  return f.has_value();
 }
 
 losses schedule_tracker::unit_failed(const unit& u) {
-  losses result;
   auto* m = find(u.model);
-  const auto at = m == nullptr ? 0 : m->graph.lane_of(u);
-  auto failed = m == nullptr ? std::nullopt : lose(m->lanes.at(at), [&](lane_tracker& lane) { return lane.fail(u); });
-  if (!failed) {
-    return result;
+  if (m == nullptr) {
+    return {};
   }
-  result.push_back(std::move(*failed));
-  const auto later = u.way == direction::evaluate ? 0 : m->graph.shape().waves - 1 - u.wave.value;
-  for (auto i = at + 1; i <= at + later; ++i) {
-    const auto first = first_after(u, i, m->graph);
-    result.push_back(*lose(m->lanes[i], [&](lane_tracker& lane) { return lane.follow(first); }));
-  }
+  announced_ -= m->units.announced();
+  auto result = m->units.fail(u);
+  announced_ += m->units.announced();
   unstage(result);
   refresh(u.model);
   return result;
@@ -198,7 +156,9 @@ losses schedule_tracker::device_lost(device_id device) {
   policy_->device_left(device);
   for (const auto& m : models_) {
     if (m != nullptr) {
-      lose_flights(*m, device, result);
+      announced_ -= m->units.announced();
+      std::ranges::move(m->units.lose(device), std::back_inserter(result));
+      announced_ += m->units.announced();
     }
   }
   unstage(result);
@@ -206,18 +166,6 @@ losses schedule_tracker::device_lost(device_id device) {
     refresh(model_id{m});
   }
   return result;
-}
-
-void schedule_tracker::lose_flights(model_record& m, device_id device, losses& all) {
-  std::optional<unit> lost;  // in a wave before
-  for (std::uint32_t i = 0; i < m.lanes.size(); ++i) {
-    lost = i % m.graph.shape().waves == 0 ? std::nullopt : lost;
-    const auto first = lost ? std::optional{first_after(*lost, i, m.graph)} : std::nullopt;
-    if (auto loss = lose(m.lanes[i], [&](lane_tracker& lane) { return lane.lose(device, first); })) {
-      lost = loss->first.way == direction::evaluate ? lost : loss->first;
-      all.push_back(std::move(*loss));
-    }
-  }
 }
 
 void schedule_tracker::unstage(const losses& all) {
@@ -247,11 +195,6 @@ const schedule_tracker::model_record* schedule_tracker::find(model_id model) con
   return model.value < models_.size() ? models_[model.value].get() : nullptr;
 }
 
-lane_tracker* schedule_tracker::lane_of(const unit& u) noexcept {
-  auto* m = find(u.model);
-  return m == nullptr ? nullptr : &m->lanes.at(m->graph.lane_of(u));
-}
-
 std::optional<std::size_t> schedule_tracker::place_of(device_id device) const noexcept {
   if (device.value < device_states_.size() && device_states_[device.value].device == device) {
     return device.value;  // always, until a device is lost
@@ -261,30 +204,24 @@ std::optional<std::size_t> schedule_tracker::place_of(device_id device) const no
                                        : std::optional{static_cast<std::size_t>(found - device_states_.begin())};
 }
 
-placement schedule_tracker::place(const unit& u, std::size_t device, time_point now) {
-  auto& lane = *lane_of(u);
-  const auto available = lane.available_since();
-  const auto f = lane.place(device_states_[device].device, now);
+placement schedule_tracker::place(model_id model, std::uint32_t lane, std::size_t device, time_point now) {
+  auto& units = find(model)->units;
+  const auto available = units.lanes()[lane].available;
+  const auto f = units.place(lane, device_states_[device].device, now);
   const auto here = time_on(device_states_[device].speed, f.cost);
   --announced_;
   --devices_[device].credits;
-  devices_[device].staged.push_back({u, here});
+  devices_[device].staged.push_back({f.what, here});
   device_states_[device].staged += here;
-  refresh(u);
-  return {.next = u, .device = device_states_[device].device, .available = available};
+  refresh(model, lane);
+  return {.next = f.what, .device = f.device, .available = available};
 }
 
 // -- the view of policies --------------------------------------------------------------------------------------------
 
-void schedule_tracker::refresh(const unit& u) {
-  const auto* m = find(u.model);
-  if (m == nullptr) {
-    return;
-  }
-  if (m->left) {
-    remove_if_drained(u.model);
-  } else {
-    show(u.model, *m, m->graph.lane_of(u));
+void schedule_tracker::refresh(model_id model, std::uint32_t lane) {
+  if (const auto* m = find(model); m != nullptr && !m->left) {
+    show(model, *m, lane);
   }
 }
 
@@ -298,27 +235,26 @@ void schedule_tracker::refresh(model_id model) {
     remove_if_drained(model);
     return;
   }
-  for (std::uint32_t lane = 0; lane < m->lanes.size(); ++lane) {
+  for (std::uint32_t lane = 0; lane < m->units.lanes().size(); ++lane) {
     show(model, *m, lane);
   }
 }
 
 void schedule_tracker::remove_if_drained(model_id model) {
-  auto& m = models_[model.value];
-  if (std::ranges::all_of(m->lanes, [](const lane_tracker& lane) { return lane.flights().empty(); })) {
-    m.reset();
+  if (const auto* m = find(model); m != nullptr && m->left && m->units.drained()) {
+    models_[model.value].reset();
   }
 }
 
 namespace {
 
-void show_position(model_state& s, const lane_tracker::frontier& reached, const step_graph& graph) {
-  s.step = reached.what.step;
-  if (reached.what.way == direction::evaluate) {
+void show_position(model_state& s, const lane_row::frontier& reached, const node_range& lane) {
+  s.step = reached.at.step;
+  if (!reached.at.trains) {
     return;
   }
-  s.place = graph.place_of(reached.what.way, reached.what.shard) + (reached.placed ? 1 : 0);
-  if (s.place == graph.lane_length()) {
+  s.place = reached.at.node.value - lane.first.value + (reached.placed ? 1 : 0);
+  if (s.place == lane.count) {
     s.step->value += 1;
     s.place = 0;
   }
@@ -327,23 +263,24 @@ void show_position(model_state& s, const lane_tracker::frontier& reached, const 
 }  // namespace
 
 void schedule_tracker::show(model_id id, const model_record& m, std::uint32_t at) {
-  const auto& lane = m.lanes[at];
+  const auto& lane = m.units.lanes()[at];
+  const auto flights = m.units.flights(at);
   model_state s{.model = id,
                 .lane = at,
                 .shape = m.traits.shape,
-                .remaining = lane.remaining(),
-                .next_cost = lane.next_cost(),
-                .candidate = lane.announced().has_value(),
-                .at_step_boundary = lane.at_step_boundary(),
-                .flights = lane.flights().size(),
+                .remaining = lane.remaining,
+                .next_cost = lane.next_cost,
+                .candidate = lane.announced.has_value(),
+                .at_step_boundary = lane.begins_step && !lane.announced && !m.traits.shares_steps,
+                .flights = flights.size(),
                 .running = {},
-                .ended = lane.ended(),
+                .ended = lane.ended,
                 .priority = m.traits.priority,
                 .deadline = m.traits.deadline};
-  if (const auto& reached = lane.reached()) {
-    show_position(s, *reached, m.graph);
+  if (lane.reached) {
+    show_position(s, *lane.reached, m.units.step().lane(at));
   }
-  for (const auto& f : lane.flights()) {
+  for (const auto& f : flights) {
     if (f.phase == flight_phase::computing) {
       s.running = f.device;
     }

@@ -3,7 +3,7 @@
 // of this class and results into messages. Standard library only.
 
 #include "actors/policy/flight.hpp"
-#include "actors/policy/lane_tracker.hpp"
+#include "actors/policy/flight_table.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/policy/residency.hpp"
 #include "actors/policy/shown_models.hpp"
@@ -26,7 +26,7 @@ class schedule_tracker {
   /// A device starts without credit: it gives its staging slots one by one, by device_freed.
   /// `link` zero: the time of copies is not known.
   void add_device(device_id device, double speed, byte_rate link = {}, duration latency = {});
-  void add_model(model_id model, const model_traits& traits = {});
+  void add_model(model_id model, const model_traits& traits);
   /// Drops what the model has announced; its flights stay until they complete.
   void remove_model(model_id model);
 
@@ -38,7 +38,7 @@ class schedule_tracker {
   void device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running, time_point since);
   /// Net changes of the device's cache since its last report, for transfer costs.
   void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
-  /// A unit completed; false if there is no such flight (late message of a lost attempt).
+  /// A unit completed; false if there is no such flight (it was undone before).
   bool unit_completed(const unit& u, time_point now);
   /// A unit failed on a device that is not lost: it and all flights that follow it are undone. Empty if unknown. That
   /// of its own lane comes first.
@@ -67,6 +67,9 @@ class schedule_tracker {
   std::vector<flight> flights_of(model_id model) const;
   /// Of one lane, in its order; valid until the next event.
   std::span<const flight> flights_of(model_id model, std::uint32_t lane) const;
+  /// A device has a unit of the model, or one that was undone and to which it has not answered yet: by unit_completed()
+  /// or unit_failed().
+  bool is_held(model_id model) const noexcept;
   std::uint32_t credits(device_id device) const;
   /// Of the devices that hold flights, in the order of their ids.
   std::vector<device_load> loads() const;
@@ -96,43 +99,35 @@ class schedule_tracker {
     std::vector<staged_unit> staged;
   };
   struct model_record {
-    explicit model_record(const model_traits& given);
     model_traits traits;
-    step_graph graph;
-    std::vector<lane_tracker> lanes;   ///< of waves after the first, each refers to the one before it
+    flight_table units;
     bool left = false;
   };
   model_record* find(model_id model) noexcept;
   const model_record* find(model_id model) const noexcept;
-  /// The lane of a unit; null if its model is not known.
-  lane_tracker* lane_of(const unit& u) noexcept;
   /// Position in devices_ and device_states_.
   std::optional<std::size_t> place_of(device_id device) const noexcept;
   /// Updates the view of a lane, or of all lanes of a model, after each event that changes it; a model that has left
-  /// and has no flights is removed.
-  void refresh(const unit& u);
+  /// and of which no device has a unit is removed.
+  void refresh(model_id model, std::uint32_t lane);
   void refresh(model_id model);
   void show(model_id id, const model_record& m, std::uint32_t lane);
   void remove_if_drained(model_id model);
-  /// Calls `undo` with the lane, and counts its announcement anew.
-  template <class Undo>
-  std::optional<model_loss> lose(lane_tracker& lane, const Undo& undo);
-  void lose_flights(model_record& m, device_id device, losses& all);
   void no_longer_staged(const unit& u, std::size_t device);
   void unstage(const losses& all);
   void has_computed(std::size_t device);
   void computes(std::size_t device, const unit& u, time_point since);
-  bool may_stage(const lane_tracker& lane, device_id device) const;
+  bool may_stage(const lane_row& lane, device_id device) const;
   /// Devices that may not stage it now; never all.
   std::vector<device_id> avoided_by(const ready_unit& u) const;
   bool any_for(std::size_t device) const;
   duration copy_time(const device_tracker& d, byte_count bytes) const;
-  candidate candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const;
+  candidate candidate_of(const lane_row& lane, std::size_t at, std::size_t device) const;
   void collect_candidates(std::size_t device);
   /// Devices with credit: idle ones first, faster before slower, lower id first.
   void order_devices();
   std::optional<placement> ask(device_id device, time_point now);
-  placement place(const unit& u, std::size_t device, time_point now);
+  placement place(model_id model, std::uint32_t lane, std::size_t device, time_point now);
 
   std::unique_ptr<policy> policy_;
   std::vector<device_tracker> devices_;                  ///< in the order of their ids, as the states

@@ -6,7 +6,8 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/model_graphs.hpp"
+#include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -31,6 +32,8 @@ struct model_added {
   double priority = 1;
   std::optional<time_point> deadline;
   step_shape shape;
+  model_graphs_ptr graphs;
+  bool shares_steps = false;  ///< a step ends when other nodes have ended theirs, too
 };
 
 /// Timer of a MODEL TASK: the model takes part from now on.
@@ -45,18 +48,14 @@ struct model_left {
 /// The next unit of a model may be staged: its parameter version and its minibatch are in host memory.
 struct unit_ready {
   unit what;
-  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane or the same visit of the
-                                   ///< wave before
+  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane, or of another unit that
+                                   ///< this one follows
+  std::vector<device_id> avoid;    ///< where an operation of it has thrown, the last one last: not there, while there
+                                   ///< is another device; else not on the last of them, if there are two
   duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
-  byte_count bytes;                ///< parameters of its shard
-  std::vector<device_id> avoid;  ///< where an operation of it has thrown, the last one last: not there, while there is
-                                 ///< another device; else not on the last of them, if there are two
-  byte_count boundary;             ///< its predecessor's output, if it has one in its step
   duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
   duration then_cost{};            ///< before it is announced; zero after the last unit
-  bool then_begins_step = false;          ///< the unit after it starts a step
-  std::optional<block_id> base{};         ///< frozen parameters among `bytes`, if they are most of them
 };
 
 /// Returns `credits` (0 or 1: an increment, not a level); reports what computes now.

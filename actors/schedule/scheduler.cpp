@@ -76,7 +76,11 @@ class scheduler final : public scheduler_actor::base {
 
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
-    tracker_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline, .shape = m.shape});
+    tracker_.add_model(m.model, {.priority = m.priority,
+                                 .deadline = m.deadline,
+                                 .shape = m.shape,
+                                 .graphs = m.graphs,
+                                 .shares_steps = m.shares_steps});
     settle();
   }
 
@@ -93,9 +97,7 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void on_unit_ready(const unit_ready& m) {
-    const ready_unit ready{m.what,     m.after,          m.remaining, m.cost,     m.bytes, m.avoid,
-                           m.boundary, m.then_remaining, m.then_cost, m.then_begins_step, m.base};
-    tracker_.unit_ready(ready, clock().now());
+    tracker_.unit_ready({m.what, m.after, m.avoid, m.remaining, m.cost, m.then_remaining, m.then_cost}, clock().now());
     settle();
   }
 
@@ -115,7 +117,6 @@ class scheduler final : public scheduler_actor::base {
               "none since; the last one: " +
                   broken.thrown);
     }
-    held_[m.what.model].erase({m.device, m.what});
     tracker_.unit_completed(m.what, clock().now());
     tell_drained(m.what.model);
     settle();
@@ -123,16 +124,16 @@ class scheduler final : public scheduler_actor::base {
 
   void on_shard_failed(const shard_failed& m) {
     watch_.sign_of_life(m.device, clock().now());
-    held_[m.what.model].erase({m.device, m.what});
     if (m.why.code == fault_code::device_lost) {
       give_up(m.device, m.why.text);
     } else if (has_thrown(m.why.code)) {
       health_.unit_threw(m.device, m.what, m.why.text);
     }
-    // Units that follow it in waves after its own have not failed themselves.
+    // Units that follow it in other lanes have not failed themselves.
     const fault follows{fault_code::dependency_failed, m.why.text};
-    for (const auto& loss : tracker_.unit_failed(m.what)) {
-      tell(loss, same_lane(loss.first, m.what) ? m.why : follows, m.device);
+    const auto lost = tracker_.unit_failed(m.what);
+    for (const auto& loss : lost) {
+      tell(loss, &loss == &lost.front() ? m.why : follows, m.device);
     }
     tell_drained(m.what.model);
     settle();
@@ -143,9 +144,6 @@ class scheduler final : public scheduler_actor::base {
     forget(m.device);
     for (const auto& loss : tracker_.device_lost(m.device)) {
       tell(loss, m.why, m.device);
-    }
-    for (auto& [model, units] : held_) {
-      std::erase_if(units, [&](const auto& held) { return held.first == m.device; });
     }
     for (const auto model : std::set(leaving_)) {
       tell_drained(model);
@@ -192,9 +190,8 @@ class scheduler final : public scheduler_actor::base {
  private:
   /// A model that has left, and none of whose units is on any device, not even one that is being withdrawn.
   void tell_drained(model_id model) {
-    if (leaving_.contains(model) && held_[model].empty()) {
+    if (leaving_.contains(model) && !tracker_.is_held(model)) {
       leaving_.erase(model);
-      held_.erase(model);
       send(supervisor_, model_drained{model});
       if (const auto task = tasks_.extract(model)) {
         send(task.mapped(), model_drained{model});
@@ -315,7 +312,6 @@ class scheduler final : public scheduler_actor::base {
       if (services_.log->should_log(spdlog::level::debug)) {
         services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
       }
-      held_[p.next.model].emplace(p.device, p.next);
       send(device, prefetch_shard{p.next, p.available});
       send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
     }
@@ -375,8 +371,7 @@ class scheduler final : public scheduler_actor::base {
   supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
-  std::map<model_id, std::set<std::pair<device_id, unit>>> held_;  ///< placed, and neither completed nor failed
-  std::set<model_id> leaving_;                                     ///< have left, but still have units on devices
+  std::set<model_id> leaving_;  ///< have left, but still have units on devices
   duration_histogram decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;

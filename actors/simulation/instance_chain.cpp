@@ -1,6 +1,9 @@
 #include "actors/simulation/instance_chain.hpp"
 
+#include "partition/graph/train_graph.hpp"
+
 #include <cmath>
+#include <memory>
 
 namespace hydra {
 
@@ -8,8 +11,7 @@ instance_chain::instance_chain(const instance_model& model, model_id id, model_i
     : id_(id),
       graph_(shape_of(model)),
       steps_(model.steps),
-      scale_(model.remaining_scale),
-      boundary_(bytes_for(model.activation)) {
+      scale_(model.remaining_scale) {
   for (std::uint32_t s = 0; s < shards(); ++s) {
     const auto base = base_copy(model, s);
     const block_id name{.model = base_owner,
@@ -18,7 +20,6 @@ instance_chain::instance_chain(const instance_model& model, model_id id, model_i
                         .kind = block_kind::base,
                         .shard = shard_index{s},
                         .micro_batch = {}};
-    parameters_.push_back(bytes_for(base + model.h2d[s]));
     bases_.push_back(base > duration::zero() ? std::optional(name) : std::nullopt);
   }
   for (std::uint32_t i = 0; i < units_per_step(); ++i) {
@@ -55,15 +56,24 @@ ready_unit instance_chain::announcement(const unit& u) const {
   r.next = u;
   r.remaining = remaining(step, index);
   r.cost = cost(index);
-  r.bytes = parameters_[r.next.shard.value];
-  r.base = base_of(r.next.shard.value);
-  r.boundary = index == 0 ? byte_count{} : boundary_;
   const bool at_boundary = ends_step(index);
   const bool over = at_boundary && step + 1 == steps_;
   r.then_remaining = over ? duration{} : at_boundary ? remaining(step + 1, 0) : remaining(step, index + 1);
   r.then_cost = over ? duration{} : cost(at_boundary ? 0 : index + 1);
-  r.then_begins_step = at_boundary && !over;
   return r;
+}
+
+model_graphs_ptr graphs_of(const instance_model& model, const instance_chain& chain) {
+  model_outline outline{.shape = chain.graph().shape()};
+  for (std::uint32_t s = 0; s < chain.shards(); ++s) {
+    outline.shards.push_back({.parameters = bytes_for(model.h2d[s]),
+                              .base = bytes_for(base_copy(model, s)),
+                              .shared = chain.base_of(s),
+                              .gradients = {},
+                              .partial_sum = {},
+                              .output = bytes_for(model.activation)});
+  }
+  return std::make_shared<const model_graphs>(model_graphs{train_graph(outline)});
 }
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include "actors/policy/flight.hpp"
 #include "actors/simulation/instance.hpp"
 #include "runtime/base/block_id.hpp"
+#include "runtime/base/model_graphs.hpp"
 #include "runtime/base/step_graph.hpp"
 
 #include <cstdint>
@@ -56,12 +57,13 @@ class instance_chain {
   step_graph graph_;
   std::uint32_t steps_;
   double scale_;
-  byte_count boundary_;
-  std::vector<byte_count> parameters_;  ///< with the base
   std::vector<std::optional<block_id>> bases_;
   std::vector<duration> costs_;
   std::vector<duration> left_in_step_;   ///< from each unit on
 };
+
+/// The same as data, with the bytes that its copies say.
+model_graphs_ptr graphs_of(const instance_model& model, const instance_chain& chain);
 
 /// Links of an instance carry one byte in a nanosecond.
 constexpr byte_count bytes_for(duration copy) noexcept { return byte_count{static_cast<std::uint64_t>(copy.count())}; }

@@ -217,7 +217,8 @@ void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {
 
 void loop_run::on_arrived(std::uint32_t model) {
   auto& m = models_[model];
-  model_traits traits{.priority = m.given->priority, .shape = m.chain.graph().shape()};
+  model_traits traits{
+      .priority = m.given->priority, .shape = m.chain.graph().shape(), .graphs = graphs_of(*m.given, m.chain)};
   if (m.given->deadline) {
     traits.deadline = time_point{*m.given->deadline};
   }

@@ -10,6 +10,7 @@
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/support/policy_actors.hpp"
+#include "tests/support/shape_graphs.hpp"
 
 #include <caf/io/middleman.hpp>
 
@@ -89,6 +90,7 @@ class asking_run {
     for (std::uint32_t m = 0; m < 3; ++m) {
       model_added added;
       added.model = model_id{m};
+      added.graphs = graphs_of_shape(added.shape);
       post(scheduler_, added);
       unit_ready ready;
       ready.what.model = model_id{m};

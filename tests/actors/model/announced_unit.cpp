@@ -3,22 +3,35 @@
 #include <catch2/catch.hpp>
 
 using namespace hydra;
+using namespace std::chrono_literals;
 
 namespace {
 
-/// The last unit of a step of two shards.
-unit_ready last_of_step(const step_share& share) {
-  sharded_model what;
-  what.share = share;
-  what.plan.shards.resize(2);
-  const cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, 3);
-  const unit_position last{.step = 0, .index = units.units_per_step() - 1};
-  return announced_unit({.what = units.unit_at(last, 0), .after = {}}, units, what, {});
+/// Of two shards, each unit of which takes so long.
+cursor two_shards(std::uint32_t steps, duration each) {
+  cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, steps);
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    units.set_time(direction::forward, s, each);
+    units.set_time(direction::backward, s, each);
+  }
+  return units;
+}
+
+/// The last unit of a step.
+unit_ready last_of_step(const cursor& units, std::uint32_t step) {
+  const unit_position last{.step = step, .index = units.units_per_step() - 1};
+  return announced_unit({.what = units.unit_at(last, 0), .after = {}}, units, 2, {});
 }
 
 }  // namespace
 
-TEST_CASE("a device may be kept for the next step of a model, unless other nodes train that with this one") {
-  CHECK(last_of_step({}).then_begins_step);
-  CHECK_FALSE(last_of_step({.first = 1, .replicas = 1, .of = 2, .team = 1}).then_begins_step);
+TEST_CASE("a unit is announced with its time and that of the next one, and with the wall time of what remains") {
+  const auto u = last_of_step(two_shards(3, 10us), 0);
+  CHECK((u.cost == 10us && u.then_cost == 10us));
+  CHECK((u.remaining == 140us && u.then_remaining == 120us));
+}
+
+TEST_CASE("after the last unit of a model nothing remains") {
+  const auto u = last_of_step(two_shards(3, 10us), 2);
+  CHECK((u.remaining == 20us && u.then_remaining == 0us && u.then_cost == 0us));
 }

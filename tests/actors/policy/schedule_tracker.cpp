@@ -4,6 +4,7 @@
 #include "actors/policy/whole_model.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/actors/policy/units.hpp"
+#include "tests/support/shape_graphs.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -38,7 +39,9 @@ class scripted final : public policy {
   choice choice_;
 };
 
-/// `devices` of speed 1 with one credit each and `models` models that have announced their first unit.
+model_traits of_shape(const step_shape& shape) { return {.shape = shape, .graphs = graphs_of_shape(shape)}; }
+
+/// `devices` of speed 1 with one credit each and `models` models of three shards that have announced their first unit.
 schedule_tracker open(std::uint32_t devices, std::uint32_t models,
                       std::unique_ptr<policy> p = std::make_unique<sharded_lrtf>()) {
   schedule_tracker b{std::move(p)};
@@ -47,7 +50,7 @@ schedule_tracker open(std::uint32_t devices, std::uint32_t models,
     b.device_freed(device_id{d}, 1, std::nullopt, at(0));
   }
   for (std::uint32_t m = 0; m < models; ++m) {
-    b.add_model(model_id{m});
+    b.add_model(model_id{m}, of_shape({.shards = 3}));
     REQUIRE(b.unit_ready(ready(forward(m, 0, 0)), at(0)));
   }
   return b;
@@ -75,7 +78,7 @@ choice notes_hit(bool& hit) {
 TEST_CASE("a device starts without credit and gets no unit", "[schedule-tracker]") {
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 1.0);
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.unit_ready(ready(forward(0, 0, 0)), at(0));
   CHECK(b.decide(at(0)).empty());
   b.device_freed(d0, 1, std::nullopt, at(0));
@@ -114,7 +117,7 @@ TEST_CASE("idle devices are asked first, then faster ones, then lower ids", "[sc
     b.add_device(device_id{d}, d == 3 || d == 0 ? 2.0 : 1.0);
     b.device_freed(device_id{d}, 1, d == 0 ? std::optional{forward(9, 0, 0)} : std::nullopt, at(0));
   }
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.unit_ready(ready(forward(0, 0, 0)), at(0));
   CHECK(b.decide(at(0)).empty());
   CHECK(asked == std::vector<std::uint32_t>{3, 1, 2, 4, 0});
@@ -167,7 +170,7 @@ TEST_CASE("candidates are in the order of ids, whatever the order of announcemen
     return std::nullopt;
   });
   for (const std::uint32_t m : {2U, 0U, 3U, 1U}) {
-    b.add_model(model_id{m});
+    b.add_model(model_id{m}, of_shape({.shards = 3}));
     b.unit_ready(ready(forward(m, 0, 0)), at(0));
   }
   b.decide(at(0));
@@ -280,7 +283,7 @@ unit of_replica(const unit& u, std::uint32_t replica) { return in_lane(u, 0, rep
 /// Two devices and a model in two replicas, both announced.
 schedule_tracker replicated(choice c) {
   auto b = open(2, 0, std::move(c));
-  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
+  b.add_model(model_id{0}, of_shape({.shards = 2, .micro_batches = 2, .replicas = 2}));
   for (const std::uint32_t r : {0, 1}) {
     REQUIRE(b.unit_ready(ready(of_replica(forward(0, 0, 0), r)), at(0)));
   }
@@ -326,7 +329,7 @@ TEST_CASE("a model that has left is there until the flights of all its lanes hav
 TEST_CASE("all models have announced if each lane has, or waits for another lane", "[schedule-tracker]") {
   auto b = open(2, 1, first);
   b.device_freed(d0, 9, std::nullopt, at(0));
-  b.add_model(model_id{1}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
+  b.add_model(model_id{1}, of_shape({.shards = 2, .micro_batches = 2, .replicas = 2}));
   CHECK_FALSE(b.all_announced());
   REQUIRE(b.unit_ready(ready(forward(1, 0, 0)), at(0)));
   CHECK_FALSE(b.all_announced());  // the other one waits for its batch
@@ -338,7 +341,7 @@ TEST_CASE("a policy may hold waves while an earlier one waits for its version, n
           "[schedule-tracker]") {
   auto b = open(1, 0, first);
   b.device_freed(d0, 2, std::nullopt, at(0));
-  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 3, .waves = 3}});
+  b.add_model(model_id{0}, of_shape({.shards = 2, .micro_batches = 3, .waves = 3}));
   for (const std::uint32_t wave : {0, 1}) {
     REQUIRE(b.unit_ready(ready(in_lane(forward(0, 1, 0), wave)), at(0)));
   }
@@ -362,14 +365,15 @@ schedule_tracker in_waves() {
   for (const auto d : {d0, d1, d2}) {
     b.device_freed(d, 20, std::nullopt, at(0));
   }
-  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 6, .replicas = 2, .waves = 3}});
+  b.add_model(model_id{0}, of_shape({.shards = 2, .micro_batches = 6, .replicas = 2, .waves = 3}));
   return b;
 }
 
 /// One micro-batch each.
 unit of_wave(unit u, std::uint32_t wave, std::uint32_t replica = 0) {
+  u = in_lane(u, wave, replica);
   u.first_micro_batch = micro_batch_index{replica * 3 + wave};
-  return in_lane(u, wave, replica);
+  return u;
 }
 
 /// Announces a unit and places it on the device.
@@ -502,7 +506,7 @@ TEST_CASE("the locations of a model's parameters are forgotten when it leaves", 
   b.decide(at(0));
   REQUIRE(hit);
   b.remove_model(model_id{0});
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   REQUIRE(b.unit_ready(ready(forward(0, 0, 0)), at(0)));
   b.decide(at(0));
   CHECK_FALSE(hit);
@@ -551,7 +555,7 @@ TEST_CASE("a model that has left is not a candidate, and is removed when its las
   CHECK(b.unit_completed(forward(0, 0, 0), at(1)));
   CHECK(b.flight_count() == 0);
   CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 1)), at(2)));
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   CHECK(b.unit_ready(ready(forward(0, 0, 0)), at(2)));
 }
 
@@ -645,7 +649,7 @@ ready_unit avoiding(device_id device, std::optional<device_id> after = std::null
 
 TEST_CASE("a unit avoids the device on which it has thrown", "[schedule-tracker]") {
   auto b = open(2, 0, first);
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   REQUIRE(b.unit_ready(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
@@ -654,7 +658,7 @@ TEST_CASE("a unit waits for another device rather than to go where it has thrown
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 1.0);
   b.add_device(d1, 1.0);
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.device_freed(d0, 1, std::nullopt, at(0));
   REQUIRE(b.unit_ready(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)).empty());
@@ -666,14 +670,14 @@ TEST_CASE("a unit waits for another device rather than to go where it has thrown
 
 TEST_CASE("the only device is not avoided, from the start or when the others are lost", "[schedule-tracker]") {
   auto alone = open(1, 0, first);
-  alone.add_model(model_id{0});
+  alone.add_model(model_id{0}, of_shape({.shards = 3}));
   REQUIRE(alone.unit_ready(avoiding(d0), at(0)));
   CHECK(alone.decide(at(0)).size() == 1);
 
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 1.0);
   b.add_device(d1, 1.0);
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.device_freed(d0, 1, std::nullopt, at(0));
   REQUIRE(b.unit_ready(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)).empty());
@@ -685,7 +689,7 @@ TEST_CASE("a unit avoids every device on which it has thrown while another one i
           "[schedule-tracker]") {
   for (std::uint32_t devices = 2; devices <= 3; ++devices) {
     auto b = open(devices, 0, first);
-    b.add_model(model_id{0});
+    b.add_model(model_id{0}, of_shape({.shards = 3}));
     auto u = avoiding(d0, std::nullopt, 2);
     u.avoid.push_back(d1);
     REQUIRE(b.unit_ready(u, at(0)));
@@ -696,7 +700,7 @@ TEST_CASE("a unit avoids every device on which it has thrown while another one i
 TEST_CASE("a unit that may only follow its predecessor to a device that it avoids waits until that has completed",
           "[schedule-tracker]") {
   auto b = open(2, 0, first);
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.unit_ready(ready(forward(0, 0, 0)), at(0));
   REQUIRE(b.decide(at(0)).front().device == d0);
   b.device_freed(d0, 1, std::nullopt, at(0));
@@ -712,7 +716,7 @@ TEST_CASE("a model that is bound to its device leaves it when a unit has thrown 
   schedule_tracker b{std::make_unique<whole_model>()};
   b.add_device(d0, 1.0);
   b.add_device(d1, 1.0);
-  b.add_model(model_id{0});
+  b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.device_freed(d0, 1, std::nullopt, at(0));
   b.unit_ready(ready(forward(0, 0, 0)), at(0));
   REQUIRE(b.decide(at(0)).size() == 1);
@@ -730,7 +734,7 @@ TEST_CASE("loads show what devices hold, since when, and how long it should take
   b.device_freed(d0, 1, std::nullopt, at(0));
   CHECK(b.loads().empty());
   for (std::uint32_t m = 0; m < 2; ++m) {
-    b.add_model(model_id{m});
+    b.add_model(model_id{m}, of_shape({.shards = 3}));
     b.unit_ready(ready(forward(m, 0, 0)), at(0));
     REQUIRE(b.decide(at(3 + static_cast<int>(m))).size() == 1);
   }
@@ -747,7 +751,7 @@ TEST_CASE("loads show what devices hold, since when, and how long it should take
 TEST_CASE("the view says where the next unit of each lane is in its step") {
   schedule_tracker b{std::make_unique<scripted>(first)};
   b.add_device(d0, 1.0);
-  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
+  b.add_model(model_id{0}, of_shape({.shards = 2, .micro_batches = 2, .replicas = 2}));
   const auto& lane = b.view(at(0)).models.front();
   CHECK(lane.shape.shards == 2);
   CHECK(lane.step == std::nullopt);
@@ -780,5 +784,58 @@ TEST_CASE("after a failure the view is back at the first unit that was undone") 
   const auto& lane = b.view(at(1)).models.front();
   CHECK((lane.step == step_index{1} && lane.place == 0));
   b.unit_failed(backward(0, 0, 0));
-  CHECK((lane.step == step_index{0} && lane.place == 0));
+  CHECK((lane.step == step_index{0} && lane.place == 4));
+}
+
+TEST_CASE("a device may be kept for the next step of a model, unless other nodes train that with this one") {
+  for (const bool shares : {false, true}) {
+    auto b = open(1, 0, first);
+    auto traits = of_shape({.shards = 2});
+    traits.shares_steps = shares;
+    b.add_model(model_id{0}, traits);
+    const auto& lane = b.view(at(0)).models.front();
+    b.unit_ready(ready(backward(0, 0, 1)), at(0));
+    REQUIRE(b.decide(at(0)).size() == 1);
+    CHECK_FALSE(lane.at_step_boundary);
+    b.device_freed(d0, 1, std::nullopt, at(0));
+    b.unit_ready(ready(backward(0, 0, 0)), at(0));
+    REQUIRE(b.decide(at(0)).size() == 1);
+    CHECK(lane.at_step_boundary == !shares);
+  }
+}
+
+TEST_CASE("the last unit of a model is followed by no step") {
+  auto b = open(1, 0, first);
+  b.add_model(model_id{0}, of_shape({.shards = 1}));
+  auto last = ready(backward(0, 0, 0));
+  last.then_remaining = {};
+  b.unit_ready(last, at(0));
+  REQUIRE(b.decide(at(0)).size() == 1);
+  CHECK_FALSE(b.view(at(0)).models.front().at_step_boundary);
+}
+
+TEST_CASE("a device holds a unit that was undone elsewhere until it has answered") {
+  auto b = waves_in_flight();
+  REQUIRE(lines_of(b.unit_failed(backward(0, 0, 1))).at(1) == "0.1: 1/1, 1");  // B_1 of wave 1 on device 1
+  b.remove_model(model_id{0});
+  for (const auto& f : b.flights_of(model_id{0})) {
+    CHECK(b.unit_completed(f.what, at(1)));
+  }
+  CHECK(b.flight_count() == 0);
+  CHECK(b.is_held(model_id{0}));
+  CHECK_FALSE(b.unit_completed(backward(0, 0, 0), at(2)));  // it had computed already
+  CHECK(b.is_held(model_id{0}));
+  CHECK(b.unit_failed(of_wave(backward(0, 0, 1), 1)).empty());
+  CHECK_FALSE(b.is_held(model_id{0}));
+}
+
+TEST_CASE("a lost device holds nothing any more") {
+  auto b = waves_in_flight();
+  b.unit_failed(backward(0, 0, 1));
+  b.remove_model(model_id{0});
+  b.device_lost(d0);
+  b.device_lost(d2);
+  CHECK(b.is_held(model_id{0}));
+  b.device_lost(d1);
+  CHECK_FALSE(b.is_held(model_id{0}));
 }

@@ -2,8 +2,8 @@
 
 #include "actors/policy/schedule_tracker.hpp"
 
-#include "runtime/base/step_graph.hpp"
 #include "tests/actors/policy/units.hpp"
+#include "tests/support/shape_graphs.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -29,6 +29,7 @@ struct task {
   std::uint32_t lane = 0;
   std::vector<std::size_t> others{};      ///< other lanes of the model
   const task* before = nullptr;         ///< the wave before; null: the first
+  model_graphs_ptr graphs{};
   std::vector<unit> chain{};
   std::size_t step_length = 0;
   std::size_t next = 0;  ///< first unit of the chain that is neither announced nor in flight nor complete
@@ -37,6 +38,15 @@ struct task {
   std::optional<ready_unit> announced{};
   std::vector<flight> flights{};  ///< of neighbours in the chain, the first one is chain[completed]
 
+  bool has(const unit& u) const {
+    const auto& mine = chain.front();
+    return u.model == mine.model && u.replica == mine.replica && u.wave == mine.wave;
+  }
+  /// A unit of this lane that follows one of another lane.
+  bool follows(const unit& u, const unit& other) const {
+    const auto& step = graphs->step;
+    return u.model == other.model && u.step == other.step && step.follows(*step.find(u), *step.find(other));
+  }
   bool flies_on(device_id d) const { return std::ranges::count(flights, d, &flight::device) > 0; }
   /// Of the wave before, if this is a backward unit: same position in the chain, because all lanes have the same units.
   std::optional<flight> pending_sum(std::size_t at) const {
@@ -77,7 +87,7 @@ struct world {
   explicit world(std::uint32_t seed) : rng(seed) {}
   task& pick_task() { return tasks[pick(tasks.size())]; }
   task& task_of(const unit& u) {
-    return *std::ranges::find_if(tasks, [&](const task& t) { return same_lane(t.chain.front(), u); });
+    return *std::ranges::find_if(tasks, [&](const task& t) { return t.has(u); });
   }
   std::size_t pick(std::size_t n) { return rng() % n; }
   bool chance(std::size_t in) { return pick(in) == 0; }
@@ -231,7 +241,7 @@ std::map<std::size_t, std::size_t> lost_lanes(const world& w, const std::functio
   for (std::size_t i = 0; i < w.tasks.size(); ++i) {
     const auto& t = w.tasks[i];
     const auto is_lost = [&](const flight& f) {
-      return lost(f) || std::ranges::any_of(causes, [&](const unit& cause) { return follows(f.what, cause); });
+      return lost(f) || std::ranges::any_of(causes, [&](const unit& cause) { return t.follows(f.what, cause); });
     };
     const auto hit = std::ranges::find_if(t.flights, is_lost);
     const auto of_replica = [&](const unit& u) {
@@ -330,11 +340,12 @@ void check_tracker(const world& w) {
 }
 
 /// The chain of one lane.
-std::vector<unit> units_of_lane(std::uint32_t model, const step_graph& graph, std::uint32_t lane, std::uint32_t steps) {
+std::vector<unit> units_of_lane(std::uint32_t model, const work_graph& graph, std::uint32_t lane, std::uint32_t steps) {
+  const auto [first, count] = graph.lane(lane);
   std::vector<unit> units;
   for (std::uint32_t step = 0; step < steps; ++step) {
-    for (std::uint32_t place = 0; place < graph.lane_length(); ++place) {
-      auto u = graph.at(lane * graph.lane_length() + place);
+    for (std::uint32_t place = 0; place < count; ++place) {
+      auto u = graph.at(node_index{first.value + place}).what;
       u.model = model_id{model};
       u.step = step_index{step};
       units.push_back(u);
@@ -344,19 +355,19 @@ std::vector<unit> units_of_lane(std::uint32_t model, const step_graph& graph, st
 }
 
 void add_model(world& w, std::uint32_t model, const step_shape& shape, std::uint32_t steps) {
-  const step_graph graph{shape};
+  const auto graphs = graphs_of_shape(shape);
   const auto first = w.tasks.size();
-  for (std::uint32_t lane = 0; lane < graph.lanes(); ++lane) {
-    task t{.model = model, .lane = lane, .chain = units_of_lane(model, graph, lane, steps),
-           .step_length = graph.lane_length()};
-    for (std::uint32_t other = 0; other < graph.lanes(); ++other) {
+  for (std::uint32_t lane = 0; lane < graphs->step.lanes(); ++lane) {
+    task t{.model = model, .lane = lane, .graphs = graphs, .chain = units_of_lane(model, graphs->step, lane, steps),
+           .step_length = graphs->step.lane(lane).count};
+    for (std::uint32_t other = 0; other < graphs->step.lanes(); ++other) {
       if (other != lane) {
         t.others.push_back(first + other);
       }
     }
     w.tasks.push_back(std::move(t));
   }
-  w.under_test->add_model(model_id{model}, {.shape = shape});
+  w.under_test->add_model(model_id{model}, {.shape = shape, .graphs = graphs});
 }
 
 /// When no lane is added any more.

@@ -1,5 +1,7 @@
 #include "tests/actors/policy/tiny_simulation.hpp"
 
+#include "tests/support/shape_graphs.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -27,7 +29,8 @@ tiny_simulation::tiny_simulation(std::vector<unit_times> models, const std::vect
       at_time(now_ + promote, [this, m] { announce(m); });
     }
     models_.push_back(std::move(added));
-    tracker_.add_model(model_id{m}, {.shape = {.shards = shards}});
+    const step_shape shape{.shards = shards};
+    tracker_.add_model(model_id{m}, {.shape = shape, .graphs = graphs_of_shape(shape, {})});
   }
 }
 
@@ -67,12 +70,10 @@ void tiny_simulation::announce(std::uint32_t id) {
   duration remaining{};
   std::for_each(m.chain.begin() + static_cast<std::ptrdiff_t>(m.next), m.chain.end(),
                 [&](const unit& x) { remaining += cost(x); });
-  ready_unit r{
-      .next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u), .bytes = {}};
+  ready_unit r{.next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u)};
   r.then_remaining = remaining - r.cost;
   if (m.next + 1 < m.chain.size()) {
     r.then_cost = cost(m.chain[m.next + 1]);
-    r.then_begins_step = (m.next + 1) % (2 * m.times.backward.size() - 1) == 0;
   }
   if (!tracker_.unit_ready(r, now_)) {
     throw std::logic_error{"refused: " + to_string(u)};

@@ -6,6 +6,7 @@
 #include "runtime/base/block_id.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace hydra::test {
@@ -35,10 +36,11 @@ inline unit evaluate(std::uint32_t model, std::uint32_t version, std::uint32_t s
   return visit(model, version, direction::evaluate, shard);
 }
 
-/// The same visit of another lane.
+/// The same visit of another lane, of a model with one replica or one wave and a micro-batch in each.
 inline unit in_lane(unit u, std::uint32_t wave, std::uint32_t replica = 0) {
   u.replica = replica_id{replica};
   u.wave = wave_index{wave};
+  u.first_micro_batch = micro_batch_index{wave + replica};
   return u;
 }
 
@@ -61,7 +63,6 @@ inline ready_unit ready(const unit& u, std::optional<device_id> after = std::nul
           .after = after,
           .remaining = std::chrono::microseconds{remaining_us},
           .cost = std::chrono::microseconds{10},
-          .bytes = byte_count{100},
           .then_remaining = std::chrono::microseconds{remaining_us - 10},
           .then_cost = std::chrono::microseconds{10}};
 }
@@ -76,7 +77,7 @@ inline block_id parameters(const unit& u) {
 }
 
 /// The units of some flights.
-inline std::vector<unit> units_of(const std::vector<flight>& flights) {
+inline std::vector<unit> units_of(std::span<const flight> flights) {
   std::vector<unit> units;
   for (const auto& f : flights) {
     units.push_back(f.what);
