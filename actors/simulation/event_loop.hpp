@@ -1,7 +1,7 @@
 #pragma once
 // The simulator's second driver: the schedule tracker and the policy object in a plain event loop, without actors.
-// Fast, and an independent check of the actors. Integer nanoseconds: ties are exact, the same instance gives the same
-// run.
+// Fast, and a check of the actors: with them it shares only the graph of a step and the schedule tracker. Integer
+// nanoseconds: ties are exact, the same instance gives the same run.
 
 #include "actors/policy/policy.hpp"
 #include "actors/simulation/instance.hpp"

@@ -88,9 +88,10 @@ unit_times times_of(const instance_model& m, double shortest, model_id base_owne
   t.update = m.optimizer;
   std::fill_n(t.backward.begin(), m.first_trained, duration::zero());
   std::fill_n(t.demote.begin(), m.first_trained, duration::zero());
-  const instance_chain chain(m, model_id{}, base_owner);
-  for (std::uint32_t s = 0; s < chain.shards(); ++s) {
-    t.bases.push_back({.promote = base_copy(m, s), .bytes = byte_count{1}, .shared = chain.base_of(s)});  // in slots
+  for (shard_index s; s.value < m.forward.size(); s = s.next()) {
+    t.bases.push_back({.promote = base_copy(m, s.value),
+                       .bytes = byte_count{1},  // in slots
+                       .shared = base_name(m, s, base_owner)});
   }
   return t;
 }

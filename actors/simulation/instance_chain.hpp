@@ -1,69 +1,76 @@
 #pragma once
-// The units of one model of a scheduling instance, with the time of each. Pure arithmetic.
+// The units of one model of a scheduling instance: its step graph, with the time of each unit and copy.
 
 #include "actors/policy/flight.hpp"
 #include "actors/simulation/instance.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/model_graphs.hpp"
-#include "runtime/base/step_graph.hpp"
+#include "runtime/base/work_graph.hpp"
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace hydra {
 
-/// All lanes of its step_graph have the same units, counted within a step.
+/// How long a unit takes, and the blocks of its node that are copied.
+struct instance_unit {
+  duration cost{};
+  duration left{};                          ///< of its lane in the step, from it on
+  block_index parameters{};
+  std::optional<block_index> base{};
+  std::optional<block_index> boundary{};    ///< what the unit before it in its lane has left for it
+  std::optional<block_index> checkpoint{};  ///< its input, if another unit of the lane has left that
+  std::optional<block_index> sum_before{};  ///< it adds to this gradient sum
+  std::optional<block_index> output{};
+  std::optional<block_index> sum{};
+};
+
+/// A unit of a lane.
+struct chain_position {
+  std::uint32_t step = 0;
+  node_index node{};
+  friend auto operator<=>(const chain_position&, const chain_position&) = default;
+};
+
 class instance_chain {
  public:
   /// `base_owner` names its base.
   instance_chain(const instance_model& model, model_id id, model_id base_owner);
 
-  std::uint32_t shards() const noexcept { return graph_.shape().shards; }
+  const work_graph& graph() const noexcept { return graphs_->step; }
+  const model_graphs_ptr& graphs() const noexcept { return graphs_; }
   std::uint32_t steps() const noexcept { return steps_; }
-  const step_graph& graph() const noexcept { return graph_; }
-  /// Of one lane.
-  std::uint32_t units_per_step() const noexcept { return graph_.lane_length(); }
+  const instance_unit& at(node_index n) const { return units_.at(n.value); }
+  shard_index shard_of(node_index n) const { return graph().at(n).what.shard; }
+  /// Gradient sums from which the shard is stepped, of each replica one.
+  const std::vector<block_index>& whole_sums(shard_index s) const { return whole_sums_.at(s.value); }
+  /// In either direction.
+  duration copy_of(block_index b) const;
 
-  std::uint32_t shard_of(std::uint32_t index) const noexcept { return graph_.shard_at(index); }
-  bool is_forward(std::uint32_t index) const noexcept { return graph_.way_at(index) == direction::forward; }
-  /// F and L read a version that no unit of the step has read before.
-  bool opens_version(std::uint32_t index) const noexcept { return index < shards(); }
-  /// B_s with 1 <= s <= S-2 reads the output of F_{s-1}.
-  bool reads_checkpoint(std::uint32_t index) const noexcept {
-    return index >= shards() && shard_of(index) > 0;
-  }
-  bool ends_step(std::uint32_t index) const noexcept { return index + 1 == units_per_step(); }
-  /// A backward unit of this lane adds to the sum of the lane before.
-  bool continues_sum(std::uint32_t lane, std::uint32_t index) const noexcept {
-    return !is_forward(index) && lane % graph_.shape().waves > 0;
-  }
-  /// The sums of its units are those of its replica.
-  bool completes_sum(std::uint32_t lane) const noexcept { return (lane + 1) % graph_.shape().waves == 0; }
-
-  duration cost(std::uint32_t index) const { return costs_[index]; }
-  /// The frozen parameters of a shard, if it has some.
-  const std::optional<block_id>& base_of(std::uint32_t shard) const { return bases_[shard]; }
-  /// Remaining wall time of a lane from a unit on; zero after the last.
-  duration remaining(std::uint32_t step, std::uint32_t index) const;
-
-  unit unit_at(std::uint32_t lane, std::uint32_t step, std::uint32_t index) const;
+  chain_position position_of(const unit& u) const { return {u.step.value, graph().find(u).value()}; }
+  std::uint32_t lane_of(const unit& u) const { return graph().lane_of(graph().find(u).value()); }
+  /// The next one in its lane; after the last one the first of a step that is not made.
+  chain_position after(const chain_position& p) const;
   /// What the model's task would announce.
-  ready_unit announcement(const unit& u) const;
-  std::uint32_t index_of(const unit& u) const noexcept { return graph_.place_of(u.way, u.shard); }
+  ready_unit announcement(const chain_position& p) const;
 
  private:
+  instance_unit unit_of(node_index n, const instance_model& model) const;
+  /// Remaining wall time of a lane from a unit on; zero after the last.
+  duration remaining(const chain_position& p) const;
+
   model_id id_;
-  step_graph graph_;
+  model_graphs_ptr graphs_;
   std::uint32_t steps_;
   double scale_;
-  std::vector<std::optional<block_id>> bases_;
-  std::vector<duration> costs_;
-  std::vector<duration> left_in_step_;   ///< from each unit on
+  std::vector<instance_unit> units_;                   ///< of each node
+  std::vector<std::vector<block_index>> whole_sums_;  ///< of each shard
 };
 
-/// The same as data, with the bytes that its copies say.
-model_graphs_ptr graphs_of(const instance_model& model, const instance_chain& chain);
+/// The name of the shard's frozen parameters, if it has some.
+std::optional<block_id> base_name(const instance_model& model, shard_index shard, model_id base_owner);
 
 /// Links of an instance carry one byte in a nanosecond.
 constexpr byte_count bytes_for(duration copy) noexcept { return byte_count{static_cast<std::uint64_t>(copy.count())}; }

@@ -78,7 +78,8 @@ void loop_run::on_unit_ended(const loop_event& e) {
   lane_of(v).predecessor_ended = true;
   result_.compute_end = now_;
   if (options_.record_order) {
-    result_.units.push_back({model_id{v.model}, v.lane, v.step, v.index, device_id{e.a}, v.begun, now_, v.hit});
+    result_.units.push_back(
+        {model_id{v.model}, v.lane, v.at.step, place_of(v), device_id{e.a}, v.begun, now_, v.hit});
   }
   copy_outputs(v, d);
   if (is_last_reader(v) && !has_base(v)) {
@@ -95,7 +96,8 @@ void loop_run::on_unit_ended(const loop_event& e) {
 /// As soon as none of its units can be lost any more.
 void loop_run::leave_if_over(std::uint32_t model) {
   const auto& m = models_[model];
-  const bool over = std::ranges::all_of(m.lanes, [&](const loop_lane& lane) { return lane.step == m.chain.steps(); });
+  const auto at_end = [&](const loop_lane& lane) { return lane.next.step == m.chain.steps(); };
+  const bool over = std::ranges::all_of(m.lanes, at_end);
   if (over && tracker_.flights_of(model_id{model}).empty()) {
     tracker_.remove_model(model_id{model});
   }
@@ -103,48 +105,47 @@ void loop_run::leave_if_over(std::uint32_t model) {
 
 /// The output first, then the gradients: the copies of a unit end in this order.
 void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
-  const auto& m = model_of(v);
-  const bool forward = m.chain.is_forward(v.index);
+  const auto& chain = model_of(v).chain;
+  const auto& u = unit_of(v);
   auto written_back = now_;
-  if (!m.chain.ends_step(v.index)) {
-    written_back = lane_of(v).output_home = d.out.copy(now_, now_, m.given->activation);
+  if (u.output) {
+    written_back = lane_of(v).output_home = d.out.copy(now_, now_, chain.copy_of(*u.output));
   }
-  if (forward && instance_.copy_back_clean) {
-    written_back = d.out.copy(now_, now_, m.given->h2d[m.chain.shard_of(v.index)]);
-    if (!has_base(v)) {
+  if (u.sum) {
+    written_back = std::max(written_back, copy_gradients(v, d));
+  } else if (instance_.copy_back_clean) {
+    written_back = d.out.copy(now_, now_, chain.copy_of(u.parameters));
+    if (!u.base) {
       d.cache.drain(v.slot, written_back);
     }
   }
-  if (!forward) {
-    written_back = std::max(written_back, copy_gradients(v, d));
-  }
   if (options_.completion == completion_rule::written_back) {
-    push({.at = in_order(v, written_back), .kind = loop_event_kind::written_back, .a = v.model, .b = v.index,
-          .lane = v.lane, .step = v.step, .attempt = v.what.attempt});
+    push({.at = in_order(v, written_back), .kind = loop_event_kind::written_back, .a = v.model, .b = place_of(v),
+          .lane = v.lane, .position = v.at, .attempt = v.what.attempt});
   }
 }
 
 /// Copies of length zero overtake others, but units end in the order of the chain: the host must never have the outputs
 /// of a unit without those of the unit before.
 duration loop_run::in_order(const loop_visit& v, duration written_back) {
+  const auto& u = unit_of(v);
   auto& lane = lane_of(v);
+  auto& blocks = model_of(v).blocks;
   lane.written_back = std::max(lane.written_back, written_back);
-  if (model_of(v).chain.continues_sum(v.lane, v.index)) {
-    const auto before = models_[v.model].lanes[v.lane - 1].sums_home[v.what.shard.value];
-    lane.written_back = std::max(lane.written_back, before);
+  if (u.sum_before) {
+    lane.written_back = std::max(lane.written_back, blocks[u.sum_before->value].home);
   }
-  if (!model_of(v).chain.is_forward(v.index)) {
-    lane.sums_home[v.what.shard.value] = lane.written_back;
+  if (u.sum) {
+    blocks[u.sum->value].home = lane.written_back;
   }
   return lane.written_back;
 }
 
 /// The sum of a wave before the last one only passes through the host; the parameters stay useful.
 duration loop_run::copy_gradients(const loop_visit& v, loop_device& d) {
-  const auto& m = model_of(v);
-  const auto s = m.chain.shard_of(v.index);
-  const auto home = d.out.copy(now_, now_, m.given->d2h_gradient[s]);
-  lane_of(v).sums_home[s] = home;
+  auto& m = model_of(v);
+  const auto sum = *unit_of(v).sum;
+  const auto home = m.blocks[sum.value].home = d.out.copy(now_, now_, m.chain.copy_of(sum));
   if (is_last_reader(v) && !has_base(v)) {
     d.cache.stale(v.slot);
   }
@@ -152,8 +153,8 @@ duration loop_run::copy_gradients(const loop_visit& v, loop_device& d) {
     if (!has_base(v)) {
       d.cache.drain(v.slot, home);
     }
-    push({.at = home, .kind = loop_event_kind::gradients_written_back, .a = v.model, .b = s, .lane = v.lane,
-          .step = v.step});
+    push({.at = home, .kind = loop_event_kind::gradients_written_back, .a = v.model, .b = v.what.shard.value,
+          .lane = v.lane, .position = v.at});
   }
   return home;
 }
@@ -161,18 +162,15 @@ duration loop_run::copy_gradients(const loop_visit& v, loop_device& d) {
 void loop_run::on_written_back(const loop_event& e) {
   auto& m = models_[e.a];
   auto& lane = m.lanes[e.lane];
-  const auto flights = tracker_.flights_of(model_id{e.a}, e.lane);
-  const auto found = std::ranges::find_if(flights, [&](const flight& f) {
-    return f.phase == flight_phase::write_back && m.chain.index_of(f.what) == e.b && f.what.attempt == e.attempt;
-  });
-  if (found == flights.end()) {
+  const auto* found = find_flight(e.a, e.position);
+  if (!found || found->phase != flight_phase::write_back || found->what.attempt != e.attempt) {
     return;  // lost with its device
   }
-  const bool alone = flights.size() == 1;
+  const bool alone = tracker_.flights_of(model_id{e.a}, e.lane).size() == 1;
   tracker_.unit_completed(unit{found->what}, clock());
   lane.predecessor_written_back = lane.predecessor_written_back || (lane.predecessor_ended && alone);
-  if (!m.chain.is_forward(e.b)) {
-    on_sum_landed({.at = now_, .a = e.a, .b = m.chain.shard_of(e.b), .lane = e.lane, .step = e.step});
+  if (m.chain.at(e.position.node).sum) {
+    on_sum_landed(e);
   }
   announce_from(e.a, e.lane);
   leave_if_over(e.a);
@@ -181,17 +179,18 @@ void loop_run::on_written_back(const loop_event& e) {
 /// A shard is stepped when the sums of all replicas are on the host.
 void loop_run::on_sum_landed(const loop_event& e) {
   auto& m = models_[e.a];
-  if (!m.chain.completes_sum(e.lane)) {
+  const auto sum = *m.chain.at(e.position.node).sum;
+  if (!m.chain.graph().readers(sum).empty()) {
+    return;  // another wave adds to it
+  }
+  m.blocks[sum.value].landed = e.position.step + 1;
+  const auto shard = m.chain.shard_of(e.position.node);
+  const auto is_here = [&](block_index b) { return m.blocks[b.value].landed > e.position.step; };
+  if (!std::ranges::all_of(m.chain.whole_sums(shard), is_here)) {
     return;
   }
-  m.lanes[e.lane].landed[e.b] = e.step + 1;
-  for (std::uint32_t lane = 0; lane < m.lanes.size(); ++lane) {
-    if (m.chain.completes_sum(lane) && m.lanes[lane].landed[e.b] <= e.step) {
-      return;
-    }
-  }
-  update(e.a, e.b);
-  for (std::uint32_t s = 0; e.b == m.given->first_trained && s < e.b; ++s) {
+  update(e.a, shard.value);
+  for (std::uint32_t s = 0; shard.value == m.given->first_trained && s < shard.value; ++s) {
     update(e.a, s);  // the next version of a frozen shard is the same
   }
 }
@@ -206,7 +205,7 @@ void loop_run::update(std::uint32_t model, std::uint32_t shard) {
 void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {
   auto& m = models_[model];
   m.last_ready += ++m.versions[shard] == m.chain.steps() ? 1 : 0;
-  if (m.last_ready == m.chain.shards()) {
+  if (m.last_ready == m.versions.size()) {
     ++models_over_;
     result_.finished[model] = result_.makespan = now_;
   }
@@ -217,8 +216,7 @@ void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {
 
 void loop_run::on_arrived(std::uint32_t model) {
   auto& m = models_[model];
-  model_traits traits{
-      .priority = m.given->priority, .shape = m.chain.graph().shape(), .graphs = graphs_of(*m.given, m.chain)};
+  model_traits traits{.priority = m.given->priority, .shape = shape_of(*m.given), .graphs = m.chain.graphs()};
   if (m.given->deadline) {
     traits.deadline = time_point{*m.given->deadline};
   }

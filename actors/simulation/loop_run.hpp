@@ -44,6 +44,8 @@ class loop_run {
   void announce_from(std::uint32_t model, std::uint32_t lane);
   /// For the hint of the lane's next unit; none: it may not be announced yet.
   std::optional<device_id> device_to_follow(std::uint32_t model, std::uint32_t lane) const;
+  /// The flight of that unit, if it is in flight.
+  const flight* find_flight(std::uint32_t model, const chain_position& p) const;
   void decide();
   void stage(const placement& p);
   struct missing {
@@ -58,15 +60,15 @@ class loop_run {
   bool sum_is_missing_on(device_id device, const loop_visit& v) const;
   /// The base of its shard, else the version that it reads.
   shard_version held_for(const loop_visit& v) const;
-  bool has_base(const loop_visit& v) const { return model_of(v).chain.base_of(v.what.shard.value).has_value(); }
+  bool has_base(const loop_visit& v) const { return unit_of(v).base.has_value(); }
   bool is_there(const boundary_place& place, device_id device) const;
-  void note_boundaries(const loop_visit& v, device_id device, const missing& what);
+  void note_blocks(const loop_visit& v, device_id device, const missing& what);
   duration copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from);
   void start_if_ready(std::uint32_t device);
   void copy_outputs(const loop_visit& v, loop_device& d);
   duration copy_gradients(const loop_visit& v, loop_device& d);
   duration in_order(const loop_visit& v, duration written_back);
-  /// The last visit of its shard in the step, of all lanes.
+  /// It is backward, and no unit of the step will read the shard's parameters after it.
   bool is_last_reader(const loop_visit& v) const;
   void drop_old_version(const loop_visit& v, std::uint32_t device);
   void report_cache(std::uint32_t device, const std::optional<shard_version>& cached,
@@ -75,6 +77,11 @@ class loop_run {
   void push(const loop_event& e) { events_.push(e); }
   loop_model& model_of(const loop_visit& v) { return models_[v.model]; }
   const loop_model& model_of(const loop_visit& v) const { return models_[v.model]; }
+  const instance_unit& unit_of(const loop_visit& v) const { return model_of(v).chain.at(v.at.node); }
+  /// In its lane.
+  std::uint32_t place_of(const loop_visit& v) const {
+    return v.at.node.value - model_of(v).chain.graph().lane(v.lane).first.value;
+  }
   loop_lane& lane_of(const loop_visit& v) { return models_[v.model].lanes[v.lane]; }
   const loop_lane& lane_of(const loop_visit& v) const { return models_[v.model].lanes[v.lane]; }
   time_point clock() const { return time_point{now_}; }

@@ -24,7 +24,7 @@ void loop_run::on_died(std::uint32_t device) {
 /// A lane that loses only its announcement makes it again, with the new attempt.
 void loop_run::rewind(const model_loss& loss) {
   auto& m = models_[loss.model.value];
-  const auto at = m.chain.graph().lane_of(loss.first);
+  const auto at = m.chain.lane_of(loss.first);
   auto& lane = m.lanes[at];
   lane.attempt = loss.next_attempt;
   std::ranges::for_each(loss.withdraw, [this](const flight& f) { withdraw(f); });
@@ -39,9 +39,8 @@ void loop_run::rewind(const model_loss& loss) {
 void loop_run::rewind_to_lost(loop_lane& lane, const model_loss& loss) {
   const auto& chain = models_[loss.model.value].chain;
   const auto& first = loss.lost.front().what;
-  const auto left = tracker_.flights_of(loss.model, chain.graph().lane_of(first));
-  lane.step = first.step.value;
-  lane.index = chain.index_of(first);
+  const auto left = tracker_.flights_of(loss.model, chain.lane_of(first));
+  lane.next = chain.position_of(first);
   lane.predecessor_ended =
       std::ranges::none_of(left, [](const flight& f) { return f.phase == flight_phase::computing; });
   lane.predecessor_written_back = left.empty();

@@ -16,8 +16,8 @@ namespace hydra {
 namespace {
 
 /// Uniform in [0, 1), derived from the name of a unit: independent of the order of events.
-double unit_noise(std::uint64_t seed, const loop_visit& v, const step_graph& graph) {
-  return static_cast<double>(hash_of(seed, v.model, v.step, graph.of(v.what)) >> 11) * 0x1p-53;
+double unit_noise(std::uint64_t seed, const loop_visit& v) {
+  return static_cast<double>(hash_of(seed, v.model, v.at.step, v.at.node.value) >> 11) * 0x1p-53;
 }
 
 }  // namespace
@@ -28,17 +28,17 @@ double unit_noise(std::uint64_t seed, const loop_visit& v, const step_graph& gra
 void loop_run::announce(std::uint32_t model, std::uint32_t at) {
   auto& m = models_[model];
   auto& lane = m.lanes[at];
-  if (!m.here || lane.announced || lane.step == m.chain.steps()) {
+  if (!m.here || lane.announced || lane.next.step == m.chain.steps()) {
     return;
   }
-  const bool ready = !m.chain.opens_version(lane.index) || m.versions[m.chain.shard_of(lane.index)] == lane.step;
-  if (!ready || (lane.index == 0 && !lane.predecessor_ended)) {
+  const bool ready = m.versions[m.chain.shard_of(lane.next.node).value] == lane.next.step;
+  const bool begins_step = m.chain.graph().lane(at).first == lane.next.node;
+  if (!ready || (begins_step && !lane.predecessor_ended)) {
     return;
   }
   if (const auto after = device_to_follow(model, at)) {
-    auto what = m.chain.unit_at(at, lane.step, lane.index);
-    what.attempt = lane.attempt;
-    auto u = m.chain.announcement(what);
+    auto u = m.chain.announcement(lane.next);
+    u.next.attempt = lane.attempt;
     u.after = after;  // void if no predecessor is in flight there
     lane.announced = true;
     tracker_.unit_ready(u, clock());
@@ -47,8 +47,10 @@ void loop_run::announce(std::uint32_t model, std::uint32_t at) {
 
 void loop_run::announce_from(std::uint32_t model, std::uint32_t lane) {
   announce(model, lane);
-  if (!models_[model].chain.completes_sum(lane)) {
-    announce(model, lane + 1);
+  const auto& graph = models_[model].chain.graph();
+  const auto [first, count] = graph.lane(lane);
+  for (const auto n : graph.successors(node_index{first.value + count - 1})) {
+    announce(model, graph.lane_of(n));
   }
 }
 
@@ -57,19 +59,26 @@ void loop_run::announce_from(std::uint32_t model, std::uint32_t lane) {
 std::optional<device_id> loop_run::device_to_follow(std::uint32_t model, std::uint32_t at) const {
   const auto& m = models_[model];
   const auto& lane = m.lanes[at];
-  if (!m.chain.continues_sum(at, lane.index)) {
+  const auto& sum = m.chain.at(lane.next.node).sum_before;
+  if (!sum) {
     return lane.device;
   }
-  if (!m.lanes[at - 1].has_started(lane.step, lane.index)) {
+  const chain_position before{lane.next.step, m.chain.graph().writer(*sum).value()};
+  if (!m.lanes[m.chain.graph().lane_of(before.node)].has_started(before)) {
     return std::nullopt;
   }
-  const auto next = m.chain.unit_at(at, lane.step, lane.index);
-  const auto before = tracker_.flights_of(model_id{model}, at - 1);
-  const auto sum = std::ranges::find_if(before, [&](const flight& f) { return adds_to_sum_of(next, f.what); });
-  if (sum == before.end() || sum->device == lane.device) {
+  const auto* flying = find_flight(model, before);
+  if (!flying || flying->device == lane.device) {
     return lane.device;
   }
-  return tracker_.flights_of(model_id{model}, at).empty() ? std::optional{sum->device} : std::nullopt;
+  return tracker_.flights_of(model_id{model}, at).empty() ? std::optional{flying->device} : std::nullopt;
+}
+
+const flight* loop_run::find_flight(std::uint32_t model, const chain_position& p) const {
+  const auto& chain = models_[model].chain;
+  const auto all = tracker_.flights_of(model_id{model}, chain.graph().lane_of(p.node));
+  const auto found = std::ranges::find_if(all, [&](const flight& f) { return chain.position_of(f.what) == p; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 void loop_run::decide() {
@@ -89,8 +98,8 @@ void loop_run::replace_policy(const std::string& reason) {
 void loop_run::stage(const placement& p) {
   auto& d = devices_[p.device.value];
   const auto& chain = models_[p.next.model.value].chain;
-  loop_visit v{.model = p.next.model.value, .lane = chain.graph().lane_of(p.next), .step = p.next.step.value,
-               .index = chain.index_of(p.next), .what = p.next};
+  const auto at = chain.position_of(p.next);
+  loop_visit v{.model = p.next.model.value, .lane = chain.graph().lane_of(at.node), .at = at, .what = p.next};
   const auto wanted = held_for(v);
   duration from = now_;
   auto what = missing_on(p.device, v);
@@ -108,7 +117,7 @@ void loop_run::stage(const placement& p) {
   }
   d.cache.pin(v.slot, v.hit);
   v.ready = copy_inputs(v, d, what, from);
-  note_boundaries(v, p.device, what);
+  note_blocks(v, p.device, what);
   d.staged = v;
   start_if_ready(p.device.value);
   if (d.staged && v.ready > now_) {
@@ -120,50 +129,51 @@ void loop_run::stage(const placement& p) {
 /// ran here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are
 /// not evicted.
 loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) const {
-  const auto& chain = model_of(v).chain;
+  const auto& u = unit_of(v);
   const auto& lane = lane_of(v);
   missing what{.trained = trained_is_missing_on(device, v),
-               .checkpoint = chain.reads_checkpoint(v.index),
-               .boundary = v.index > 0 && lane.device != device,
-               .sum = chain.continues_sum(v.lane, v.index) && sum_is_missing_on(device, v)};
+               .checkpoint = u.checkpoint.has_value(),
+               .boundary = u.boundary && lane.device != device,
+               .sum = u.sum_before && sum_is_missing_on(device, v)};
   if (options_.completion == completion_rule::ended) {
     return what;
   }
-  if (what.checkpoint) {
-    const auto below = chain.shard_of(v.index) - 1;
-    what.checkpoint = !is_there(lane.made[below], device) && !is_there(lane.read[below], device);
+  if (u.checkpoint) {
+    const auto& input = model_of(v).blocks[u.checkpoint->value];
+    what.checkpoint = !is_there(input.made, device) && !is_there(input.read, device);
   }
-  if (v.index > 0 && !what.boundary && lane.predecessor_written_back) {
+  if (u.boundary && !what.boundary && lane.predecessor_written_back) {
     what.boundary = !is_there({lane.device, lane.staged}, device);
   }
   return what;
 }
 
 shard_version loop_run::held_for(const loop_visit& v) const {
-  if (const auto& base = model_of(v).chain.base_of(v.what.shard.value)) {
-    return {base->model.value, base->shard.value, std::nullopt};
+  if (const auto& base = unit_of(v).base) {
+    const auto& name = model_of(v).chain.graph().block(*base).id;
+    return {name.model.value, name.shard.value, std::nullopt};
   }
-  return {v.model, v.what.shard.value, v.step};
+  return {v.model, v.what.shard.value, v.at.step};
 }
 
 /// Besides a base they are small: they take no slot and leave the device with older blocks.
 bool loop_run::trained_is_missing_on(device_id device, const loop_visit& v) const {
   const auto& d = devices_[device.value];
   const auto found = d.trained.find({v.model, v.what.shard.value});
-  const bool there =
-      found != d.trained.end() && found->second.version == v.step && found->second.staged >= d.cache.evicted_before();
+  const bool there = found != d.trained.end() && found->second.version == v.at.step &&
+                     found->second.staged >= d.cache.evicted_before();
   return has_base(v) && !there;
 }
 
 /// The sum of the wave before.
 bool loop_run::sum_is_missing_on(device_id device, const loop_visit& v) const {
-  const auto& made = model_of(v).lanes[v.lane - 1].sums[v.what.shard.value];
+  const auto sum = *unit_of(v).sum_before;
+  const auto& made = model_of(v).blocks[sum.value].made;
   if (options_.completion == completion_rule::ended || made.device != device) {
     return made.device != device;
   }
-  const auto in_flight = tracker_.flights_of(v.what.model, v.lane - 1);
-  const auto same = [&](const flight& f) { return f.what.way == v.what.way && f.what.shard == v.what.shard; };
-  return std::ranges::none_of(in_flight, same) && !is_there(made, device);
+  const chain_position writer{v.at.step, model_of(v).chain.graph().writer(sum).value()};
+  return !find_flight(v.model, writer) && !is_there(made, device);
 }
 
 bool loop_run::is_there(const boundary_place& place, device_id device) const {
@@ -171,46 +181,48 @@ bool loop_run::is_there(const boundary_place& place, device_id device) const {
          place.staged >= devices_[device.value].cache.evicted_before();
 }
 
-void loop_run::note_boundaries(const loop_visit& v, device_id device, const missing& what) {
-  const auto& chain = model_of(v).chain;
+void loop_run::note_blocks(const loop_visit& v, device_id device, const missing& what) {
+  const auto& u = unit_of(v);
+  auto& blocks = model_of(v).blocks;
   auto& lane = lane_of(v);
   const auto& cache = devices_[device.value].cache;
   lane.device = device;
   lane.staged = cache.inserted();
-  if (v.index < chain.shards()) {
-    lane.made[v.index] = {device, lane.staged};
+  for (const auto& b : {u.output, u.sum}) {
+    if (b) {
+      blocks[b->value].made = {device, lane.staged};
+    }
   }
-  if (v.index > 0 && v.index < chain.shards()) {
-    lane.read[v.index - 1] = {device, what.boundary ? cache.inserted() : cache.found()};
+  if (u.boundary) {
+    blocks[u.boundary->value].read = {device, what.boundary ? cache.inserted() : cache.found()};
   }
-  if (!chain.is_forward(v.index)) {
-    lane.sums[v.what.shard.value] = {device, lane.staged};
-  }
-  if (has_base(v)) {
-    devices_[device.value].trained[{v.model, v.what.shard.value}] = {v.step,
+  if (u.base) {
+    devices_[device.value].trained[{v.model, v.what.shard.value}] = {v.at.step,
                                                                      what.trained ? cache.inserted() : cache.found()};
   }
 }
 
 duration loop_run::copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from) {
   const auto& m = model_of(v);
-  const auto s = v.what.shard.value;
+  const auto& u = unit_of(v);
   auto ready = now_;
+  const auto copy = [&](block_index b, duration from) {
+    ready = std::max(ready, d.in.copy(now_, from, m.chain.copy_of(b)));
+  };
   if (what.trained) {
-    ready = d.in.copy(now_, now_, m.given->h2d[s]);
+    copy(u.parameters, now_);
   }
   if (what.slot) {
-    const auto length = has_base(v) ? base_copy(*m.given, s) : m.given->h2d[s];
-    ready = std::max(ready, d.in.copy(now_, slot_from, length));
+    copy(u.base.value_or(u.parameters), slot_from);
   }
   if (what.checkpoint) {
-    ready = std::max(ready, d.in.copy(now_, now_, m.given->activation));
+    copy(*u.checkpoint, now_);
   }
   if (what.boundary) {
-    ready = std::max(ready, d.in.copy(now_, lane_of(v).output_home, m.given->activation));
+    copy(*u.boundary, lane_of(v).output_home);
   }
   if (what.sum) {
-    ready = std::max(ready, d.in.copy(now_, m.lanes[v.lane - 1].sums_home[s], m.given->d2h_gradient[s]));
+    copy(*u.sum_before, m.blocks[u.sum_before->value].home);
   }
   return ready;
 }
@@ -226,32 +238,32 @@ void loop_run::start_if_ready(std::uint32_t device) {
   v.begun = now_;
   push({.at = now_ + length_of(v, d), .kind = loop_event_kind::unit_ended, .a = device, .attempt = ++d.starts});
   lane.announced = lane.predecessor_ended = lane.predecessor_written_back = false;
-  lane.index = model_of(v).chain.ends_step(v.index) ? 0 : v.index + 1;
-  lane.step = lane.index == 0 ? v.step + 1 : v.step;
+  lane.next = model_of(v).chain.after(v.at);
   tracker_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
   announce_from(v.model, v.lane);
 }
 
 duration loop_run::length_of(const loop_visit& v, const loop_device& d) const {
-  const auto& chain = model_of(v).chain;
-  auto cost = static_cast<double>(chain.cost(v.index).count());
+  auto cost = static_cast<double>(unit_of(v).cost.count());
   if (instance_.noise > 0) {
-    cost *= 1 + instance_.noise * (2 * unit_noise(instance_.seed, v, chain.graph()) - 1);
+    cost *= 1 + instance_.noise * (2 * unit_noise(instance_.seed, v) - 1);
   }
   return duration{std::llround(cost / d.speed)};
 }
 
 bool loop_run::is_last_reader(const loop_visit& v) const {
   const auto& m = model_of(v);
-  return !m.chain.is_forward(v.index) && std::ranges::all_of(m.lanes, [&](const loop_lane& lane) {
-    return lane.has_ended(v.step, v.index, m.chain.units_per_step());
-  });
+  const auto& u = unit_of(v);
+  const auto has_ended = [&](node_index n) {
+    return m.lanes[m.chain.graph().lane_of(n)].has_come_to(m.chain.after({v.at.step, n}));
+  };
+  return u.sum && std::ranges::all_of(m.chain.graph().readers(u.parameters), has_ended);
 }
 
 /// A version that was stepped is useless on all devices. A real device is not notified of steps elsewhere: it keeps the
 /// version until it needs the memory.
 void loop_run::drop_old_version(const loop_visit& v, std::uint32_t device) {
-  const shard_version old{v.model, v.what.shard.value, v.step};
+  const shard_version old{v.model, v.what.shard.value, v.at.step};
   report_cache(device, std::nullopt, old);  // its slot is stale already
   if (options_.completion == completion_rule::written_back) {
     return;

@@ -29,9 +29,9 @@ struct loop_event {
   duration at{};
   loop_event_kind kind = loop_event_kind::unit_ended;
   std::uint32_t a = 0;         ///< device or model
-  std::uint32_t b = 0;         ///< shard, or unit of the step
+  std::uint32_t b = 0;         ///< shard, or place of the unit in its lane
   std::uint32_t lane = 0;
-  std::uint32_t step = 0;
+  chain_position position{};    ///< of that unit
   std::uint32_t attempt = 0;   ///< of the unit; if a unit has ended, the number of its start on the device
   bool operator>(const loop_event& o) const {
     return std::tie(at, kind, a, b, lane) > std::tie(o.at, o.kind, o.a, o.b, o.lane);
@@ -42,8 +42,7 @@ struct loop_event {
 struct loop_visit {
   std::uint32_t model = 0;
   std::uint32_t lane = 0;
-  std::uint32_t step = 0;
-  std::uint32_t index = 0;
+  chain_position at;
   unit what;
   duration ready{};            ///< its copies have ended
   duration begun{};
@@ -63,22 +62,21 @@ struct trained_part {
   std::uint64_t staged = 0;
 };
 
+/// What a unit leaves for others, in the step in which it ran last.
+struct loop_block {
+  boundary_place made;         ///< by its unit, ...
+  boundary_place read;         ///< ... and by the next one of the lane
+  duration home{};             ///< a gradient sum: when it is on the host
+  std::uint32_t landed = 0;    ///< a gradient sum: steps in which it has been on the host
+};
+
 struct loop_lane {
-  explicit loop_lane(std::size_t shards)
-      : made(shards), read(shards), sums(shards), sums_home(shards), landed(shards) {}
+  /// That unit of the lane has started to compute.
+  bool has_started(const chain_position& p) const { return next > p; }
+  /// All units before that one have ended.
+  bool has_come_to(const chain_position& p) const { return next > p || (next == p && predecessor_ended); }
 
-  /// The visit of this step has started to compute.
-  bool has_started(std::uint32_t in_step, std::uint32_t visit) const {
-    return std::tie(step, index) > std::tie(in_step, visit);
-  }
-  bool has_ended(std::uint32_t in_step, std::uint32_t visit, std::uint32_t units_per_step) const {
-    const auto done = std::uint64_t{in_step} * units_per_step + visit + 1;
-    const auto next = std::uint64_t{step} * units_per_step + index;
-    return next > done || (next == done && predecessor_ended);
-  }
-
-  std::uint32_t step = 0;                 ///< of the next unit to announce
-  std::uint32_t index = 0;
+  chain_position next;                     ///< to announce
   std::uint32_t attempt = 0;
   bool announced = false;                 ///< that unit is announced, or staged and not started
   bool predecessor_ended = true;
@@ -87,23 +85,24 @@ struct loop_lane {
   std::uint64_t staged = 0;               ///< its staging there
   duration output_home{};                 ///< when the predecessor's output is on the host, ...
   duration written_back{};                ///< ... and everything of it and of the units before it
-  std::vector<boundary_place> made;       ///< by shard: where its activation was computed in this step, ...
-  std::vector<boundary_place> read;       ///< ... and read by the shard above
-  std::vector<boundary_place> sums;       ///< by shard: where its gradient sum was computed, ...
-  std::vector<duration> sums_home;        ///< ... and when it is on the host
-  std::vector<std::uint32_t> landed;      ///< by shard: steps whose sum has been on the host
 };
 
 struct loop_model {
   loop_model(const instance_model& m, model_id id, model_id base_owner)
       : given(&m),
         chain(m, id, base_owner),
-        lanes(chain.graph().lanes(), loop_lane{m.forward.size()}),
-        versions(m.forward.size()) {}
+        lanes(chain.graph().lanes()),
+        blocks(chain.graph().blocks()),
+        versions(m.forward.size()) {
+    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+      lanes[lane].next.node = chain.graph().lane(lane).first;
+    }
+  }
 
   const instance_model* given;
   instance_chain chain;
   std::vector<loop_lane> lanes;
+  std::vector<loop_block> blocks;         ///< of its graph
   std::vector<std::uint32_t> versions;    ///< READY, per shard
   bool here = false;                      ///< it has arrived
   std::size_t last_ready = 0;             ///< shards with the last version
