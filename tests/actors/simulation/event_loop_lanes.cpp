@@ -3,10 +3,9 @@
 #include "actors/simulation/event_loop.hpp"
 
 #include "actors/policy/catalog.hpp"
+#include "actors/simulation/instance_chain.hpp"
 #include "actors/simulation/instance_file.hpp"
 #include "runtime/base/portable_random.hpp"
-#include "runtime/base/step_graph.hpp"
-#include "tests/support/predecessors.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +16,6 @@
 #include <utility>
 
 using namespace hydra;
-using namespace hydra::test;
 using namespace std::chrono_literals;
 
 /// One model of three shards: units of 1, 2 and 9 ms.
@@ -124,7 +122,7 @@ TEST_CASE("a version is made when the last sums of all replicas are on the host,
 
 namespace {
 
-using visit_key = std::tuple<std::uint32_t, std::uint32_t, step_graph::node>;  // model, step, node
+using visit_key = std::tuple<std::uint32_t, std::uint32_t, node_index>;  // model, step, node
 
 schedule_instance random_lanes(std::uint64_t seed) {
   portable_random random{seed};
@@ -162,32 +160,44 @@ schedule_instance random_lanes(std::uint64_t seed) {
   return i;
 }
 
+std::vector<instance_chain> chains_of(const schedule_instance& i) {
+  std::vector<instance_chain> chains;
+  std::ranges::for_each(i.models, [&](const instance_model& m) { chains.emplace_back(m, model_id{}, model_id{}); });
+  return chains;
+}
+
+node_index node_of(const simulated_unit& u, const work_graph& graph) {
+  return node_index{graph.lane(u.lane).first.value + u.index};
+}
+
 /// When each unit has ended, for each time that it was run.
-std::map<visit_key, std::vector<duration>> ends_of(const schedule_instance& i, const simulated_run& r) {
+std::map<visit_key, std::vector<duration>> ends_of(const std::vector<instance_chain>& chains, const simulated_run& r) {
   std::map<visit_key, std::vector<duration>> ends;
   for (const auto& u : r.units) {
-    const step_graph graph{shape_of(i.models[u.model.value])};
-    ends[{u.model.value, u.step, u.lane * graph.lane_length() + u.index}].push_back(u.end);
+    ends[{u.model.value, u.step, node_of(u, chains[u.model.value].graph())}].push_back(u.end);
   }
   return ends;
 }
 
 /// Units that must have ended before one begins: its predecessors, and all last units of the step before.
-std::vector<visit_key> before(const simulated_unit& u, const step_graph& graph) {
+std::vector<visit_key> before(const simulated_unit& u, const work_graph& graph) {
   std::vector<visit_key> all;
-  for (const auto n : predecessors(graph, u.lane * graph.lane_length() + u.index)) {
+  for (const auto n : graph.predecessors(node_of(u, graph))) {
     all.emplace_back(u.model.value, u.step, n);
   }
-  for (std::uint32_t lane = 0; u.index == 0 && u.step > 0 && lane < graph.lanes(); ++lane) {
-    all.emplace_back(u.model.value, u.step - 1, (lane + 1) * graph.lane_length() - 1);
+  for (node_index n; u.index == 0 && u.step > 0 && n.value < graph.size(); n = n.next()) {
+    if (graph.ends_lane(n)) {
+      all.emplace_back(u.model.value, u.step - 1, n);
+    }
   }
   return all;
 }
 
 void check_order(const schedule_instance& i, const simulated_run& r) {
-  const auto ends = ends_of(i, r);
+  const auto chains = chains_of(i);
+  const auto ends = ends_of(chains, r);
   for (const auto& u : r.units) {
-    for (const auto& key : before(u, step_graph{shape_of(i.models[u.model.value])})) {
+    for (const auto& key : before(u, chains[u.model.value].graph())) {
       REQUIRE(ends.contains(key));
       REQUIRE(std::ranges::min(ends.at(key)) <= u.begin);
     }
