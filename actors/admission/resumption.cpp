@@ -251,7 +251,7 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
   }
   const bool evaluated = standing.history.evaluated_after(next.step);
   const auto stepped = [&](version_index v) { return v.value == units.steps(); };
-  return units.at_end(units.position_in(next.step, next.done(0), evaluated)) &&
+  return units.at_end(units.position_in(next.step, next.done(0), evaluated, 0)) &&
          std::ranges::all_of(saved.versions, stepped);
 }
 

@@ -1,6 +1,5 @@
 #include "actors/model/announced_unit.hpp"
 
-
 #include <cmath>
 #include <utility>
 
@@ -9,7 +8,7 @@ namespace hydra {
 namespace {
 
 /// Remaining wall time: it includes copies that cannot be hidden.
-duration wall_time(const cursor& units, unit_position p, double scale) {
+duration wall_time(const cursor& units, const unit_position& p, double scale) {
   return duration{std::llround(static_cast<double>(units.remaining(p).count()) * scale)};
 }
 
@@ -23,9 +22,9 @@ unit_ready announced_unit(const announcement& next, const cursor& units, double 
           .after = next.after,
           .avoid = std::move(avoid),
           .remaining = wall_time(units, p, scale),
-          .cost = units.time_of(p),
+          .cost = units.time_of(next.what),
           .then_remaining = last ? duration{} : wall_time(units, then, scale),
-          .then_cost = last ? duration{} : units.time_of(then)};
+          .then_cost = last ? duration{} : units.time_of(units.unit_at(then, 0))};
 }
 
 }  // namespace hydra

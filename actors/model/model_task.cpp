@@ -55,10 +55,10 @@ class model_task final : public task_actor::base {
         services_(std::move(services)),
         setup_(std::move(setup)),
         observer_(std::move(setup_.controller), setup_.observed),
-        tracker_(lanes_of(setup_.id, *setup_.what), observer_.wants_steps()),
+        tracker_(units_of(setup_.id, *setup_.what), observer_.wants_steps()),
         results_(setup_.id, setup_.what, setup_.standing),
         saves_(static_cast<bool>(setup_.checkpointer)) {
-    tracker_.step_on_device(setup_.what->plan.shards.front().steps_on_device && setup_.what->follows_on_device);
+    tracker_.follow_on_device(setup_.what->follows_on_device);
     tracker_.hold_evaluations(observer_.wants_evaluations() || setup_.what->keep_best);
     tracker_.begin_attempts(setup_.first_attempt);
     begin_where_it_stopped();
@@ -363,7 +363,7 @@ class model_task final : public task_actor::base {
     if (stopped_) {
       tracker_.stop_after(saved.begun_steps());
     }
-    const auto p = position_of(saved, tracker_.lanes(), observer_.wants_steps());
+    const auto p = position_of(saved, tracker_.units(), observer_.wants_steps());
     observe_again_ = p.observe_again;
     evaluation_open_ = p.evaluation;
     tracker_.begin_at(p.first, observe_again_ ? p.reported - 1 : p.reported, setup_.versions);
@@ -503,8 +503,7 @@ class model_task final : public task_actor::base {
     }
     while (const auto next = tracker_.announce()) {
       send(setup_.scheduler,
-           announced_unit(*next, tracker_.units(next->what), setup_.what->remaining_scale,
-                          retries_.avoid(next->what)));
+           announced_unit(*next, tracker_.units(), setup_.what->remaining_scale, retries_.avoid(next->what)));
     }
   }
 

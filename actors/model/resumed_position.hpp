@@ -17,10 +17,10 @@ struct resumed_position {
   std::optional<std::uint32_t> evaluation{};   ///< the same of the evaluation after so many steps
 };
 
-/// `observed`: steps are sent to a controller. `lanes` end where the model was stopped.
-resumed_position position_of(const model_standing& saved, const std::vector<cursor>& lanes, bool observed);
+/// `observed`: steps are sent to a controller. `units` end where the model was stopped.
+resumed_position position_of(const model_standing& saved, const cursor& units, bool observed);
 
 /// The first unit of each lane.
-std::vector<unit_position> first_units(const model_standing& saved, const std::vector<cursor>& lanes);
+std::vector<unit_position> first_units(const model_standing& saved, const cursor& units);
 
 }  // namespace hydra

@@ -3,15 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace hydra {
 
-task_tracker::task_tracker(std::vector<cursor> lanes, bool observed)
-    : observed_(observed), versions_(lanes.front().graph().shape().shards) {
-  for (auto& units : lanes) {
-    lanes_.push_back({.units = std::move(units)});
+namespace {
+
+std::uint32_t shards_of(const work_graph& step) {
+  std::uint32_t shards = 0;
+  for (node_index n; n.value < step.size(); n = n.next()) {
+    shards = std::max(shards, step.at(n).what.shard.value + 1);
+  }
+  return shards;
+}
+
+}  // namespace
+
+task_tracker::task_tracker(cursor units, bool observed)
+    : units_(std::move(units)), observed_(observed), versions_(shards_of(units_.graph())) {
+  for (std::uint32_t lane = 0; lane < units_.lanes(); ++lane) {
+    const auto begin = units_.begin_of(0, lane);
+    lanes_.push_back({.done = begin, .next = begin});
+    micro_batches_ += units_.graph().at(units_.graph().lane(lane).first).what.micro_batches;
   }
 }
 
@@ -21,13 +35,12 @@ void task_tracker::begin_at(const std::vector<unit_position>& first, std::uint32
   const auto step = std::ranges::min(first).step;
   bool evaluates = false;
   bool trains = false;  // a lane has gone on after the evaluation
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i].next = first.at(i);
-    lanes_[i].completed_steps = std::min(first[i].step, units().steps());
-    trains = trains || first[i].step > step || lanes_[i].units.training_unit(first[i]) > 0;
-    evaluates = evaluates || (first[i].step == step && lanes_[i].units.evaluation_unit(first[i]));
+  for (const auto& p : first) {
+    lanes_.at(p.lane).done = lanes_.at(p.lane).next = p;
+    trains = trains || p.step > step || p.trained() > 0;
+    evaluates = evaluates || (p.step == step && p.turn == turn_kind::evaluation);
   }
-  completed_steps_ = std::min(step, units().steps());
+  completed_steps_ = least_step();
   wanted_ = step;
   next_round_ = {evaluates ? step : step + 1, 0};
   acknowledged_ = reported;
@@ -41,45 +54,62 @@ void task_tracker::begin_attempts(std::uint32_t first) {
 }
 
 bool task_tracker::placed(const unit& u, device_id device) {
-  auto& lane = lane_of(u);
-  if (!lane.announced || *lane.announced != u) {
+  const auto lane = std::ranges::find(lanes_, u, &lane_state::announced);
+  if (lane == lanes_.end()) {
     return false;
   }
-  lane.announced.reset();
-  lane.flights.push_back({u, device});
-  lane.next = lane.units.next(lane.units.position_of(u));
+  lane->announced.reset();
+  flights_.push_back({u, units_.position_of(u), device});
+  lane->next = units_.next(flights_.back().at);
   return true;
 }
 
 bool task_tracker::completed(const unit& u) {
-  auto& lane = lane_of(u);
-  const auto found = std::ranges::find(lane.flights, u, &flight::what);
-  if (found == lane.flights.end()) {
+  const auto found = std::ranges::find(flights_, u, &flight::what);
+  if (found == flights_.end()) {
     return false;
   }
-  lane.flights.erase(found);
-  if (ends_step(u, units().graph().shape())) {
-    lane.completed_steps = u.step.value + 1;
-    const auto least = std::ranges::min(lanes_, {}, &lane_state::completed_steps).completed_steps;
-    if (std::exchange(completed_steps_, least) < least) {
-      batches_.erase(batch_of(u));
-    }
-  }
-  if (u.way == direction::evaluate && u.shard.value + 1 == versions_.size()) {
-    batches_.erase(batch_of(u));
-    --rounds_open_;
+  const auto at = found->at;
+  flights_.erase(found);
+  auto& lane = lanes_[at.lane];
+  const auto open = std::ranges::find(flights_, at.lane, [](const flight& f) { return f.at.lane; });
+  lane.done = open == flights_.end() ? lane.next : open->at;
+  if (units_.ends_lane(at)) {
+    at.turn == turn_kind::evaluation ? end_round(u) : end_step(u);
   }
   return true;
 }
 
+/// In one lane.
+void task_tracker::end_step(const unit& last) {
+  const auto least = least_step();
+  if (std::exchange(completed_steps_, least) < least) {
+    batches_.erase(batch_of(last));
+  }
+}
+
+void task_tracker::end_round(const unit& last) {
+  batches_.erase(batch_of(last));
+  --rounds_open_;
+}
+
+std::uint32_t task_tracker::least_step() const {
+  auto least = units_.steps();
+  for (const auto& lane : lanes_) {
+    least = std::min(least, lane.done.step);
+  }
+  return least;
+}
+
 bool task_tracker::lost(const unit& u, std::uint32_t next_attempt) {
-  auto& lane = lane_of(u);
+  auto& lane = lanes_.at(units_.position_of(u).lane);
   lane.attempt = std::max(lane.attempt, next_attempt);
-  const auto found = std::ranges::find(lane.flights, u, &flight::what);
-  const bool mine = found != lane.flights.end();
+  const auto found = std::ranges::find(flights_, u, &flight::what);
+  const bool mine = found != flights_.end();
   if (mine) {
-    lane.flights.erase(found, lane.flights.end());
-    lane.next = lane.units.position_of(u);
+    lane.next = found->at;
+    const auto undone = [at = found->at](const flight& f) { return f.at.lane == at.lane && f.at >= at; };
+    std::erase_if(flights_, undone);
   }
   // An announcement of an older attempt is void: the scheduler has dropped it, or will refuse it when it arrives.
   if (lane.announced && lane.announced->attempt < lane.attempt) {
@@ -97,13 +127,17 @@ void task_tracker::acknowledged(step_index step) { acknowledged_ = std::max(ackn
 void task_tracker::release_evaluation(std::uint32_t steps) noexcept { released_ = std::max(released_, steps); }
 
 void task_tracker::stop_after(std::uint32_t steps) {
-  const auto last = std::min(steps, units().steps());
-  const bool planned = units().evaluates_after(last);
-  for (auto& lane : lanes_) {
-    lane.units.truncate(last);
+  const auto last = std::min(steps, units_.steps());
+  const bool planned = units_.evaluates_after(last);
+  units_.truncate(last);
+  if (planned || !units_.evaluates_after(last)) {
+    return;
   }
-  if (!planned && units().evaluates_after(last)) {
-    next_round_ = {last, 0};  // it may have been passed over, because no evaluation was due there
+  next_round_ = {last, 0};  // it may have been passed over, because no evaluation was due there
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+    for (auto* p : {&lanes_[i].done, &lanes_[i].next}) {
+      *p = p->step == last ? units_.begin_of(last, i) : *p;
+    }
   }
 }
 
@@ -118,30 +152,16 @@ std::uint32_t task_tracker::begun_steps() const {
   std::uint32_t begun = evaluation_read_;
   for (const auto& lane : lanes_) {
     const bool announced = lane.announced && lane.announced->way != direction::evaluate;
-    const bool inside = announced || lane.units.training_unit(lane.next) > 0;
+    const bool inside = announced || lane.next.trained() > 0;
     begun = std::max(begun, lane.next.step + (inside ? 1 : 0));
   }
-  return std::min(begun, units().steps());
+  return std::min(begun, units_.steps());
 }
 
-void task_tracker::measured(const unit& u, duration at_speed_one) {
-  for (auto& lane : lanes_) {
-    lane.units.measured(u, at_speed_one);
-  }
-}
-
-unit_position task_tracker::committed(const lane_state& lane) {
-  return lane.flights.empty() ? lane.next : lane.units.position_of(lane.flights.front().what);
-}
-
-std::vector<cursor> task_tracker::lanes() const {
-  std::vector<cursor> all;
-  std::ranges::transform(lanes_, std::back_inserter(all), &lane_state::units);
-  return all;
-}
-
-bool task_tracker::drained() const noexcept {
-  return std::ranges::all_of(lanes_, [](const lane_state& lane) { return lane.flights.empty(); });
+const task_tracker::flight* task_tracker::last_flight(const lane_state& lane) const {
+  const auto behind = std::ranges::find(flights_ | std::views::reverse, lane.next.lane,
+                                        [](const flight& f) { return f.at.lane; });
+  return behind == flights_.rend() ? nullptr : &*behind;
 }
 
 std::optional<std::uint32_t> task_tracker::whole_version() const {
@@ -150,16 +170,14 @@ std::optional<std::uint32_t> task_tracker::whole_version() const {
   return whole ? std::optional(v.value) : std::nullopt;
 }
 
-batch_range task_tracker::batch_of(const unit& u) const {
-  return hydra::batch_of(u, units().graph().shape().micro_batches);
-}
+batch_range task_tracker::batch_of(const unit& u) const { return hydra::batch_of(u, micro_batches_); }
 
 bool task_tracker::batch_is_home(const unit& u) const { return batches_.contains(batch_of(u)); }
 
 /// Before the first training unit of a step that has been evaluated.
 bool task_tracker::evaluation_held(const lane_state& lane) const {
   const auto& p = lane.next;
-  if (!lane.units.evaluates_after(p.step) || lane.units.evaluation_unit(p) || lane.units.training_unit(p) > 0) {
+  if (p.turn == turn_kind::evaluation || p.trained() > 0 || !units_.evaluates_after(p.step)) {
     return false;
   }
   return (holds_evaluations_ && released_ < p.step) || (lanes_.size() > 1 && !evaluation_is_over(p.step));
@@ -168,55 +186,56 @@ bool task_tracker::evaluation_held(const lane_state& lane) const {
 /// Of the version with which the step starts.
 bool task_tracker::evaluation_is_over(std::uint32_t step) const {
   return std::ranges::all_of(lanes_, [&](const lane_state& lane) {
-    const auto p = committed(lane);
-    return p.step > step || (p.step == step && !lane.units.evaluation_unit(p));
+    return lane.done >= unit_position{.step = step, .turn = turn_kind::training};
   });
 }
 
 bool task_tracker::may_announce(const lane_state& lane) const {
-  if (given_up_ || lane.announced || lane.units.at_end(lane.next) || !batch_is_home(lane.units.unit_at(lane.next, 0))) {
+  if (given_up_ || lane.announced || units_.at_end(lane.next)) {
     return false;
   }
-  const bool gate = lane.units.first_of_step(lane.next) && lane.next.step > 0;
-  if ((gate && observed_ && acknowledged_ < lane.next.step) || evaluation_held(lane)) {
+  const auto u = units_.unit_at(lane.next, 0);
+  const bool gate = units_.first_of_step(lane.next) && lane.next.step > 0;
+  if (!batch_is_home(u) || (gate && observed_ && acknowledged_ < lane.next.step) || evaluation_held(lane)) {
     return false;
   }
-  return version_is_made(lane, lane.units.unit_at(lane.next, 0)) && binding_of(lane).possible;
+  return version_is_made(lane, u) && binding_of(lane).possible;
 }
 
-/// By its unit in flight before this one, and by the visit of the wave before whose gradient sum it reads.
+/// By its unit in flight before this one, and by those of other lanes whose blocks it reads.
 task_tracker::binding task_tracker::binding_of(const lane_state& lane) const {
   binding bound;
-  if (!lane.flights.empty()) {
-    bound.device = lane.flights.back().device;
+  const auto follow = [&](const flight& f) {
+    bound.possible = bound.possible && bound.device.value_or(f.device) == f.device;
+    bound.device = f.device;
+  };
+  if (const auto* before = last_flight(lane)) {
+    follow(*before);
   }
-  const auto u = lane.units.unit_at(lane.next, 0);
-  if (!sum_before(u)) {
-    return bound;
+  for (const auto& p : units_.joined(lane.next)) {
+    const auto found = std::ranges::find(flights_, p, &flight::at);
+    if (found != flights_.end()) {
+      follow(*found);
+    } else if (!is_done(p)) {
+      bound.possible = false;
+    }
   }
-  const auto& other = lanes_[units().graph().lane_of(u) - 1];
-  if (other.units.position_of(u) < committed(other)) {
-    return bound;
-  }
-  const auto found = std::ranges::find_if(other.flights, [&](const auto& f) { return adds_to_sum_of(u, f.what); });
-  bound.possible = found != other.flights.end() && (!bound.device || *bound.device == found->device);
-  bound.device = bound.possible ? std::optional(found->device) : std::nullopt;
   return bound;
 }
 
-/// It is in host memory, or the unit in flight before this one produces it on the device.
+/// It is in host memory, or the unit in flight before this one makes it on the device.
 bool task_tracker::version_is_made(const lane_state& lane, const unit& u) const {
   if (versions_[u.shard.value].value == u.step.value) {
     return true;
   }
-  return steps_on_device_ && u.shard.value == 0 && !lane.flights.empty() &&
-         ends_step(lane.flights.back().what, units().graph().shape());
+  const auto* before = last_flight(lane);
+  return follows_on_device_ && before && units_.makes_version_of(before->at, u);
 }
 
 std::optional<announcement> task_tracker::announce() {
   for (auto& lane : lanes_) {
     if (may_announce(lane)) {
-      lane.announced = lane.units.unit_at(lane.next, lane.attempt);
+      lane.announced = units_.unit_at(lane.next, lane.attempt);
       return announcement{.what = *lane.announced, .after = binding_of(lane).device};
     }
   }
@@ -227,9 +246,9 @@ std::optional<batch_range> task_tracker::wanted_batch() {
   if (given_up_) {
     return std::nullopt;
   }
-  if (wanted_ < units().steps() && wanted_ <= completed_steps_ + 1) {
+  if (wanted_ < units_.steps() && wanted_ <= completed_steps_ + 1) {
     return batch_range{.pass = pass_kind::train, .step = step_index{wanted_++}, .first = {},
-                       .micro_batches = units().graph().shape().micro_batches};
+                       .micro_batches = micro_batches_};
   }
   return wanted_round();
 }
@@ -237,9 +256,9 @@ std::optional<batch_range> task_tracker::wanted_batch() {
 /// One step ahead, unless a controller may still stop the model after this step.
 std::optional<batch_range> task_tracker::wanted_round() {
   const auto ahead = observed_ ? acknowledged_ : completed_steps_ + 1;
-  const auto& range = units().evaluation().range;
-  for (; next_round_.step <= ahead && next_round_.step <= units().steps(); next_round_ = {next_round_.step + 1, 0}) {
-    if (!units().evaluates_after(next_round_.step) || next_round_.index == range.rounds()) {
+  const auto& range = units_.evaluation().range;
+  for (; next_round_.step <= ahead && next_round_.step <= units_.steps(); next_round_ = {next_round_.step + 1, 0}) {
+    if (!units_.evaluates_after(next_round_.step) || next_round_.index == range.rounds()) {
       continue;
     }
     if (rounds_open_ == lanes_.size() + 1) {
@@ -263,14 +282,10 @@ std::uint64_t task_tracker::updates() const {
 }
 
 step_position task_tracker::saved_position() const {
-  step_position saved{.step = units().steps(), .units = {}};
+  step_position saved{.step = least_step(), .units = {}};
   for (const auto& lane : lanes_) {
-    saved.step = std::min(saved.step, committed(lane).step);
-  }
-  for (const auto& lane : lanes_) {
-    const auto p = committed(lane);
-    const bool ahead = p.step > saved.step && saved.step < units().steps();
-    saved.units.push_back(ahead ? lane.units.units_per_step() : lane.units.training_unit(p));
+    const bool ahead = lane.done.step > saved.step && saved.step < units_.steps();
+    saved.units.push_back(ahead ? units_.graph().lane(lane.done.lane).count : lane.done.trained());
   }
   return saved;
 }
@@ -285,24 +300,27 @@ std::string task_tracker::describe() const {
 
 std::string task_tracker::describe(const lane_state& lane) const {
   std::string text;
-  for (const auto& f : lane.flights) {
+  for (const auto& f : flights_) {
+    if (f.at.lane != lane.next.lane) {
+      continue;
+    }
     text += fmt::format("{} is on device {}\n", to_string(f.what), f.device.value);
   }
   if (lane.announced) {
     return text + fmt::format("{} is announced and not placed\n", to_string(*lane.announced));
   }
-  if (lane.units.at_end(lane.next) || given_up_) {
+  if (units_.at_end(lane.next) || given_up_) {
     return text;
   }
-  const auto next = lane.units.unit_at(lane.next, lane.attempt);
+  const auto next = units_.unit_at(lane.next, lane.attempt);
   return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is in host memory\n",
                             to_string(next), batch_is_home(next) ? "in host memory" : "awaited",
                             versions_[next.shard.value].value);
 }
 
 bool task_tracker::finished() const {
-  const auto at_end = [](const lane_state& lane) { return lane.units.at_end(lane.next); };
-  return completed_steps_ == units().steps() && drained() && std::ranges::all_of(lanes_, at_end) &&
+  const auto at_end = [this](const lane_state& lane) { return units_.at_end(lane.next); };
+  return completed_steps_ == units_.steps() && drained() && std::ranges::all_of(lanes_, at_end) &&
          std::ranges::all_of(versions_, [&](version_index v) { return v.value >= completed_steps_; });
 }
 

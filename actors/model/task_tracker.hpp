@@ -8,7 +8,6 @@
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,17 +21,15 @@ struct announcement {
   std::optional<device_id> after;   ///< device of the predecessors that have not completed
 };
 
-/// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: units
-/// that it follows have completed or are in flight on one device, to which it is then bound; its
-/// parameter version and the micro-batches of its step or evaluation range are in host memory; the first unit after
-/// step n waits for version n+1 of shard 0 and, if steps are observed, for the acknowledgement of step n; the first
-/// after an evaluation, if there are several lanes, for its end and, if evaluations are held, for its release. If the
-/// unit before computes the version on its device, the two conditions on versions hold while it is in flight there. A
-/// unit's inputs are derived from the unit, its position from this tracker.
+/// Per lane of its graph (work_graph) at most one unit is announced at a time, the first that is not in flight.
+/// Conditions: its predecessors have completed or are in flight on one device, to which it is then bound; its parameter
+/// version is in host memory, or the unit before it in its lane, which is in flight, writes it; the micro-batches of
+/// its step or round are in host memory; the first unit after step n waits, if steps are observed, for the
+/// acknowledgement of step n; the first after an evaluation, if there are several lanes, for its end and, if
+/// evaluations are held, for its release.
 class task_tracker {
  public:
-  /// `lanes`: of one model, all of them.
-  task_tracker(std::vector<cursor> lanes, bool observed);
+  task_tracker(cursor units, bool observed);
   /// Starts each lane with a later unit than the first; `reported`: steps whose events have been sent. A step boundary
   /// is observed again: it is not known whether it had been acknowledged.
   void begin_at(const std::vector<unit_position>& first, std::uint32_t reported, std::vector<version_index> versions);
@@ -53,8 +50,8 @@ class task_tracker {
   void acknowledged(step_index step);
   /// From now on steps are not acknowledged.
   void unobserved() noexcept { observed_ = false; }
-  /// Shard 0 is stepped on the device that ends the step: its next visit may follow there at once.
-  void step_on_device(bool steps) noexcept { steps_on_device_ = steps; }
+  /// Where a unit writes the next version, on its device, the next visit of the shard may follow there at once.
+  void follow_on_device(bool follows) noexcept { follows_on_device_ = follows; }
   /// The step after an evaluation waits for release(): until then the model may still be ended or saved.
   void hold_evaluations(bool held) noexcept { holds_evaluations_ = held; }
   /// The evaluation after `steps` steps.
@@ -66,7 +63,7 @@ class task_tracker {
   /// After give_up(), when no unit is on a device and no announcement is known to the scheduler.
   void continue_announcing();
   /// The time of a completed unit; it is the same for all lanes.
-  void measured(const unit& u, duration at_speed_one);
+  void measured(const unit& u, duration at_speed_one) { units_.measured(u, at_speed_one); }
 
   // -- decisions ---------------------------------------------------------------------------------------------------
   /// A unit to announce now, each once, lane by lane; none if no unit may be announced.
@@ -78,7 +75,7 @@ class task_tracker {
   // -- facts -------------------------------------------------------------------------------------------------------
   bool finished() const;
   /// No unit of it is on a device.
-  bool drained() const noexcept;
+  bool drained() const noexcept { return flights_.empty(); }
   /// For a checkpoint: the first unit of each lane that has not completed. If a model has been evaluated after its last
   /// step, the end of its training units.
   step_position saved_position() const;
@@ -92,26 +89,24 @@ class task_tracker {
   /// With the one that has begun: a training unit of it has been announced, or data of the evaluation after it have
   /// been fetched (host_demand() has no room for those of another one).
   std::uint32_t begun_steps() const;
-  std::vector<cursor> lanes() const;
-  /// Of the first lane; of the lane of `u`.
-  const cursor& units() const noexcept { return lanes_.front().units; }
-  const cursor& units(const unit& u) const { return lanes_.at(units().graph().lane_of(u)).units; }
+  const cursor& units() const noexcept { return units_; }
 
  private:
   struct flight {
     unit what;
+    unit_position at;
     device_id device;
   };
   struct lane_state {
-    cursor units;
+    unit_position done{};                    ///< first unit that has not completed
     unit_position next{};                    ///< first unit that is not in flight
-    std::deque<flight> flights{};
     std::optional<unit> announced{};
-    std::uint32_t completed_steps = 0;
     std::uint32_t attempt = 0;
   };
-  lane_state& lane_of(const unit& u) { return lanes_.at(units().graph().lane_of(u)); }
-  static unit_position committed(const lane_state& lane);
+  const flight* last_flight(const lane_state& lane) const;
+  void end_step(const unit& last);
+  void end_round(const unit& last);
+  std::uint32_t least_step() const;
   bool may_announce(const lane_state& lane) const;
   bool evaluation_held(const lane_state& lane) const;
   bool evaluation_is_over(std::uint32_t step) const;
@@ -122,11 +117,15 @@ class task_tracker {
   };
   binding binding_of(const lane_state& lane) const;
   bool version_is_made(const lane_state& lane, const unit& u) const;
+  bool is_done(const unit_position& p) const { return p < lanes_[p.lane].done; }
   batch_range batch_of(const unit& u) const;
   std::optional<batch_range> wanted_round();
   std::string describe(const lane_state& lane) const;
 
+  cursor units_;
   std::vector<lane_state> lanes_;
+  std::vector<flight> flights_{};            ///< in the order in which they were placed
+  std::uint32_t micro_batches_ = 0;          ///< of a step
   bool observed_;
   std::vector<version_index> versions_;
   std::set<batch_range> batches_;            ///< in host memory, or consumed by a step that has not completed
@@ -139,7 +138,7 @@ class task_tracker {
   std::uint32_t evaluation_read_ = 0;        ///< steps before the evaluation whose data were fetched last
   std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
   bool holds_evaluations_ = false;
-  bool steps_on_device_ = false;
+  bool follows_on_device_ = false;
   std::uint32_t released_ = 0;               ///< evaluations after so many steps are released
   std::uint32_t completed_steps_ = 0;
   bool given_up_ = false;

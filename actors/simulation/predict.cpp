@@ -67,7 +67,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
   const auto lanes = m.plan.shape().lanes();
   t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
-  t.evaluations = units_of({}, m).evaluations_after(0);
+  t.evaluations = m.evaluations().due_after(0, m.steps);
   for (const auto& s : m.plan.shards) {
     t.forward.push_back(s.forward_time / lanes);
     t.backward.push_back(std::max(least_backward(m.plan, t.backward.size(), saving), duration{}));

@@ -12,9 +12,7 @@ namespace {
 std::uint64_t count_units(std::span<const sharded_model_ptr> models) {
   std::uint64_t units = 0;
   for (const auto& m : models) {
-    for (const auto& lane : lanes_of({}, *m)) {
-      units += lane.units();
-    }
+    units += units_of({}, *m).units();
   }
   return units;
 }

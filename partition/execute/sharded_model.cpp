@@ -8,27 +8,16 @@
 
 namespace hydra {
 
-cursor units_of(model_id id, const sharded_model& m, std::uint32_t lane) {
-  cursor units(id, m.plan.shape(), m.steps, lane);
-  const auto share = [&](duration whole_step) {
-    return whole_step * units.graph().micro_batches_of(lane).count / m.plan.micro_batches;
-  };
-  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
+cursor units_of(model_id id, const sharded_model& m) {
+  cursor units(id, m.graphs, m.steps, m.evaluations());
+  for (node_index n; n.value < m.graphs->step.size(); n = n.next()) {
+    const auto& u = m.graphs->step.at(n).what;
+    units.set_time(u.way, u.shard.value, m.plan.time_of(u));
+  }
   for (std::uint32_t s = 0; s < m.size(); ++s) {
-    const auto& planned = m.plan.shards[s];
-    units.set_time(direction::forward, s, share(planned.forward_time));  // not used for the last shard
-    units.set_time(direction::backward, s, share(planned.backward_time));
-    units.set_time(direction::evaluate, s, planned.evaluation_time);
+    units.set_time(direction::evaluate, s, m.plan.shards[s].evaluation_time);
   }
   return units;
-}
-
-std::vector<cursor> lanes_of(model_id id, const sharded_model& m) {
-  std::vector<cursor> lanes{units_of(id, m)};
-  while (lanes.size() < lanes.front().graph().lanes()) {
-    lanes.push_back(units_of(id, m, static_cast<std::uint32_t>(lanes.size())));
-  }
-  return lanes;
 }
 
 std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts) {

@@ -45,6 +45,7 @@ struct sharded_model {
   step_share share{};  ///< the plan's replicas and micro-batches are those of the share
 
   std::size_t size() const noexcept { return plan.shards.size(); }
+  evaluation_schedule evaluations() const noexcept { return {.every = evaluate_every, .range = plan.evaluation}; }
   std::uint32_t micro_batches_of_replica() const noexcept { return plan.micro_batches / plan.replicas; }
   /// The place of its first micro-batch in the step, and how many the step has with those of other nodes.
   std::uint32_t first_micro_batch() const noexcept { return share.first * micro_batches_of_replica(); }
@@ -55,9 +56,8 @@ struct sharded_model {
 
 using sharded_model_ptr = std::shared_ptr<const sharded_model>;
 
-/// The units of a lane of the model in their order, with the times of its plan.
-cursor units_of(model_id id, const sharded_model& m, std::uint32_t lane = 0);
-std::vector<cursor> lanes_of(model_id id, const sharded_model& m);
+/// The units of the model in their order, with the times of its plan.
+cursor units_of(model_id id, const sharded_model& m);
 
 /// The ties between trained parameters of a cut chain. Throws fault_error{bad_input} if an owner is missing.
 std::vector<tie> find_ties(const std::vector<shard>& shards);

@@ -5,101 +5,135 @@
 
 namespace hydra {
 
-cursor::cursor(model_id model, const step_shape& shape, std::uint32_t steps, std::uint32_t lane)
-    : model_(model),
-      graph_(shape),
-      lane_(lane),
-      steps_(steps),
-      forward_(shape.shards),
-      backward_(shape.shards),
-      evaluate_(shape.shards) {}
-
-// -- order ------------------------------------------------------------------------------------------------------------
-
-bool cursor::evaluates_after(std::uint32_t step) const noexcept {
-  if (evaluation_.range.micro_batches == 0 || (step == 0 && steps_ > 0) || step > steps_) {
+bool evaluation_schedule::is_due(std::uint32_t done, std::uint32_t steps) const noexcept {
+  if (range.micro_batches == 0 || (done == 0 && steps > 0) || done > steps) {
     return false;
   }
-  return step == steps_ || (evaluation_.every > 0 && step % evaluation_.every == 0);
+  return done == steps || (every > 0 && done % every == 0);
 }
 
-std::uint32_t cursor::rounds() const noexcept {
-  const auto all = evaluation_.range.rounds();
-  return all / graph_.lanes() + (lane_ < all % graph_.lanes() ? 1 : 0);
+std::uint32_t evaluation_schedule::due_after(std::uint32_t done, std::uint32_t steps) const noexcept {
+  if (range.micro_batches == 0 || done >= steps) {
+    return 0;
+  }
+  const auto regular = every > 0 ? steps / every - done / every : 0;
+  return regular + (every == 0 || steps % every != 0 ? 1 : 0);
 }
 
-std::uint32_t cursor::evaluations_in(std::uint32_t step) const noexcept {
-  return evaluates_after(step) ? rounds() * graph_.shape().shards : 0;
-}
+cursor::cursor(model_id model, model_graphs_ptr graphs, std::uint32_t steps, const evaluation_schedule& evaluation)
+    : model_(model), graphs_(std::move(graphs)), steps_(steps), evaluation_(evaluation) {}
 
 std::uint64_t cursor::units() const noexcept {
-  const std::uint64_t evaluations = steps_ == 0 && evaluates_after(0) ? 1 : evaluations_after(0);
-  return std::uint64_t{steps_} * units_per_step() + evaluations * rounds() * graph_.shape().shards;
+  const std::uint64_t evaluations = steps_ == 0 && evaluates_after(0) ? 1 : evaluation_.due_after(0, steps_);
+  return std::uint64_t{steps_} * graph().size() + evaluations * evaluation_.range.rounds() * round_length();
 }
 
-std::uint32_t cursor::units_in(std::uint32_t step) const noexcept {
-  return evaluations_in(step) + (step < steps_ ? units_per_step() : 0);
+// -- positions --------------------------------------------------------------------------------------------------------
+
+std::uint32_t cursor::rounds_of(std::uint32_t lane) const noexcept {
+  const auto all = evaluation_.range.rounds();
+  return all / lanes() + (lane < all % lanes() ? 1 : 0);
 }
 
-unit_position cursor::next(unit_position p) const noexcept {
-  return p.index + 1 >= units_in(p.step) ? unit_position{p.step + 1, 0} : unit_position{p.step, p.index + 1};
+std::uint32_t cursor::length_of(const unit_position& p) const {
+  if (p.turn == turn_kind::evaluation) {
+    return evaluates_after(p.step) ? rounds_of(p.lane) * round_length() : 0;
+  }
+  return p.step < steps_ ? graph().lane(p.lane).count : 0;
 }
 
-unit cursor::evaluation_at(std::uint32_t index) const {
-  const auto shards = graph_.shape().shards;
-  auto u = graph_.at(lane_ * graph_.lane_length());
-  u.way = direction::evaluate;
-  u.shard = shard_index{index % shards};
-  u.first_micro_batch = micro_batch_index{(index / shards * graph_.lanes() + lane_) * evaluation_.range.round};
-  u.micro_batches = evaluation_.range.size_of(u.first_micro_batch.value);
+unit_position cursor::begin_of(std::uint32_t step, std::uint32_t lane) const {
+  unit_position begin{.step = step, .turn = turn_kind::evaluation, .index = 0, .lane = lane};
+  begin.turn = at_end(begin) ? turn_kind::training : turn_kind::evaluation;
+  return begin;
+}
+
+unit_position cursor::position_in(std::uint32_t step, std::uint32_t done, bool evaluated, std::uint32_t lane) const {
+  return evaluated || done > 0 ? unit_position{step, turn_kind::training, done, lane} : begin_of(step, lane);
+}
+
+unit_position cursor::next(unit_position p) const {
+  ++p.index;
+  if (!at_end(p)) {
+    return p;
+  }
+  return p.turn == turn_kind::evaluation ? position_in(p.step, 0, true, p.lane) : begin_of(p.step + 1, p.lane);
+}
+
+node_index cursor::node_of(const unit_position& p) const {
+  return p.turn == turn_kind::evaluation ? node_index{p.index % round_length()}
+                                         : node_index{graph().lane(p.lane).first.value + p.index};
+}
+
+unit cursor::evaluation_at(const unit_position& p) const {
+  const auto& lane = graph().at(graph().lane(p.lane).first).what;
+  const auto first = (p.index / round_length() * lanes() + p.lane) * evaluation_.range.round;
+  auto u = graphs_->rounds.at(evaluation_.range.size_of(first)).at(node_of(p)).what;
+  u.replica = lane.replica;
+  u.wave = lane.wave;
+  u.first_micro_batch = micro_batch_index{first};
   return u;
 }
 
-unit cursor::unit_at(unit_position p, std::uint32_t attempt) const {
-  const auto evaluations = evaluations_in(p.step);
-  auto u = p.index < evaluations ? evaluation_at(p.index)
-                                 : graph_.at(lane_ * graph_.lane_length() + p.index - evaluations);
+unit cursor::unit_at(const unit_position& p, std::uint32_t attempt) const {
+  auto u = p.turn == turn_kind::evaluation ? evaluation_at(p) : graph().at(node_of(p)).what;
   u.model = model_;
   u.step = step_index{p.step};
   u.attempt = attempt;
   return u;
 }
 
-std::optional<unit> cursor::evaluation_unit(unit_position p) const {
-  return p.index < evaluations_in(p.step) ? std::optional(unit_at(p, 0)) : std::nullopt;
+unit_position cursor::position_of(node_index n, std::uint32_t step) const {
+  const auto lane = graph().lane_of(n);
+  return {step, turn_kind::training, n.value - graph().lane(lane).first.value, lane};
 }
 
-unit_position cursor::position_of(const unit& u) const noexcept {
-  if (u.way == direction::evaluate) {
-    const auto round = u.first_micro_batch.value / evaluation_.range.round;
-    return {u.step.value, round / graph_.lanes() * graph_.shape().shards + u.shard.value};
+unit_position cursor::position_of(const unit& u) const {
+  const auto n = graphs_->of(u).find(u).value();
+  if (u.way != direction::evaluate) {
+    return position_of(n, u.step.value);
   }
-  return {u.step.value, evaluations_in(u.step.value) + graph_.place_of(u.way, u.shard)};
+  const auto round = u.first_micro_batch.value / evaluation_.range.round;
+  return {u.step.value, turn_kind::evaluation, round / lanes() * round_length() + n.value, round % lanes()};
 }
 
-unit_position cursor::position_in(std::uint32_t step, std::uint32_t training_unit, bool evaluated) const noexcept {
-  const bool after = evaluated || training_unit > 0;
-  return {step, training_unit + (after ? evaluations_in(step) : 0)};
+bool cursor::ends_lane(const unit_position& p) const {
+  return (p.turn == turn_kind::evaluation ? round() : graph()).ends_lane(node_of(p));
 }
 
-std::uint32_t cursor::training_unit(unit_position p) const noexcept {
-  const auto evaluations = evaluations_in(p.step);
-  return p.index > evaluations ? p.index - evaluations : 0;
+std::vector<unit_position> cursor::joined(const unit_position& p) const {
+  std::vector<unit_position> all;
+  if (p.turn == turn_kind::training) {
+    for (const auto n : graph().predecessors(node_of(p))) {
+      if (graph().lane_of(n) != p.lane) {
+        all.push_back(position_of(n, p.step));
+      }
+    }
+  }
+  return all;
+}
+
+bool cursor::makes_version_of(const unit_position& p, const unit& next) const {
+  if (p.turn == turn_kind::evaluation || p.step + 1 != next.step.value) {
+    return false;
+  }
+  const auto& u = graph().at(node_of(p));
+  return u.what.shard == next.shard && u.writes_any(block_role::parameters);
 }
 
 // -- times ------------------------------------------------------------------------------------------------------------
 
-const cursor::unit_class& cursor::class_of(direction way, std::uint32_t shard) const {
-  const auto& all = way == direction::forward ? forward_ : way == direction::backward ? backward_ : evaluate_;
-  return all[shard];
+cursor::unit_class cursor::class_of(direction way, std::uint32_t shard) const {
+  const auto& all = classes_.at(static_cast<std::size_t>(way));
+  return shard < all.size() ? all[shard] : unit_class{};
 }
 
 cursor::unit_class& cursor::class_of(direction way, std::uint32_t shard) {
-  return const_cast<unit_class&>(std::as_const(*this).class_of(way, shard));
-}
-
-void cursor::set_time(direction way, std::uint32_t shard, duration planned) {
-  class_of(way, shard).time = planned;
+  auto& all = classes_.at(static_cast<std::size_t>(way));
+  if (shard >= all.size()) {
+    all.resize(shard + std::size_t{1});
+  }
+  return all[shard];
 }
 
 void cursor::measured(const unit& u, duration at_speed_one) {
@@ -109,55 +143,51 @@ void cursor::measured(const unit& u, duration at_speed_one) {
   c.seen = true;
 }
 
-duration cursor::time_of(unit_position p) const {
-  const auto u = unit_at(p, 0);
+duration cursor::time_of(const unit& u) const {
   return class_of(u.way, u.shard.value).time * (u.way == direction::evaluate ? u.micro_batches : 1);
 }
 
-std::uint32_t cursor::evaluations_after(std::uint32_t step) const noexcept {
-  if (evaluation_.range.micro_batches == 0 || step >= steps_) {
-    return 0;
-  }
-  const auto every = evaluation_.every;
-  const auto regular = every > 0 ? steps_ / every - step / every : 0;
-  return regular + (every == 0 || steps_ % every != 0 ? 1 : 0);
-}
-
-std::uint32_t cursor::evaluated_micro_batches() const noexcept {
+std::uint32_t cursor::evaluated_micro_batches(std::uint32_t lane) const noexcept {
   const auto& range = evaluation_.range;
-  const auto full = rounds() * range.round;
-  const bool has_last = rounds() > 0 && (range.rounds() - 1) % graph_.lanes() == lane_;
+  const auto full = rounds_of(lane) * range.round;
+  const bool has_last = full > 0 && (range.rounds() - 1) % lanes() == lane;
   return has_last ? full - (range.rounds() * range.round - range.micro_batches) : full;
 }
 
-duration cursor::evaluation_left(std::uint32_t index) const {
-  const auto present = evaluation_at(index);
-  const auto all = evaluated_micro_batches();
-  const auto done = std::min((index / graph_.shape().shards + 1) * evaluation_.range.round, all);
-  duration left{};
-  for (std::uint32_t s = 0; s < graph_.shape().shards; ++s) {
-    left += evaluate_[s].time * (s >= present.shard.value ? present.micro_batches : 0);
-    left += evaluate_[s].time * (all - done);
+duration cursor::evaluation_time(std::uint32_t micro_batches) const {
+  duration one{};
+  for (const auto& c : classes_.at(static_cast<std::size_t>(direction::evaluate))) {
+    one += c.time;
+  }
+  return one * micro_batches;
+}
+
+/// The rest of this round, and the rounds after it.
+duration cursor::evaluation_left(const unit_position& p) const {
+  const auto all = evaluated_micro_batches(p.lane);
+  const auto done = std::min((p.index / round_length() + 1) * evaluation_.range.round, all);
+  auto left = evaluation_time(all - done);
+  auto u = evaluation_at(p);
+  for (auto n = node_of(p); n.value < round().size(); n = n.next()) {
+    u.shard = round().at(n).what.shard;
+    left += time_of(u);
   }
   return left;
 }
 
-duration cursor::remaining(unit_position p) const {
-  const auto evaluations = evaluations_in(p.step);
-  duration left = p.index < evaluations ? evaluation_left(p.index) : duration{};
-  for (auto i = std::max(p.index, evaluations); i < units_in(p.step); ++i) {
-    left += time_of({p.step, i});
-  }
+duration cursor::remaining(const unit_position& p) const {
   duration step{};
-  for (std::uint32_t i = 0; i < units_per_step(); ++i) {
-    step += class_of(graph_.way_at(i), graph_.shard_at(i)).time;
-  }
-  duration evaluation{};
-  for (const auto& c : evaluate_) {
-    evaluation += c.time * evaluated_micro_batches();
+  duration left = p.turn == turn_kind::evaluation && !at_end(p) ? evaluation_left(p) : duration{};
+  const auto begun = p.turn == turn_kind::training ? p.index : 0;
+  const auto lane = graph().lane(p.lane);
+  for (std::uint32_t i = 0; i < lane.count; ++i) {
+    const auto time = time_of(graph().at(node_index{lane.first.value + i}).what);
+    step += time;
+    left += p.step < steps_ && i >= begun ? time : duration{};
   }
   const auto steps = p.step < steps_ ? steps_ - p.step - 1 : 0;
-  return left + step * steps + evaluation * evaluations_after(p.step);
+  return left + step * steps +
+         evaluation_time(evaluated_micro_batches(p.lane)) * evaluation_.due_after(p.step, steps_);
 }
 
 }  // namespace hydra

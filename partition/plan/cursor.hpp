@@ -1,23 +1,30 @@
 #pragma once
-// The units of one lane of a model, step by step, and its remaining time.
+// The units of a model in the order of its lanes, step by step, and its remaining time.
 
+#include "runtime/base/model_graphs.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/base/work_graph.hpp"
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace hydra {
 
-/// Position of a unit in its lane: step and index. A step starts with the evaluation of the version that it reads, if
-/// there is one (range by range through all shards), then come its training units (step_graph). An evaluation after the
-/// last step is a step of its own.
+/// A step starts with the evaluation of the version that it reads, if there is one; then it is trained. An evaluation
+/// after the last step is in a step of its own.
+enum class turn_kind : std::uint8_t { evaluation, training };
+
+/// Position of a unit in its lane: the turn, and how many units of the lane come before it there.
 struct unit_position {
   std::uint32_t step = 0;
+  turn_kind turn = turn_kind::training;
   std::uint32_t index = 0;
+  std::uint32_t lane = 0;
+  /// Training units of the lane in the step before it.
+  std::uint32_t trained() const noexcept { return turn == turn_kind::training ? index : 0; }
   friend auto operator<=>(const unit_position&, const unit_position&) = default;
 };
 
@@ -25,51 +32,55 @@ struct unit_position {
 struct evaluation_schedule {
   std::uint32_t every = 0;
   evaluation_range range;
+  /// True if a model of `steps` steps is evaluated when `done` of them are complete.
+  bool is_due(std::uint32_t done, std::uint32_t steps) const noexcept;
+  /// Its evaluations when more than `done` of them are complete.
+  std::uint32_t due_after(std::uint32_t done, std::uint32_t steps) const noexcept;
 };
 
-/// Pure arithmetic over the units of one lane, and their measured times. The ranges of an evaluation are dealt to the
-/// lanes in turn.
+/// The graphs of a model, one after the other, and the measured times of its units. The rounds of an evaluation are
+/// dealt to the lanes in turn, and a lane goes through one after the other.
 class cursor {
  public:
-  /// A model without steps is only evaluated. Throws fault_error{bad_input} for a shape that is none.
-  cursor(model_id model, const step_shape& shape, std::uint32_t steps, std::uint32_t lane = 0);
-  void evaluate(const evaluation_schedule& schedule) noexcept { evaluation_ = schedule; }
+  /// `graphs` have the rounds of the schedule. A model without steps is only evaluated.
+  cursor(model_id model, model_graphs_ptr graphs, std::uint32_t steps, const evaluation_schedule& evaluation = {});
   const evaluation_schedule& evaluation() const noexcept { return evaluation_; }
 
-  /// Of training alone.
-  std::uint32_t units_per_step() const noexcept { return graph_.lane_length(); }
+  /// Of a step.
+  const work_graph& graph() const noexcept { return graphs_->step; }
+  std::uint32_t lanes() const noexcept { return graph().lanes(); }
   std::uint32_t steps() const noexcept { return steps_; }
-  /// Of the whole lane: all steps, all evaluations.
+  /// Of the whole model: all steps, all evaluations.
   std::uint64_t units() const noexcept;
   /// True if the model is evaluated when `step` steps are complete.
-  bool evaluates_after(std::uint32_t step) const noexcept;
-  /// Number of evaluations after more than `step` steps.
-  std::uint32_t evaluations_after(std::uint32_t step) const noexcept;
-  const step_graph& graph() const noexcept { return graph_; }
+  bool evaluates_after(std::uint32_t step) const noexcept { return evaluation_.is_due(step, steps_); }
 
-  bool at_end(unit_position p) const noexcept { return p.index >= units_in(p.step); }
-  unit_position next(unit_position p) const noexcept;
-  bool first_of_step(unit_position p) const noexcept { return p.index == 0; }
+  // -- positions ---------------------------------------------------------------------------------------------------
+  unit_position begin_of(std::uint32_t step, std::uint32_t lane) const;
+  /// After so many training units of the step; without any at its begin, or after its evaluation if that has been done.
+  unit_position position_in(std::uint32_t step, std::uint32_t done, bool evaluated, std::uint32_t lane) const;
+  unit_position position_of(const unit& u) const;
+  unit unit_at(const unit_position& p, std::uint32_t attempt) const;
+  bool at_end(const unit_position& p) const { return p.index >= length_of(p); }
+  unit_position next(unit_position p) const;
+  bool first_of_step(const unit_position& p) const { return p == begin_of(p.step, p.lane); }
+  /// The unit is the last of its lane in a step, or of its round.
+  bool ends_lane(const unit_position& p) const;
+  /// Those of other lanes that write what the unit reads.
+  std::vector<unit_position> joined(const unit_position& p) const;
+  /// The unit writes the parameters with which `next`, of the step after it, works.
+  bool makes_version_of(const unit_position& p, const unit& next) const;
 
-  unit unit_at(unit_position p, std::uint32_t attempt) const;
-  /// The unit at this position if it belongs to an evaluation.
-  std::optional<unit> evaluation_unit(unit_position p) const;
-  unit_position position_of(const unit& u) const noexcept;
-  /// Unit `training_unit` (0: F_0, ..) of step `step`; if that is the first, the step's evaluation comes before it
-  /// unless it has been done.
-  unit_position position_in(std::uint32_t step, std::uint32_t training_unit, bool evaluated) const noexcept;
-  /// Of the training units of its step; 0 inside an evaluation.
-  std::uint32_t training_unit(unit_position p) const noexcept;
-
+  // -- times -------------------------------------------------------------------------------------------------------
   /// Planned or measured time of a unit class at speed 1; of evaluations for one micro-batch. Measured times replace
   /// the plan's; later ones are averaged in (weight 1/4), so that the remaining time follows the run.
-  void set_time(direction way, std::uint32_t shard, duration planned);
+  void set_time(direction way, std::uint32_t shard, duration planned) { class_of(way, shard).time = planned; }
   void measured(const unit& u, duration at_speed_one);
-  duration time_of(unit_position p) const;
+  duration time_of(const unit& u) const;
 
-  /// Paper, Algorithm 2: (remaining steps - 1) * time of a step + the rest of the current one, from `p` on; and the
-  /// remaining evaluations.
-  duration remaining(unit_position p) const;
+  /// Paper, Algorithm 2, for the lane: (remaining steps - 1) * time of a step + the rest of the current one, from `p`
+  /// on; and the remaining evaluations.
+  duration remaining(const unit_position& p) const;
 
   /// The model ends after `completed` steps.
   void truncate(std::uint32_t completed) noexcept { steps_ = completed; }
@@ -79,25 +90,26 @@ class cursor {
     duration time{};
     bool seen = false;
   };
-  std::uint32_t evaluations_in(std::uint32_t step) const noexcept;
-  std::uint32_t units_in(std::uint32_t step) const noexcept;
-  /// Ranges of an evaluation that this lane visits.
-  std::uint32_t rounds() const noexcept;
-  std::uint32_t evaluated_micro_batches() const noexcept;
-  unit evaluation_at(std::uint32_t index) const;
-  /// Of an evaluation from its unit `index` on.
-  duration evaluation_left(std::uint32_t index) const;
-  const unit_class& class_of(direction way, std::uint32_t shard) const;
+  node_index node_of(const unit_position& p) const;
+  unit_position position_of(node_index n, std::uint32_t step) const;
+  /// Of the turn, in the lane.
+  std::uint32_t length_of(const unit_position& p) const;
+  std::uint32_t round_length() const noexcept { return graphs_->rounds.empty() ? 0 : round().size(); }
+  const work_graph& round() const noexcept { return graphs_->rounds.begin()->second; }
+  std::uint32_t rounds_of(std::uint32_t lane) const noexcept;
+  std::uint32_t evaluated_micro_batches(std::uint32_t lane) const noexcept;
+  unit evaluation_at(const unit_position& p) const;
+  /// Of an evaluation, with that many micro-batches.
+  duration evaluation_time(std::uint32_t micro_batches) const;
+  duration evaluation_left(const unit_position& p) const;
+  unit_class class_of(direction way, std::uint32_t shard) const;
   unit_class& class_of(direction way, std::uint32_t shard);
 
   model_id model_;
-  step_graph graph_;
-  std::uint32_t lane_;
+  model_graphs_ptr graphs_;
   std::uint32_t steps_;
   evaluation_schedule evaluation_;
-  std::vector<unit_class> forward_;      ///< per shard
-  std::vector<unit_class> backward_;
-  std::vector<unit_class> evaluate_;     ///< per shard, for one micro-batch
+  std::array<std::vector<unit_class>, 3> classes_;   ///< by direction and shard; of evaluations for one micro-batch
 };
 
 }  // namespace hydra

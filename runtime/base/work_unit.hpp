@@ -6,6 +6,7 @@
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct work_unit {
   unit what;                        ///< of model 0, step 0 and attempt 0
   std::vector<block_use> reads{};   ///< parameters first
   std::vector<block_use> writes{};  ///< those that go to the host in the order in which they are leased
+
+  bool writes_any(block_role role) const { return std::ranges::find(writes, role, &block_use::role) != writes.end(); }
 };
 
 }  // namespace hydra

@@ -214,10 +214,11 @@ void add_maker_of_sum(maker_map& all, const simulated_model& m, const unit& u) {
 maker_map makers(const std::vector<simulated_model>& models) {
   maker_map all;
   for (const auto& m : models) {
-    for (const auto& lane : lanes_of(model_id{}, *make_simulated_model(m))) {
-      for (unit_position p, q = lane.next(p); !lane.at_end(q); p = q, q = lane.next(q)) {
-        const auto before = lane.unit_at(p, 0);
-        const auto u = lane.unit_at(q, 0);
+    const auto units = units_of(model_id{}, *make_simulated_model(m));
+    for (std::uint32_t lane = 0; lane < units.lanes(); ++lane) {
+      for (auto p = units.begin_of(0, lane), q = units.next(p); !units.at_end(q); p = q, q = units.next(q)) {
+        const auto before = units.unit_at(p, 0);
+        const auto u = units.unit_at(q, 0);
         add_maker_of_sum(all, m, u);
         for (std::uint32_t i = 0; reads_output(u, before) && i < u.micro_batches; ++i) {
           const auto k = u.first_micro_batch.value + i;

@@ -29,33 +29,33 @@ unsigned long number_after(const std::string& detail, const std::string& word) {
 }
 
 /// Of a unit as "model 0 replica 1 wave 2 step 0 forward 0".
-std::size_t lane_of(const std::string& detail, const step_shape& shape) {
-  return number_after(detail, " replica ") * shape.waves + number_after(detail, " wave ");
+std::size_t lane_of(const std::string& detail, std::uint32_t waves) {
+  return number_after(detail, " replica ") * waves + number_after(detail, " wave ");
 }
 
-std::string lane_out_of_order(const std::vector<span>& spans, const std::string& name, std::uint32_t lane,
-                              const cursor& units, unit_position next) {
+std::string lane_out_of_order(const std::vector<span>& spans, const simulated_model& m, const cursor& units,
+                              unit_position next) {
   for (const auto& s : spans) {
-    if (s.track != "model " + name || lane_of(s.detail, units.graph().shape()) != lane) {
+    if (s.track != "model " + m.name || lane_of(s.detail, m.waves) != next.lane) {
       continue;
     }
     const auto expected = units.at_end(next) ? "nothing more" : visit_name(units.unit_at(next, 0));
     if (without_attempt(s.detail) != expected) {
-      return fmt::format("{}: {} completed, expected {}", name, s.detail, expected);
+      return fmt::format("{}: {} completed, expected {}", m.name, s.detail, expected);
     }
     next = units.next(next);
   }
   return units.at_end(next) ? ""
-                            : fmt::format("{}: lane {} stops at step {} index {}", name, lane, next.step, next.index);
+                            : fmt::format("{}: lane {} stops before {}", m.name, next.lane,
+                                          to_string(units.unit_at(next, 0)));
 }
 
 std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
                          std::uint32_t steps, const model_standing& begins) {
-  auto lanes = lanes_of(model_id{id}, *make_simulated_model(m));
-  const auto first = first_units(begins, lanes);
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-    lanes[lane].truncate(steps);
-    if (auto wrong = lane_out_of_order(spans, m.name, lane, lanes[lane], first[lane]); !wrong.empty()) {
+  auto units = units_of(model_id{id}, *make_simulated_model(m));
+  units.truncate(steps);
+  for (const auto& next : first_units(begins, units)) {
+    if (auto wrong = lane_out_of_order(spans, m, units, next); !wrong.empty()) {
       return wrong;
     }
   }

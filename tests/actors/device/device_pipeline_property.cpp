@@ -2,9 +2,9 @@
 
 #include "partition/execute/device_step.hpp"
 #include "partition/graph/dataflow.hpp"
-#include "partition/plan/cursor.hpp"
 #include "tests/support/depth.hpp"
 #include "tests/support/pipeline_bench.hpp"
+#include "tests/support/plain_cursor.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -51,10 +51,8 @@ model_run make_run(rng& random, std::uint32_t id) {
                .steps = pick(random, 0, 2) == 0};
   const std::uint32_t steps = m.steps ? 2 : 1;
   model_run r{.model = bench_model(m), .units = {}, .flights = {}};
-  const cursor order(model_id{id}, {.shards = m.shards, .micro_batches = m.micro_batches}, steps);
-  for (std::uint32_t i = 0; i < steps * order.units_per_step(); ++i) {
-    r.units.push_back(order.unit_at({i / order.units_per_step(), i % order.units_per_step()}, 0));
-  }
+  r.units = units_in_order(
+      plain_cursor(model_id{id}, {.shards = m.shards, .micro_batches = m.micro_batches}, steps));
   return r;
 }
 

@@ -1,9 +1,9 @@
 #include "actors/memory/block_store.hpp"
 
 #include "partition/graph/dataflow.hpp"
-#include "partition/plan/cursor.hpp"
 #include "partition/plan/plan_outline.hpp"
 #include "tests/support/pipeline_bench.hpp"
+#include "tests/support/plain_cursor.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -378,9 +378,7 @@ TEST_CASE("a unit that has written back a block of another unit is a fault") {
 
 TEST_CASE("after every step the host holds the shards' buffers and nothing else") {
   stocked s;
-  const cursor units(model_id{0}, {.shards = 2, .micro_batches = 1}, 3);
-  for (unit_position p; !units.at_end(p); p = units.next(p)) {
-    const auto u = units.unit_at(p, 0);
+  for (const auto& u : units_in_order(plain_cursor(model_id{0}, {.shards = 2, .micro_batches = 1}, 3))) {
     REQUIRE(s.visit(u));
     if (has_gradients(u)) {
       s.store.begin_step(u.model, u.shard);
@@ -388,7 +386,7 @@ TEST_CASE("after every step the host holds the shards' buffers and nothing else"
     }
     if (ends_step(u, {})) {
       CHECK(s.arena->budget().used() == s.needed_by_homes);
-      s.bring_batch(p.step + 1);
+      s.bring_batch(u.step.value + 1);
     }
   }
 }

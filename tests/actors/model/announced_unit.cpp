@@ -1,15 +1,18 @@
 #include "actors/model/announced_unit.hpp"
 
+#include "tests/support/plain_cursor.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace hydra;
+using namespace hydra::test;
 using namespace std::chrono_literals;
 
 namespace {
 
 /// Of two shards, each unit of which takes so long.
 cursor two_shards(std::uint32_t steps, duration each) {
-  cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, steps);
+  auto units = plain_cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, steps);
   for (std::uint32_t s = 0; s < 2; ++s) {
     units.set_time(direction::forward, s, each);
     units.set_time(direction::backward, s, each);
@@ -19,7 +22,7 @@ cursor two_shards(std::uint32_t steps, duration each) {
 
 /// The last unit of a step.
 unit_ready last_of_step(const cursor& units, std::uint32_t step) {
-  const unit_position last{.step = step, .index = units.units_per_step() - 1};
+  const unit_position last{.step = step, .index = units.graph().size() - 1};
   return announced_unit({.what = units.unit_at(last, 0), .after = {}}, units, 2, {});
 }
 

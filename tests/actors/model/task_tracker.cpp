@@ -1,5 +1,7 @@
 #include "actors/model/task_tracker.hpp"
 
+#include "tests/support/plain_cursor.hpp"
+
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
@@ -7,6 +9,7 @@
 #include <vector>
 
 using namespace hydra;
+using namespace hydra::test;
 
 namespace {
 
@@ -19,18 +22,30 @@ batch_range round_of(std::uint32_t steps, std::uint32_t first, std::uint32_t n) 
   return {pass_kind::evaluation, step_index{steps}, micro_batch_index{first}, n};
 }
 
+cursor units_of_two(std::uint32_t steps = 3, std::uint32_t stepped = 0) {
+  return plain_cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, steps, {}, stepped);
+}
+
 /// Two shards: F_0, B_1, B_0. The minibatch of step 0 is in host memory.
 task_tracker two_shards(std::uint32_t steps = 3, bool observed = false) {
-  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, steps)}, observed);
+  task_tracker tracker(units_of_two(steps), observed);
   tracker.batch_at_home(minibatch(0));
+  return tracker;
+}
+
+/// The same, but the first shard is stepped on the device, and minibatch 1 is there, too.
+task_tracker stepped_on_device(bool observed = false) {
+  task_tracker tracker(units_of_two(3, 1), observed);
+  tracker.follow_on_device(true);
+  tracker.batch_at_home(minibatch(0));
+  tracker.batch_at_home(minibatch(1));
   return tracker;
 }
 
 /// Two steps, and after each an evaluation: micro-batches 0 and 1, then 2.
 task_tracker evaluated(bool observed = false) {
-  cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, 2);
-  units.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 2}});
-  return {{units}, observed};
+  const evaluation_schedule schedule{.every = 1, .range = {.micro_batches = 3, .round = 2}};
+  return {plain_cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 2, schedule), observed};
 }
 
 /// The batches that are wanted now.
@@ -59,7 +74,7 @@ unit place(task_tracker& tracker, device_id device = d0) {
 }
 
 /// Of the first step of two shards.
-unit unit_of_b0() { return cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3).unit_at({0, 2}, 0); }
+unit unit_of_b0() { return units_of_two().unit_at({.step = 0, .index = 2}, 0); }
 
 void complete_step(task_tracker& tracker) {
   for (int i = 0; i < 3; ++i) {
@@ -102,7 +117,7 @@ TEST_CASE("a successor goes after the last flight, not after an earlier one else
 }
 
 TEST_CASE("a unit waits for the minibatch of its step") {
-  task_tracker tracker({cursor(model_id{}, {.shards = 2, .micro_batches = 1}, 2)}, false);
+  task_tracker tracker(units_of_two(2), false);
   CHECK(text(tracker.announce()) == "nothing");
   tracker.batch_at_home(minibatch(0));
   complete_step(tracker);
@@ -126,9 +141,7 @@ TEST_CASE("the next step starts when shard 0 has its next version, for any devic
 }
 
 TEST_CASE("where a device steps shard 0 the next step follows the last unit on its device") {
-  auto tracker = two_shards();
-  tracker.step_on_device(true);
-  tracker.batch_at_home(minibatch(1));
+  auto tracker = stepped_on_device();
   place(tracker), place(tracker);
   CHECK(text(tracker.announce()) == "step 0 backward 0 after 0");
   REQUIRE(tracker.placed(unit_of_b0(), d1));
@@ -136,9 +149,7 @@ TEST_CASE("where a device steps shard 0 the next step follows the last unit on i
 }
 
 TEST_CASE("a step that follows on the device goes back with the unit that was to make its version") {
-  auto tracker = two_shards();
-  tracker.step_on_device(true);
-  tracker.batch_at_home(minibatch(1));
+  auto tracker = stepped_on_device();
   place(tracker), place(tracker);
   const auto b0 = place(tracker);
   place(tracker);
@@ -147,9 +158,7 @@ TEST_CASE("a step that follows on the device goes back with the unit that was to
 }
 
 TEST_CASE("a step that has to be acknowledged does not follow on the device") {
-  auto tracker = two_shards(3, true);
-  tracker.step_on_device(true);
-  tracker.batch_at_home(minibatch(1));
+  auto tracker = stepped_on_device(true);
   place(tracker), place(tracker), place(tracker);
   CHECK(text(tracker.announce()) == "nothing");
 }
@@ -338,9 +347,8 @@ TEST_CASE("ranges of an evaluation are wanted a step ahead, and no more than two
 
 TEST_CASE(
     "a model that may be stopped wants its evaluation when the step is acknowledged, and is evaluated at its end") {
-  cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, 9);
-  units.evaluate({.every = 2, .range = {.micro_batches = 1, .round = 1}});
-  task_tracker tracker({units}, true);
+  const evaluation_schedule schedule{.every = 2, .range = {.micro_batches = 1, .round = 1}};
+  task_tracker tracker(plain_cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 9, schedule), true);
   CHECK(wanted(tracker) == std::vector{minibatch(0), minibatch(1)});
   tracker.batch_at_home(minibatch(0));
   complete_step(tracker);
@@ -359,11 +367,10 @@ TEST_CASE(
 TEST_CASE("with random losses every unit completes in its order and the model finishes") {
   std::mt19937 random(2);
   for (int run = 0; run < 200; ++run) {
-    cursor units(model_id{}, {.shards = 3, .micro_batches = 1}, 2);
-    units.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 2}});
-    task_tracker tracker({units}, false);
+    const evaluation_schedule schedule{.every = 1, .range = {.micro_batches = 3, .round = 2}};
+    task_tracker tracker(plain_cursor(model_id{}, {.shards = 3, .micro_batches = 1}, 2, schedule), false);
     std::vector<unit> flights;
-    unit_position expected;
+    auto expected = tracker.units().begin_of(0, 0);
     std::uint32_t attempt = 0;
     for (int losses = 6; !tracker.finished();) {
       for (const auto& range : wanted(tracker)) {
@@ -386,15 +393,15 @@ TEST_CASE("with random losses every unit completes in its order and the model fi
         flights.erase(flights.begin());
       }
     }
-    CHECK(expected == unit_position{3, 0});
+    CHECK(tracker.units().at_end(expected));
   }
 }
 
 // -- resuming ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a tracker that starts inside a step asks for its batch and announces its next unit") {
-  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3)}, false);
-  tracker.begin_at({{1, 2}}, 1, {version_index{1}, version_index{2}});
+  task_tracker tracker(units_of_two(), false);
+  tracker.begin_at({{.step = 1, .index = 2}}, 1, {version_index{1}, version_index{2}});
   CHECK(wanted(tracker) == std::vector{minibatch(1), minibatch(2)});
   tracker.batch_at_home(minibatch(1));
   const auto next = tracker.announce();
@@ -406,8 +413,8 @@ TEST_CASE("a tracker that starts inside a step asks for its batch and announces 
 }
 
 TEST_CASE("a tracker that starts at a step that was observed waits until that is acknowledged again") {
-  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3)}, true);
-  tracker.begin_at({{1, 0}}, 0, {version_index{1}, version_index{1}});
+  task_tracker tracker(units_of_two(), true);
+  tracker.begin_at({{.step = 1}}, 0, {version_index{1}, version_index{1}});
   tracker.batch_at_home(minibatch(1));
   CHECK(text(tracker.announce()) == "nothing");
   tracker.acknowledged(step_index{0});
@@ -415,8 +422,8 @@ TEST_CASE("a tracker that starts at a step that was observed waits until that is
 }
 
 TEST_CASE("a tracker that starts at the end is finished") {
-  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3)}, false);
-  tracker.begin_at({{3, 0}}, 3, {version_index{3}, version_index{3}});
+  task_tracker tracker(units_of_two(), false);
+  tracker.begin_at({{.step = 3}}, 3, {version_index{3}, version_index{3}});
   CHECK(wanted(tracker).empty());
   CHECK(text(tracker.announce()) == "nothing");
   CHECK(tracker.finished());
@@ -424,7 +431,7 @@ TEST_CASE("a tracker that starts at the end is finished") {
 
 TEST_CASE("an evaluation that was not complete is read and announced from its start") {
   auto tracker = evaluated();
-  tracker.begin_at({{1, 0}}, 1, {version_index{1}, version_index{1}});
+  tracker.begin_at({tracker.units().begin_of(1, 0)}, 1, {version_index{1}, version_index{1}});
   CHECK(wanted(tracker) == std::vector{minibatch(1), round_of(1, 0, 2), round_of(1, 2, 1)});
   tracker.batch_at_home(round_of(1, 0, 2));
   CHECK(text(tracker.announce()) == "step 1 evaluate 0");
@@ -438,11 +445,8 @@ namespace {
 /// one.
 task_tracker two_replicas() {
   const step_shape shape{.shards = 2, .micro_batches = 2, .replicas = 2};
-  std::vector<cursor> lanes{{model_id{4}, shape, 2, 0}, {model_id{4}, shape, 2, 1}};
-  for (auto& lane : lanes) {
-    lane.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 1}});
-  }
-  task_tracker tracker(lanes, false);
+  const evaluation_schedule schedule{.every = 1, .range = {.micro_batches = 3, .round = 1}};
+  task_tracker tracker(plain_cursor(model_id{4}, shape, 2, schedule), false);
   for (std::uint32_t step = 0; step < 2; ++step) {
     tracker.batch_at_home({.step = step_index{step}, .first = {}, .micro_batches = 2});
   }
@@ -540,7 +544,7 @@ TEST_CASE("rounds of an evaluation are dealt to the lanes, and no lane trains be
 
 TEST_CASE("lanes that were saved at different units continue there") {
   auto tracker = two_replicas();
-  tracker.begin_at({{0, 1}, {1, 0}}, 0, {version_index{0}, version_index{0}});
+  tracker.begin_at({{.step = 0, .index = 1}, tracker.units().begin_of(1, 1)}, 0, {version_index{0}, version_index{0}});
   CHECK(tracker.completed_steps() == 0);
   CHECK(tracker.saved_position() == step_position{0, {1, 3}});
   CHECK(text(tracker.announce()) == "step 0 backward 1");
@@ -549,8 +553,7 @@ TEST_CASE("lanes that were saved at different units continue there") {
 
 TEST_CASE("a lane that waits for the next evaluation does not bring back the one before its step") {
   auto tracker = two_replicas();
-  const auto evaluated_units = 2 * 2;  // rounds of lane 0, shards
-  tracker.begin_at({{1, evaluated_units + 1}, {2, 0}}, 1, {version_index{1}, version_index{1}});
+  tracker.begin_at({{.step = 1, .index = 1}, tracker.units().begin_of(2, 1)}, 1, {version_index{1}, version_index{1}});
   CHECK(wanted(tracker) == std::vector{batch_range{.step = step_index{1}, .first = {}, .micro_batches = 2},
                                        round_of(2, 0, 1), round_of(2, 1, 1), round_of(2, 2, 1)});
 }
@@ -558,7 +561,7 @@ TEST_CASE("a lane that waits for the next evaluation does not bring back the one
 TEST_CASE("if one lane has gone on after an evaluation that was held, the others need no release") {
   auto tracker = two_replicas();
   tracker.hold_evaluations(true);
-  tracker.begin_at({{1, 4}, {1, 3}}, 1, {version_index{1}, version_index{1}});
+  tracker.begin_at({{.step = 1}, {.step = 1, .index = 1, .lane = 1}}, 1, {version_index{1}, version_index{1}});
   CHECK(text(tracker.announce()) == "step 1 forward 0");
 }
 
@@ -569,7 +572,7 @@ namespace {
 /// One replica of two waves of one micro-batch each, of two shards.
 task_tracker two_waves() {
   const step_shape shape{.shards = 2, .micro_batches = 2, .waves = 2};
-  task_tracker tracker({{model_id{4}, shape, 2, 0}, {model_id{4}, shape, 2, 1}}, false);
+  task_tracker tracker(plain_cursor(model_id{4}, shape, 2), false);
   tracker.batch_at_home({.step = {}, .first = {}, .micro_batches = 2});
   return tracker;
 }

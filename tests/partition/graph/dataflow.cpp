@@ -1,7 +1,5 @@
 #include "partition/graph/dataflow.hpp"
 
-#include "partition/plan/cursor.hpp"
-
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -18,10 +16,12 @@ step_shape of_shards(std::uint32_t n) { return {.shards = n}; }
 
 /// The units of a step in their order.
 std::vector<unit> step_of(const step_shape& shape, std::uint32_t step = 3) {
-  const cursor units(model_id{2}, shape, 10);
+  const step_graph graph(shape);
   std::vector<unit> all;
-  for (std::uint32_t i = 0; i < units.units_per_step(); ++i) {
-    all.push_back(units.unit_at({step, i}, 0));
+  for (step_graph::node n = 0; n < graph.lane_length(); ++n) {
+    all.push_back(graph.at(n));
+    all.back().model = model_id{2};
+    all.back().step = step_index{step};
   }
   return all;
 }

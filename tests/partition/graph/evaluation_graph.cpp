@@ -1,7 +1,6 @@
 #include "partition/graph/evaluation_graph.hpp"
 
 #include "partition/graph/dataflow.hpp"
-#include "partition/plan/cursor.hpp"
 #include "partition/plan/plan_outline.hpp"
 #include "tests/partition/graph/uneven_plan.hpp"
 
@@ -18,13 +17,22 @@ namespace {
 constexpr model_id evaluated_model{3};
 constexpr step_index evaluated_step{4};
 
-/// By the arithmetic on positions, in all lanes.
+/// Rounds are dealt to the lanes.
 std::vector<unit> evaluation_of(const step_shape& shape, const evaluation_range& range) {
   std::vector<unit> all;
-  for (std::uint32_t lane = 0; lane < shape.lanes(); ++lane) {
-    cursor units(evaluated_model, shape, 10, lane);
-    units.evaluate({.every = 1, .range = range});
-    for (std::uint32_t i = 0; const auto u = units.evaluation_unit({evaluated_step.value, i}); ++i) all.push_back(*u);
+  for (std::uint32_t round = 0; round < range.rounds(); ++round) {
+    const auto lane = round % shape.lanes();
+    const auto first = round * range.round;
+    for (std::uint32_t s = 0; s < shape.shards; ++s) {
+      all.push_back({.model = evaluated_model,
+                     .replica = replica_id{lane / shape.waves},
+                     .wave = wave_index{lane % shape.waves},
+                     .step = evaluated_step,
+                     .way = direction::evaluate,
+                     .shard = shard_index{s},
+                     .first_micro_batch = micro_batch_index{first},
+                     .micro_batches = range.size_of(first)});
+    }
   }
   return all;
 }
