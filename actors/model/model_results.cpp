@@ -20,12 +20,12 @@ model_results::model_results(model_id id, sharded_model_ptr what, const model_st
 }
 
 void model_results::resume_losses(const model_standing& before) {
-  const step_graph graph(what_->plan.shape());
+  const auto& step = what_->graphs->step;
   std::vector<micro_batch_index> known;
-  for (std::uint32_t k = 0; k < what_->plan.micro_batches; ++k) {
-    const micro_batch_index index{k};
-    if (before.next.done(graph.lane_of(index)) >= what_->size()) {
-      known.push_back(index);
+  for (node_index n; n.value < step.size(); n = n.next()) {
+    const auto& u = step.at(n).what;
+    for (std::uint32_t k = 0; has_loss(u) && step.is_done(n, before.next) && k < u.micro_batches; ++k) {
+      known.push_back(micro_batch_index{u.first_micro_batch.value + k});
     }
   }
   const bool awaits_norm = before.history.losses.size() < before.next.step;  // all units of a step have committed
@@ -36,6 +36,11 @@ void model_results::resume_losses(const model_standing& before) {
       losses_.emplace(known[i], before.losses[i]);
     }
   }
+}
+
+bool model_results::has_loss(const unit& u) const {
+  const auto& graph = what_->graphs->of(u);
+  return graph.at(graph.find(u).value()).writes_any(block_role::loss);
 }
 
 std::optional<float> model_results::step_losses(const unit& u, const std::vector<float>& losses) {

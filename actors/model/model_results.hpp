@@ -21,6 +21,9 @@ class model_results {
   /// `before`: what a checkpoint has.
   model_results(model_id id, sharded_model_ptr what, const model_standing& before);
 
+  /// The unit computes the losses, or scores, of its micro-batches.
+  bool has_loss(const unit& u) const;
+
   // -- steps -------------------------------------------------------------------------------------------------------
   /// Of the micro-batches of one unit. The step's loss is their sum in micro-batch order, whichever came first;
   /// returned when all are known.

@@ -141,11 +141,11 @@ class model_task final : public task_actor::base {
     const auto speed = m.times.speed;
     tracker_.measured(m.what,
                       duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
-    if (has_loss(m.what, setup_.what->plan.shape())) {
+    if (results_.has_loss(m.what)) {
       m.what.way == direction::evaluate ? add_scores(m)
                                         : take_loss(results_.step_losses(m.what, m.losses), m.what.step);
     }
-    if (ends_step(m.what, setup_.what->plan.shape()) && tracker_.completed_steps() == m.what.step.value + 1) {
+    if (tracker_.completed_steps() == m.what.step.value + 1) {
       targets_.erase(batch_of(m.what, micro_batches()));
       results_.step_computed(m.what.step);
       report_step();
