@@ -40,7 +40,6 @@ void task_tracker::begin_at(const std::vector<unit_position>& first, std::uint32
     trains = trains || p.step > step || p.trained() > 0;
     evaluates = evaluates || (p.step == step && p.turn == turn_kind::evaluation);
   }
-  completed_steps_ = least_step();
   wanted_ = step;
   next_round_ = {evaluates ? step : step + 1, 0};
   acknowledged_ = reported;
@@ -74,26 +73,15 @@ bool task_tracker::completed(const unit& u) {
   auto& lane = lanes_[at.lane];
   const auto open = std::ranges::find(flights_, at.lane, [](const flight& f) { return f.at.lane; });
   lane.done = open == flights_.end() ? lane.next : open->at;
-  if (units_.ends_lane(at)) {
-    at.turn == turn_kind::evaluation ? end_round(u) : end_step(u);
+  const bool evaluates = at.turn == turn_kind::evaluation;
+  if (evaluates ? units_.ends_lane(at) : at.step < completed_steps()) {
+    batches_.erase(batch_of(u));
+    rounds_open_ -= evaluates ? 1 : 0;
   }
   return true;
 }
 
-/// In one lane.
-void task_tracker::end_step(const unit& last) {
-  const auto least = least_step();
-  if (std::exchange(completed_steps_, least) < least) {
-    batches_.erase(batch_of(last));
-  }
-}
-
-void task_tracker::end_round(const unit& last) {
-  batches_.erase(batch_of(last));
-  --rounds_open_;
-}
-
-std::uint32_t task_tracker::least_step() const {
+std::uint32_t task_tracker::completed_steps() const {
   auto least = units_.steps();
   for (const auto& lane : lanes_) {
     least = std::min(least, lane.done.step);
@@ -216,8 +204,8 @@ task_tracker::binding task_tracker::binding_of(const lane_state& lane) const {
     const auto found = std::ranges::find(flights_, p, &flight::at);
     if (found != flights_.end()) {
       follow(*found);
-    } else if (!is_done(p)) {
-      bound.possible = false;
+    } else {
+      bound.possible = bound.possible && p < lanes_[p.lane].done;
     }
   }
   return bound;
@@ -246,7 +234,7 @@ std::optional<batch_range> task_tracker::wanted_batch() {
   if (given_up_) {
     return std::nullopt;
   }
-  if (wanted_ < units_.steps() && wanted_ <= completed_steps_ + 1) {
+  if (wanted_ < units_.steps() && wanted_ <= completed_steps() + 1) {
     return batch_range{.pass = pass_kind::train, .step = step_index{wanted_++}, .first = {},
                        .micro_batches = micro_batches_};
   }
@@ -255,7 +243,7 @@ std::optional<batch_range> task_tracker::wanted_batch() {
 
 /// One step ahead, unless a controller may still stop the model after this step.
 std::optional<batch_range> task_tracker::wanted_round() {
-  const auto ahead = observed_ ? acknowledged_ : completed_steps_ + 1;
+  const auto ahead = observed_ ? acknowledged_ : completed_steps() + 1;
   const auto& range = units_.evaluation().range;
   for (; next_round_.step <= ahead && next_round_.step <= units_.steps(); next_round_ = {next_round_.step + 1, 0}) {
     if (!units_.evaluates_after(next_round_.step) || next_round_.index == range.rounds()) {
@@ -282,7 +270,7 @@ std::uint64_t task_tracker::updates() const {
 }
 
 step_position task_tracker::saved_position() const {
-  step_position saved{.step = least_step(), .units = {}};
+  step_position saved{.step = completed_steps(), .units = {}};
   for (const auto& lane : lanes_) {
     const bool ahead = lane.done.step > saved.step && saved.step < units_.steps();
     saved.units.push_back(ahead ? units_.graph().lane(lane.done.lane).count : lane.done.trained());
@@ -320,8 +308,9 @@ std::string task_tracker::describe(const lane_state& lane) const {
 
 bool task_tracker::finished() const {
   const auto at_end = [this](const lane_state& lane) { return units_.at_end(lane.next); };
-  return completed_steps_ == units_.steps() && drained() && std::ranges::all_of(lanes_, at_end) &&
-         std::ranges::all_of(versions_, [&](version_index v) { return v.value >= completed_steps_; });
+  const auto has_last = [this](version_index v) { return v.value >= units_.steps(); };
+  return completed_steps() == units_.steps() && drained() && std::ranges::all_of(lanes_, at_end) &&
+         std::ranges::all_of(versions_, has_last);
 }
 
 }  // namespace hydra

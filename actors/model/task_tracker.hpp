@@ -85,7 +85,7 @@ class task_tracker {
   std::uint64_t updates() const;
   /// All shards have the same version, as after a step: the version with which the next step starts.
   std::optional<std::uint32_t> whole_version() const;
-  std::uint32_t completed_steps() const noexcept { return completed_steps_; }
+  std::uint32_t completed_steps() const;
   /// With the one that has begun: a training unit of it has been announced, or data of the evaluation after it have
   /// been fetched (host_demand() has no room for those of another one).
   std::uint32_t begun_steps() const;
@@ -104,9 +104,6 @@ class task_tracker {
     std::uint32_t attempt = 0;
   };
   const flight* last_flight(const lane_state& lane) const;
-  void end_step(const unit& last);
-  void end_round(const unit& last);
-  std::uint32_t least_step() const;
   bool may_announce(const lane_state& lane) const;
   bool evaluation_held(const lane_state& lane) const;
   bool evaluation_is_over(std::uint32_t step) const;
@@ -117,7 +114,6 @@ class task_tracker {
   };
   binding binding_of(const lane_state& lane) const;
   bool version_is_made(const lane_state& lane, const unit& u) const;
-  bool is_done(const unit_position& p) const { return p < lanes_[p.lane].done; }
   batch_range batch_of(const unit& u) const;
   std::optional<batch_range> wanted_round();
   std::string describe(const lane_state& lane) const;
@@ -140,7 +136,6 @@ class task_tracker {
   bool holds_evaluations_ = false;
   bool follows_on_device_ = false;
   std::uint32_t released_ = 0;               ///< evaluations after so many steps are released
-  std::uint32_t completed_steps_ = 0;
   bool given_up_ = false;
 };
 
