@@ -25,21 +25,15 @@ cursor::cursor(model_id model, model_graphs_ptr graphs, std::uint32_t steps, con
 
 std::uint64_t cursor::units() const noexcept {
   const std::uint64_t evaluations = steps_ == 0 && evaluates_after(0) ? 1 : evaluation_.due_after(0, steps_);
-  return std::uint64_t{steps_} * graph().size() + evaluations * evaluation_.range.rounds() * round_length();
+  const std::uint64_t rounds = evaluations * evaluation_.range.rounds();
+  return std::uint64_t{steps_} * graph().size() + (rounds > 0 ? rounds * round().size() : 0);
 }
 
 // -- positions --------------------------------------------------------------------------------------------------------
 
-std::uint32_t cursor::rounds_of(std::uint32_t lane) const noexcept {
-  const auto all = evaluation_.range.rounds();
-  return all / lanes() + (lane < all % lanes() ? 1 : 0);
-}
-
-std::uint32_t cursor::length_of(const unit_position& p) const {
-  if (p.turn == turn_kind::evaluation) {
-    return evaluates_after(p.step) ? rounds_of(p.lane) * round_length() : 0;
-  }
-  return p.step < steps_ ? graph().lane(p.lane).count : 0;
+bool cursor::at_end(const unit_position& p) const {
+  return p.turn == turn_kind::evaluation ? !evaluates_after(p.step) || first_of(p) >= evaluation_.range.micro_batches
+                                         : p.step >= steps_ || p.index >= graph().lane(p.lane).count;
 }
 
 unit_position cursor::begin_of(std::uint32_t step, std::uint32_t lane) const {
@@ -61,13 +55,17 @@ unit_position cursor::next(unit_position p) const {
 }
 
 node_index cursor::node_of(const unit_position& p) const {
-  return p.turn == turn_kind::evaluation ? node_index{p.index % round_length()}
+  return p.turn == turn_kind::evaluation ? node_index{p.index % round().size()}
                                          : node_index{graph().lane(p.lane).first.value + p.index};
+}
+
+std::uint32_t cursor::first_of(const unit_position& p) const {
+  return (p.index / round().size() * lanes() + p.lane) * evaluation_.range.round;
 }
 
 unit cursor::evaluation_at(const unit_position& p) const {
   const auto& lane = graph().at(graph().lane(p.lane).first).what;
-  const auto first = (p.index / round_length() * lanes() + p.lane) * evaluation_.range.round;
+  const auto first = first_of(p);
   auto u = graphs_->rounds.at(evaluation_.range.size_of(first)).at(node_of(p)).what;
   u.replica = lane.replica;
   u.wave = lane.wave;
@@ -93,8 +91,8 @@ unit_position cursor::position_of(const unit& u) const {
   if (u.way != direction::evaluate) {
     return position_of(n, u.step.value);
   }
-  const auto round = u.first_micro_batch.value / evaluation_.range.round;
-  return {u.step.value, turn_kind::evaluation, round / lanes() * round_length() + n.value, round % lanes()};
+  const auto dealt = u.first_micro_batch.value / evaluation_.range.round;
+  return {u.step.value, turn_kind::evaluation, dealt / lanes() * round().size() + n.value, dealt % lanes()};
 }
 
 bool cursor::ends_lane(const unit_position& p) const {
@@ -147,26 +145,20 @@ duration cursor::time_of(const unit& u) const {
   return class_of(u.way, u.shard.value).time * (u.way == direction::evaluate ? u.micro_batches : 1);
 }
 
-std::uint32_t cursor::evaluated_micro_batches(std::uint32_t lane) const noexcept {
+duration cursor::rounds_from(std::uint32_t first) const {
   const auto& range = evaluation_.range;
-  const auto full = rounds_of(lane) * range.round;
-  const bool has_last = full > 0 && (range.rounds() - 1) % lanes() == lane;
-  return has_last ? full - (range.rounds() * range.round - range.micro_batches) : full;
-}
-
-duration cursor::evaluation_time(std::uint32_t micro_batches) const {
+  const auto left = range.micro_batches - std::min(first, range.micro_batches);
+  const auto all_lanes = lanes() * range.round;
   duration one{};
   for (const auto& c : classes_.at(static_cast<std::size_t>(direction::evaluate))) {
     one += c.time;
   }
-  return one * micro_batches;
+  return one * (left / all_lanes * range.round + std::min(left % all_lanes, range.round));
 }
 
 /// The rest of this round, and the rounds after it.
 duration cursor::evaluation_left(const unit_position& p) const {
-  const auto all = evaluated_micro_batches(p.lane);
-  const auto done = std::min((p.index / round_length() + 1) * evaluation_.range.round, all);
-  auto left = evaluation_time(all - done);
+  auto left = rounds_from(first_of(p) + lanes() * evaluation_.range.round);
   auto u = evaluation_at(p);
   for (auto n = node_of(p); n.value < round().size(); n = n.next()) {
     u.shard = round().at(n).what.shard;
@@ -187,7 +179,7 @@ duration cursor::remaining(const unit_position& p) const {
   }
   const auto steps = p.step < steps_ ? steps_ - p.step - 1 : 0;
   return left + step * steps +
-         evaluation_time(evaluated_micro_batches(p.lane)) * evaluation_.due_after(p.step, steps_);
+         rounds_from(p.lane * evaluation_.range.round) * evaluation_.due_after(p.step, steps_);
 }
 
 }  // namespace hydra

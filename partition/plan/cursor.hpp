@@ -61,7 +61,7 @@ class cursor {
   unit_position position_in(std::uint32_t step, std::uint32_t done, bool evaluated, std::uint32_t lane) const;
   unit_position position_of(const unit& u) const;
   unit unit_at(const unit_position& p, std::uint32_t attempt) const;
-  bool at_end(const unit_position& p) const { return p.index >= length_of(p); }
+  bool at_end(const unit_position& p) const;
   unit_position next(unit_position p) const;
   bool first_of_step(const unit_position& p) const { return p == begin_of(p.step, p.lane); }
   /// The unit is the last of its lane in a step, or of its round.
@@ -92,15 +92,13 @@ class cursor {
   };
   node_index node_of(const unit_position& p) const;
   unit_position position_of(node_index n, std::uint32_t step) const;
-  /// Of the turn, in the lane.
-  std::uint32_t length_of(const unit_position& p) const;
-  std::uint32_t round_length() const noexcept { return graphs_->rounds.empty() ? 0 : round().size(); }
+  /// Of an evaluation; all have the same nodes.
   const work_graph& round() const noexcept { return graphs_->rounds.begin()->second; }
-  std::uint32_t rounds_of(std::uint32_t lane) const noexcept;
-  std::uint32_t evaluated_micro_batches(std::uint32_t lane) const noexcept;
+  /// Micro-batch of its round.
+  std::uint32_t first_of(const unit_position& p) const;
   unit evaluation_at(const unit_position& p) const;
-  /// Of an evaluation, with that many micro-batches.
-  duration evaluation_time(std::uint32_t micro_batches) const;
+  /// The round that starts with micro-batch `first`, and those after it that its lane has.
+  duration rounds_from(std::uint32_t first) const;
   duration evaluation_left(const unit_position& p) const;
   unit_class class_of(direction way, std::uint32_t shard) const;
   unit_class& class_of(direction way, std::uint32_t shard);
