@@ -9,7 +9,6 @@
 #include "actors/model/retry_tracker.hpp"
 #include "actors/model/task_tracker.hpp"
 #include "actors/protocol/guarded.hpp"
-#include "partition/graph/dataflow.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,7 +119,7 @@ class model_task final : public task_actor::base {
 
   void on_unit_placed(const unit_placed& m) {
     tracker_.placed(m.what, m.device);
-    const auto targets = targets_.find(batch_of(m.what, micro_batches()));
+    const auto targets = targets_.find(tracker_.batch_of(m.what));
     send(m.actor, execute_shard{m.what, setup_.what, targets == targets_.end() ? 1 : targets->second});
     advance();
   }
@@ -146,7 +145,7 @@ class model_task final : public task_actor::base {
                                         : take_loss(results_.step_losses(m.what, m.losses), m.what.step);
     }
     if (tracker_.completed_steps() == m.what.step.value + 1) {
-      targets_.erase(batch_of(m.what, micro_batches()));
+      targets_.erase(tracker_.batch_of(m.what));
       results_.step_computed(m.what.step);
       report_step();
     }
@@ -381,7 +380,7 @@ class model_task final : public task_actor::base {
   }
 
   void add_scores(const shard_completed& m) {
-    const auto targets = targets_.extract(batch_of(m.what, micro_batches()));
+    const auto targets = targets_.extract(tracker_.batch_of(m.what));
     if (results_.add_scores(m.what, targets.empty() ? 0 : targets.mapped(), m.scores)) {
       report_evaluation(m.what.step.value);
     }
@@ -466,7 +465,6 @@ class model_task final : public task_actor::base {
   }
 
   const model_history& history() const { return results_.history(); }
-  std::uint32_t micro_batches() const { return setup_.what->plan.micro_batches; }
   save_point here() const {
     return {tracker_.saved_position(), tracker_.updates(), history().evaluations.size(), stopped_};
   }

@@ -89,6 +89,8 @@ class task_tracker {
   /// With the one that has begun: a training unit of it has been announced, or data of the evaluation after it have
   /// been fetched (host_demand() has no room for those of another one).
   std::uint32_t begun_steps() const;
+  /// Data that are read at once, with those of the unit.
+  batch_range batch_of(const unit& u) const;
   const cursor& units() const noexcept { return units_; }
 
  private:
@@ -114,7 +116,6 @@ class task_tracker {
   };
   binding binding_of(const lane_state& lane) const;
   bool version_is_made(const lane_state& lane, const unit& u) const;
-  batch_range batch_of(const unit& u) const;
   std::optional<batch_range> wanted_round();
   std::string describe(const lane_state& lane) const;
 
