@@ -73,11 +73,11 @@ bool task_tracker::completed(const unit& u) {
   auto& lane = lanes_[at.lane];
   const auto open = std::ranges::find(flights_, at.lane, [](const flight& f) { return f.at.lane; });
   lane.done = open == flights_.end() ? lane.next : open->at;
-  const bool evaluates = at.turn == turn_kind::evaluation;
-  if (evaluates ? units_.ends_lane(at) : at.step < completed_steps()) {
+  const bool ends_round = units_.ends_round(at);
+  if (ends_round || at.step < completed_steps()) {
     batches_.erase(batch_of(u));
-    rounds_open_ -= evaluates ? 1 : 0;
   }
+  rounds_open_ -= ends_round ? 1 : 0;
   return true;
 }
 

@@ -95,8 +95,8 @@ unit_position cursor::position_of(const unit& u) const {
   return {u.step.value, turn_kind::evaluation, dealt / lanes() * round().size() + n.value, dealt % lanes()};
 }
 
-bool cursor::ends_lane(const unit_position& p) const {
-  return (p.turn == turn_kind::evaluation ? round() : graph()).ends_lane(node_of(p));
+bool cursor::ends_round(const unit_position& p) const {
+  return p.turn == turn_kind::evaluation && round().ends_lane(node_of(p));
 }
 
 std::vector<unit_position> cursor::joined(const unit_position& p) const {

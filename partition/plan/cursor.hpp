@@ -64,8 +64,8 @@ class cursor {
   bool at_end(const unit_position& p) const;
   unit_position next(unit_position p) const;
   bool first_of_step(const unit_position& p) const { return p == begin_of(p.step, p.lane); }
-  /// The unit is the last of its lane in a step, or of its round.
-  bool ends_lane(const unit_position& p) const;
+  /// The unit is the last of a round of an evaluation.
+  bool ends_round(const unit_position& p) const;
   /// Those of other lanes that write what the unit reads.
   std::vector<unit_position> joined(const unit_position& p) const;
   /// The unit writes the parameters with which `next`, of the step after it, works.
