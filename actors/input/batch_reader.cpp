@@ -33,13 +33,6 @@ batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& ar
       order_(model.data.order, std::move(orders)),
       arena_(arena) {}
 
-block_id batch_reader::name(block_kind kind, const batch_range& range, std::uint32_t k) const {
-  const auto last = static_cast<std::uint32_t>(what_->size() - 1);
-  return {.model = id_, .replica = {}, .step = range.step, .pass = range.pass, .kind = kind,
-          .shard = shard_index{kind == block_kind::targets ? last : 0},
-          .micro_batch = micro_batch_index{range.first.value + k}};
-}
-
 std::vector<std::size_t> batch_reader::samples_of(const batch_range& range) {
   if (!source_ || range.pass == pass_kind::train) {
     return source_ ? order_.batch(range.step.value) : std::vector<std::size_t>{};
@@ -94,15 +87,26 @@ std::size_t batch_reader::count_elsewhere(std::span<const std::size_t> samples) 
   return counted;
 }
 
+std::vector<std::pair<block_id, byte_count>> batch_reader::samples_in(const batch_range& range) const {
+  const auto& graphs = *what_->graphs;
+  const auto& graph = range.pass == pass_kind::train ? graphs.step : graphs.rounds.at(range.micro_batches);
+  const graph_turn turn{.model = id_, .step = range.step, .first = range.first};
+  std::vector<std::pair<block_id, byte_count>> all;
+  for (block_index b; b.value < graph.blocks(); b = b.next()) {
+    const bool is_data = !graph.writer(b) && graph.block(b).life == block_life::of_step;
+    for (block_part each{.block = b}; is_data && each.part < graph.block(b).parts; ++each.part) {
+      all.emplace_back(graph.name(each, turn), graph.block(b).bytes);
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const auto& sample) { return sample.first.micro_batch; });
+  return all;
+}
+
 /// Allocates all blocks before the first byte is read: a batch that waits for memory is requested repeatedly.
 std::vector<std::pair<block_id, host_block_ptr>> batch_reader::allocate(const batch_range& range) {
-  const auto& shards = what_->plan.shards;
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
-  for (std::uint32_t k = 0; k < range.micro_batches; ++k) {
-    blocks.emplace_back(name(block_kind::minibatch, range, k),
-                        arena_.allocate(shards.front().input, "minibatch of " + what_->name, host_use::transferred));
-    blocks.emplace_back(name(block_kind::targets, range, k),
-                        arena_.allocate(shards.back().targets, "targets of " + what_->name, host_use::transferred));
+  for (const auto& [id, bytes] : samples_in(range)) {
+    blocks.emplace_back(id, arena_.allocate(bytes, to_string(id.kind) + " of " + what_->name, host_use::transferred));
   }
   return blocks;
 }

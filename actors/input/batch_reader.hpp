@@ -3,8 +3,9 @@
 // access.
 
 #include "actors/protocol/model_entry.hpp"
-#include "partition/graph/dataflow.hpp"
+#include "partition/graph/batch_range.hpp"
 #include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <cstddef>
@@ -33,7 +34,8 @@ class batch_reader {
   read_batch read(const batch_range& range);
 
  private:
-  block_id name(block_kind kind, const batch_range& range, std::uint32_t k) const;
+  /// What the units of the range read that no unit writes: of each micro-batch the minibatch, then the targets.
+  std::vector<std::pair<block_id, byte_count>> samples_in(const batch_range& range) const;
   std::vector<std::size_t> samples_of(const batch_range& range);
   std::vector<std::pair<block_id, host_block_ptr>> allocate(const batch_range& range);
   void fill(read_batch& batch, const batch_range& range);

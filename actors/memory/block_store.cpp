@@ -86,8 +86,10 @@ host_block_ptr block_store::readable(const block_id& id) {
   throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
 }
 
-host_block_ptr block_store::room_for(const block_id& id) {
-  return arena_.allocate(record(id.model).what->plan.bytes_of(id), to_string(id), host_use::transferred);
+host_block_ptr block_store::room_for(const unit& u, const block_id& id) {
+  const auto& graph = record(u.model).what->graphs->of(u);
+  const auto found = graph.find(id, model_graphs::turn_of(u));
+  return arena_.allocate(graph.block(found.value().block).bytes, to_string(id), host_use::transferred);
 }
 
 lease_grant block_store::lease(const lease_request& request) {
@@ -103,7 +105,7 @@ lease_grant block_store::lease(const lease_request& request) {
   }
   written_back_blocks write_back;
   for (const auto& id : request.outputs) {
-    write_back.emplace_back(id, room_for(id));
+    write_back.emplace_back(id, room_for(request.what, id));
     grant.outputs.push_back(write_back.back().second);
   }
   if (!grant.reads.empty()) {

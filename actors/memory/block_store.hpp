@@ -112,7 +112,8 @@ class block_store {
 
   host_block_ptr& place_of(const block_id& id);
   host_block_ptr readable(const block_id& id);
-  host_block_ptr room_for(const block_id& id);
+  /// For what the unit writes back.
+  host_block_ptr room_for(const unit& u, const block_id& id);
   model_record& record(model_id id);
   static std::size_t readers_left(const model_record& r, const block_id& id);
   /// A block that the unit has written back.

@@ -2,7 +2,7 @@
 // Minibatches: MODEL TASK, DATA and MEMORY MANAGER.
 
 #include "actors/protocol/interfaces.hpp"
-#include "partition/graph/dataflow.hpp"
+#include "partition/graph/batch_range.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"

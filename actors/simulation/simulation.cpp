@@ -65,8 +65,10 @@ model_entry without_bytes(const sharded_model_ptr& what) {
 void begin_at(model_entry& m, const model_checkpoint& begins, host_arena& arena) {
   m.memory = begins.memory;
   m.standing = begins.standing;
+  const auto& step = m.what->graphs->step;
   for (auto& [id, bytes] : m.memory.boundaries) {
-    bytes = arena.allocate(m.what->plan.bytes_of(id), to_string(id));
+    const auto found = step.find(id, model_graphs::turn_of(id));
+    bytes = arena.allocate(step.block(found.value().block).bytes, to_string(id));
   }
 }
 

@@ -3,7 +3,6 @@
 #include "models/scalar_type.hpp"
 #include "partition/execute/saved_graph.hpp"
 #include "partition/execute/shard_tensors.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -12,6 +11,7 @@
 #include <ATen/ops/new_zeros_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
@@ -30,6 +30,13 @@ at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) { return typed(
 /// In fp32, whatever the parameters are.
 at::Tensor zero_gradients(const at::Tensor& parameters) {
   return at::_ops::zeros_like::call(parameters, at::kFloat, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
+
+/// Another wave adds to the gradients that it leaves.
+bool passes_on_sum(const unit& u, const work_graph& step) {
+  return std::ranges::any_of(step.at(step.find(u).value()).writes, [&](const block_use& use) {
+    return use.role == block_role::sum && !step.readers(use.block).empty();
+  });
 }
 
 }  // namespace
@@ -116,7 +123,7 @@ void visit::run_backward(std::size_t k, const visit_context& context, const para
     out.loss->tensor.select(0, static_cast<std::int64_t>(k)).copy_(result.loss);
   }
   if (k + 1 == what_.micro_batches) {
-    if (model_->model->gradients() == precision::bf16 && model_->plan.is_last_wave(what_)) {
+    if (model_->model->gradients() == precision::bf16 && !passes_on_sum(what_, model_->graphs->step)) {
       round_gradients(out);
     }
     bound_ = nullptr;

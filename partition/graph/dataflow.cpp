@@ -26,13 +26,6 @@ void for_each_micro_batch(const unit& u, Use use) {
 
 }  // namespace
 
-batch_range batch_of(const unit& u, std::uint32_t of_step) noexcept {
-  if (u.way == direction::evaluate) {
-    return {.pass = pass_of(u), .step = u.step, .first = u.first_micro_batch, .micro_batches = u.micro_batches};
-  }
-  return {.pass = pass_of(u), .step = u.step, .first = {}, .micro_batches = of_step};
-}
-
 block_id parameters_of(const unit& u) {
   // Parameters are the same bytes for training and evaluation visits of a version.
   return {.model = u.model, .replica = {}, .step = u.step, .pass = pass_kind::train,

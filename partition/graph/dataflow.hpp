@@ -2,6 +2,7 @@
 // What a unit reads, produces and reads for the last time. Block names are derived from the unit alone, never from what
 // happened before: the actors and the block store agree because they call the same functions.
 
+#include "partition/graph/batch_range.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
@@ -11,19 +12,6 @@
 #include <vector>
 
 namespace hydra {
-
-/// Micro-batches that are read together: all of a training step, or those of an evaluation's visits of one range.
-struct batch_range {
-  pass_kind pass = pass_kind::train;
-  step_index step;
-  micro_batch_index first;
-  std::uint32_t micro_batches = 1;
-  friend auto operator<=>(const batch_range&, const batch_range&) = default;
-};
-
-/// What the first and the last shard's visits of `u`'s lane read; a training step of `of_step` micro-batches is read at
-/// once, for all lanes.
-batch_range batch_of(const unit& u, std::uint32_t of_step) noexcept;
 
 /// Blocks of one micro-batch of a visit. `input`: minibatch for shard 0, else the boundary activation below.
 /// `second`: upstream gradient, or the targets for the shard that computes the loss; forward visits have none.

@@ -40,6 +40,7 @@ model_entry entry() {
   what->name = "counting";
   what->plan.micro_batches = 2;
   what->plan.samples = 2;
+  what->plan.evaluation = {.micro_batches = 4, .round = 3};
   what->plan.shards.resize(3);
   what->plan.shards.front().input = 32_B;
   what->plan.shards.back().targets = 16_B;
