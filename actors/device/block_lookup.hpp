@@ -1,5 +1,5 @@
 #pragma once
-// Finds the blocks that a unit reads, by name: in the cache, at a unit that computes here, else in host memory.
+// Finds the blocks that a unit reads: in the cache, at a unit that computes here, else in host memory.
 
 #include "actors/device/pipeline_state.hpp"
 #include "actors/device/visit_record.hpp"
@@ -18,6 +18,7 @@ namespace hydra {
 enum class block_source : std::uint8_t { nowhere, cache, unit, host };
 
 struct found_block {
+  visit_input* input;
   block_id id;
   byte_count bytes;
   staged_block where{};          ///< none if it must be copied from the host
@@ -29,14 +30,14 @@ class block_lookup {
   /// `state` outlives this.
   explicit block_lookup(pipeline_state& state) : state_(state) {}
 
-  /// The blocks that micro-batch `k` of a unit reads; for the first one also the parameters, which then are in front.
+  /// What is fetched with micro-batch `k` of a unit; with the first one also what is fetched with its claim, in front.
   /// None, and nothing is pinned, if one of them is nowhere.
-  std::optional<std::vector<found_block>> find_inputs(const visit_record& v, std::size_t k);
+  std::optional<std::vector<found_block>> find_inputs(visit_record& v, std::size_t k);
   /// Undoes find_inputs().
   void unpin(const std::vector<found_block>& blocks);
 
  private:
-  static std::vector<found_block> read_by(const visit_record& v, std::size_t k);
+  static std::vector<found_block> read_by(visit_record& v, std::size_t k);
   bool find(const visit_record& v, found_block& b);
 
   pipeline_state& state_;

@@ -31,8 +31,7 @@ void device_pipeline::prefetch(const unit& u, const placement_times& when) {
 void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_t targets) {
   auto& v = state_.visits.record(u);
   v.messages.execute = true;
-  v.work = std::make_shared<visit>(model, u, targets);
-  v.model = std::move(model);
+  v.begin(std::move(model), targets);
   advance();
 }
 
@@ -76,7 +75,7 @@ void device_pipeline::completed(const completion& c) {
     failing_.fail_operation(*op->owner, c);
   } else if (queue == queue_kind::compute) {
     on_computed(*op, c);
-  } else if (queue == queue_kind::d2h) {
+  } else if (op->kind == operation_kind::demote) {
     write_back_.written_back(*op);
   }
   advance();

@@ -2,6 +2,7 @@
 // The operations of a device that have been submitted and not completed, and those that have failed.
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/work_unit.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/ticket.hpp"
 
@@ -16,19 +17,7 @@ namespace hydra {
 
 class visit_record;
 
-enum class operation_kind : std::uint8_t {
-  promote,
-  promote_base,
-  promote_input,
-  compute,
-  step,
-  demote_output,
-  demote_gradients,
-  demote_loss,
-  demote_parameters,
-  demote_state,
-  copy_back
-};
+enum class operation_kind : std::uint8_t { promote, compute, step, demote, copy_back };
 
 /// The queue on which operations of a kind run.
 queue_kind queue_of(operation_kind kind) noexcept;
@@ -36,7 +25,8 @@ queue_kind queue_of(operation_kind kind) noexcept;
 struct operation_record {
   visit_record* owner = nullptr;
   operation_kind kind = operation_kind::compute;
-  std::size_t batch = 0;         ///< micro-batch of the visit
+  block_use use{};               ///< what is copied
+  std::size_t batch = 0;         ///< micro-batch of the visit, or part of what is copied
   ticket lease{};                ///< of a copy in
   byte_count bytes{};            ///< these two are copied from the operation
   operation_label label{};

@@ -36,10 +36,10 @@ void pipeline_accounting::completed(const operation_record& op, const completion
 }
 
 void pipeline_accounting::count_copy_in(const operation_record& op, const completion& c) {
-  if (op.kind == operation_kind::promote) {
+  if (op.use.role == block_role::parameters) {
     add(op.owner->times.promote, c.end - c.begin);
   }
-  if (op.kind == operation_kind::promote_base) {
+  if (op.use.role == block_role::base) {
     add(op.owner->times.promote_base, c.end - c.begin);
   }
   counters_.h2d_bytes += op.bytes;
@@ -48,7 +48,7 @@ void pipeline_accounting::count_copy_in(const operation_record& op, const comple
 }
 
 void pipeline_accounting::count_copy_out(const operation_record& op, const completion& c) {
-  if (op.kind == operation_kind::demote_gradients) {
+  if (op.use.role == block_role::sum) {
     add(op.owner->times.demote, c.end - c.begin);
   }
   counters_.d2h_bytes += op.bytes;
@@ -65,7 +65,7 @@ void pipeline_accounting::record_span(const operation_record& op, const completi
 void pipeline_accounting::computed(const operation_record& op, const completion& c) {
   auto& v = *op.owner;
   expose(v, c.begin);
-  if (op.kind == operation_kind::compute && v.what.way == direction::backward && v.recomputes()) {
+  if (op.kind == operation_kind::compute && v.recomputes()) {
     ++(v.batches[op.batch].spared ? counters_.saved : counters_.recomputed);
   }
   if (op.kind == operation_kind::compute && op.batch == 0) {

@@ -1,5 +1,6 @@
 #include "actors/device/saved_tensors.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
@@ -28,11 +29,13 @@ bool saved_tensors::clear_room(const unit& u, byte_count bytes) {
 }
 
 std::shared_ptr<saved_graph> saved_tensors::make(visit_record& v, std::size_t k) {
-  const auto id = v.saved(k);
-  const auto bytes = v.model->plan.room_for(id);
+  const auto& writes = v.graph().at(v.node).writes;
+  const auto use = std::ranges::find(writes, block_role::saved, &block_use::role);
+  const auto bytes = use == writes.end() ? byte_count{} : v.room_of(*use);
   if (bytes == byte_count{}) {
     return nullptr;
   }
+  const auto id = v.name(*use, k);
   drop_older(v.what);
   state_.cache.drop(id);  // of an attempt that was lost
   if (state_.cache.peek(id) || !clear_room(v.what, bytes)) {
@@ -50,8 +53,8 @@ std::shared_ptr<saved_graph> saved_tensors::make(visit_record& v, std::size_t k)
 }
 
 std::shared_ptr<saved_graph> saved_tensors::take(visit_record& v, std::size_t k) {
-  const auto id = v.saved(k);
-  const auto* entry = v.what.way == direction::backward ? state_.cache.find(id) : nullptr;
+  const auto id = v.name(v.reads(block_role::saved)->use, k);
+  const auto* entry = state_.cache.find(id);
   if (entry == nullptr) {
     return nullptr;
   }

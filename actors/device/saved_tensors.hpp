@@ -19,10 +19,11 @@ class saved_tensors {
   /// `state` outlives this.
   explicit saved_tensors(pipeline_state& state) : state_(state) {}
 
-  /// For micro-batch `k` of a forward visit that is submitted now: pinned until the visit ends. Null: no room.
+  /// For micro-batch `k` of a visit that is submitted now: pinned until the visit ends. Null: no room, or nothing that
+  /// another visit reads.
   std::shared_ptr<saved_graph> make(visit_record& v, std::size_t k);
-  /// For micro-batch `k` of a backward visit that is submitted now: pinned and then dropped with the visit. Null: it
-  /// was not saved here, or was dropped.
+  /// For micro-batch `k` of a visit that reads some and is submitted now: pinned and then dropped with the visit. Null:
+  /// it was not saved here, or was dropped.
   std::shared_ptr<saved_graph> take(visit_record& v, std::size_t k);
 
  private:

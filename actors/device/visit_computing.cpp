@@ -1,7 +1,6 @@
 #include "actors/device/visit_computing.hpp"
 
 #include "actors/device/working_bytes.hpp"
-#include "partition/graph/dataflow.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +11,19 @@ namespace {
 
 /// How many micro-batches of outputs a unit may have on the device (the footprint counts two at a time).
 constexpr std::size_t output_window = 2;
+
+/// Null if it reads no block of the role.
+device_block_ptr block_of(const visit_record& v, block_role role, std::size_t k = 0) {
+  const auto* in = v.reads(role);
+  return in == nullptr ? nullptr : in->of(k).block;
+}
+
+micro_batch_blocks blocks_of(const visit_record& v, std::size_t k, const device_block_ptr& output) {
+  auto targets = block_of(v, block_role::targets, k);
+  return {.input = block_of(v, block_role::input, k),
+          .second = targets ? std::move(targets) : block_of(v, block_role::upstream, k),
+          .output = output};
+}
 
 }  // namespace
 
@@ -45,19 +57,19 @@ bool visit_computing::advance(visit_record& v) {
 bool visit_computing::fetch_ahead(visit_record& v) {
   bool changed = false;
   for (std::size_t k = v.next_op; k < v.batches.size() && k <= v.computed + 1; ++k) {
-    changed = (v.batches[k].phase == micro_batch_phase::waiting && staging_.fetch(v, k)) || changed;
+    changed = (v.all_fetched(fetch_time::with_micro_batch, fetch_phase::waiting, k) && staging_.fetch(v, k)) || changed;
   }
   return changed;
 }
 
 bool visit_computing::submit_fetched(visit_record& v) {
   bool changed = false;
-  if (sum_before(v.what) && v.sum_phase != micro_batch_phase::fetched) {
+  if (!v.has(fetch_time::with_working_bytes)) {
     return changed;
   }
-  while (!v.micro_batches_submitted() && v.batches[v.next_op].phase == micro_batch_phase::fetched) {
+  while (!v.micro_batches_submitted() && v.has(fetch_time::with_micro_batch, v.next_op)) {
     const auto k = v.next_op;
-    if (k >= output_window && v.batches[k - output_window].phase != micro_batch_phase::written_back) {
+    if (k >= output_window && !v.batches[k - output_window].written_back) {
       v.waits.for_copies_out = true;
       break;
     }
@@ -68,42 +80,48 @@ bool visit_computing::submit_fetched(visit_record& v) {
 }
 
 void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
-  auto& batch = v.batches[k];
-  const bool has_output = output_of(v.what, v.model->plan.shape(), v.index_of(k)).has_value();
-  const auto output = has_output ? make_device_block() : nullptr;
+  auto* out = v.writes(block_role::output);
+  const auto output = out == nullptr ? nullptr : make_device_block();
   if (k == 0) {
-    v.results.sum = v.sum.block;
-    if (has_gradients(v.what) && !v.results.gradients) {
-      v.results.gradients = make_device_block();
-    }
-    v.results.loss = has_loss(v.what, v.model->plan.shape()) ? make_device_block() : nullptr;
+    begin_results(v);
   }
   auto op = computation_of(v, k, output);
   ++v.next_op;
-  batch.compute = state_.operations.submit(std::move(op), awaited_by(v, k),
-                                           {.owner = &v, .kind = operation_kind::compute, .batch = k});
-  batch.phase = micro_batch_phase::submitted;
-  batch.output = output;
-  batch.input.block.reset();
-  batch.second.block.reset();
-  v.results.sum = v.sum.block = nullptr;
+  const auto made = state_.operations.submit(std::move(op), awaited_by(v, k),
+                                             {.owner = &v, .kind = operation_kind::compute, .batch = k});
+  v.batches[k].compute = made;
+  if (out != nullptr) {
+    out->parts[k].block = output;
+    out->parts[k].made = made;
+  }
+  v.results.sum.reset();
+  v.let_go(fetch_time::with_micro_batch, k);
+  v.let_go(fetch_time::with_working_bytes);
   write_back_.submit_outputs(v, k, output);
   if (v.all_submitted()) {
-    if (state_.options.copy_back_clean && !has_gradients(v.what)) {
+    if (state_.options.copy_back_clean && !v.has_gradients()) {
       write_back_.submit_copy_back(v);  // after the outputs, for which others wait
     }
-    v.base.block.reset();
-    v.parameters.block.reset();
+    v.let_go(fetch_time::with_claim);
   }
 }
 
+void visit_computing::begin_results(visit_record& v) {
+  v.results.sum = block_of(v, block_role::sum);
+  if (v.has_gradients() && !v.results.gradients) {
+    v.results.gradients = make_device_block();
+  }
+  v.results.loss = v.writes(block_role::loss) == nullptr ? nullptr : make_device_block();
+}
+
 operation visit_computing::computation_of(visit_record& v, std::size_t k, const device_block_ptr& output) {
-  auto& batch = v.batches[k];
-  auto saved = v.what.way == direction::forward ? saved_.make(v, k) : saved_.take(v, k);
-  batch.spared = saved && v.what.way == direction::backward;
-  const auto again = batch.spared ? v.model->plan.recomputing_time_of(v.what) : duration{};
-  return {.work = [work = v.work, k, parameters = parameter_blocks{v.parameters.block, v.base.block},
-                   blocks = micro_batch_blocks{batch.input.block, batch.second.block, output, std::move(saved)},
+  const bool was_saved = v.reads(block_role::saved) != nullptr;
+  auto blocks = blocks_of(v, k, output);
+  blocks.saved = was_saved ? saved_.take(v, k) : saved_.make(v, k);
+  v.batches[k].spared = was_saved && blocks.saved;
+  const auto again = v.batches[k].spared ? v.model->plan.recomputing_time_of(v.what) : duration{};
+  const parameter_blocks parameters{block_of(v, block_role::parameters), block_of(v, block_role::base)};
+  return {.work = [work = v.work, k, parameters, blocks = std::move(blocks),
                    results = v.results] { work->run(k, parameters, blocks, results); },
           .bytes = {},
           .estimate = std::max(v.model->plan.computing_time_of(v.what) / v.what.micro_batches - again, duration{}),
@@ -112,15 +130,14 @@ operation visit_computing::computation_of(visit_record& v, std::size_t k, const 
 
 /// What the computation of a micro-batch waits for; for the first one that is what the unit waits for to start.
 std::vector<ticket> visit_computing::awaited_by(visit_record& v, std::size_t k) {
-  const auto& batch = v.batches[k];
-  std::vector<ticket> after{v.parameters.ready, batch.input.ready, batch.second.ready};
+  std::vector<ticket> after;
+  for (const auto& in : v.inputs) {
+    const auto when = fetched(in.use.role);
+    if (when != fetch_time::while_computing && when != fetch_time::never) {
+      after.push_back(in.of(k).ready);
+    }
+  }
   if (k == 0) {
-    if (v.has_base()) {
-      after.push_back(v.base.ready);
-    }
-    if (sum_before(v.what)) {
-      after.push_back(v.sum.ready);
-    }
     v.start_after.insert(v.start_after.end(), after.begin(), after.end());
     return v.start_after;
   }
@@ -129,26 +146,35 @@ std::vector<ticket> visit_computing::awaited_by(visit_record& v, std::size_t k) 
 }
 
 bool visit_computing::try_step(visit_record& v) {
-  if (!v.micro_batches_submitted() || v.step_submitted() || v.stepping.promoted < v.state_buffers()) {
+  if (!v.micro_batches_submitted() || v.step_submitted() || !v.has(fetch_time::while_computing)) {
     return false;
   }
-  const auto stepped = make_device_block();
-  v.stepping.compute = submit_step(v, stepped);
-  v.stepping.parameters = stepped;
+  step_blocks blocks{block_of(v, block_role::parameters), std::exchange(v.results.gradients, {}), {},
+                     make_device_block()};
+  for (const auto& in : v.inputs) {
+    if (in.use.role == block_role::state) {
+      blocks.state.push_back(in.of(0).block);
+    }
+  }
+  v.stepping.compute = submit_step(v, blocks);
   v.stepping.phase = step_phase::submitted;
-  write_back_.submit_stepped(v, stepped, std::exchange(v.stepping.state, {}));
-  v.parameters.block.reset();
+  auto& next = v.writes(block_role::parameters)->parts.front();
+  next.block = blocks.stepped;
+  next.made = v.stepping.compute;
+  write_back_.submit_stepped(v, blocks);
+  v.let_go(fetch_time::while_computing);
+  v.let_go(fetch_time::with_claim);
   return true;
 }
 
-ticket visit_computing::submit_step(visit_record& v, const device_block_ptr& stepped) {
-  step_blocks blocks{v.parameters.block, std::exchange(v.results.gradients, {}), {}, stepped};
+ticket visit_computing::submit_step(visit_record& v, const step_blocks& blocks) {
   std::vector<ticket> after{v.batches.back().compute};
-  for (const auto& buffer : v.stepping.state) {
-    blocks.state.push_back(buffer.block);
-    after.push_back(buffer.ready);
+  for (const auto& in : v.inputs) {
+    if (in.use.role == block_role::state) {
+      after.push_back(in.of(0).ready);
+    }
   }
-  auto work = [model = v.model, what = v.what, blocks = std::move(blocks)] { step_on_device(*model, what, blocks); };
+  auto work = [model = v.model, what = v.what, blocks] { step_on_device(*model, what, blocks); };
   operation op{.work = std::move(work),
                .bytes = {},
                .estimate = v.model->plan.shards[v.what.shard.value].device_update_time,

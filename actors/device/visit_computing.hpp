@@ -6,6 +6,7 @@
 #include "actors/device/visit_record.hpp"
 #include "actors/device/visit_staging.hpp"
 #include "actors/device/visit_write_back.hpp"
+#include "partition/execute/device_step.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
@@ -29,10 +30,11 @@ class visit_computing {
   bool fetch_ahead(visit_record& v);
   bool submit_fetched(visit_record& v);
   void submit_micro_batch(visit_record& v, std::size_t k);
+  static void begin_results(visit_record& v);
   operation computation_of(visit_record& v, std::size_t k, const device_block_ptr& output);
   static std::vector<ticket> awaited_by(visit_record& v, std::size_t k);
   bool try_step(visit_record& v);
-  ticket submit_step(visit_record& v, const device_block_ptr& stepped);
+  ticket submit_step(visit_record& v, const step_blocks& blocks);
 
   pipeline_state& state_;
   visit_staging& staging_;

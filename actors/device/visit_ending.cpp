@@ -1,10 +1,19 @@
 #include "actors/device/visit_ending.hpp"
 
-#include "partition/graph/dataflow.hpp"
-
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
+
+namespace {
+
+/// All other units of the graph that read the block come before it.
+bool reads_last(const visit_record& v, const block_use& use) {
+  return std::ranges::all_of(v.graph().readers(use.block),
+                             [&](node_index n) { return n == v.node || v.graph().follows(v.node, n); });
+}
+
+}  // namespace
 
 void visit_ending::end_computing(visit_record& v) {
   slots_.enter(v, visit_phase::write_back);
@@ -16,22 +25,33 @@ void visit_ending::end_computing(visit_record& v) {
     }
   }
   v.working->until_computed.clear();
-  const auto& plan = v.model->plan;
-  const bool ends_version = has_gradients(v.what) && plan.replicas == 1 && plan.is_last_wave(v.what);
-  if (ends_version || v.what.shard.value < plan.first_trained) {  // of a frozen shard it is empty
-    cache.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was computed here
-  }
-  for (const auto& id : consumed_by(v.what, v.model->plan.shape())) {
-    cache.drop(id);
-  }
+  drop_what_was_read(v);
   drop_saved(v);
 }
 
-/// A backward visit uses up what it was given of it, even if it fails.
+/// A version that units of its step still read stays; the next one comes from the optimizer, or was computed here. Of a
+/// frozen shard it is empty.
+void visit_ending::drop_what_was_read(const visit_record& v) {
+  const auto& parameters = v.reads(block_role::parameters)->use;
+  const bool in_step = v.what.way != direction::evaluate;
+  if ((in_step && reads_last(v, parameters)) || v.what.shard.value < v.model->plan.first_trained) {
+    state_.cache.drop(v.name(parameters));
+  }
+  for (std::size_t k = 0; k < v.batches.size(); ++k) {
+    for (const auto& in : v.inputs) {
+      const auto first = v.batches.size() - in.parts.size();  // a sum follows the inputs of the last micro-batch
+      if (k >= first && v.graph().block(in.use.block).life == block_life::of_step && reads_last(v, in.use)) {
+        state_.cache.drop(v.name(in.use, k - first));
+      }
+    }
+  }
+}
+
+/// What it was given of saved tensors is used up, even if it fails.
 void visit_ending::drop_saved(const visit_record& v) {
-  for (std::size_t k = 0; v.what.way == direction::backward && k < v.batches.size(); ++k) {
+  for (std::size_t k = 0; k < v.batches.size(); ++k) {
     if (v.batches[k].spared) {
-      state_.cache.drop(v.saved(k));
+      state_.cache.drop(v.name(v.reads(block_role::saved)->use, k));
     }
   }
 }
@@ -42,16 +62,14 @@ bool visit_ending::may_end(const visit_record& v) const {
     return false;
   }
   // Bytes taken over from the unit before may still be in use there.
-  return state_.operations.all_done(v.start_after) && state_.visits.first_before(v.what) == &v;
+  return state_.operations.all_done(v.start_after) && state_.visits.first_before(v) == &v;
 }
 
 void visit_ending::end(visit_record& v) { v.failed() ? end_failed(v) : end_demoted(v); }
 
 void visit_ending::end_failed(visit_record& v) {
-  if (v.model) {
-    drop_outputs(v);
-    drop_saved(v);
-  }
+  drop_outputs(v);
+  drop_saved(v);
   const auto inserted = std::exchange(v.inserted, {});
   release(v);
   for (const auto& id : inserted) {
@@ -69,10 +87,12 @@ void visit_ending::end_demoted(visit_record& v) {
 }
 
 void visit_ending::drop_outputs(const visit_record& v) {
-  for (const auto& id : written_back_by(v.what, v.model->plan)) {
-    if (state_.cache.peek(id)) {
-      state_.cache.set_clean(id);
-      state_.cache.drop(id);
+  for (const auto& out : v.outputs) {
+    for (std::size_t k = 0; k < out.parts.size(); ++k) {
+      if (const auto id = v.name(out.use, k); state_.cache.peek(id)) {
+        state_.cache.set_clean(id);
+        state_.cache.drop(id);
+      }
     }
   }
 }

@@ -25,6 +25,7 @@ class visit_ending {
  private:
   void end_failed(visit_record& v);
   void end_demoted(visit_record& v);
+  void drop_what_was_read(const visit_record& v);
   void drop_saved(const visit_record& v);
   void drop_outputs(const visit_record& v);
   void release(visit_record& v);

@@ -1,7 +1,5 @@
 #include "actors/device/visit_failing.hpp"
 
-#include "runtime/base/step_graph.hpp"
-
 #include <algorithm>
 
 namespace hydra {
@@ -29,7 +27,7 @@ void visit_failing::fail_operation(visit_record& v, const completion& c) {
 void visit_failing::fail_successors(const visit_record& v) {
   bool later = false;
   for (const auto& other : state_.visits.all()) {
-    if (later && other->alive() && depends_on(other->what, v.what)) {
+    if (later && other->alive() && depends_on(*other, v)) {
       other->failure.cause = {fault_code::dependency_failed, to_string(v.what) + " failed before it"};
     }
     later = later || other.get() == &v;
@@ -52,7 +50,7 @@ bool visit_failing::fail_with_predecessor(visit_record& v) {
       return false;
     }
     const bool failing = other->failed() && !other->failure.withdrawn && !other->ended();
-    if (failing && depends_on(v.what, other->what)) {
+    if (failing && depends_on(v, *other)) {
       fail(v, {fault_code::dependency_failed, to_string(other->what) + " fails before it"});
       return true;
     }

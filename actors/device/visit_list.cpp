@@ -1,6 +1,5 @@
 #include "actors/device/visit_list.hpp"
 
-#include "partition/graph/dataflow.hpp"
 #include "runtime/base/step_graph.hpp"
 
 #include <algorithm>
@@ -10,38 +9,40 @@ namespace hydra {
 
 namespace {
 
-/// A submitted computation and what it fills.
-struct computation {
-  std::weak_ptr<device_block> output;
-  ticket operation;
-};
-
-/// The computation of `v` that fills block `id`; none if it has not been submitted, or if another unit fills it.
-std::optional<computation> submitted_for(const visit_record& v, const block_id& id) {
-  if (v.step_submitted() && id == stepped_parameters_of(v.what)) {
-    return computation{v.stepping.parameters, v.stepping.compute};
-  }
-  for (std::size_t k = 0; k < v.next_op; ++k) {
-    if (output_of(v.what, v.model->plan.shape(), v.index_of(k)) == id) {
-      return computation{v.batches[k].output, v.batches[k].compute};
-    }
-  }
-  return std::nullopt;
+/// Which of its writes has that name. `graphs`: of its model, which it need not have got.
+std::optional<block_part> written_by(const visit_record& v, const block_id& id, const model_graphs& graphs) {
+  const auto& graph = graphs.of(v.what);
+  const auto found = graph.find(id, model_graphs::turn_of(v.what));
+  const auto writer = found ? graph.writer(found->block) : std::nullopt;
+  return writer && writer == graph.find(v.what) ? found : std::nullopt;
 }
 
-bool is_output(const visit_record& v, const block_id& id, const step_shape& shape) {
-  if ((v.steps() && makes_version(v.what, id)) || (has_gradients(v.what) && id == gradients_of(v.what))) {
-    return true;
-  }
-  for (std::uint32_t k = 0; k < v.what.micro_batches; ++k) {
-    if (output_of(v.what, shape, v.index_of(k)) == id) {
-      return true;
-    }
-  }
-  return false;
+/// Null until the computation that fills it is submitted.
+const produced_block* submitted_part(const visit_record& v, const block_part& part) {
+  const auto of_block = [&](const visit_output& out) { return out.use.block == part.block; };
+  const auto found = std::ranges::find_if(v.outputs, of_block);
+  return found != v.outputs.end() && found->parts[part.part].made ? &found->parts[part.part] : nullptr;
+}
+
+bool same_step(const unit& a, const unit& b) {
+  const bool train = a.way != direction::evaluate && b.way != direction::evaluate;
+  return train && a.model == b.model && a.step == b.step;
 }
 
 }  // namespace
+
+/// While neither has begun, only their lanes are known; no block of theirs is on the device then.
+bool depends_on(const visit_record& later, const visit_record& earlier) {
+  if (same_lane(later.what, earlier.what)) {
+    return true;
+  }
+  const auto& model = later.model ? later.model : earlier.model;
+  if (!model || !same_step(later.what, earlier.what)) {
+    return false;
+  }
+  const auto& step = model->graphs->step;
+  return step.follows(step.find(later.what).value(), step.find(earlier.what).value());
+}
 
 visit_record& visit_list::record(const unit& u) {
   if (auto* known = find(u)) {
@@ -55,9 +56,9 @@ visit_record* visit_list::find(const unit& u) const {
   return found == visits_.end() ? nullptr : found->get();
 }
 
-const visit_record* visit_list::first_before(const unit& u) const {
+const visit_record* visit_list::first_before(const visit_record& v) const {
   const auto found =
-      std::ranges::find_if(visits_, [&](const auto& v) { return !v->ended() && depends_on(u, v->what); });
+      std::ranges::find_if(visits_, [&](const auto& other) { return !other->ended() && depends_on(v, *other); });
   return found == visits_.end() ? nullptr : found->get();
 }
 
@@ -74,22 +75,23 @@ bool visit_list::any_failing() const {
   return std::ranges::any_of(visits_, [](const auto& v) { return v->failed() && !v->ended(); });
 }
 
-std::optional<staged_block> visit_list::live_output(const block_id& id) const {
+std::optional<staged_block> visit_list::live_output(const visit_record& reader, const block_id& id) const {
   for (const auto& v : visits_) {
-    if (v->what.model != id.model || !v->alive()) {
+    if (v->what.model != reader.what.model || !v->alive()) {
       continue;
     }
-    if (const auto found = submitted_for(*v, id)) {
-      const auto block = found->output.lock();
-      return block ? std::optional(staged_block{block, found->operation}) : std::nullopt;
+    const auto part = written_by(*v, id, *reader.model->graphs);
+    if (const auto* found = part ? submitted_part(*v, *part) : nullptr) {
+      const auto block = found->block.lock();
+      return block ? std::optional(staged_block{block, found->made, fetch_phase::here}) : std::nullopt;
     }
   }
   return std::nullopt;
 }
 
-bool visit_list::produces(const block_id& id, const step_shape& shape) const {
+bool visit_list::produces(const visit_record& reader, const block_id& id) const {
   return std::ranges::any_of(visits_, [&](const auto& v) {
-    return v->what.model == id.model && v->alive() && is_output(*v, id, shape);
+    return v->what.model == reader.what.model && v->alive() && written_by(*v, id, *reader.model->graphs);
   });
 }
 

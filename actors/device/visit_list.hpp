@@ -13,6 +13,10 @@
 
 namespace hydra {
 
+/// Of two units in the order in which a device got them: the later one cannot complete unless the earlier one does, or
+/// is another attempt at its lane.
+bool depends_on(const visit_record& later, const visit_record& earlier);
+
 class visit_list {
  public:
   /// The record of a unit, new or already there.
@@ -25,8 +29,8 @@ class visit_list {
   /// True if `holds` is true of every live unit that was placed before `v`.
   template <class Predicate>
   bool all_before(const visit_record& v, Predicate holds) const;
-  /// The first unit that has not ended of those of its lane and those that it follows; null if there is none.
-  const visit_record* first_before(const unit& u) const;
+  /// The first unit that has not ended of those that `v` depends on, which is one of them; null if there is none.
+  const visit_record* first_before(const visit_record& v) const;
   /// The unit that has started and still computes; none if the device is idle.
   std::optional<unit> running() const;
   /// Units that have not ended.
@@ -34,10 +38,10 @@ class visit_list {
   /// True if a unit has failed and not ended.
   bool any_failing() const;
 
-  /// A block that a unit here computes, or has computed and still holds, and the ticket of the computation.
-  std::optional<staged_block> live_output(const block_id& id) const;
-  /// True if a live unit here produces the block, whether or not it is still on the device. `shape`: of its model.
-  bool produces(const block_id& id, const step_shape& shape) const;
+  /// What a unit here computes for `reader`, or has computed and still holds, and the ticket of the computation.
+  std::optional<staged_block> live_output(const visit_record& reader, const block_id& id) const;
+  /// True if a live unit here produces the block, whether or not it is still on the device, or will do so.
+  bool produces(const visit_record& reader, const block_id& id) const;
 
   /// Removes the units that have ended and whose messages have both arrived.
   void erase_ended();

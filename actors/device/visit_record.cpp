@@ -1,10 +1,12 @@
 #include "actors/device/visit_record.hpp"
 
-#include "partition/graph/dataflow.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace hydra {
 
@@ -20,6 +22,12 @@ bool may_follow(visit_phase from, visit_phase to) noexcept {
          (from == visit_phase::staged && to == visit_phase::write_back);
 }
 
+template <class Uses>
+auto* of_role(Uses& uses, block_role role) {
+  const auto found = std::ranges::find_if(uses, [&](const auto& in) { return in.use.role == role; });
+  return found == uses.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 const char* to_string(visit_phase phase) noexcept {
@@ -33,31 +41,60 @@ std::string visit_record::detail() const {
   return fmt::format("{} {} {} step {}", model->name, to_string(what.way), what.shard.value, what.step.value);
 }
 
-staged_block& visit_record::slot_of(const block_id& id, std::size_t k) {
-  if (id.kind == block_kind::parameters) {
-    return parameters;
+void visit_record::begin(sharded_model_ptr of, std::size_t targets) {
+  model = std::move(of);
+  work = std::make_shared<visit>(model, what, targets);
+  const auto found = graph().find(what);
+  if (!found) {
+    throw fault_error(fault_code::internal, fmt::format("{} is not a unit of {}", to_string(what), model->name));
   }
-  if (id.kind == block_kind::base) {
-    return base;
+  node = *found;
+  for (const auto& use : graph().at(node).reads) {
+    inputs.push_back({use, std::vector<staged_block>(graph().block(use.block).parts)});
   }
-  if (id.kind == block_kind::gradients) {
-    return sum;
+  for (const auto& use : graph().at(node).writes) {
+    if (graph().block(use.block).life != block_life::on_device) {
+      outputs.push_back({use, std::vector<produced_block>(graph().block(use.block).parts)});
+    }
   }
-  if (id.kind == block_kind::state) {
-    return stepping.state[id.micro_batch.value];
+}
+
+visit_input* visit_record::reads(block_role role) { return of_role(inputs, role); }
+const visit_input* visit_record::reads(block_role role) const { return of_role(inputs, role); }
+
+visit_output* visit_record::writes(block_role role) { return of_role(outputs, role); }
+const visit_output* visit_record::writes(block_role role) const { return of_role(outputs, role); }
+
+block_id visit_record::name(const block_use& use, std::size_t part) const {
+  return graph().name({use.block, static_cast<std::uint32_t>(part)}, model_graphs::turn_of(what));
+}
+
+byte_count visit_record::room_of(const block_use& use) const {
+  if (const auto& slot = model->plan.slot) {
+    return decides_hit(use.role) ? *slot : byte_count{};
   }
-  const auto in = inputs_of(what, model->plan.shape(), index_of(k));
-  return in.input == id ? batches[k].input : batches[k].second;
+  return charged_bytes(bytes_of(use));
+}
+
+bool visit_record::all_fetched(fetch_time when, fetch_phase phase, std::size_t k) const {
+  return std::ranges::all_of(
+      inputs, [&](const visit_input& in) { return fetched(in.use.role) != when || in.of(k).phase == phase; });
+}
+
+void visit_record::let_go(fetch_time when, std::size_t k) {
+  for (auto& in : inputs) {
+    if (fetched(in.use.role) == when) {
+      in.of(k).block.reset();
+    }
+  }
 }
 
 void visit_record::release() {
   working.reset();
+  inputs.clear();
   outputs.clear();
   batches.clear();
-  base = {};
-  parameters = {};
   results = {};
-  sum = {};
   stepping = {};
   work.reset();
 }

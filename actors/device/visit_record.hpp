@@ -1,14 +1,14 @@
 #pragma once
 // The state of one unit on a device, from its placement to its end.
 
+#include "actors/device/fetch_time.hpp"
 #include "actors/device/working_bytes.hpp"
 #include "actors/protocol/visit_times.hpp"
-#include "partition/execute/device_step.hpp"
 #include "partition/execute/visit.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/base/work_graph.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
 #include "runtime/memory/host_arena.hpp"
@@ -18,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace hydra {
@@ -30,22 +29,41 @@ enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, writ
 
 const char* to_string(visit_phase phase) noexcept;
 
-/// A block that a micro-batch reads: where it is on the device and since when.
+/// waiting: not found yet; requested: from the host; here: it has a block and a ticket.
+enum class fetch_phase : std::uint8_t { waiting, requested, here };
+
+/// Where a block that it reads is on the device, and since when.
 struct staged_block {
-  device_block_ptr block;
+  device_block_ptr block;                ///< held until what reads it is submitted
   ticket ready;
+  fetch_phase phase = fetch_phase::waiting;
 };
 
-/// waiting: its inputs have not been found; fetching: found, or requested from the host; fetched: both have a block and
-/// a ticket; submitted: it computes or is enqueued; written_back: its output is in host memory, or it has none.
-enum class micro_batch_phase : std::uint8_t { waiting, fetching, fetched, submitted, written_back };
+struct visit_input {
+  block_use use;
+  std::vector<staged_block> parts;
+
+  /// Micro-batch `k` reads this part.
+  std::size_t part_of(std::size_t k) const { return fetched(use.role) == fetch_time::with_micro_batch ? k : 0; }
+  staged_block& of(std::size_t k) { return parts[part_of(k)]; }
+  const staged_block& of(std::size_t k) const { return parts[part_of(k)]; }
+};
+
+/// A block that it writes back.
+struct produced_block {
+  host_block_ptr home{};
+  std::weak_ptr<device_block> block{};   ///< owned by the closures, the cache, or a successor's input
+  ticket made{};                         ///< once the computation that fills it is submitted
+};
+
+struct visit_output {
+  block_use use;
+  std::vector<produced_block> parts;
+};
 
 struct micro_batch_record {
-  micro_batch_phase phase = micro_batch_phase::waiting;
-  staged_block input;                    ///< held until its computation is submitted
-  staged_block second;
   ticket compute;
-  std::weak_ptr<device_block> output;    ///< owned by the closures, the cache, or a successor's input
+  bool written_back = false;             ///< its output is in host memory, or it has none
   bool spared = false;                   ///< backward: the forward is not computed again
 };
 
@@ -54,10 +72,7 @@ enum class step_phase : std::uint8_t { waiting, submitted, computed };
 /// The optimizer step after the micro-batches.
 struct step_record {
   step_phase phase = step_phase::waiting;
-  std::vector<staged_block> state;       ///< requested one after the other while micro-batches compute
-  std::size_t promoted = 0;              ///< copies submitted
   ticket compute;
-  std::weak_ptr<device_block> parameters;  ///< the next version: owned by the closures and the cache
 };
 
 /// The two messages of a placement; either may be first.
@@ -83,13 +98,17 @@ class visit_record {
  public:
   explicit visit_record(const unit& u);
 
+  /// execute_shard has come: what it reads and writes. Throws fault_error{internal} if the model has no such unit.
+  void begin(sharded_model_ptr of, std::size_t targets);
+
   unit what;
-  sharded_model_ptr model;
+  sharded_model_ptr model;               ///< these five once it has begun
+  node_index node;
+  std::shared_ptr<visit> work;
+  std::vector<visit_input> inputs;       ///< as in its graph
+  std::vector<visit_output> outputs;     ///< those that are written back, in the order in which they are leased
   placement_messages messages;
 
-  std::shared_ptr<visit> work;
-  staged_block base;                     ///< frozen parameters, if its shard has some
-  staged_block parameters;
   std::vector<block_id> pins;            ///< cache entries it holds
   std::vector<block_id> inserted;        ///< cache entries it has inserted
   std::optional<working_bytes> working;  ///< once it has its C
@@ -97,10 +116,7 @@ class visit_record {
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
   visit::results results;                ///< until their copies, or the step, are submitted
-  micro_batch_phase sum_phase = micro_batch_phase::waiting;   ///< of the gradient sum that it reads, if it does
-  staged_block sum;
   step_record stepping;                  ///< of a unit that also steps its shard
-  std::unordered_map<block_id, host_block_ptr> outputs;
 
   std::vector<ticket> start_after;       ///< what the first computation waits for
   std::vector<ticket> write_back;        ///< d2h operations submitted
@@ -115,28 +131,41 @@ class visit_record {
   bool failed() const noexcept { return static_cast<bool>(failure.cause); }
   bool alive() const noexcept { return !failed() && !ended(); }
 
-  /// What the forward visit of a shard saves of micro-batch `k` for its backward visit.
-  block_id saved(std::size_t k) const { return saved_by(what, index_of(k)); }
+  // -- what it reads and writes ------------------------------------------------------------------------------------
+  const work_graph& graph() const { return model->graphs->of(what); }
+  /// Null if there is none of that role.
+  visit_input* reads(block_role role);
+  const visit_input* reads(block_role role) const;
+  visit_output* writes(block_role role);
+  const visit_output* writes(block_role role) const;
+  block_id name(const block_use& use, std::size_t part = 0) const;
+  /// Of a part, on the host.
+  byte_count bytes_of(const block_use& use) const { return graph().block(use.block).bytes; }
+  /// What a part takes in the cache: as charged; with slots only what decides whether the shard counts as cached.
+  byte_count room_of(const block_use& use) const;
+  /// All that is fetched at that time, of micro-batch `k`, is in that phase.
+  bool all_fetched(fetch_time when, fetch_phase phase, std::size_t k = 0) const;
+  bool has(fetch_time when, std::size_t k = 0) const { return all_fetched(when, fetch_phase::here, k); }
+  /// Nothing that reads it will be submitted any more.
+  void let_go(fetch_time when, std::size_t k = 0);
+
   /// Of its micro-batch number `k`, in its step or evaluation.
   micro_batch_index index_of(std::size_t k) const noexcept {
     return micro_batch_index{what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
   }
   /// "gpt-a forward 2 step 7", for spans; requires `model`.
   std::string detail() const;
-  /// Where a block that it reads belongs; `k`: the micro-batch that reads it.
-  staged_block& slot_of(const block_id& id, std::size_t k);
 
-  bool has_base() const { return model->plan.shards[what.shard.value].base > byte_count{}; }
-  /// Its shard counts as cached if this block is.
-  bool decides_hit(const block_id& id) const {
+  /// Its shard counts as cached if its block of this role is.
+  bool decides_hit(block_role role) const {
     const bool frozen = model->plan.shards[what.shard.value].is_mostly_frozen();
-    return id.kind == (frozen ? block_kind::base : block_kind::parameters);
+    return role == (frozen ? block_role::base : block_role::parameters);
   }
-  /// Of a backward visit: unless the forward visit has saved it, the forward is computed again.
-  bool recomputes() const { return what.shard.value + 1 < model->size(); }
-  /// Of its shard's optimizer.
-  std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }
-  bool steps() const { return model && steps_shard(what, model->plan); }
+  /// It also steps its shard.
+  bool steps() const { return writes(block_role::parameters) != nullptr; }
+  bool has_gradients() const { return steps() || writes(block_role::sum) != nullptr; }
+  /// Unless the forward visit has saved it, the forward is computed again; with a loss there was none.
+  bool recomputes() const { return has_gradients() && writes(block_role::loss) == nullptr; }
   bool micro_batches_submitted() const noexcept { return next_op == what.micro_batches; }
   bool step_submitted() const noexcept { return stepping.phase != step_phase::waiting; }
   bool all_submitted() const { return micro_batches_submitted() && (step_submitted() || !steps()); }

@@ -1,6 +1,5 @@
 #include "actors/device/visit_staging.hpp"
 
-#include "partition/graph/dataflow.hpp"
 #include "runtime/memory/block_copy.hpp"
 
 #include <algorithm>
@@ -10,15 +9,23 @@ namespace hydra {
 
 namespace {
 
-/// Bounds count what each version takes, and the copies of a base.
-operation_kind kind_of(const block_id& block) noexcept {
-  switch (block.kind) {
-    case block_kind::parameters:
-      return operation_kind::promote;
-    case block_kind::base:
-      return operation_kind::promote_base;
-    default:
-      return operation_kind::promote_input;
+std::vector<block_id> names_of_outputs(const visit_record& v) {
+  std::vector<block_id> names;
+  for (const auto& out : v.outputs) {
+    for (std::size_t k = 0; k < out.parts.size(); ++k) {
+      names.push_back(v.name(out.use, k));
+    }
+  }
+  return names;
+}
+
+/// In the order of their names.
+void give_homes(visit_record& v, std::span<const host_block_ptr> homes) {
+  auto next = homes.begin();
+  for (auto& out : v.outputs) {
+    for (auto& part : out.parts) {
+      part.home = *next++;
+    }
   }
 }
 
@@ -60,19 +67,17 @@ bool visit_staging::claim(visit_record& v) {
 }
 
 void visit_staging::stage(visit_record& v, std::vector<found_block> blocks, reservation claim) {
-  const auto decides = [&](const found_block& b) { return v.decides_hit(b.id); };
+  const auto decides = [&](const found_block& b) { return v.decides_hit(b.input->use.role); };
   accounts_.claimed(/*hit=*/std::ranges::find_if(blocks, decides)->source == block_source::cache);
-  std::vector<block_id> reads;
+  std::vector<visit_input*> reads;
   for (auto& b : blocks) {
     take(v, b, claim);
     if (b.source == block_source::host) {
-      reads.push_back(b.id);
+      reads.push_back(b.input);
     }
   }
-  v.batches[0].phase = micro_batch_phase::fetching;
   slots_.enter(v, visit_phase::leasing);
-  request({.owner = &v, .use = purpose::staging, .reads = std::move(reads),
-           .outputs = written_back_by(v.what, v.model->plan)});
+  request({.owner = &v, .staging = true, .reads = std::move(reads)});
 }
 
 /// Puts a block into the cache (pinned) and into the unit.
@@ -84,9 +89,9 @@ void visit_staging::take(visit_record& v, found_block& b, reservation& claim) {
     state_.cache.insert(b.id, claim.split(b.bytes), block, /*dirty=*/!home);
     state_.cache.set_ready(b.id, b.where.ready);
     v.inserted.push_back(b.id);
-    b.where.block = std::move(block);
+    b.where = {std::move(block), b.where.ready, home ? fetch_phase::requested : fetch_phase::here};
   }
-  v.slot_of(b.id, 0) = b.where;
+  b.input->of(0) = b.where;
 }
 
 bool visit_staging::fetch(visit_record& v, std::size_t k) {
@@ -95,19 +100,18 @@ bool visit_staging::fetch(visit_record& v, std::size_t k) {
     v.waits.for_copies_out = true;
     return false;
   }
-  std::vector<block_id> reads;
+  std::vector<visit_input*> reads;
   for (auto& b : *blocks) {
     if (b.source == block_source::cache) {
       v.pins.push_back(b.id);
     } else if (b.source == block_source::host) {
-      b.where.block = make_device_block();
-      reads.push_back(b.id);
+      b.where = {make_device_block(), {}, fetch_phase::requested};
+      reads.push_back(b.input);
     }
-    v.slot_of(b.id, k) = b.where;
+    b.input->of(k) = b.where;
   }
-  v.batches[k].phase = reads.empty() ? micro_batch_phase::fetched : micro_batch_phase::fetching;
   if (!reads.empty()) {
-    request({.owner = &v, .use = purpose::micro_batch, .batch = k, .reads = std::move(reads)});
+    request({.owner = &v, .batch = k, .reads = std::move(reads)});
   }
   return true;
 }
@@ -115,56 +119,65 @@ bool visit_staging::fetch(visit_record& v, std::size_t k) {
 /// From the host it goes into the buffer in which the unit adds its own. What is cached here is not found before C is
 /// claimed: a sum that only this unit pins could take the bytes for its C.
 bool visit_staging::fetch_sum(visit_record& v) {
-  const auto id = sum_before(v.what);
-  if (!id || v.sum_phase != micro_batch_phase::waiting) {
+  auto* sum = v.reads(block_role::sum);
+  if (sum == nullptr || sum->of(0).phase != fetch_phase::waiting) {
     return false;
   }
-  if (const auto* entry = state_.cache.find(*id); entry != nullptr && !state_.operations.has_failed(entry->ready)) {
-    state_.cache.pin(*id);
-    v.pins.push_back(*id);
-    v.sum = {entry->block, entry->ready};
-    v.sum_phase = micro_batch_phase::fetched;
+  const auto id = v.name(sum->use);
+  if (const auto* entry = state_.cache.find(id); entry != nullptr && !state_.operations.has_failed(entry->ready)) {
+    state_.cache.pin(id);
+    v.pins.push_back(id);
+    sum->of(0) = {entry->block, entry->ready, fetch_phase::here};
     return true;
   }
-  if (state_.visits.produces(*id, v.model->plan.shape())) {
+  if (state_.visits.produces(v, id)) {
     v.waits.for_copies_out = true;
     return false;
   }
-  v.sum.block = v.results.gradients = make_device_block();
-  v.sum_phase = micro_batch_phase::fetching;
-  request({.owner = &v, .use = purpose::sum, .reads = {*id}});
+  v.results.gradients = make_device_block();
+  sum->of(0) = {v.results.gradients, {}, fetch_phase::requested};
+  request({.owner = &v, .reads = {sum}});
   return true;
 }
 
 /// One state buffer per computed micro-batch, so that inputs do not queue behind all of the state; the rest after the
 /// last input. Its bytes are part of C.
 bool visit_staging::fetch_state(visit_record& v) {
-  const auto buffers = v.state_buffers();
-  auto& state = v.stepping.state;
-  const bool inputs_requested = v.batches.back().phase != micro_batch_phase::waiting;
+  const auto last = v.batches.size() - 1;
+  const bool inputs_requested = !v.all_fetched(fetch_time::with_micro_batch, fetch_phase::waiting, last);
+  std::size_t before = 0;
   bool changed = false;
-  while (state.size() < buffers && (inputs_requested || state.size() <= v.computed)) {
-    const auto id = state_block(v.what, state.size());
-    if (state_.visits.produces(id, v.model->plan.shape())) {  // by the step before, of a model with one shard
-      v.waits.for_copies_out = true;
-      return changed;
+  for (auto& in : v.inputs) {
+    const bool is_state = fetched(in.use.role) == fetch_time::while_computing;
+    if (is_state && in.of(0).phase == fetch_phase::waiting) {
+      if (!inputs_requested && before > v.computed) {
+        break;
+      }
+      if (state_.visits.produces(v, v.name(in.use))) {  // by the step before, of a model with one shard
+        v.waits.for_copies_out = true;
+        break;
+      }
+      in.of(0) = {make_device_block(), {}, fetch_phase::requested};
+      request({.owner = &v, .reads = {&in}});
+      changed = true;
     }
-    state.push_back({make_device_block(), {}});
-    request({.owner = &v, .use = purpose::state, .reads = {id}});
-    changed = true;
+    before += is_state ? 1 : 0;
   }
   return changed;
 }
 
 void visit_staging::request(lease_record lease) {
   const ticket id{++last_lease_};
-  const auto& what = lease.owner->what;
-  auto reads = lease.reads;
-  auto outputs = lease.outputs;
-  ++lease.owner->leases_awaited;
+  auto& v = *lease.owner;
+  std::vector<block_id> reads;
+  for (const auto* in : lease.reads) {
+    reads.push_back(v.name(in->use, lease.batch));
+  }
+  auto outputs = lease.staging ? names_of_outputs(v) : std::vector<block_id>{};
+  ++v.leases_awaited;
   lease.copies = reads.size();
   leases_.emplace(id.value, std::move(lease));
-  port_.lease(id, what, std::move(reads), std::move(outputs));
+  port_.lease(id, v.what, std::move(reads), std::move(outputs));
 }
 
 // -- answers ----------------------------------------------------------------------------------------------------------
@@ -178,8 +191,8 @@ bool visit_staging::leased(ticket lease, std::span<const host_block_ptr> reads,
   auto& l = found->second;
   auto& v = *l.owner;
   --v.leases_awaited;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    v.outputs.emplace(l.outputs[i], outputs[i]);
+  if (l.staging) {
+    give_homes(v, outputs);
   }
   if (v.failed()) {
     port_.return_lease(lease);
@@ -193,42 +206,34 @@ bool visit_staging::leased(ticket lease, std::span<const host_block_ptr> reads,
 }
 
 void visit_staging::grant(ticket id, const lease_record& lease, std::span<const host_block_ptr> reads) {
-  auto& v = *lease.owner;
   for (std::size_t i = 0; i < reads.size(); ++i) {
-    copy_in_block(id, lease, lease.reads[i], reads[i]);
+    copy_in_block(id, lease, *lease.reads[i], reads[i]);
   }
-  if (lease.use == purpose::staging) {
-    slots_.enter(v, visit_phase::staged);
-  }
-  if (lease.use == purpose::state) {
-    ++v.stepping.promoted;
-  } else if (lease.use == purpose::sum) {
-    v.sum_phase = micro_batch_phase::fetched;
-  } else {
-    v.batches[lease.batch].phase = micro_batch_phase::fetched;
+  if (lease.staging) {
+    slots_.enter(*lease.owner, visit_phase::staged);
   }
 }
 
-void visit_staging::copy_in_block(ticket id, const lease_record& lease, const block_id& block,
-                                  const host_block_ptr& home) {
+void visit_staging::copy_in_block(ticket id, const lease_record& lease, visit_input& in, const host_block_ptr& home) {
   auto& v = *lease.owner;
-  auto& slot = v.slot_of(block, lease.batch);
-  const bool staging = lease.use == purpose::staging;
-  const auto bytes = v.model->plan.bytes_of(block);
+  auto& slot = in.of(lease.batch);
+  const auto block = v.name(in.use, lease.batch);
+  const auto bytes = v.bytes_of(in.use);
   operation op{.work = copy_in(home, bytes, slot.block, state_.machine.info().torch_device),
                .bytes = bytes,
                .estimate = {},
                .label = state_.labels.of_block("prefetch_shard", v, block)};
   // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
   // still use.
-  const auto after = staging ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
-  const auto kind = kind_of(block);
-  slot.ready =
-      state_.operations.submit(std::move(op), after, {.owner = &v, .kind = kind, .batch = lease.batch, .lease = id});
-  if (staging) {
+  const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
+  slot.ready = state_.operations.submit(
+      std::move(op), after,
+      {.owner = &v, .kind = operation_kind::promote, .use = in.use, .batch = lease.batch, .lease = id});
+  slot.phase = fetch_phase::here;
+  if (lease.staging) {
     state_.cache.set_ready(block, slot.ready);
   }
-  if (v.decides_hit(block)) {
+  if (v.decides_hit(in.use.role)) {
     slots_.add_cached(block);
   }
 }

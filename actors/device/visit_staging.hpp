@@ -33,7 +33,7 @@ class visit_staging {
   /// Finds or requests the gradient sum of the wave before; one that is requested is part of C. False: not yet, or it
   /// has it.
   bool fetch_sum(visit_record& v);
-  /// Requests the optimizer state of a unit that steps its shard. True if it has requested some.
+  /// Requests the optimizer state that a unit that steps its shard reads. True if it has requested some.
   bool fetch_state(visit_record& v);
 
   // -- answers -----------------------------------------------------------------------------------------------------
@@ -48,13 +48,11 @@ class visit_staging {
   bool quiet() const noexcept { return leases_.empty(); }
 
  private:
-  enum class purpose : std::uint8_t { staging, micro_batch, sum, state };
   struct lease_record {
     visit_record* owner = nullptr;
-    purpose use = purpose::staging;
+    bool staging = false;              ///< the first one of the unit, with the buffers of all that it writes back
     std::size_t batch = 0;             ///< micro-batch that reads the blocks
-    std::vector<block_id> reads;
-    std::vector<block_id> outputs{};
+    std::vector<visit_input*> reads;   ///< of its owner
     std::size_t copies = 0;            ///< not yet completed
   };
 
@@ -63,7 +61,7 @@ class visit_staging {
   void take(visit_record& v, found_block& b, reservation& claim);
   void request(lease_record lease);
   void grant(ticket id, const lease_record& lease, std::span<const host_block_ptr> reads);
-  void copy_in_block(ticket id, const lease_record& lease, const block_id& block, const host_block_ptr& home);
+  void copy_in_block(ticket id, const lease_record& lease, visit_input& in, const host_block_ptr& home);
 
   pipeline_state& state_;
   device_slots& slots_;

@@ -1,89 +1,90 @@
 #include "actors/device/visit_write_back.hpp"
 
-#include "partition/graph/dataflow.hpp"
 #include "runtime/memory/block_copy.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace hydra {
 
 void visit_write_back::submit_outputs(visit_record& v, std::size_t k, const device_block_ptr& output) {
-  auto& batch = v.batches[k];
-  if (const auto out = output_of(v.what, v.model->plan.shape(), v.index_of(k))) {
-    keep_in_cache(v, *out, output, batch.compute);
-    submit(v, {.kind = operation_kind::demote_output, .batch = k, .id = *out, .from = output, .after = batch.compute});
+  if (const auto* out = v.writes(block_role::output)) {
+    const computed_part p{*out, output, v.batches[k].compute, k};
+    keep_in_cache(v, p);
+    submit(v, p);
   } else {
-    batch.phase = micro_batch_phase::written_back;
+    v.batches[k].written_back = true;
   }
   if (v.micro_batches_submitted()) {
-    submit_results(v, k);
+    submit_results(v);
   }
 }
 
-void visit_write_back::submit_results(visit_record& v, std::size_t k) {
-  const auto after = v.batches[k].compute;
-  if (v.results.gradients && !v.steps()) {
-    const auto id = gradients_of(v.what);
-    if (!v.model->plan.is_last_wave(v.what)) {
-      keep_in_cache(v, id, v.results.gradients, after);  // the next wave may follow here
+void visit_write_back::submit_results(visit_record& v) {
+  const auto made = v.batches.back().compute;
+  if (const auto* sum = v.writes(block_role::sum)) {
+    const computed_part p{*sum, std::exchange(v.results.gradients, {}), made};
+    if (!v.graph().readers(sum->use.block).empty()) {
+      keep_in_cache(v, p);  // the next wave may follow here
     }
-    submit(v, {.kind = operation_kind::demote_gradients, .batch = k, .id = id,
-               .from = std::exchange(v.results.gradients, {}), .after = after});
+    submit(v, p);
   }
-  if (v.results.loss) {
-    submit(v, {.kind = operation_kind::demote_loss, .batch = k, .id = loss_of(v.what),
-               .from = std::exchange(v.results.loss, {}), .after = after});
+  if (const auto* loss = v.writes(block_role::loss)) {
+    submit(v, {*loss, std::exchange(v.results.loss, {}), made});
   }
 }
 
 /// Parameters first: they stay for the next visit of the shard, which may follow at once.
-void visit_write_back::submit_stepped(visit_record& v, const device_block_ptr& stepped,
-                                      const std::vector<staged_block>& state) {
-  const auto id = stepped_parameters_of(v.what);
-  const auto after = v.stepping.compute;
-  keep_in_cache(v, id, stepped, after);
-  if (state_.cache.peek(id) && v.decides_hit(id)) {
-    slots_.add_cached(id);
-  }
-  submit(v, {.kind = operation_kind::demote_parameters, .id = id, .from = stepped, .after = after});
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    submit(v, {.kind = operation_kind::demote_state, .id = stepped_state_block(v.what, i), .from = state[i].block,
-               .after = after});
+void visit_write_back::submit_stepped(visit_record& v, const step_blocks& blocks) {
+  auto next_state = blocks.state.begin();
+  for (const auto& out : v.outputs) {
+    if (out.use.role == block_role::parameters) {
+      const computed_part p{out, blocks.stepped, v.stepping.compute};
+      keep_in_cache(v, p);
+      const auto id = v.name(out.use);
+      if (state_.cache.peek(id) && v.decides_hit(out.use.role)) {
+        slots_.add_cached(id);
+      }
+      submit(v, p);
+    } else if (out.use.role == block_role::state) {
+      submit(v, {out, *next_state++, v.stepping.compute});
+    }
   }
 }
 
-void visit_write_back::submit(visit_record& v, copy_out_request r) {
-  operation op{.work = copy_out(std::move(r.from), v.outputs.at(r.id)),
-               .bytes = v.model->plan.bytes_of(r.id),
+void visit_write_back::submit(visit_record& v, computed_part p) {
+  const auto& use = p.out.use;
+  operation op{.work = copy_out(std::move(p.block), p.out.parts[p.part].home),
+               .bytes = v.bytes_of(use),
                .estimate = {},
-               .label = state_.labels.of_block("demote_shard", v, r.id)};
-  v.write_back.push_back(
-      state_.operations.submit(std::move(op), {&r.after, 1}, {.owner = &v, .kind = r.kind, .batch = r.batch}));
+               .label = state_.labels.of_block("demote_shard", v, v.name(use, p.part))};
+  v.write_back.push_back(state_.operations.submit(
+      std::move(op), {&p.made, 1}, {.owner = &v, .kind = operation_kind::demote, .use = use, .batch = p.part}));
 }
 
 /// An output stays in the cache if another unit could still be staged next to it.
-void visit_write_back::keep_in_cache(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
+void visit_write_back::keep_in_cache(visit_record& v, const computed_part& p) {
   auto& cache = state_.cache;
-  const auto bytes = v.model->plan.room_for(id);
+  const auto id = v.name(p.out.use, p.part);
+  const auto bytes = v.room_of(p.out.use);
   const auto free = state_.budget.left() + cache.evictable(block_cache::evicts::all_but_saved);
   const bool no_room = free < bytes + state_.options.staging_bytes;
   if (!state_.options.cache || cache.peek(id) || no_room) {
     return;
   }
   if (auto claim = cache.make_room(bytes)) {
-    cache.insert(id, std::move(*claim), block, /*dirty=*/true);
-    cache.set_ready(id, ready);
+    cache.insert(id, std::move(*claim), p.block, /*dirty=*/true);
+    cache.set_ready(id, p.made);
     cache.unpin(id);
     v.inserted.push_back(id);
   }
 }
 
 void visit_write_back::submit_copy_back(visit_record& v) {
-  const auto id = parameters_of(v.what);
+  const auto& in = *v.reads(block_role::parameters);
+  const auto id = v.name(in.use);
   state_.cache.pin(id);
-  operation op{.work = copy_for_nothing(v.parameters.block, copied_back_),
-               .bytes = v.model->plan.bytes_of(id),
+  operation op{.work = copy_for_nothing(in.of(0).block, copied_back_),
+               .bytes = v.bytes_of(in.use),
                .estimate = {},
                .label = state_.labels.of_block("copy_back", v, id)};
   state_.operations.submit(std::move(op), {&v.batches.back().compute, 1},
@@ -91,7 +92,7 @@ void visit_write_back::submit_copy_back(visit_record& v) {
 }
 
 void visit_write_back::end_copy_back(const visit_record& v) {
-  const auto id = parameters_of(v.what);
+  const auto id = v.name(v.reads(block_role::parameters)->use);
   state_.cache.unpin(id);
   if (!state_.options.cache) {
     state_.cache.drop(id);
@@ -100,17 +101,11 @@ void visit_write_back::end_copy_back(const visit_record& v) {
 
 void visit_write_back::written_back(const operation_record& op) {
   auto& v = *op.owner;
-  std::optional<block_id> kept;
-  if (op.kind == operation_kind::demote_output) {
-    v.batches[op.batch].phase = micro_batch_phase::written_back;
-    kept = output_of(v.what, v.model->plan.shape(), v.index_of(op.batch));
-  } else if (op.kind == operation_kind::demote_gradients) {
-    kept = gradients_of(v.what);
-  } else if (op.kind == operation_kind::demote_parameters) {
-    kept = stepped_parameters_of(v.what);
+  if (op.use.role == block_role::output) {
+    v.batches[op.batch].written_back = true;
   }
-  if (kept && state_.cache.peek(*kept)) {
-    state_.cache.set_clean(*kept);
+  if (const auto id = v.name(op.use, op.batch); state_.cache.peek(id)) {
+    state_.cache.set_clean(id);
   }
 }
 

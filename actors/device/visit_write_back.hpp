@@ -5,7 +5,7 @@
 #include "actors/device/operation_table.hpp"
 #include "actors/device/pipeline_state.hpp"
 #include "actors/device/visit_record.hpp"
-#include "runtime/base/block_id.hpp"
+#include "partition/execute/device_step.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
 
@@ -24,7 +24,7 @@ class visit_write_back {
   /// and loss. `output` is null if there is none.
   void submit_outputs(visit_record& v, std::size_t k, const device_block_ptr& output);
   /// The same for a step: the next version of the parameters and the state.
-  void submit_stepped(visit_record& v, const device_block_ptr& stepped, const std::vector<staged_block>& state);
+  void submit_stepped(visit_record& v, const step_blocks& blocks);
   /// Ablation: a system that copies unchanged blocks back, too. The bytes stay pinned until they have been copied.
   void submit_copy_back(visit_record& v);
 
@@ -34,16 +34,15 @@ class visit_write_back {
   void end_copy_back(const visit_record& v);
 
  private:
-  struct copy_out_request {
-    operation_kind kind;
-    std::size_t batch = 0;
-    block_id id;
-    device_block_ptr from;
-    ticket after;
+  struct computed_part {
+    const visit_output& out;
+    device_block_ptr block;
+    ticket made;
+    std::size_t part = 0;
   };
-  void submit(visit_record& v, copy_out_request r);
-  void submit_results(visit_record& v, std::size_t k);
-  void keep_in_cache(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready);
+  void submit(visit_record& v, computed_part p);
+  void submit_results(visit_record& v);
+  void keep_in_cache(visit_record& v, const computed_part& p);
 
   pipeline_state& state_;
   device_slots& slots_;

@@ -73,12 +73,6 @@ bool visited_before(const unit& a, const unit& b) noexcept;
 /// that step and reads a gradient sum that can only be there after `earlier`. Whatever their attempts.
 bool follows(const unit& later, const unit& earlier) noexcept;
 
-/// Of two units in the order in which a device got them: the later one cannot complete unless the earlier one does, or
-/// is another attempt at its lane.
-inline bool depends_on(const unit& later, const unit& earlier) noexcept {
-  return same_lane(later, earlier) || follows(later, earlier);
-}
-
 /// True if `later` adds to the gradient sum that `earlier`, the same visit of the wave before, leaves. Whatever their
 /// attempts.
 inline bool adds_to_sum_of(const unit& later, const unit& earlier) noexcept {
