@@ -1,6 +1,7 @@
 #include "actors/model/announced_unit.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace hydra {

@@ -1,7 +1,7 @@
 #pragma once
 // The state of a model task: units announced, in flight, complete; which unit may be announced next. Pure.
 
-#include "partition/graph/dataflow.hpp"
+#include "partition/graph/batch_range.hpp"
 #include "partition/plan/cursor.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/step_position.hpp"

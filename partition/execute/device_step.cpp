@@ -5,7 +5,6 @@
 #include "models/scalar_type.hpp"
 #include "models/weights/stored_values.hpp"
 #include "partition/execute/finite_parameters.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -18,23 +17,7 @@
 
 namespace hydra {
 
-bool steps_shard(const unit& u, const model_plan& plan) {
-  return u.way == direction::backward && plan.shards.at(u.shard.value).steps_on_device;
-}
-
-block_id state_block(const unit& u, std::size_t i) {
-  auto id = parameters_of(u);
-  id.kind = block_kind::state;
-  id.micro_batch = micro_batch_index{static_cast<std::uint32_t>(i)};
-  return id;
-}
-
 namespace {
-
-block_id next_version(block_id id) {
-  id.step = id.step.next();
-  return id;
-}
 
 at::Tensor as_type(const at::Tensor& raw, at::ScalarType type) {
   return raw.scalar_type() == type ? raw.flatten() : raw.flatten().view(type);
@@ -51,27 +34,6 @@ bool seems_finite(const at::Tensor& values) {
 }
 
 }  // namespace
-
-block_id stepped_state_block(const unit& u, std::size_t i) { return next_version(state_block(u, i)); }
-
-block_id stepped_parameters_of(const unit& u) { return next_version(parameters_of(u)); }
-
-bool makes_version(const unit& u, const block_id& id) {
-  return id == stepped_parameters_of(u) || id == stepped_state_block(u, id.micro_batch.value);
-}
-
-std::vector<block_id> written_back_by(const unit& u, const model_plan& plan) {
-  auto blocks = produced_by(u, plan.shape());
-  if (!steps_shard(u, plan)) {
-    return blocks;
-  }
-  std::erase(blocks, gradients_of(u));
-  blocks.push_back(stepped_parameters_of(u));
-  for (std::size_t i = 0; i < plan.shards[u.shard.value].state_buffers().size(); ++i) {
-    blocks.push_back(stepped_state_block(u, i));
-  }
-  return blocks;
-}
 
 void step_on_device(const sharded_model& model, const unit& u, const step_blocks& blocks) {
   const at::NoGradGuard no_grad;

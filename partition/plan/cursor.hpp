@@ -1,9 +1,9 @@
 #pragma once
 // The units of a model in the order of its lanes, step by step, and its remaining time.
 
-#include "runtime/base/model_graphs.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/model_graphs.hpp"
 #include "runtime/base/unit.hpp"
 #include "runtime/base/work_graph.hpp"
 

@@ -1,4 +1,3 @@
-#include "partition/graph/dataflow.hpp"
 #include "partition/plan/plan.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/memory/host_arena.hpp"

@@ -3,13 +3,11 @@
 #include "models/moment_layout.hpp"
 #include "models/optimizer/parameter_rule.hpp"
 #include "models/parameter_layout.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "partition/plan/saving_cuts.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "partition/plan/staging_search.hpp"
 #include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <fmt/format.h>
 
@@ -224,57 +222,6 @@ step_shape model_plan::shape() const noexcept {
           .waves = waves, .first_trained = first_trained};
 }
 
-block_id model_plan::base_of(const unit& u) const {
-  auto id = hydra::base_of(u);
-  if (const auto& place = shards.at(u.shard.value).shared_base) {
-    id.model = place->model;
-    id.shard = place->shard;
-  }
-  return id;
-}
-
-std::uint32_t model_plan::losses_of(const block_id& id) const {
-  return id.pass == pass_kind::train ? shape().lane_size() : 2 * evaluation.size_of(id.micro_batch.value);
-}
-
-namespace {
-
-/// The shard that a block belongs to; that of a base may have been named by another one.
-const shard_plan& shard_of(const block_id& id, const std::vector<shard_plan>& shards) {
-  const base_place name{id.model, id.shard};
-  const auto named =
-      id.kind == block_kind::base ? std::ranges::find(shards, name, &shard_plan::shared_base) : shards.end();
-  return named == shards.end() ? shards.at(id.shard.value) : *named;
-}
-
-}  // namespace
-
-byte_count model_plan::bytes_of(const block_id& id) const {
-  const auto& s = shard_of(id, shards);
-  switch (id.kind) {
-    case block_kind::parameters:
-      return s.parameters;
-    case block_kind::gradients:
-      return is_last_wave(id) ? s.gradient_bytes() : s.partial_sum_bytes();
-    case block_kind::activation:
-    case block_kind::upstream:
-      return s.output;
-    case block_kind::minibatch:
-      return s.input;
-    case block_kind::targets:
-      return s.targets;
-    case block_kind::loss:
-      return slot ? byte_count{} : byte_count{sizeof(float)} * losses_of(id);
-    case block_kind::state:
-      return s.state_buffers().at(id.micro_batch.value);
-    case block_kind::base:
-      return s.base;
-    case block_kind::saved:
-      return s.saved;
-  }
-  return {};
-}
-
 std::vector<byte_count> shard_plan::state_buffers() const {
   std::vector<byte_count> all(masters ? 1 : 0, masters.value_or(byte_count{}));
   all.insert(all.end(), moments.begin(), moments.end());
@@ -283,14 +230,6 @@ std::vector<byte_count> shard_plan::state_buffers() const {
 
 byte_count shard_plan::moment_bytes() const noexcept {
   return std::accumulate(moments.begin(), moments.end(), byte_count{});
-}
-
-byte_count model_plan::room_for(const block_id& id) const {
-  if (slot) {
-    const bool frozen = shard_of(id, shards).is_mostly_frozen();
-    return id.kind == (frozen ? block_kind::base : block_kind::parameters) ? *slot : byte_count{};
-  }
-  return charged_bytes(bytes_of(id));
 }
 
 const footprint& model_plan::footprint_of(const unit& u) const {

@@ -5,7 +5,6 @@
 #include "partition/plan/cut.hpp"
 #include "partition/profile/profile.hpp"
 #include "partition/profile/update_cost.hpp"
-#include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
@@ -101,17 +100,6 @@ struct model_plan {
   std::optional<byte_count> slot{};  ///< in simulations whose devices count in slots: bytes of one slot
   cut_points cuts() const;
   step_shape shape() const noexcept;
-  /// No other wave adds to this gradient sum, or to that of this unit.
-  bool is_last_wave(const block_id& gradients) const noexcept { return gradients.micro_batch.value + 1 == waves; }
-  bool is_last_wave(const unit& u) const noexcept { return u.wave.value + 1 == waves; }
-  /// The frozen parameters that a unit reads.
-  block_id base_of(const unit& u) const;
-  /// Numbers in a loss block.
-  std::uint32_t losses_of(const block_id& id) const;
-  /// Bytes of any block of this model on the host, unrounded.
-  byte_count bytes_of(const block_id& id) const;
-  /// Bytes that it takes in a device's cache: as charged; with slots only parameters count.
-  byte_count room_for(const block_id& id) const;
   /// Demand of a unit on its device.
   const footprint& footprint_of(const unit& u) const;
   duration time_of(const unit& u) const;

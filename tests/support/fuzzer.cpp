@@ -2,7 +2,6 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_device.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/memory/host_arena.hpp"
 #include "tests/support/protocol_witness.hpp"
@@ -204,7 +203,7 @@ using maker_map = std::multimap<std::string, std::string>;
 
 /// The first computation of a backward unit reads the sum that the last one of the wave before has left.
 void add_maker_of_sum(maker_map& all, const simulated_model& m, const unit& u) {
-  if (sum_before(u)) {
+  if (u.way == direction::backward && u.wave.value > 0) {
     all.emplace(computation(m, u, u.first_micro_batch.value), computation(m, u, u.first_micro_batch.value - 1));
   }
 }

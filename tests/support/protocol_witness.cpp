@@ -106,7 +106,8 @@ void protocol_witness::at_task(const overheard& m) {
 /// After the unit on whose device its version is computed; with trouble, that one may be lost by now.
 bool protocol_witness::follows_its_maker(model_page& page, const unit_ready& m) const {
   const auto& lane = page.lane_of(m.what);
-  const auto makes = [&](const unit& u) { return ends_step(u, {}) && u.step.next() == m.what.step; };
+  const auto is_last = [](const unit& u) { return u.way == direction::backward && u.shard.value == 0; };
+  const auto makes = [&](const unit& u) { return is_last(u) && u.step.next() == m.what.step; };
   const bool first = m.what.shard.value == 0 && m.what.way != direction::backward;
   const bool only = m.what.shard.value == 0 && page.versions.size() <= 1;   // of a model in one shard
   return m.after && (first || only) &&

@@ -1,7 +1,6 @@
 #include "actors/device/device_pipeline.hpp"
 
-#include "partition/execute/device_step.hpp"
-#include "partition/graph/dataflow.hpp"
+#include "tests/support/block_names.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,5 @@
 // How units fail on a device: each once, with its cause, without leaks.
 
-#include "partition/graph/dataflow.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

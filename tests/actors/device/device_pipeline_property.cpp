@@ -1,7 +1,6 @@
 // Random events for a device pipeline: in any order of events every unit ends once and nothing is left.
 
-#include "partition/execute/device_step.hpp"
-#include "partition/graph/dataflow.hpp"
+#include "tests/support/block_names.hpp"
 #include "tests/support/depth.hpp"
 #include "tests/support/pipeline_bench.hpp"
 #include "tests/support/plain_cursor.hpp"

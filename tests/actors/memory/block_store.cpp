@@ -1,7 +1,7 @@
 #include "actors/memory/block_store.hpp"
 
-#include "partition/graph/dataflow.hpp"
 #include "partition/plan/plan_outline.hpp"
+#include "tests/support/block_names.hpp"
 #include "tests/support/pipeline_bench.hpp"
 #include "tests/support/plain_cursor.hpp"
 

@@ -87,7 +87,7 @@ struct saved_case {
     const block_id upstream{.model = {}, .replica = {}, .step = step_index{2}, .pass = pass_kind::train,
                             .kind = block_kind::upstream, .shard = shard_index{static_cast<std::uint32_t>(last - 1)},
                             .micro_batch = {}};
-    auto bytes = arena->allocate(what->plan.bytes_of(upstream), "upstream");
+    auto bytes = arena->allocate(what->plan.shards[last - 1].output, "upstream");
     fill(bytes, 3);
     checkpoint.memory.boundaries = {{upstream, std::move(bytes)}};
   }
@@ -434,7 +434,7 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
                          .kind = block_kind::activation,
                          .shard = shard_index{1},
                          .micro_batch = {}};
-  c.memory.boundaries = {{between, arena->allocate(what->plan.bytes_of(between), "activation")}};
+  c.memory.boundaries = {{between, arena->allocate(what->plan.shards[1].output, "activation")}};
   const auto values = c.memory.boundaries[0].second->halves();
   REQUIRE(values.size() == 3 * 13);  // an odd number of them
   std::iota(values.begin(), values.end(), std::uint16_t{0x3f80});

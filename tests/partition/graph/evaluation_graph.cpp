@@ -1,6 +1,6 @@
 #include "partition/graph/evaluation_graph.hpp"
 
-#include "partition/graph/dataflow.hpp"
+#include "partition/graph/batch_range.hpp"
 #include "partition/plan/plan_outline.hpp"
 #include "tests/partition/graph/uneven_plan.hpp"
 
@@ -39,7 +39,7 @@ std::vector<unit> evaluation_of(const step_shape& shape, const evaluation_range&
 
 std::vector<block_id> evaluation_reads(const unit& u, const model_plan& plan) {
   std::vector<block_id> blocks{parameters_of(u)};
-  if (plan.shards[u.shard.value].base > byte_count{}) blocks.push_back(plan.base_of(u));
+  if (plan.shards[u.shard.value].base > byte_count{}) blocks.push_back(base_of(u, plan));
   const auto inputs = inputs_by_name(u, plan.shape());
   blocks.insert(blocks.end(), inputs.begin(), inputs.end());
   return blocks;
@@ -75,6 +75,17 @@ TEST_CASE("an evaluation as data has the units and blocks of the arithmetic, in 
       }
     }
   }
+}
+
+TEST_CASE("the micro-batches of a round, or of all lanes of a step, are read together", "[work_graph]") {
+  unit u;
+  u.way = direction::evaluate;
+  u.step = evaluated_step;
+  u.first_micro_batch = micro_batch_index{4};
+  u.micro_batches = 2;
+  CHECK(batch_of(u, 8) == batch_range{pass_kind::evaluation, evaluated_step, micro_batch_index{4}, 2});
+  u.way = direction::backward;
+  CHECK(batch_of(u, 8) == batch_range{pass_kind::train, evaluated_step, {}, 8});
 }
 
 TEST_CASE("a round visits shard after shard, and does not find the names of another round", "[work_graph]") {

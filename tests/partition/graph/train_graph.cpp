@@ -1,7 +1,5 @@
 #include "partition/graph/train_graph.hpp"
 
-#include "partition/execute/device_step.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/partition/graph/uneven_plan.hpp"
@@ -49,7 +47,7 @@ void append_saved(std::vector<block_id>& blocks, const unit& u, const model_plan
 std::vector<block_id> reads_by_name(const unit& u, const model_plan& plan) {
   const auto& shard = plan.shards[u.shard.value];
   std::vector<block_id> blocks{parameters_of(u)};
-  if (shard.base > byte_count{}) blocks.push_back(plan.base_of(u));
+  if (shard.base > byte_count{}) blocks.push_back(base_of(u, plan));
   const auto inputs = inputs_by_name(u, plan.shape());
   blocks.insert(blocks.end(), inputs.begin(), inputs.end());
   if (u.way == direction::backward) append_saved(blocks, u, plan);

@@ -1,9 +1,9 @@
 #pragma once
 // Plans without layers: the same words for the same graphs in arithmetic and as data.
 
-#include "partition/graph/dataflow.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/base/work_graph.hpp"
+#include "tests/support/block_names.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -116,7 +116,7 @@ inline std::vector<block_id> wrong_blocks(const work_graph& g, const model_plan&
   for (block_index b; b.value < g.blocks(); b = b.next()) {
     for (block_part each{.block = b}; each.part < g.block(b).parts; ++each.part) {
       const auto id = g.name(each, turn);
-      if (g.block(b).bytes != plan.bytes_of(id) || g.find(id, turn) != each) wrong.push_back(id);
+      if (g.block(b).bytes != bytes_of(plan, id) || g.find(id, turn) != each) wrong.push_back(id);
     }
   }
   return wrong;

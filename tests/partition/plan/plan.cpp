@@ -1,5 +1,6 @@
 #include "partition/plan/plan.hpp"
 
+#include "partition/plan/plan_outline.hpp"
 #include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/small_models.hpp"
@@ -169,13 +170,15 @@ TEST_CASE("the device with the least usable memory decides the cut") {
   CHECK_THROWS_WITH(make_plan(both().requests, {}), Contains("no device"));
 }
 
-TEST_CASE("a plan knows the size of every block and the footprint and time of every unit") {
+TEST_CASE("the graph of a plan knows the size of every block, the plan the footprint and time of every unit") {
   auto requests = both().requests;
   requests[0].cuts = cut_points{0, 2};
   const auto m = plan_on(requests, 1_GiB).models[0];
+  const auto graphs = graphs_of(m);
   const auto bytes = [&](block_kind kind, std::uint32_t s) {
-    return m.bytes_of(
-        {.model = {}, .replica = {}, .step = {}, .kind = kind, .shard = shard_index{s}, .micro_batch = {}});
+    const block_id id{
+        .model = {}, .replica = {}, .step = {}, .kind = kind, .shard = shard_index{s}, .micro_batch = {}};
+    return graphs->step.block(graphs->step.find(id, {}).value().block).bytes;
   };
   CHECK(bytes(block_kind::minibatch, 0) == byte_count{2 * 8 * 8});         // samples, tokens, i64
   CHECK(bytes(block_kind::activation, 0) == byte_count{2 * 8 * 32 * 4});   // samples, tokens, width, fp32

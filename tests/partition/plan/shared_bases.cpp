@@ -1,9 +1,11 @@
 #include "partition/plan/shared_bases.hpp"
 
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -57,10 +59,15 @@ TEST_CASE("a unit reads the base under its common name, whatever its place in th
   u.model = model_id{1};
   u.shard = shard_index{2};
   second.shards[2].base = 70_B;
-  const auto id = second.base_of(u);
+  const auto graphs = graphs_of(second);
+  const auto& step = graphs->step;
+  const auto& reads = step.at(step.find(u).value()).reads;
+  const auto base = std::ranges::find(reads, block_role::base, &block_use::role);
+  REQUIRE(base != reads.end());
+  const auto id = step.name({base->block}, model_graphs::turn_of(u));
   CHECK(id.model == model_id{0});
   CHECK(id.shard == shard_index{1});
-  CHECK(second.bytes_of(id) == 70_B);
+  CHECK(step.block(base->block).bytes == 70_B);
 }
 
 }  // namespace shared_bases_test

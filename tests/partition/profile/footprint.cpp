@@ -1,9 +1,9 @@
 #include "partition/profile/footprint.hpp"
 
 #include "partition/execute/visit.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/device_block.hpp"
+#include "tests/support/block_names.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/tensors.hpp"
 
@@ -23,7 +23,7 @@ device_block_ptr zeroed(byte_count n) {
 
 micro_batch_blocks inputs_for(const sharded_model& m, const unit& u, std::size_t k) {
   const auto in = inputs_of(u, m.plan.shape(), micro_batch_index{static_cast<std::uint32_t>(k)});
-  return {zeroed(m.plan.bytes_of(in.input)), in.second ? zeroed(m.plan.bytes_of(*in.second)) : nullptr, nullptr};
+  return {zeroed(bytes_of(m.plan, in.input)), in.second ? zeroed(bytes_of(m.plan, *in.second)) : nullptr, nullptr};
 }
 
 /// The most that a visit is charged when its blocks are allocated and freed as by a device's pipeline: parameters and

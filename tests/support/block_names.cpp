@@ -1,6 +1,9 @@
-#include "partition/graph/dataflow.hpp"
+#include "tests/support/block_names.hpp"
 
-namespace hydra {
+#include <algorithm>
+#include <vector>
+
+namespace hydra::test {
 
 namespace {
 
@@ -32,10 +35,21 @@ block_id parameters_of(const unit& u) {
           .kind = block_kind::parameters, .shard = u.shard, .micro_batch = {}};
 }
 
-block_id base_of(const unit& u) {
+block_id base_of(const unit& u, const model_plan& plan) {
   auto id = parameters_of(u);
   id.step = {};
   id.kind = block_kind::base;
+  if (const auto& place = plan.shards[u.shard.value].shared_base) {
+    id.model = place->model;
+    id.shard = place->shard;
+  }
+  return id;
+}
+
+block_id state_block(const unit& u, std::size_t i) {
+  auto id = parameters_of(u);
+  id.kind = block_kind::state;
+  id.micro_batch = micro_batch_index{static_cast<std::uint32_t>(i)};
   return id;
 }
 
@@ -81,6 +95,10 @@ std::optional<block_id> output_of(const unit& u, const step_shape& shape, micro_
   return block(u, block_kind::upstream, below(u.shard), k);
 }
 
+bool steps_shard(const unit& u, const model_plan& plan) {
+  return u.way == direction::backward && plan.shards[u.shard.value].steps_on_device;
+}
+
 bool has_gradients(const unit& u) noexcept { return u.way == direction::backward; }
 
 bool has_loss(const unit& u, const step_shape& shape) noexcept {
@@ -107,6 +125,21 @@ std::vector<block_id> produced_by(const unit& u, const step_shape& shape) {
   return blocks;
 }
 
+std::vector<block_id> written_back_by(const unit& u, const model_plan& plan) {
+  auto blocks = produced_by(u, plan.shape());
+  if (!steps_shard(u, plan)) {
+    return blocks;
+  }
+  std::erase(blocks, gradients_of(u));
+  auto after = u;
+  after.step = u.step.next();
+  blocks.push_back(parameters_of(after));
+  for (std::size_t i = 0; i < plan.shards[u.shard.value].state_buffers().size(); ++i) {
+    blocks.push_back(state_block(after, i));
+  }
+  return blocks;
+}
+
 std::vector<block_id> consumed_by(const unit& u, const step_shape& shape) {
   std::vector<block_id> blocks;
   if (u.way == direction::forward && u.shard.value >= shape.first_trained) {
@@ -125,4 +158,46 @@ std::vector<block_id> consumed_by(const unit& u, const step_shape& shape) {
   return blocks;
 }
 
-}  // namespace hydra
+namespace {
+
+/// The shard that a block belongs to; that of a base may have been named by another one.
+const shard_plan& shard_of(const block_id& id, const std::vector<shard_plan>& shards) {
+  const base_place name{id.model, id.shard};
+  const auto named =
+      id.kind == block_kind::base ? std::ranges::find(shards, name, &shard_plan::shared_base) : shards.end();
+  return named == shards.end() ? shards.at(id.shard.value) : *named;
+}
+
+std::uint32_t losses_of(const block_id& id, const model_plan& plan) {
+  return id.pass == pass_kind::train ? plan.shape().lane_size() : 2 * plan.evaluation.size_of(id.micro_batch.value);
+}
+
+}  // namespace
+
+byte_count bytes_of(const model_plan& plan, const block_id& id) {
+  const auto& s = shard_of(id, plan.shards);
+  switch (id.kind) {
+    case block_kind::parameters:
+      return s.parameters;
+    case block_kind::gradients:
+      return id.micro_batch.value + 1 == plan.waves ? s.gradient_bytes() : s.partial_sum_bytes();
+    case block_kind::activation:
+    case block_kind::upstream:
+      return s.output;
+    case block_kind::minibatch:
+      return s.input;
+    case block_kind::targets:
+      return s.targets;
+    case block_kind::loss:
+      return plan.slot ? byte_count{} : byte_count{sizeof(float)} * losses_of(id, plan);
+    case block_kind::state:
+      return s.state_buffers().at(id.micro_batch.value);
+    case block_kind::base:
+      return s.base;
+    case block_kind::saved:
+      return s.saved;
+  }
+  return {};
+}
+
+}  // namespace hydra::test
