@@ -98,7 +98,9 @@ DEFECTS = [
            "actors numerics.replicas numerics.resume", "p.step > saved.step && saved.step < units().steps()", instead("false")),
     Defect("a lost device may lease blocks", "actors/memory/block_store.cpp", "actors", "fenced_.insert(device);", skipped),
     Defect("minibatches that a backward visit reads again are not restored", "actors/memory/block_store.cpp",
-           "actors numerics.resume", "graph.shape().first_trained > 0", instead("true")),
+           "actors numerics.resume", "std::ranges::count_if(graph.readers(found->block), reads)",
+           text("(@ && resumed && graph.is_done(graph.readers(found->block).front(), r.begins) ? 0 : "
+                "std::ranges::count_if(graph.readers(found->block), reads))")),
     Defect("a shard that is a step ahead is saved as one that waits", "actors/memory/block_store.cpp",
            "actors numerics.device_steps", "r.versions[s] > least", instead("false")),
     Defect("losses of a node are put in the place of the first node's", "actors/memory/shared_steps.cpp",
