@@ -151,13 +151,14 @@ bool visit_computing::try_step(visit_record& v) {
   }
   step_blocks blocks{block_of(v, block_role::parameters), std::exchange(v.results.gradients, {}), {},
                      make_device_block()};
+  std::vector<ticket> after{v.batches.back().compute};
   for (const auto& in : v.inputs) {
     if (in.use.role == block_role::state) {
       blocks.state.push_back(in.of(0).block);
+      after.push_back(in.of(0).ready);
     }
   }
-  v.stepping.compute = submit_step(v, blocks);
-  v.stepping.phase = step_phase::submitted;
+  v.stepping = {step_phase::submitted, submit_step(v, blocks, after)};
   auto& next = v.writes(block_role::parameters)->parts.front();
   next.block = blocks.stepped;
   next.made = v.stepping.compute;
@@ -167,13 +168,7 @@ bool visit_computing::try_step(visit_record& v) {
   return true;
 }
 
-ticket visit_computing::submit_step(visit_record& v, const step_blocks& blocks) {
-  std::vector<ticket> after{v.batches.back().compute};
-  for (const auto& in : v.inputs) {
-    if (in.use.role == block_role::state) {
-      after.push_back(in.of(0).ready);
-    }
-  }
+ticket visit_computing::submit_step(visit_record& v, const step_blocks& blocks, std::span<const ticket> after) {
   auto work = [model = v.model, what = v.what, blocks] { step_on_device(*model, what, blocks); };
   operation op{.work = std::move(work),
                .bytes = {},

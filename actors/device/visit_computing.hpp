@@ -12,6 +12,7 @@
 #include "runtime/device/ticket.hpp"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace hydra {
@@ -34,7 +35,7 @@ class visit_computing {
   operation computation_of(visit_record& v, std::size_t k, const device_block_ptr& output);
   static std::vector<ticket> awaited_by(visit_record& v, std::size_t k);
   bool try_step(visit_record& v);
-  ticket submit_step(visit_record& v, const step_blocks& blocks);
+  ticket submit_step(visit_record& v, const step_blocks& blocks, std::span<const ticket> after);
 
   pipeline_state& state_;
   visit_staging& staging_;
