@@ -34,11 +34,13 @@ target_include_directories(hydra_plugin INTERFACE
 set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/Hydra")
 install(TARGETS ${_libraries} hydra_everything hydra_plugin EXPORT HydraTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT HydraTargets NAMESPACE hydra:: DESTINATION "${_package}")
-# Of the headers those that programs, layers, plug-ins and conformance suites include, directly or not.
+# Of the headers those that programs (examples/one_step.cpp: the pure classes), layers, plug-ins and conformance suites
+# include, directly or not.
 file(GLOB _named CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests/conformance/*.hpp"
   "${PROJECT_SOURCE_DIR}/models/layers/*.hpp" "${PROJECT_SOURCE_DIR}/models/losses/*.hpp")
 hydra_reached_headers(_public actors/session/hydra.hpp ${_interfaces} ${_named}
-  models/dropout.hpp partition/checkpoint/checkpoint_weights.hpp tests/models/numeric.hpp)
+  models/dropout.hpp models/weights/digest.hpp partition/checkpoint/checkpoint_weights.hpp
+  partition/execute/kept_parameters.hpp runtime/memory/block_copy.hpp tests/models/numeric.hpp)
 foreach(_header IN LISTS _public)
   get_filename_component(_folder ${_header} DIRECTORY)
   install(FILES ${_header} DESTINATION include/hydra/${_folder})

@@ -1,17 +1,11 @@
 #include "actors/admission/loaded_model.hpp"
-#include "partition/plan/plan_outline.hpp"
 
 namespace hydra {
 
 sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan,
                             std::uint64_t seed) {
-  auto m = std::make_shared<sharded_model>();
+  auto m = std::make_shared<sharded_model>(make_sharded(p.model, plan));
   m->name = d.name;
-  m->model = p.model;
-  m->plan = plan;
-  m->graphs = graphs_of(plan);
-  m->shards = make_shards(m->model, m->plan.cuts());
-  m->ties = find_ties(m->shards);
   m->update = d.optimizer;
   m->steps = p.steps;
   m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;

@@ -1,6 +1,7 @@
 #include "partition/execute/sharded_model.hpp"
 
 #include "models/optimizer/parameter_rule.hpp"
+#include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <map>
@@ -55,6 +56,20 @@ std::vector<tie> find_ties(const std::vector<shard>& shards) {
     ties.push_back({owner->second.first, owner->second.second, place.first, place.second});
   }
   return ties;
+}
+
+sharded_model make_sharded(std::shared_ptr<const chain> model, model_plan plan) {
+  sharded_model m{.name = plan.name,
+                  .model = std::move(model),
+                  .shards = {},
+                  .ties = {},
+                  .plan = std::move(plan),
+                  .graphs = {},
+                  .update = {}};
+  m.graphs = graphs_of(m.plan);
+  m.shards = make_shards(m.model, m.plan.cuts());
+  m.ties = find_ties(m.shards);
+  return m;
 }
 
 }  // namespace hydra

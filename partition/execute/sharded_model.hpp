@@ -68,4 +68,7 @@ update_options update_of(const sharded_model& model, const placed_parameter& p);
 /// Shards of a chain for given cuts.
 std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts);
 
+/// A chain cut as planned, with its graphs. How it is trained (update, steps, seed, ...) is left to the caller.
+sharded_model make_sharded(std::shared_ptr<const chain> model, model_plan plan);
+
 }  // namespace hydra

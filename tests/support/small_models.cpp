@@ -1,4 +1,3 @@
-#include "partition/plan/plan_outline.hpp"
 #include "tests/support/small_models.hpp"
 
 #include "models/data/data_catalog.hpp"
@@ -50,13 +49,8 @@ std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_optio
                              .rule = options.update,
                              .cuts = options.cuts};
   const device_info device{.name = "large", .memory = byte_count{1ull << 50}};
-  auto result = std::make_shared<sharded_model>();
-  result->name = "small";
-  result->model = m.body;
-  result->shards = make_shards(m.body, options.cuts);
-  result->ties = find_ties(result->shards);
-  result->plan = make_plan({&request, 1}, {&device, 1}).models.front();
-  result->graphs = graphs_of(result->plan);
+  auto result =
+      std::make_shared<sharded_model>(make_sharded(m.body, make_plan({&request, 1}, {&device, 1}).models.front()));
   result->update = options.update;
   result->steps = 3;
   result->seed = 1;
