@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Who may include whom (one line per offence, exit status 1), that every source is listed in a CMakeLists.txt, that one source
-opens files for reading, that the story of actors/protocol.hpp has every message, that the public header stays
-light, and that lines are as long as .clang-format says."""
+opens files for reading, that actors/protocol.hpp tells of every message once with its receivers, that the public header
+stays light, and that lines are as long as .clang-format says."""
 import pathlib, re, sys
 
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
@@ -14,6 +14,11 @@ FOLDERS = {
     "apps": "workload run_folder report steering simulate bench commands examples .".split(),
 }
 ACTORS = {"device", "model_task", "memory_manager", "optimizer", "scheduler", "data", "reporter", "supervisor", "controller"}
+# As the stories of actors/protocol.hpp call them; the others have the names of their handles.
+STORY_NAMES = {"task_actor": "MODEL TASK", "memory_actor": "MEMORY MANAGER", "checkpoint_actor": "CHECKPOINTER",
+               "policy_actor": "POLICY ACTOR", "advice_receiver": "SCHEDULER", "value_receiver": "EXCHANGE",
+               "chunk_receiver": "RECEIVER", "input_receiver": "RECEIVER", "chunk_source": "OWNER", "input_source": "OWNER"}
+MOST_STORY_LINES = 60
 CUDA = re.compile(r"(cuda|cublas|cudnn|cupti|nccl|nvml|nvtx|c10/cuda|ATen/cuda)")
 CUDA_FOLDERS = {("runtime", "device", "cuda"), ("tests", "support", "gpu_double")}
 # What a user has named is opened by runtime/base/regular_file.cpp. The others read the kernel's files, or sync what they wrote.
@@ -85,11 +90,36 @@ def long_lines(file):
                 yield f"line {number} has {len(line)} columns, at most 120 are allowed"
 
 
-def untold_messages():
-    story = "".join(re.findall(r"^//.*\n", (root / "actors/protocol.hpp").read_text(), re.M))
-    for name in re.findall(r"\bX\((\w+)\)", (root / "actors/protocol/message_list.hpp").read_text()):
-        if not re.search(rf"\b{name}\b", story):
-            yield f"actors/protocol.hpp: the message {name} is not in the story"
+def receivers():
+    """Of each message, by the interfaces of the actors."""
+    found = {}
+    for name in ["interfaces", "advice", "cluster", "exchange"]:
+        for handle, body in re.findall(r"using (\w+) =(.*?);", (root / f"actors/protocol/{name}.hpp").read_text(), re.S):
+            for message in re.findall(r"reacts_to<(\w+)>", body):
+                found.setdefault(message, set()).add(STORY_NAMES.get(handle, handle.removesuffix("_actor").upper()))
+    return found
+
+
+def misleading_stories():
+    """Each message is told once, as `message: SENDER -> RECEIVER, RECEIVER. ...`, with those that receive it."""
+    text, known = (root / "actors/protocol.hpp").read_text(), receivers()
+    actors, told = set().union({"SESSION"}, *known.values()), []
+    for title, story in re.findall(r"^// -- (.*?) \(.*\n((?://.*\n)*)", text, re.M):
+        if story.count("\n") >= MOST_STORY_LINES:
+            yield f"the story of {title} has more than {MOST_STORY_LINES} lines"
+        for message, rest in re.findall(r"^//  (?:\d+ )?(\w+): (.*\n(?://    .*\n)*)", story, re.M):
+            told.append(message)
+            senders, *ways = [w.split(", ") for w in re.sub(r"\n//    ", " ", rest).split(". ")[0].split(" -> ")]
+            if strange := set(sum(ways, senders)) - actors:
+                yield f"{message}: no actor is called {', '.join(sorted(strange))}"
+            elif set(sum(ways, [])) != known.get(message):
+                yield f"{message}: by its interface it goes to {', '.join(sorted(known.get(message, {'nobody'})))}"
+    for message in sorted(known):
+        if told.count(message) != 1:
+            yield f"the message {message} is told {told.count(message)} times instead of once"
+    listed = set(re.findall(r"\bX\(\s*(\w+)\)", (root / "actors/protocol/message_list.hpp").read_text()))
+    for message in sorted(listed - set(known)):
+        yield f"the message {message} of message_list.hpp is received by nobody"
 
 
 def heavy_public_headers():
@@ -108,7 +138,7 @@ def heavy_public_headers():
 
 files = [f for top in LAYERS + ["tests"] for f in sorted((root / top).rglob("*")) if f.suffix in {".hpp", ".cpp", ".h", ".cu", ".cuh"}]
 found = [f"{file.relative_to(root)}: {text}" for file in files for text in [*offences(file), *long_lines(file)]]
-found += untold_messages()
+found += [f"actors/protocol.hpp: {text}" for text in misleading_stories()]
 found += heavy_public_headers()
 print(*found, f"{len(files)} files, {len(found)} offences", sep="\n")
 sys.exit(bool(found))

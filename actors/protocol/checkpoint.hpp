@@ -1,5 +1,6 @@
 #pragma once
-// Saving a model: MODEL TASK, MEMORY MANAGER, OPTIMIZER and CHECKPOINTER (10 of the story in protocol.hpp).
+// Saving a model: MODEL TASK, MEMORY MANAGER, OPTIMIZER and CHECKPOINTER ("checkpoint, pause, end of a model" in
+// protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "partition/checkpoint/checkpoint.hpp"

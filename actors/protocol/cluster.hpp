@@ -1,25 +1,7 @@
 #pragma once
 // Messages between the processes of a cluster. Only these, and those of advice.hpp, leave a process; they are plain
 // data, and those that carry bytes of files are small: a message that takes long to send would keep others waiting.
-//
-//   NODE                                COORDINATOR
-//   join_cluster                   ->                     who it is; the answer is node_accepted or node_refused
-//   want_input                     ->                     a file or folder that the workload names, and this machine
-//                                  lacks <-   input_offered
-//   node_planned                   ->                     the workload as planned for its devices
-//                                  <-   take_model        a model, with the checkpoints that they continue from
-//   assignment_began, _refused     ->
-//   node_progressed                ->                     steps, losses, what its devices do
-//   checkpoint_offered             ->                     a model was saved, has ended, or is given back
-//                                  <-   give_back         save a model between two steps, and hand it over
-//                                  <-   drop_assigned     a model that other nodes train together with this one: they
-//                    cannot go on
-//   node_leaves                    ->                     give my models to others
-//                                  <-   end_node          the run is over
-//   node_ended                     ->                     with its report
-//
-// Whoever is offered files pulls them: want_chunk and chunk, then drop_folders. Either side does both. Nodes that train
-// a model together exchange its gradient sums without the COORDINATOR: exchange.hpp.
+// The story is in protocol.hpp ("cluster"). Whoever is offered files pulls them; either side does both.
 
 #include "actors/protocol/caf_version.hpp"
 #include "actors/protocol/exchange.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// A unit on its device: MODEL TASK, DEVICE and MEMORY MANAGER (4 to 7 of the story in protocol.hpp).
+// A unit on its device: MODEL TASK, DEVICE and MEMORY MANAGER ("a unit on its device" in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "actors/protocol/visit_times.hpp"

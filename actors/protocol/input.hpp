@@ -1,5 +1,5 @@
 #pragma once
-// Minibatches: MODEL TASK, DATA and MEMORY MANAGER.
+// Minibatches: MODEL TASK, DATA and MEMORY MANAGER ("data" in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "partition/graph/batch_range.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Models that join a run that is under way: SUPERVISOR, ADMISSION and the actors they notify (11 of the story in
+// Models that join a run that is under way: SUPERVISOR, ADMISSION and the actors they notify ("joining" in
 // protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"

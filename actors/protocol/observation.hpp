@@ -1,5 +1,5 @@
 #pragma once
-// A user's callbacks: MODEL TASK, CONTROLLER and SUPERVISOR.
+// A user's callbacks: MODEL TASK, CONTROLLER and SUPERVISOR ("callbacks and searches" in protocol.hpp).
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/interfaces.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The end of a model, and the release of its memory (12 of the story in protocol.hpp).
+// The end of a model, and the release of its memory ("checkpoint, pause, end of a model" in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "partition/execute/sharded_model.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Start and end of a run, lost devices, and runs without progress (9 of the story in protocol.hpp).
+// Start and end of a run, lost devices, and runs without progress (two of the stories in protocol.hpp).
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/interfaces.hpp"

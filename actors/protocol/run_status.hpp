@@ -1,5 +1,5 @@
 #pragma once
-// What a run that is under way does now (15 of the story in protocol.hpp).
+// What a run that is under way does now ("begin and end of a run" in protocol.hpp).
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"

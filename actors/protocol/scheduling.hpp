@@ -1,5 +1,5 @@
 #pragma once
-// Which unit goes to which device: MODEL TASK, SCHEDULER and DEVICE (1 to 3 of the story in protocol.hpp).
+// Which unit goes to which device: MODEL TASK, SCHEDULER and DEVICE ("scheduling a unit" in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "runtime/base/block_id.hpp"

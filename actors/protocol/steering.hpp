@@ -1,6 +1,6 @@
 #pragma once
-// Commands to models of a run under way: a session's thread or the CONTROLLER, SUPERVISOR and MODEL TASK (13 of the
-// story in protocol.hpp).
+// Commands to models of a run under way: a session's thread or the CONTROLLER, SUPERVISOR and MODEL TASK ("checkpoint,
+// pause, end of a model" in protocol.hpp).
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"

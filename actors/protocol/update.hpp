@@ -1,5 +1,5 @@
 #pragma once
-// From gradients to the next version: MEMORY MANAGER, OPTIMIZER and MODEL TASK (7 and 8 of the story in protocol.hpp).
+// From gradients to the next version: MEMORY MANAGER, OPTIMIZER and MODEL TASK ("step and update" in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "partition/execute/model_update.hpp"
