@@ -1,9 +1,9 @@
 // Read this first: one training step of a small GPT-2 by Hydra's pure classes alone. Layers are measured, the chain is
 // cut, and a walk over the graph of the step visits one shard after the other, on this thread. Actors do the same for
 // many models on many devices at once, and lose nothing with a device. Either way the parameters must end with the bits
-// of plain LibTorch training of the whole chain.
+// of plain LibTorch training of the whole chain (plain_step.hpp).
 
-#include "models/weights/digest.hpp"
+#include "apps/examples/plain_step.hpp"
 #include "partition/execute/kept_parameters.hpp"
 #include "partition/execute/model_update.hpp"
 #include "partition/execute/sharded_model.hpp"
@@ -13,10 +13,6 @@
 #include <hydra/hydra.hpp>
 
 #include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/_fused_adamw_ops.h>
-#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,43 +23,23 @@ using namespace hydra::literals;
 
 namespace {
 
-constexpr std::uint32_t context = 8, samples = 2, micro_batches = 4;  // tokens of a sample, samples of a micro-batch
-constexpr std::size_t targets = context * samples * micro_batches;    // of the step: the loss is divided by them
-constexpr std::uint64_t seed = 7;
-const auto rule = adamw({.learning_rate = 0.01});
-
-struct step_data {
-  std::vector<host_block_ptr> inputs{}, labels{};  ///< of each micro-batch: i64 [samples, context]
-};
-
-step_data read(const data_source& source, host_arena& arena) {
-  step_data all;
-  const auto n = source.sample_input().bytes();
-  for (std::uint32_t k = 0; k < micro_batches; ++k) {
-    for (auto* blocks : {&all.inputs, &all.labels}) blocks->push_back(arena.allocate(n * samples, "data"));
-    for (std::size_t i = 0; i < samples; ++i)
-      source.read(split::train, k * samples + i, {all.inputs[k]->data() + i * n.value(), n.value()},
-                  {all.labels[k]->data() + i * n.value(), n.value()});
-  }
-  return all;
-}
-
 /// Three shards, which begin with layers 0, 1 and 3. A step visits each in two waves, of two micro-batches each.
 sharded_model_ptr cut(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target) {
-  const auto measured = sample_costs(*model, {sample_target, samples, micro_batches}, {*make_host_meter()});
+  const auto measured =
+      sample_costs(*model, {sample_target, plain::samples, plain::micro_batches}, {*make_host_meter()});
   const auto profile = merge({&measured, 1});
   const plan_request request{.name = "gpt",
                              .model = model.get(),
                              .profile = &profile,
-                             .micro_batches = micro_batches,
+                             .micro_batches = plain::micro_batches,
                              .waves = 2,
-                             .rule = rule,
+                             .rule = plain::rule,
                              .cuts = cut_points{0, 1, 3}};
   const device_info machine{.name = "this thread", .memory = 16_MiB};
   auto m = make_sharded(model, make_plan({&request, 1}, {&machine, 1}).models.front());
-  m.update = rule;
+  m.update = plain::rule;
   m.steps = 1;
-  m.seed = seed;
+  m.seed = plain::seed;
   return std::make_shared<const sharded_model>(std::move(m));
 }
 
@@ -71,7 +47,7 @@ sharded_model_ptr cut(const std::shared_ptr<const chain>& model, const tensor_sp
 struct sharded_step {
   sharded_model_ptr model;
   host_arena& arena;
-  const step_data& data;
+  const plain::step_data& data;
   const work_graph& graph = model->graphs->step;
   std::vector<shard_home> homes{};            ///< parameters, moments, gradient sums of each shard
   std::map<block_id, host_block_ptr> host{};  ///< the blocks that there are now
@@ -80,7 +56,7 @@ struct sharded_step {
   void run() {
     for (std::size_t s = 0; s < model->size(); ++s) {
       homes.push_back(make_home(arena, *model, s));
-      model->shards[s].layout().initialise(homes[s].parameters->floats(), *model->model, seed);
+      model->shards[s].layout().initialise(homes[s].parameters->floats(), *model->model, plain::seed);
     }
     for (node_index n; n.value < graph.size(); n = n.next()) place_sources(graph.at(n));
     for (auto ready = graph.ready(done); !ready.empty(); ready = graph.ready(done)) {
@@ -127,7 +103,7 @@ struct sharded_step {
 
   /// What a forward visit could leave on the device for the backward visit (role `saved`) is computed again.
   void compute(const work_unit& u) {
-    visit work(model, u.what, targets);
+    visit work(model, u.what, plain::targets);
     const parameter_blocks parameters{promote(u, block_role::parameters)};
     const visit::results out{room(u, block_role::sum), room(u, block_role::loss), promote(u, block_role::sum)};
     for (std::uint32_t k = 0; k < u.what.micro_batches; ++k) {
@@ -158,48 +134,23 @@ struct sharded_step {
   }
 };
 
-/// The digest after the same step of the whole chain with autograd and PyTorch's AdamW.
-std::string plain_digest(const chain& model, const step_data& data) {
-  const parameter_layout layout(model, 0, model.size());
-  const auto flat = make_host_arena(1_MiB)->allocate(layout.bytes(), "parameters");
-  layout.initialise(flat->floats(), model, seed);
-  const auto tensor = at::from_blob(flat->data(), {static_cast<std::int64_t>(layout.elements())}, at::kFloat);
-  std::vector<std::vector<at::Tensor>> layers(model.size());
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    for (const auto& view : layout.views(tensor, i)) layers[i].push_back(view.detach().requires_grad_());
-  for (std::uint32_t k = 0; k < micro_batches; ++k) {
-    const auto ids = [](host_block& block) { return at::from_blob(block.data(), {samples, context}, at::kLong); };
-    auto x = ids(*data.inputs[k]);
-    for (std::uint32_t i = 0; i < layers.size(); ++i)
-      x = model.forward(i, layers[i], x, {.seed = seed, .micro_batch = k, .layer = i});
-    model.objective().sum(x, ids(*data.labels[k])).div(static_cast<double>(targets)).backward();
-  }
-  const at::NoGradGuard no_grad;
-  for (const auto& layer : layers)
-    for (const auto& p : layer)
-      at::_ops::_fused_adamw_::call(p, p.grad().contiguous(), p.new_zeros(p.sizes()), p.new_zeros(p.sizes()), {},
-                                    p.new_ones({1}), rule.learning_rate, rule.beta1, rule.beta2, rule.weight_decay,
-                                    rule.eps, false, false, {}, {});
-  digest d;
-  for (const auto& p : layout.parameters()) d.add(flat->floats().subspan(p.offset, p.elements));
-  return d.finish();
-}
-
 }  // namespace
 
 int main() {
   at::set_num_threads(1);
   const auto arena = make_host_arena(16_MiB);
-  const auto source = open_data({synthetic_language{}}, context);
+  const auto source = open_data({synthetic_language{}}, plain::context);
   const auto model = std::make_shared<const chain>(
-      gpt2({.layers = 3, .width = 16, .heads = 2, .context = context, .dropout = 0.1, .tied = false}).build(*source));
-  const auto data = read(*source, *arena);
+      gpt2({.layers = 3, .width = 16, .heads = 2, .context = plain::context, .dropout = 0.1, .tied = false})
+          .build(*source));
+  const auto data = plain::read(*source, *arena);
   sharded_step step{.model = cut(model, source->sample_target()), .arena = *arena, .data = data};
   auto device = make_host_meter();  // counts the bytes of the tensors that this thread makes
   step.run();
   fmt::print("at most {} on the device\n", to_string(device->peak()));
   device.reset();
-  const auto in_shards = digest_of(*step.model, parameters_of(step.homes)), plain = plain_digest(*model, data);
-  fmt::print("in shards {}\nplain     {}\n", in_shards, plain);
-  return in_shards == plain ? 0 : 1;
+  const auto in_shards = digest_of(*step.model, parameters_of(step.homes));
+  const auto whole = plain::digest_after(*model, data);
+  fmt::print("in shards {}\nplain     {}\n", in_shards, whole);
+  return in_shards == whole ? 0 : 1;
 }
