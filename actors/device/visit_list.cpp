@@ -1,6 +1,5 @@
 #include "actors/device/visit_list.hpp"
 
-#include "runtime/base/step_graph.hpp"
 
 #include <algorithm>
 #include <cstdint>

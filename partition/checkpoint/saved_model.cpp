@@ -273,7 +273,8 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
       refuse_checkpoint(file.path, "tensor '" + name + "' has another size than the model's");
     }
     std::ranges::copy(bytes, block->data());
-    all.emplace_back(step.name(*found, {.model = model, .step = step_index{from.standing.next.step}}), std::move(block));
+    const graph_turn turn{.model = model, .step = step_index{from.standing.next.step}};
+    all.emplace_back(step.name(*found, turn), std::move(block));
   }
   return all;
 }

@@ -32,6 +32,10 @@ struct unit {
 
 /// True if both are the same visit, whatever the attempt.
 bool same_visit(const unit& a, const unit& b) noexcept;
+/// True if they never run at the same time: units of one wave of one replica.
+inline bool same_lane(const unit& a, const unit& b) noexcept {
+  return a.model == b.model && a.replica == b.replica && a.wave == b.wave;
+}
 
 /// "model 3 step 7 backward 2", with " attempt 1" if the attempt is not the first.
 std::string to_string(const unit& u);

@@ -26,8 +26,6 @@ unit as_node(unit u) {
   return u;
 }
 
-bool same_lane_labels(const unit& a, const unit& b) { return a.replica == b.replica && a.wave == b.wave; }
-
 }  // namespace
 
 work_graph::work_graph(std::vector<work_unit> units, std::vector<graph_block> blocks)
@@ -91,7 +89,7 @@ void work_graph::add_uses(node_index n) {
 }
 
 void work_graph::add_to_lane(node_index n) {
-  const bool continues = n.value > 0 && same_lane_labels(units_[n.value - 1].what, at(n).what);
+  const bool continues = n.value > 0 && same_lane(units_[n.value - 1].what, at(n).what);
   if (continues && !std::ranges::binary_search(before_[n.value], node_index{n.value - 1})) {
     refuse_graph(to_string(at(n).what) + " does not follow the unit before it in its lane");
   }

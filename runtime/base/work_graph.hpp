@@ -1,7 +1,7 @@
 #pragma once
 // The units of a step of a model, or of a round of its evaluations, as data: built once (partition/graph), the same for
-// all steps and rounds, and for all models that are cut alike. Who needs an order, a predecessor, the bytes or the last reader of a block walks it.
-// Standard library only (policies include this file).
+// all steps and rounds, and for all models that are cut alike. Who needs an order, a predecessor, the bytes or the last
+// reader of a block walks it. Standard library only (policies include this file).
 
 #include "runtime/base/step_position.hpp"
 #include "runtime/base/work_unit.hpp"
@@ -51,8 +51,8 @@ class work_graph {
   // -- units -------------------------------------------------------------------------------------------------------
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(units_.size()); }
   const work_unit& at(node_index n) const { return units_.at(n.value); }
-  /// The node of a unit, whatever its model, step and attempt; of an evaluation also whatever its round and lane. None if it
-  /// is not of this graph.
+  /// The node of a unit, whatever its model, step and attempt; of an evaluation also whatever its round and lane. None
+  /// if it is not of this graph.
   std::optional<node_index> find(const unit& u) const;
   /// In ascending order, each once.
   std::span<const node_index> predecessors(node_index n) const { return before_.at(n.value); }

@@ -4,8 +4,8 @@
 
 #include "partition/plan/plan.hpp"
 #include "runtime/base/block_id.hpp"
-#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
+#include "tests/support/step_graph.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "tests/support/protocol_witness.hpp"
 
-#include "runtime/base/step_graph.hpp"
+#include "tests/support/step_graph.hpp"
 
 #include <caf/system_messages.hpp>
 

@@ -3,7 +3,7 @@
 #include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/partition/graph/uneven_plan.hpp"
-#include "tests/support/predecessors.hpp"
+#include "tests/support/step_graph.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -110,6 +110,24 @@ std::size_t edges_of(const work_graph& g, bool forwards) {
 }
 
 }  // namespace
+
+TEST_CASE("a lane visits forward, then the last shard's loss, then backward, with its micro-batches", "[work_graph]") {
+  const auto order_of = [](const step_shape& shape) {
+    const auto g = graph_of(uneven_plan(shape));
+    std::string text;
+    for (node_index n; n.value < g.size(); n = n.next()) {
+      const auto& u = g.at(n).what;
+      const bool begins = g.lane(g.lane_of(n)).first == n;
+      if (begins) text += "| " + std::to_string(u.first_micro_batch.value) + "+" + std::to_string(u.micro_batches) + " ";
+      text += (u.way == direction::forward ? "F" : "B") + std::to_string(u.shard.value) + " ";
+    }
+    return text;
+  };
+  CHECK(order_of({.shards = 1, .micro_batches = 5}) == "| 0+5 B0 ");
+  CHECK(order_of({.shards = 4, .first_trained = 2}) == "| 0+1 F0 F1 F2 B3 B2 ");
+  CHECK(order_of({.shards = 2, .micro_batches = 8, .replicas = 2, .waves = 2}) ==
+        "| 0+2 F0 B1 B0 | 2+2 F0 B1 B0 | 4+2 F0 B1 B0 | 6+2 F0 B1 B0 ");
+}
 
 TEST_CASE("a step as data has the units of the arithmetic, in its lanes and places", "[work_graph]") {
   for (const auto& shape : shapes_of(2)) {

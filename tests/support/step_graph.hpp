@@ -1,13 +1,15 @@
 #pragma once
-// The units of a training step, and which come before which. Pure arithmetic, standard library only (policies include
-// this file). The same as data: partition/graph/train_graph.hpp.
+// The units of a training step, and which come before which, by arithmetic on shapes and names: the order that graphs
+// (partition/graph) are compared with.
 
 #include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
+#include <tuple>
+#include <vector>
 
-namespace hydra {
+namespace hydra::test {
 
 /// Consecutive micro-batches of a step.
 struct micro_batch_range {
@@ -26,7 +28,7 @@ class step_graph {
   using node = std::uint32_t;
 
   /// Throws as check_shape().
-  explicit step_graph(const step_shape& shape);
+  explicit step_graph(const step_shape& shape) : shape_(shape) { check_shape(shape); }
 
   const step_shape& shape() const noexcept { return shape_; }
   std::uint32_t lanes() const noexcept { return shape_.lanes(); }
@@ -60,18 +62,53 @@ class step_graph {
   step_shape shape_;
 };
 
-inline bool same_lane(const unit& a, const unit& b) noexcept {
-  return a.model == b.model && a.replica == b.replica && a.wave == b.wave;
+inline unit step_graph::at(node n) const noexcept {
+  const auto lane = n / lane_length();
+  const auto place = n % lane_length();
+  const auto range = micro_batches_of(lane);
+  unit u;
+  u.replica = replica_id{lane / shape_.waves};
+  u.wave = wave_index{lane % shape_.waves};
+  u.way = way_at(place);
+  u.shard = shard_index{shard_at(place)};
+  u.first_micro_batch = range.first;
+  u.micro_batches = range.count;
+  return u;
+}
+
+/// Of a node, in ascending order; at most two.
+inline std::vector<step_graph::node> predecessors(const step_graph& graph, step_graph::node n) {
+  const auto place = n % graph.lane_length();
+  const auto wave = n / graph.lane_length() % graph.shape().waves;
+  std::vector<step_graph::node> found;
+  if (graph.way_at(place) == direction::backward && wave > 0) found.push_back(n - graph.lane_length());
+  if (place > 0) found.push_back(n - 1);
+  return found;
 }
 
 /// True if `a` is visited before `b`, whatever their attempts. Both belong to one lane. An evaluation
 /// reads the version from which its step starts, so it comes before the training units of that step; it goes through
 /// all shards with one range of micro-batches before it starts the next range.
-bool visited_before(const unit& a, const unit& b) noexcept;
+inline bool visited_before(const unit& a, const unit& b) noexcept {
+  const auto key = [](const unit& u) {
+    const auto shard = std::int64_t{u.shard.value};
+    const auto phase = u.way == direction::evaluate ? 0 : u.way == direction::forward ? 1 : 2;
+    return std::tuple{u.step, phase, u.first_micro_batch, u.way == direction::backward ? -shard : shard};
+  };
+  return key(a) < key(b);
+}
 
 /// True if `later` can only be visited after `earlier`, because it comes later in its lane, or is of a later wave of
 /// that step and reads a gradient sum that can only be there after `earlier`. Whatever their attempts.
-bool follows(const unit& later, const unit& earlier) noexcept;
+inline bool follows(const unit& later, const unit& earlier) noexcept {
+  if (same_lane(later, earlier)) {
+    return visited_before(earlier, later);
+  }
+  const bool passes_sums = later.model == earlier.model && later.replica == earlier.replica &&
+                           later.step == earlier.step && later.wave > earlier.wave &&
+                           later.way == direction::backward && earlier.way != direction::evaluate;
+  return passes_sums && (earlier.way == direction::forward || later.shard <= earlier.shard);
+}
 
 /// True if `later` adds to the gradient sum that `earlier`, the same visit of the wave before, leaves. Whatever their
 /// attempts.
@@ -81,4 +118,4 @@ inline bool adds_to_sum_of(const unit& later, const unit& earlier) noexcept {
          later.shard == earlier.shard;
 }
 
-}  // namespace hydra
+}  // namespace hydra::test
