@@ -28,9 +28,12 @@ constexpr fetch_time fetched(block_role role) noexcept {
       return fetch_time::with_working_bytes;
     case block_role::state:
       return fetch_time::while_computing;
-    default:
+    case block_role::saved:
+    case block_role::output:
+    case block_role::loss:
       return fetch_time::never;
   }
+  return fetch_time::never;
 }
 
 }  // namespace hydra

@@ -2,6 +2,7 @@
 
 #include "partition/plan/plan_outline.hpp"
 #include "tests/partition/graph/uneven_plan.hpp"
+#include "tests/support/block_names.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -27,7 +28,7 @@ void check_reads(const work_graph& graph, const model_plan& plan) {
     const auto& shard = plan.shards[u.shard.value];
     const auto reads = reads_of(graph, n, model_graphs::turn_of(u));
     CHECK(reads.parameters == shard.base + shard.parameters);
-    CHECK(reads.base == (shard.is_mostly_frozen() ? std::optional(plan.base_of(u)) : std::nullopt));
+    CHECK(reads.base == (shard.is_mostly_frozen() ? std::optional(base_of(u, plan)) : std::nullopt));
     CHECK(reads.boundary == left_for(u, plan));
   }
 }
