@@ -1,17 +1,12 @@
 #include "actors/device/visit_ending.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace hydra {
 
 namespace {
 
-/// All other units of the graph that read the block come before it.
-bool reads_last(const visit_record& v, const block_use& use) {
-  return std::ranges::all_of(v.graph().readers(use.block),
-                             [&](node_index n) { return n == v.node || v.graph().follows(v.node, n); });
-}
+bool reads_last(const visit_record& v, const block_use& use) { return v.graph().last_reader(use.block) == v.node; }
 
 }  // namespace
 

@@ -41,6 +41,8 @@ work_graph::work_graph(std::vector<work_unit> units, std::vector<graph_block> bl
     add_uses(n);
     add_to_lane(n);
   }
+  std::ranges::transform(readers_, std::back_inserter(last_reader_),
+                         [this](std::span<const node_index> all) { return last_of(all); });
 }
 
 void work_graph::add_names() {
@@ -106,22 +108,28 @@ std::optional<node_index> work_graph::find(const unit& u) const {
 }
 
 bool work_graph::follows(node_index later, node_index earlier) const {
-  if (lane_of(later) == lane_of(earlier) || later < earlier) {
-    return earlier < later;
-  }
-  std::vector<bool> seen(later.value + std::size_t{1});
-  std::vector<node_index> open{later};
-  while (!open.empty() && !seen[earlier.value]) {
-    const auto n = open.back();
-    open.pop_back();
-    for (const auto p : predecessors(n)) {
-      if (p >= earlier && !seen[p.value]) {
-        seen[p.value] = true;
-        open.push_back(p);
-      }
+  const bool comes_later = earlier < later;
+  return comes_later && (lane_of(later) == lane_of(earlier) || followed_by(later, earlier)[earlier.value]);
+}
+
+std::vector<bool> work_graph::followed_by(node_index n, node_index first) const {
+  std::vector<bool> followed(n.value + std::size_t{1});
+  followed[n.value] = true;
+  for (auto i = n.value; i > first.value; --i) {
+    for (const auto p : followed[i] ? predecessors(node_index{i}) : std::span<const node_index>{}) {
+      followed[p.value] = true;
     }
   }
-  return seen[earlier.value];
+  return followed;
+}
+
+std::optional<node_index> work_graph::last_of(std::span<const node_index> readers) const {
+  if (readers.empty()) {
+    return std::nullopt;
+  }
+  const auto followed = followed_by(readers.back(), readers.front());
+  const bool follows_all = std::ranges::all_of(readers, [&](node_index n) { return followed[n.value]; });
+  return follows_all ? std::optional(readers.back()) : std::nullopt;
 }
 
 std::vector<node_index> work_graph::ready(const std::vector<bool>& done) const {

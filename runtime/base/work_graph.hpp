@@ -81,12 +81,17 @@ class work_graph {
   /// In ascending order, each once. A block of life `of_step` is freed when all of them have committed; without a
   /// reader it is left to others: whole gradient sums to the optimizer, losses to the model's results.
   std::span<const node_index> readers(block_index b) const { return readers_.at(b.value); }
+  /// Its reader that follows all others; none if the order of some is open.
+  std::optional<node_index> last_reader(block_index b) const { return last_reader_.at(b.value); }
 
  private:
   void add_names();
   void add_order(node_index n);
   void add_uses(node_index n);
   void add_to_lane(node_index n);
+  std::optional<node_index> last_of(std::span<const node_index> readers) const;
+  /// Of the nodes up to `n`, from `first` on: those that it follows, and itself.
+  std::vector<bool> followed_by(node_index n, node_index first) const;
   std::optional<block_part> find(const block_id& id, const graph_turn& turn, bool shared) const;
 
   std::vector<work_unit> units_;
@@ -99,6 +104,7 @@ class work_graph {
   std::vector<std::uint32_t> lane_of_;
   std::vector<std::optional<node_index>> writer_;
   std::vector<std::vector<node_index>> readers_;
+  std::vector<std::optional<node_index>> last_reader_;
 };
 
 }  // namespace hydra

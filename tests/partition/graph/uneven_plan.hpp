@@ -98,13 +98,11 @@ inline std::vector<block_id> written_to_host(const work_graph& g, node_index n, 
   return names_of(g, uses, turn);
 }
 
-/// Blocks of the turn that no unit reads after this one, each of whose other readers comes before it.
+/// Blocks of the turn that no unit reads after this one.
 inline std::set<block_id> last_read_by(const work_graph& g, node_index n, const graph_turn& turn) {
   std::vector<block_use> last;
   for (const auto& use : g.at(n).reads) {
-    bool is_last = g.block(use.block).life == block_life::of_step;
-    for (const auto other : g.readers(use.block)) is_last = is_last && (other == n || g.follows(n, other));
-    if (is_last) last.push_back(use);
+    if (g.block(use.block).life == block_life::of_step && g.last_reader(use.block) == n) last.push_back(use);
   }
   const auto names = names_of(g, last, turn);
   return {names.begin(), names.end()};

@@ -61,6 +61,15 @@ TEST_CASE("a unit follows all writers of what it reads, and a block has any numb
   CHECK(g.lanes() == 4);
 }
 
+TEST_CASE("the last reader of a block follows all others of it", "[work_graph]") {
+  const work_graph g({visit_in(0, {}, {0}), visit_in(1, {0, 2}, {1}), visit_in(2, {0, 1}, {}), visit_in(3, {2}, {})},
+                     numbered_blocks(3));
+  CHECK(g.last_reader(block_index{0}) == node_index{2});
+  CHECK(g.last_reader(block_index{1}) == node_index{2});
+  CHECK_FALSE(g.last_reader(block_index{2}));  // nobody knows which of the two comes last
+  CHECK_FALSE(work_graph({visit_in(0, {}, {0})}, numbered_blocks(1)).last_reader(block_index{0}));
+}
+
 TEST_CASE("names count with the steps and rounds, but for what a run keeps", "[work_graph]") {
   auto blocks = numbered_blocks(4);
   blocks[0].life = block_life::of_version;
