@@ -1,6 +1,5 @@
 #include "actors/device/visit_list.hpp"
 
-
 #include <algorithm>
 #include <cstdint>
 
@@ -8,12 +7,20 @@ namespace hydra {
 
 namespace {
 
-/// Which of its writes has that name. `graphs`: of its model, which it need not have got.
+/// Of a unit that has not begun, too. `graph`: of its model.
+node_index node_in(const visit_record& v, const work_graph& graph) {
+  return v.model ? v.node : graph.find(v.what).value();
+}
+
+/// Which of its writes has that name. `graphs`: of its model.
 std::optional<block_part> written_by(const visit_record& v, const block_id& id, const model_graphs& graphs) {
   const auto& graph = graphs.of(v.what);
-  const auto found = graph.find(id, model_graphs::turn_of(v.what));
-  const auto writer = found ? graph.writer(found->block) : std::nullopt;
-  return writer && writer == graph.find(v.what) ? found : std::nullopt;
+  const auto turn = model_graphs::turn_of(v.what);
+  std::optional<block_part> found;
+  for (const auto& use : graph.at(node_in(v, graph)).writes) {
+    found = found ? found : graph.part_of(use.block, id, turn);
+  }
+  return found;
 }
 
 /// Null until the computation that fills it is submitted.
@@ -40,7 +47,7 @@ bool depends_on(const visit_record& later, const visit_record& earlier) {
     return false;
   }
   const auto& step = model->graphs->step;
-  return step.follows(step.find(later.what).value(), step.find(earlier.what).value());
+  return step.follows(node_in(later, step), node_in(earlier, step));
 }
 
 visit_record& visit_list::record(const unit& u) {

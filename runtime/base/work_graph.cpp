@@ -163,6 +163,12 @@ block_id work_graph::name(block_part b, const graph_turn& turn) const {
   return id;
 }
 
+std::optional<block_part> work_graph::part_of(block_index b, const block_id& id, const graph_turn& turn) const {
+  const block_part found{b, id.micro_batch.value - name({b}, turn).micro_batch.value};
+  const bool same = found.part < block(b).parts && name(found, turn) == id;
+  return same ? std::optional(found) : std::nullopt;
+}
+
 std::optional<block_part> work_graph::find(const block_id& id, const graph_turn& turn) const {
   const auto own = find(id, turn, false);
   return own ? own : find(id, turn, true);
@@ -177,10 +183,7 @@ std::optional<block_part> work_graph::find(const block_id& id, const graph_turn&
   if (after == names_.begin()) {
     return std::nullopt;
   }
-  const auto b = std::prev(after)->second;
-  const block_part found{b, first.micro_batch.value - block(b).id.micro_batch.value};
-  const bool same = found.part < block(b).parts && name(found, turn) == id;
-  return same ? std::optional(found) : std::nullopt;
+  return part_of(std::prev(after)->second, id, turn);
 }
 
 }  // namespace hydra

@@ -74,6 +74,8 @@ class work_graph {
   std::uint32_t blocks() const noexcept { return static_cast<std::uint32_t>(blocks_.size()); }
   const graph_block& block(block_index b) const { return blocks_.at(b.value); }
   block_id name(block_part b, const graph_turn& turn) const;
+  /// Its part of that name in that turn; none if no part has it.
+  std::optional<block_part> part_of(block_index b, const block_id& id, const graph_turn& turn) const;
   /// What has that name in that turn; none if no unit reads or writes it.
   std::optional<block_part> find(const block_id& id, const graph_turn& turn) const;
   /// None: the data, the step before, or the optimizer.
