@@ -1,7 +1,6 @@
 #include "actors/device/visit_list.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace hydra {
 

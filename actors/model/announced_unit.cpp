@@ -1,7 +1,6 @@
 #include "actors/model/announced_unit.hpp"
 
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace hydra {

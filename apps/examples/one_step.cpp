@@ -122,7 +122,7 @@ struct sharded_step {
   void commit(node_index n) {
     done[n.value] = true;
     const auto& u = graph.at(n);
-    fmt::print("{}, wave {}\n", to_string(u.what), u.what.wave.value);
+    fmt::print("{}\n", to_string(u.what));
     for (const auto& [role, b] : u.reads) {
       const bool read = std::ranges::all_of(graph.readers(b), [&](node_index reader) { return done[reader.value]; });
       for (std::uint32_t k = 0; k < graph.block(b).parts && read && graph.block(b).life == block_life::of_step; ++k)
