@@ -23,9 +23,10 @@ void model_results::resume_losses(const model_standing& before) {
   const auto& step = what_->graphs->step;
   std::vector<micro_batch_index> known;
   for (node_index n; n.value < step.size(); n = n.next()) {
-    const auto& u = step.at(n).what;
-    for (std::uint32_t k = 0; has_loss(u) && step.is_done(n, before.next) && k < u.micro_batches; ++k) {
-      known.push_back(micro_batch_index{u.first_micro_batch.value + k});
+    const auto& u = step.at(n);
+    const bool has_left_losses = step.is_done(n, before.next) && u.writes_any(block_role::loss);
+    for (std::uint32_t k = 0; has_left_losses && k < u.what.micro_batches; ++k) {
+      known.push_back(micro_batch_index{u.what.first_micro_batch.value + k});
     }
   }
   const bool awaits_norm = before.history.losses.size() < before.next.step;  // all units of a step have committed
