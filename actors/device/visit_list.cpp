@@ -36,7 +36,8 @@ bool same_step(const unit& a, const unit& b) {
 
 }  // namespace
 
-/// While neither has begun, only their lanes are known; no block of theirs is on the device then.
+/// While neither has begun, only their lanes are known; no block of theirs is on the device then, and whoever withdraws
+/// one of them withdraws what follows it, too.
 bool depends_on(const visit_record& later, const visit_record& earlier) {
   if (same_lane(later.what, earlier.what)) {
     return true;

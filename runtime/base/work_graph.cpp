@@ -109,15 +109,17 @@ std::optional<node_index> work_graph::find(const unit& u) const {
 
 bool work_graph::follows(node_index later, node_index earlier) const {
   const bool comes_later = earlier < later;
-  return comes_later && (lane_of(later) == lane_of(earlier) || followed_by(later, earlier)[earlier.value]);
+  return comes_later && (lane_of(later) == lane_of(earlier) || followed_by(later, earlier).front());
 }
 
 std::vector<bool> work_graph::followed_by(node_index n, node_index first) const {
-  std::vector<bool> followed(n.value + std::size_t{1});
-  followed[n.value] = true;
+  std::vector<bool> followed(n.value - first.value + std::size_t{1});
+  followed.back() = true;
   for (auto i = n.value; i > first.value; --i) {
-    for (const auto p : followed[i] ? predecessors(node_index{i}) : std::span<const node_index>{}) {
-      followed[p.value] = true;
+    for (const auto p : followed[i - first.value] ? predecessors(node_index{i}) : std::span<const node_index>{}) {
+      if (p >= first) {
+        followed[p.value - first.value] = true;
+      }
     }
   }
   return followed;
@@ -127,8 +129,9 @@ std::optional<node_index> work_graph::last_of(std::span<const node_index> reader
   if (readers.empty()) {
     return std::nullopt;
   }
-  const auto followed = followed_by(readers.back(), readers.front());
-  const bool follows_all = std::ranges::all_of(readers, [&](node_index n) { return followed[n.value]; });
+  const auto first = readers.front();
+  const auto followed = followed_by(readers.back(), first);
+  const bool follows_all = std::ranges::all_of(readers, [&](node_index n) { return followed[n.value - first.value]; });
   return follows_all ? std::optional(readers.back()) : std::nullopt;
 }
 

@@ -92,7 +92,7 @@ class work_graph {
   void add_uses(node_index n);
   void add_to_lane(node_index n);
   std::optional<node_index> last_of(std::span<const node_index> readers) const;
-  /// Of the nodes up to `n`, from `first` on: those that it follows, and itself.
+  /// True of those nodes from `first` to `n` that `n` follows, and of itself.
   std::vector<bool> followed_by(node_index n, node_index first) const;
   std::optional<block_part> find(const block_id& id, const graph_turn& turn, bool shared) const;
 
