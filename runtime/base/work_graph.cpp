@@ -35,6 +35,7 @@ work_graph::work_graph(std::vector<work_unit> units, std::vector<graph_block> bl
       behind_(units_.size()),
       writer_(blocks_.size()),
       readers_(blocks_.size()) {
+  add_units();
   add_names();
   for (node_index n; n.value < size(); n = n.next()) {
     add_order(n);
@@ -45,12 +46,22 @@ work_graph::work_graph(std::vector<work_unit> units, std::vector<graph_block> bl
                          [this](std::span<const node_index> all) { return last_of(all); });
 }
 
-void work_graph::add_names() {
+void work_graph::add_units() {
+  for (const auto& u : units_) {
+    waves_ = std::max(waves_, u.what.wave.value + 1);
+    shards_ = std::max(shards_, u.what.shard.value + 1);
+  }
   for (node_index n; n.value < size(); n = n.next()) {
-    if (!nodes_.emplace(as_node(at(n).what), n).second) {
+    const auto place = place_of(at(n).what);
+    nodes_.resize(std::max(nodes_.size(), place + 1));
+    if (nodes_[place]) {
       refuse_graph(to_string(at(n).what) + " is there twice");
     }
+    nodes_[place] = n;
   }
+}
+
+void work_graph::add_names() {
   for (block_index b; b.value < blocks(); b = b.next()) {
     if (!names_.emplace(std::pair{block(b).shared, block(b).id}, b).second) {
       refuse_graph(to_string(block(b).id) + " is there twice");
@@ -102,9 +113,20 @@ void work_graph::add_to_lane(node_index n) {
   lane_of_.push_back(lanes() - 1);
 }
 
+/// Of a visit among those of all lanes; beyond them if the graph has not so many waves or shards.
+std::size_t work_graph::place_of(const unit& u) const noexcept {
+  if (u.wave.value >= waves_ || u.shard.value >= shards_) {
+    return nodes_.size();
+  }
+  const auto lane = std::size_t{u.replica.value} * waves_ + u.wave.value;
+  return (lane * 3 + static_cast<std::size_t>(u.way)) * shards_ + u.shard.value;
+}
+
 std::optional<node_index> work_graph::find(const unit& u) const {
-  const auto found = nodes_.find(as_node(u));
-  return found == nodes_.end() ? std::nullopt : std::optional(found->second);
+  const auto named = as_node(u);
+  const auto place = place_of(named);
+  const auto n = place < nodes_.size() ? nodes_[place] : std::nullopt;
+  return n && at(*n).what == named ? n : std::nullopt;
 }
 
 bool work_graph::follows(node_index later, node_index earlier) const {

@@ -10,7 +10,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,8 +43,8 @@ struct block_part {
 /// by a unit of the step before, which writes version `step` + 1 there, or by the optimizer.
 class work_graph {
  public:
-  /// Throws fault_error{internal} if a block or a unit is there twice, if a block has two writers or is read before it
-  /// is written, or if a unit does not follow the one before it in its lane.
+  /// Throws fault_error{internal} if a block is there twice or a visit of a shard in its lane, if a block has two
+  /// writers or is read before it is written, or if a unit does not follow the one before it in its lane.
   work_graph(std::vector<work_unit> units, std::vector<graph_block> blocks);
 
   // -- units -------------------------------------------------------------------------------------------------------
@@ -87,7 +86,9 @@ class work_graph {
   std::optional<node_index> last_reader(block_index b) const { return last_reader_.at(b.value); }
 
  private:
+  void add_units();
   void add_names();
+  std::size_t place_of(const unit& u) const noexcept;
   void add_order(node_index n);
   void add_uses(node_index n);
   void add_to_lane(node_index n);
@@ -98,7 +99,9 @@ class work_graph {
 
   std::vector<work_unit> units_;
   std::vector<graph_block> blocks_;
-  std::unordered_map<unit, node_index> nodes_;
+  std::uint32_t waves_ = 0;                        ///< of the replica that has most
+  std::uint32_t shards_ = 0;
+  std::vector<std::optional<node_index>> nodes_;  ///< by place_of()
   std::map<std::pair<bool, block_id>, block_index> names_;  ///< of first parts, by whether they are shared
   std::vector<std::vector<node_index>> before_;
   std::vector<std::vector<node_index>> behind_;
