@@ -86,11 +86,27 @@ host_block_ptr block_store::readable(const block_id& id) {
   throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
 }
 
-host_block_ptr block_store::room_for(const unit& u, const block_id& id) {
-  const auto& graph = record(u.model).what->graphs->of(u);
-  const auto found = graph.find(id, model_graphs::turn_of(u));
-  return arena_.allocate(graph.block(found.value().block).bytes, to_string(id), host_use::transferred);
-}
+/// A unit's node in its graph.
+struct block_store::visited {
+  const work_graph& graph;
+  node_index node;
+  graph_turn turn;
+  const unit& what;
+
+  visited(const model_record& r, const unit& u)
+      : graph(r.what->graphs->of(u)), node(graph.find(u).value()), turn(model_graphs::turn_of(u)), what(u) {}
+
+  /// Throws fault_error{internal} if the unit does not write it.
+  const block_use& write_of(const block_id& id) const {
+    const auto& writes = graph.at(node).writes;
+    const auto use = std::ranges::find_if(
+        writes, [&](const block_use& w) { return graph.part_of(w.block, id, turn).has_value(); });
+    if (use == writes.end()) {
+      throw fault_error(fault_code::internal, fmt::format("{} does not write {}", to_string(what), to_string(id)));
+    }
+    return *use;
+  }
+};
 
 lease_grant block_store::lease(const lease_request& request) {
   if (fenced(request.device)) {
@@ -104,9 +120,13 @@ lease_grant block_store::lease(const lease_request& request) {
     grant.reads.push_back(readable(id));
   }
   written_back_blocks write_back;
-  for (const auto& id : request.outputs) {
-    write_back.emplace_back(id, room_for(request.what, id));
-    grant.outputs.push_back(write_back.back().second);
+  if (!request.outputs.empty()) {
+    const visited v(record(request.what.model), request.what);
+    for (const auto& id : request.outputs) {
+      const auto bytes = v.graph.block(v.write_of(id).block).bytes;
+      write_back.emplace_back(id, arena_.allocate(bytes, to_string(id), host_use::transferred));
+      grant.outputs.push_back(write_back.back().second);
+    }
   }
   if (!grant.reads.empty()) {
     leases_[{request.device, request.lease}] = grant.reads;
@@ -123,26 +143,6 @@ void block_store::lease_returned(device_id device, ticket lease) { leases_.erase
 
 namespace {
 
-/// How the unit writes a block, and how many units read it then.
-struct written_block {
-  block_role role = block_role::output;
-  std::size_t readers = 0;
-};
-
-written_block written_by(const unit& u, const block_id& id, const model_graphs& graphs) {
-  const auto& graph = graphs.of(u);
-  const auto node = graph.find(u);
-  const auto found = graph.find(id, model_graphs::turn_of(u));
-  if (node && found) {
-    const auto& writes = graph.at(*node).writes;
-    const auto use = std::ranges::find(writes, found->block, &block_use::block);
-    if (use != writes.end()) {
-      return {use->role, graph.readers(use->block).size()};
-    }
-  }
-  throw fault_error(fault_code::internal, fmt::format("{} does not write {}", to_string(u), to_string(id)));
-}
-
 void take_losses(const unit& u, const host_block_ptr& bytes, committed& result) {
   const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
   if (u.way == direction::evaluate) {
@@ -155,32 +155,31 @@ void take_losses(const unit& u, const host_block_ptr& bytes, committed& result) 
 
 }  // namespace
 
-void block_store::take_over(const unit& u, const block_id& id, host_block_ptr bytes, committed& result) {
-  auto& r = record(u.model);
-  const auto written = written_by(u, id, *r.what->graphs);
-  if (written.role == block_role::loss) {
-    take_losses(u, bytes, result);
-  } else if (written.role == block_role::parameters || written.role == block_role::state) {
+void block_store::take_over(const visited& v, const block_id& id, host_block_ptr bytes, committed& result) {
+  auto& r = record(v.what.model);
+  const auto& [role, block] = v.write_of(id);
+  const auto readers = v.graph.readers(block).size();
+  if (role == block_role::loss) {
+    take_losses(v.what, bytes, result);
+  } else if (role == block_role::parameters || role == block_role::state) {
     place_of(id) = std::move(bytes);
     r.versions[id.shard.value] = id.step;  // a device has stepped the shard
     result.stepped = id.step;
-  } else if (written.role == block_role::sum && written.readers == 0) {
+  } else if (role == block_role::sum && readers == 0) {
     auto& home = r.homes[id.shard.value];
     home.gradients.at(id.replica.value) = std::move(bytes);
     if (home.has_all_gradients()) {
       result.complete_sums.push_back(id.shard);
     }
   } else {
-    blocks_.insert_or_assign(id, stored_block{std::move(bytes), written.readers});
+    blocks_.insert_or_assign(id, stored_block{std::move(bytes), readers});
   }
 }
 
-void block_store::drop_what_was_read(const model_record& r, const unit& u) {
-  const auto& graph = r.what->graphs->of(u);
-  const auto turn = model_graphs::turn_of(u);
-  for (const auto& use : graph.at(graph.find(u).value()).reads) {
-    for (block_part each{.block = use.block}; each.part < graph.block(use.block).parts; ++each.part) {
-      const auto found = blocks_.find(graph.name(each, turn));
+void block_store::drop_what_was_read(const visited& v) {
+  for (const auto& use : v.graph.at(v.node).reads) {
+    for (block_part each{.block = use.block}; each.part < v.graph.block(use.block).parts; ++each.part) {
+      const auto found = blocks_.find(v.graph.name(each, v.turn));
       if (found != blocks_.end() && --found->second.readers_left == 0) {
         blocks_.erase(found);
       }
@@ -193,14 +192,14 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
   if (write_back.empty() || fenced(device)) {
     return std::nullopt;
   }
+  const auto& r = record(u.model);
+  const visited v(r, u);
   committed result;
   for (auto& [id, bytes] : write_back.mapped()) {
-    take_over(u, id, std::move(bytes), result);
+    take_over(v, id, std::move(bytes), result);
   }
-  const auto& r = record(u.model);
-  drop_what_was_read(r, u);
-  const auto& step = r.what->graphs->step;
-  const bool ends_step = u.way != direction::evaluate && step.ends_lane(step.find(u).value());
+  drop_what_was_read(v);
+  const bool ends_step = u.way != direction::evaluate && v.graph.ends_lane(v.node);
   if (ends_step && (!result.complete_sums.empty() || result.stepped)) {
     for (std::uint32_t s = 0; s < r.what->plan.first_trained; ++s) {
       result.complete_sums.push_back(shard_index{s});  // their next version is the same

@@ -102,6 +102,7 @@ class block_store {
 
  private:
   struct model_record;
+  struct visited;
   /// Of a step or of a round of an evaluation; dropped when all units that read it have committed.
   struct stored_block {
     host_block_ptr bytes;
@@ -112,13 +113,11 @@ class block_store {
 
   host_block_ptr& place_of(const block_id& id);
   host_block_ptr readable(const block_id& id);
-  /// For what the unit writes back.
-  host_block_ptr room_for(const unit& u, const block_id& id);
   model_record& record(model_id id);
   static std::size_t readers_left(const model_record& r, const block_id& id);
   /// A block that the unit has written back.
-  void take_over(const unit& u, const block_id& id, host_block_ptr bytes, committed& result);
-  void drop_what_was_read(const model_record& r, const unit& u);
+  void take_over(const visited& v, const block_id& id, host_block_ptr bytes, committed& result);
+  void drop_what_was_read(const visited& v);
 
   host_arena& arena_;
   std::map<model_id, model_record> models_;
