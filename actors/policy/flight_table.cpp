@@ -211,7 +211,7 @@ losses flight_table::undo(const std::function<bool(const flight&)>& hit, const u
                     .withdraw = {}};
     std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw), std::not_fn(hit));
     withdrawn_.insert(withdrawn_.end(), loss.withdraw.begin(), loss.withdraw.end());
-    if (at.trains) {
+    if (at.trains && !only_follows) {  // what follows that one follows its cause, too
       causes.push_back(at);
     }
     all.push_back(std::move(loss));

@@ -98,8 +98,8 @@ bool schedule_tracker::all_announced() const {
 
 std::vector<device_load> schedule_tracker::loads() const {
   std::map<device_id, device_load> loads;
-  for (std::uint32_t model = 0; model < models_.size(); ++model) {
-    for (const auto& f : flights_of(model_id{model})) {
+  for (const auto& m : models_) {
+    for (const auto& f : m == nullptr ? std::span<const flight>{} : m->units.flights()) {
       const auto at = place_of(f.device);
       if (!at) {
         continue;
