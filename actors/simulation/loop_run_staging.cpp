@@ -75,9 +75,9 @@ std::optional<device_id> loop_run::device_to_follow(std::uint32_t model, std::ui
 }
 
 const flight* loop_run::find_flight(std::uint32_t model, const chain_position& p) const {
-  const auto& chain = models_[model].chain;
-  const auto all = tracker_.flights_of(model_id{model}, chain.graph().lane_of(p.node));
-  const auto found = std::ranges::find_if(all, [&](const flight& f) { return chain.position_of(f.what) == p; });
+  const auto all = tracker_.flights_of(model_id{model}, models_[model].chain.graph().lane_of(p.node));
+  const auto is_at = [&](const flight& f) { return f.at.step.value == p.step && f.at.node == p.node; };
+  const auto found = std::ranges::find_if(all, is_at);
   return found == all.end() ? nullptr : &*found;
 }
 
