@@ -178,7 +178,9 @@ void block_store::take_over(const visited& v, const block_id& id, host_block_ptr
 
 void block_store::drop_what_was_read(const visited& v) {
   for (const auto& use : v.graph.at(v.node).reads) {
-    for (block_part each{.block = use.block}; each.part < v.graph.block(use.block).parts; ++each.part) {
+    const auto& block = v.graph.block(use.block);
+    const auto parts = block.life == block_life::of_step ? block.parts : 0;  // others are not among blocks_
+    for (block_part each{.block = use.block}; each.part < parts; ++each.part) {
       const auto found = blocks_.find(v.graph.name(each, v.turn));
       if (found != blocks_.end() && --found->second.readers_left == 0) {
         blocks_.erase(found);
