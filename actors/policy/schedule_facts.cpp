@@ -73,7 +73,7 @@ bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes,
   }
   const auto is_not_placed = [&](node_index n) {
     const auto& of = lanes[step.lane_of(n)];
-    return of.step == lane.step && of.place <= n.value - step.lane(of.lane).first.value;
+    return of.step == lane.step && of.place <= step.place_in_lane(n);
   };
   const node_index next{step.lane(lane.lane).first.value + lane.place};
   return std::ranges::any_of(step.predecessors(next), is_not_placed);

@@ -248,13 +248,13 @@ void schedule_tracker::remove_if_drained(model_id model) {
 
 namespace {
 
-void show_position(model_state& s, const lane_row::frontier& reached, const node_range& lane) {
+void show_position(model_state& s, const lane_row::frontier& reached, const work_graph& step) {
   s.step = reached.at.step;
   if (!reached.at.trains) {
     return;
   }
-  s.place = reached.at.node.value - lane.first.value + (reached.placed ? 1 : 0);
-  if (s.place == lane.count) {
+  s.place = step.place_in_lane(reached.at.node) + (reached.placed ? 1 : 0);
+  if (s.place == step.lane(s.lane).count) {
     s.step->value += 1;
     s.place = 0;
   }
@@ -278,7 +278,7 @@ void schedule_tracker::show(model_id id, const model_record& m, std::uint32_t at
                 .priority = m.traits.priority,
                 .deadline = m.traits.deadline};
   if (lane.reached) {
-    show_position(s, *lane.reached, m.units.step().lane(at));
+    show_position(s, *lane.reached, m.units.step());
   }
   for (const auto& f : flights) {
     if (f.phase == flight_phase::computing) {

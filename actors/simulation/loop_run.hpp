@@ -79,9 +79,7 @@ class loop_run {
   const loop_model& model_of(const loop_visit& v) const { return models_[v.model]; }
   const instance_unit& unit_of(const loop_visit& v) const { return model_of(v).chain.at(v.at.node); }
   /// In its lane.
-  std::uint32_t place_of(const loop_visit& v) const {
-    return v.at.node.value - model_of(v).chain.graph().lane(v.lane).first.value;
-  }
+  std::uint32_t place_of(const loop_visit& v) const { return model_of(v).chain.graph().place_in_lane(v.at.node); }
   loop_lane& lane_of(const loop_visit& v) { return models_[v.model].lanes[v.lane]; }
   const loop_lane& lane_of(const loop_visit& v) const { return models_[v.model].lanes[v.lane]; }
   time_point clock() const { return time_point{now_}; }

@@ -82,8 +82,7 @@ unit cursor::unit_at(const unit_position& p, std::uint32_t attempt) const {
 }
 
 unit_position cursor::position_of(node_index n, std::uint32_t step) const {
-  const auto lane = graph().lane_of(n);
-  return {step, turn_kind::training, n.value - graph().lane(lane).first.value, lane};
+  return {step, turn_kind::training, graph().place_in_lane(n), graph().lane_of(n)};
 }
 
 unit_position cursor::position_of(const unit& u) const {

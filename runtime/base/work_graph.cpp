@@ -169,14 +169,10 @@ std::vector<node_index> work_graph::ready(const std::vector<bool>& done) const {
 }
 
 bool work_graph::is_done(node_index n, const step_position& at) const {
-  const auto in = lane_of(n);
-  return n.value - lane(in).first.value < at.done(in);
+  return place_in_lane(n) < at.done(lane_of(n));
 }
 
-bool work_graph::ends_lane(node_index n) const {
-  const auto in = lane(lane_of(n));
-  return n.value + 1 == in.first.value + in.count;
-}
+bool work_graph::ends_lane(node_index n) const { return place_in_lane(n) + 1 == lane(lane_of(n)).count; }
 
 block_id work_graph::name(block_part b, const graph_turn& turn) const {
   const auto life = block(b.block).life;

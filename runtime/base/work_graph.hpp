@@ -67,6 +67,8 @@ class work_graph {
   std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(lanes_.size()); }
   node_range lane(std::uint32_t index) const { return lanes_.at(index); }
   std::uint32_t lane_of(node_index n) const { return lane_of_.at(n.value); }
+  /// How many units of its lane come before it.
+  std::uint32_t place_in_lane(node_index n) const { return n.value - lane(lane_of(n)).first.value; }
   bool ends_lane(node_index n) const;
 
   // -- blocks ------------------------------------------------------------------------------------------------------
