@@ -81,8 +81,9 @@ void loop_run::on_unit_ended(const loop_event& e) {
     result_.units.push_back(
         {model_id{v.model}, v.lane, v.at.step, place_of(v), device_id{e.a}, v.begun, now_, v.hit});
   }
-  copy_outputs(v, d);
-  if (is_last_reader(v) && !has_base(v)) {
+  const bool outdated = !has_base(v) && is_last_reader(v);
+  copy_outputs(v, d, outdated);
+  if (outdated) {
     drop_old_version(v, e.a);
   }
   tracker_.device_freed(device_id{e.a}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
@@ -104,7 +105,7 @@ void loop_run::leave_if_over(std::uint32_t model) {
 }
 
 /// The output first, then the gradients: the copies of a unit end in this order.
-void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
+void loop_run::copy_outputs(const loop_visit& v, loop_device& d, bool outdated) {
   const auto& chain = model_of(v).chain;
   const auto& u = unit_of(v);
   auto written_back = now_;
@@ -112,7 +113,7 @@ void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
     written_back = lane_of(v).output_home = d.out.copy(now_, now_, chain.copy_of(*u.output));
   }
   if (u.sum) {
-    written_back = std::max(written_back, copy_gradients(v, d));
+    written_back = std::max(written_back, copy_gradients(v, d, outdated));
   } else if (instance_.copy_back_clean) {
     written_back = d.out.copy(now_, now_, chain.copy_of(u.parameters));
     if (!u.base) {
@@ -142,11 +143,11 @@ duration loop_run::in_order(const loop_visit& v, duration written_back) {
 }
 
 /// The sum of a wave before the last one only passes through the host; the parameters stay useful.
-duration loop_run::copy_gradients(const loop_visit& v, loop_device& d) {
+duration loop_run::copy_gradients(const loop_visit& v, loop_device& d, bool outdated) {
   auto& m = model_of(v);
   const auto sum = *unit_of(v).sum;
   const auto home = m.blocks[sum.value].home = d.out.copy(now_, now_, m.chain.copy_of(sum));
-  if (is_last_reader(v) && !has_base(v)) {
+  if (outdated) {
     d.cache.stale(v.slot);
   }
   if (options_.completion == completion_rule::ended) {

@@ -65,8 +65,9 @@ class loop_run {
   void note_blocks(const loop_visit& v, device_id device, const missing& what);
   duration copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from);
   void start_if_ready(std::uint32_t device);
-  void copy_outputs(const loop_visit& v, loop_device& d);
-  duration copy_gradients(const loop_visit& v, loop_device& d);
+  /// `outdated`: no unit will read what its slot holds.
+  void copy_outputs(const loop_visit& v, loop_device& d, bool outdated);
+  duration copy_gradients(const loop_visit& v, loop_device& d, bool outdated);
   duration in_order(const loop_visit& v, duration written_back);
   /// It is backward, and no unit of the step will read the shard's parameters after it.
   bool is_last_reader(const loop_visit& v) const;
