@@ -11,13 +11,6 @@
 
 namespace hydra::test {
 
-/// Consecutive micro-batches of a step.
-struct micro_batch_range {
-  micro_batch_index first;
-  std::uint32_t count = 0;
-  friend bool operator==(const micro_batch_range&, const micro_batch_range&) = default;
-};
-
 /// Visits of one wave of one replica follow each other: they are a lane, F_0 .. F_{S-2}, B_{S-1} (with the loss) ..
 /// B_t, where t is the first shard with trained parameters.
 /// B_s of a wave also follows B_s of the wave before, because the gradient sum of the shard passes from wave to wave.
@@ -30,58 +23,42 @@ class step_graph {
   /// Throws as check_shape().
   explicit step_graph(const step_shape& shape) : shape_(shape) { check_shape(shape); }
 
-  const step_shape& shape() const noexcept { return shape_; }
   std::uint32_t lanes() const noexcept { return shape_.lanes(); }
+  std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1 - shape_.first_trained; }
   node size() const noexcept { return lanes() * lane_length(); }
 
-  // -- a lane ------------------------------------------------------------------------------------------------------
-  std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1 - shape_.first_trained; }
   std::uint32_t lane_of(const unit& u) const noexcept { return u.replica.value * shape_.waves + u.wave.value; }
-  micro_batch_range micro_batches_of(std::uint32_t lane) const noexcept {
-    return {.first = micro_batch_index{lane * shape_.lane_size()}, .count = shape_.lane_size()};
-  }
-  std::uint32_t lane_of(micro_batch_index k) const noexcept { return k.value / shape_.lane_size(); }
+  /// Its model, step and attempt are 0.
+  unit at(node n) const noexcept;
+  /// In ascending order; at most two.
+  std::vector<node> predecessors(node n) const;
+
+ private:
   direction way_at(std::uint32_t place) const noexcept {
     return place + 1 < shape_.shards ? direction::forward : direction::backward;
   }
-  std::uint32_t shard_at(std::uint32_t place) const noexcept {
-    return place + 1 < shape_.shards ? place : 2 * (shape_.shards - 1) - place;
-  }
-  /// The place of a training unit in its lane.
-  std::uint32_t place_of(direction way, shard_index shard) const noexcept {
-    return way == direction::forward ? shard.value : 2 * (shape_.shards - 1) - shard.value;
-  }
 
-  // -- nodes -------------------------------------------------------------------------------------------------------
-  /// Its model, step and attempt are 0.
-  unit at(node n) const noexcept;
-  /// The node of a training unit, whatever its model, step and attempt.
-  node of(const unit& u) const noexcept { return lane_of(u) * lane_length() + place_of(u.way, u.shard); }
-
- private:
   step_shape shape_;
 };
 
 inline unit step_graph::at(node n) const noexcept {
   const auto lane = n / lane_length();
   const auto place = n % lane_length();
-  const auto range = micro_batches_of(lane);
   unit u;
   u.replica = replica_id{lane / shape_.waves};
   u.wave = wave_index{lane % shape_.waves};
   u.way = way_at(place);
-  u.shard = shard_index{shard_at(place)};
-  u.first_micro_batch = range.first;
-  u.micro_batches = range.count;
+  u.shard = shard_index{u.way == direction::forward ? place : 2 * (shape_.shards - 1) - place};
+  u.first_micro_batch = micro_batch_index{lane * shape_.lane_size()};
+  u.micro_batches = shape_.lane_size();
   return u;
 }
 
-/// Of a node, in ascending order; at most two.
-inline std::vector<step_graph::node> predecessors(const step_graph& graph, step_graph::node n) {
-  const auto place = n % graph.lane_length();
-  const auto wave = n / graph.lane_length() % graph.shape().waves;
-  std::vector<step_graph::node> found;
-  if (graph.way_at(place) == direction::backward && wave > 0) found.push_back(n - graph.lane_length());
+inline std::vector<step_graph::node> step_graph::predecessors(node n) const {
+  const auto place = n % lane_length();
+  const auto wave = n / lane_length() % shape_.waves;
+  std::vector<node> found;
+  if (way_at(place) == direction::backward && wave > 0) found.push_back(n - lane_length());
   if (place > 0) found.push_back(n - 1);
   return found;
 }

@@ -79,7 +79,7 @@ void check_blocks(const model_plan& plan) {
 std::vector<node_index> ready_by_place(const step_graph& order, const std::vector<bool>& done) {
   std::vector<node_index> all;
   for (step_graph::node n = 0; n < order.size(); ++n) {
-    const auto before = predecessors(order, n);
+    const auto before = order.predecessors(n);
     if (!done[n] && std::ranges::all_of(before, [&](step_graph::node p) { return done[p]; })) all.emplace_back(n);
   }
   return all;
@@ -140,6 +140,7 @@ TEST_CASE("a step as data has the units of the arithmetic, in its lanes and plac
       auto u = order.at(n.value);
       REQUIRE(g.at(n).what == u);
       REQUIRE(g.lane_of(n) == order.lane_of(u));
+      REQUIRE(g.place_in_lane(n) == n.value % order.lane_length());
       REQUIRE(g.ends_lane(n) == ends_step(u, shape));
       u.model = trained_model;
       u.step = some_step.step;
@@ -161,7 +162,7 @@ TEST_CASE("what a unit of a step as data follows is what the arithmetic says", "
     CHECK(wrong_pairs(g).empty());
     CHECK(edges_of(g, true) == edges_of(g, false));
     for (node_index n; n.value < g.size(); n = n.next()) {
-      for (const auto p : predecessors(order, n.value)) {
+      for (const auto p : order.predecessors(n.value)) {
         CHECK(std::ranges::count(g.predecessors(n), node_index{p}) == 1);
       }
     }
