@@ -27,6 +27,14 @@ void for_each_micro_batch(const unit& u, Use use) {
   }
 }
 
+/// The sum of the unit's replica after its wave.
+block_id gradients_of(const unit& u) {
+  auto id = block(u, block_kind::gradients, u.shard);
+  id.replica = u.replica;
+  id.micro_batch = micro_batch_index{u.wave.value};
+  return id;
+}
+
 }  // namespace
 
 block_id parameters_of(const unit& u) {
@@ -50,13 +58,6 @@ block_id state_block(const unit& u, std::size_t i) {
   auto id = parameters_of(u);
   id.kind = block_kind::state;
   id.micro_batch = micro_batch_index{static_cast<std::uint32_t>(i)};
-  return id;
-}
-
-block_id gradients_of(const unit& u) {
-  auto id = block(u, block_kind::gradients, u.shard);
-  id.replica = u.replica;
-  id.micro_batch = micro_batch_index{u.wave.value};
   return id;
 }
 

@@ -28,8 +28,6 @@ std::optional<block_id> output_of(const unit& u, const step_shape& shape, micro_
 block_id parameters_of(const unit& u);
 /// Under the name that it has in common with those of other models.
 block_id base_of(const unit& u, const model_plan& plan);
-/// The sum of the unit's replica after its wave.
-block_id gradients_of(const unit& u);
 /// The sum after the wave before; none for the first wave.
 std::optional<block_id> sum_before(const unit& u);
 block_id loss_of(const unit& u);
