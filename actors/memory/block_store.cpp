@@ -179,10 +179,13 @@ void block_store::take_over(const visited& v, const block_id& id, host_block_ptr
 void block_store::drop_what_was_read(const visited& v) {
   for (const auto& use : v.graph.at(v.node).reads) {
     const auto& block = v.graph.block(use.block);
-    const auto parts = block.life == block_life::of_step ? block.parts : 0;  // others are not among blocks_
-    for (block_part each{.block = use.block}; each.part < parts; ++each.part) {
+    const auto last = v.graph.last_reader(use.block);
+    if (block.life != block_life::of_step || (last && last != v.node)) {
+      continue;  // it is at home elsewhere, or will be read again
+    }
+    for (block_part each{.block = use.block}; each.part < block.parts; ++each.part) {
       const auto found = blocks_.find(v.graph.name(each, v.turn));
-      if (found != blocks_.end() && --found->second.readers_left == 0) {
+      if (found != blocks_.end() && (last || --found->second.readers_left == 0)) {
         blocks_.erase(found);
       }
     }

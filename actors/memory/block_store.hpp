@@ -106,7 +106,7 @@ class block_store {
   /// Of a step or of a round of an evaluation; dropped when all units that read it have committed.
   struct stored_block {
     host_block_ptr bytes;
-    std::size_t readers_left = 0;
+    std::size_t readers_left = 0;  ///< counted down only if the graph does not know who comes last
   };
   using write_back_key = std::pair<device_id, unit>;
   using written_back_blocks = std::vector<std::pair<block_id, host_block_ptr>>;

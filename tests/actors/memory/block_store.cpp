@@ -376,6 +376,41 @@ TEST_CASE("a unit that has written back a block of another unit is a fault") {
   CHECK_THROWS_WITH(s.store.commit(r.what, d0), Contains("forward 0 does not write loss of model 0 shard 1"));
 }
 
+TEST_CASE("a block with readers in any order is there until all of them have committed") {
+  const auto activation = [](std::uint32_t shard, std::uint32_t k) {
+    const block_id id{.model = {}, .replica = {}, .step = {}, .kind = block_kind::activation,
+                      .shard = shard_index{shard}, .micro_batch = micro_batch_index{k}};
+    return graph_block{.id = id, .bytes = 8_B};
+  };
+  const auto visit_in = [](std::uint32_t replica, std::uint32_t shard) {
+    unit u;
+    u.replica = replica_id{replica};
+    u.shard = shard_index{shard};
+    return u;
+  };
+  const auto use = [](block_role role, std::uint32_t b) { return std::vector{block_use{role, block_index{b}}}; };
+  const std::vector blocks{activation(0, 0), activation(1, 1), activation(1, 2)};
+  using enum block_role;
+  stocked s;
+  const auto what = std::make_shared<sharded_model>(*s.m.what());
+  what->graphs = std::make_shared<const model_graphs>(
+      model_graphs{work_graph({{.what = visit_in(0, 0), .writes = use(output, 0)},
+                               {.what = visit_in(1, 1), .reads = use(input, 0), .writes = use(output, 1)},
+                               {.what = visit_in(2, 1), .reads = use(input, 0), .writes = use(output, 2)}},
+                              blocks)});
+  s.store.add_model(model_id{0}, what, {.homes = s.homes, .versions = {}});
+  const auto before = s.store.blocks();
+  const auto left_after = [&](std::uint32_t node) {
+    const auto& u = what->graphs->step.at(node_index{node}).what;
+    s.store.lease({.lease = ticket{1}, .device = d0, .what = u, .reads = {}, .outputs = {blocks[node].id}});
+    REQUIRE(s.store.commit(u, d0));
+    return s.store.blocks() - before;
+  };
+  CHECK(left_after(0) == 1);
+  CHECK(left_after(2) == 2);
+  CHECK(left_after(1) == 2);  // without what both have read
+}
+
 TEST_CASE("after every step the host holds the shards' buffers and nothing else") {
   stocked s;
   for (const auto& u : units_in_order(plain_cursor(model_id{0}, {.shards = 2, .micro_batches = 1}, 3))) {
