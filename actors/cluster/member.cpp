@@ -293,12 +293,17 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
     running_ = nullptr;
   }
   trained.reset();
-  if (how == node_end::done && what) {  // the coordinator has all that is worth keeping
-    std::error_code ignored;
-    fs::remove_all(folder_of(*what), ignored);
-    fs::remove(options_.folder, ignored);
+  if (how == node_end::done && what) {
+    drop_folder(*what);
   }
   return how;
+}
+
+/// The coordinator has all that is worth keeping.
+void cluster_member::drop_folder(const node_accepted& what) const {
+  std::error_code ignored;
+  fs::remove_all(folder_of(what), ignored);
+  fs::remove(options_.folder, ignored);
 }
 
 }  // namespace hydra

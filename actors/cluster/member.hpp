@@ -69,6 +69,7 @@ class cluster_member {
                                            const std::shared_ptr<node_exchange>& exchange, const network_address& near);
   std::filesystem::path input(cluster_network& network, const node_accepted& what, const std::string& name) const;
   std::filesystem::path folder_of(const node_accepted& what) const;
+  void drop_folder(const node_accepted& what) const;
   void use(session* s);
   node_run_over train(session& s) const;
   void say(const std::string& text) const;

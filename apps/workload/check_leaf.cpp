@@ -165,60 +165,35 @@ void value_site::refuse_value() const {
 
 void check_leaf(const value_site& site) {
   switch (site.rule.kind) {
-    case value_kind::boolean:
-      return check_boolean(site);
+    case value_kind::boolean: return check_boolean(site);
     case value_kind::integer:
-    case value_kind::real:
-      return check_number(site, site.is);
-    case value_kind::integer_or_auto:
-      return check_integer_or_auto(site);
-    case value_kind::text:
-      return check_text(site);
-    case value_kind::file:
-      return check_file_name(site);
-    case value_kind::folder:
-      return check_folder_name(site);
-    case value_kind::files:
-      return check_files(site);
-    case value_kind::paths:
-      return check_paths(site);
-    case value_kind::tokenizer:
-      return check_tokenizer(site);
-    case value_kind::chat_template:
-      return check_chat_template(site);
-    case value_kind::field_text:
-      return check_field_text(site);
-    case value_kind::text_list:
-      return check_text_list(site);
-    case value_kind::label_list:
-      return check_labels(site);
-    case value_kind::policy:
-      return check_policy(site);
-    case value_kind::bytes:
-      return check_bytes(site);
-    case value_kind::bytes_or_percent:
-      return check_bytes_or_percent(site);
-    case value_kind::rate:
-      return check_rate(site);
-    case value_kind::time:
-      return check_with_unit<duration>(site);
-    case value_kind::number_pair:
-      return check_pair(site);
-    case value_kind::number_list:
-      return check_number_list(site);
-    case value_kind::image_size:
-      return check_image_size(site, 2);
-    case value_kind::image_shape:
-      return check_image_size(site, 3);
-    case value_kind::cut_list:
-      return check_cuts(site);
-    case value_kind::space:
-      return check_space(site);
+    case value_kind::real: return check_number(site, site.is);
+    case value_kind::integer_or_auto: return check_integer_or_auto(site);
+    case value_kind::text: return check_text(site);
+    case value_kind::file: return check_file_name(site);
+    case value_kind::folder: return check_folder_name(site);
+    case value_kind::files: return check_files(site);
+    case value_kind::paths: return check_paths(site);
+    case value_kind::tokenizer: return check_tokenizer(site);
+    case value_kind::chat_template: return check_chat_template(site);
+    case value_kind::field_text: return check_field_text(site);
+    case value_kind::text_list: return check_text_list(site);
+    case value_kind::label_list: return check_labels(site);
+    case value_kind::policy: return check_policy(site);
+    case value_kind::bytes: return check_bytes(site);
+    case value_kind::bytes_or_percent: return check_bytes_or_percent(site);
+    case value_kind::rate: return check_rate(site);
+    case value_kind::time: return check_with_unit<duration>(site);
+    case value_kind::number_pair: return check_pair(site);
+    case value_kind::number_list: return check_number_list(site);
+    case value_kind::image_size: return check_image_size(site, 2);
+    case value_kind::image_shape: return check_image_size(site, 3);
+    case value_kind::cut_list: return check_cuts(site);
+    case value_kind::space: return check_space(site);
     case value_kind::table:
     case value_kind::table_list:
     case value_kind::named_tables:
-    case value_kind::grid:
-      return site.refuse_value();
+    case value_kind::grid: return site.refuse_value();
   }
 }
 

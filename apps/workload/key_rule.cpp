@@ -55,31 +55,21 @@ std::string describe_tables(const key_rule& rule) {
 
 std::string describe(const key_rule& rule) {
   switch (rule.kind) {
-    case value_kind::boolean:
-      return "true or false";
+    case value_kind::boolean: return "true or false";
     case value_kind::integer:
     case value_kind::integer_or_auto:
       return "an integer" + to_string(rule.range) + (rule.kind == value_kind::integer ? "" : ", or \"auto\"");
-    case value_kind::real:
-      return "a number" + to_string(rule.range);
-    case value_kind::text:
-      return rule.choices.empty() ? "a text that is not empty" : one_of(rule.choices);
-    case value_kind::bytes:
-      return "a size above 0 such as \"24MiB\", or a number of bytes";
+    case value_kind::real: return "a number" + to_string(rule.range);
+    case value_kind::text: return rule.choices.empty() ? "a text that is not empty" : one_of(rule.choices);
+    case value_kind::bytes: return "a size above 0 such as \"24MiB\", or a number of bytes";
     case value_kind::bytes_or_percent:
       return "a size above 0 such as \"24MiB\", a number of bytes, or a share such as \"75%\"";
-    case value_kind::rate:
-      return "a rate such as \"1GiB/s\"";
-    case value_kind::time:
-      return "a time such as \"5ms\"";
-    case value_kind::file:
-      return "the path of a file";
-    case value_kind::files:
-      return "the path of a file, a pattern such as \"data/*.jsonl\", or a list of such";
-    case value_kind::folder:
-      return "the path of a folder";
-    case value_kind::paths:
-      return "the path of a file or a folder, or a list of such";
+    case value_kind::rate: return "a rate such as \"1GiB/s\"";
+    case value_kind::time: return "a time such as \"5ms\"";
+    case value_kind::file: return "the path of a file";
+    case value_kind::files: return "the path of a file, a pattern such as \"data/*.jsonl\", or a list of such";
+    case value_kind::folder: return "the path of a folder";
+    case value_kind::paths: return "the path of a file or a folder, or a list of such";
     case value_kind::tokenizer:
       return "\"bytes\", { file = \"tokenizer.json or its folder\" } or { vocab = \"...\", merges = \"...\" }";
     case value_kind::chat_template:
@@ -88,27 +78,21 @@ std::string describe(const key_rule& rule) {
              "assistant = [\"A: \", \"</s>\"] }";
     case value_kind::field_text:
       return "the name of a field, or a text with fields such as \"{question}\\n{hint?}\\n\"";
-    case value_kind::text_list:
-      return "a list of texts";
-    case value_kind::label_list:
-      return "a list of two texts or integers, or more";
-    case value_kind::policy:
-      return "a name, { name = \"...\", option = number, ... }, or the path of a plug-in";
+    case value_kind::text_list: return "a list of texts";
+    case value_kind::label_list: return "a list of two texts or integers, or more";
+    case value_kind::policy: return "a name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
     case value_kind::number_list:
       return (rule.kind == value_kind::number_pair ? "a list of two numbers" : "a list of numbers") +
              to_string(rule.range);
-    case value_kind::image_size:
-      return "a list of two integers of at least 1, [height, width]";
-    case value_kind::image_shape:
-      return "a list of three integers of at least 1, [channels, height, width]";
+    case value_kind::image_size: return "a list of two integers of at least 1, [height, width]";
+    case value_kind::image_shape: return "a list of three integers of at least 1, [channels, height, width]";
     case value_kind::cut_list:
       return one_of(rule.choices) + ", the first layer of each shard such as [0, 2, 4], or the file of a saved plan";
     case value_kind::table:
     case value_kind::table_list:
     case value_kind::named_tables:
-    case value_kind::grid:
-      return describe_tables(rule);
+    case value_kind::grid: return describe_tables(rule);
     case value_kind::space:
       return "a table of distributions by key, such as learning_rate = { log_uniform = [1e-5, 1e-3] }";
   }
