@@ -257,7 +257,7 @@ class under_way {
 
 TEST_CASE("a node that joins in the middle of a run is used, one that leaves hands its models over", "[cluster]") {
   const temporary_folder folder;
-  const auto models = some_models(3, 150);
+  auto models = some_models(3, 20'000);
   under_way c(workload_of(models, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(models, 400_KiB, c.steps(), slow));
   c.train_on(10);
@@ -266,9 +266,12 @@ TEST_CASE("a node that joins in the middle of a run is used, one that leaves han
   c.train_on(50);
   a.leave();
   CHECK(a.end() == node_end::done);
+  c.train_on(50);
+  for (std::size_t i = 0; i < models.size(); ++i) c->stop("model-" + std::to_string(i));
   const auto r = c.end();
   CHECK(b.end() == node_end::done);
-  check_bits(r, models);
+  for (std::size_t i = 0; i < models.size(); ++i) models[i].steps = r.models[i].steps;
+  check_bits(r, models, model_status::stopped);
   CHECK_FALSE(fs::exists(folder.path() / "a" / "0000000000000007"));  // the coordinator has all of it
   CHECK(fs::exists(folder.path() / "run" / "nodes" / "a" / "ended" / "report.json"));
 }
