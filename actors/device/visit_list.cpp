@@ -6,9 +6,9 @@ namespace hydra {
 
 namespace {
 
-/// Of a unit that has not begun, too. `graph`: of its model.
-node_index node_in(const visit_record& v, const work_graph& graph) {
-  return v.model ? v.node : graph.find(v.what).value();
+/// Of a unit that has not begun, too. `graphs`: of its model.
+node_index node_of(const visit_record& v, const model_graphs& graphs) {
+  return v.model ? v.node : graphs.node_of(v.what);
 }
 
 /// Which of its writes has that name. `graphs`: of its model.
@@ -16,7 +16,7 @@ std::optional<block_part> written_by(const visit_record& v, const block_id& id, 
   const auto& graph = graphs.of(v.what);
   const auto turn = model_graphs::turn_of(v.what);
   std::optional<block_part> found;
-  for (const auto& use : graph.at(node_in(v, graph)).writes) {
+  for (const auto& use : graph.at(node_of(v, graphs)).writes) {
     found = found ? found : graph.part_of(use.block, id, turn);
   }
   return found;
@@ -46,8 +46,8 @@ bool depends_on(const visit_record& later, const visit_record& earlier) {
   if (!model || !same_step(later.what, earlier.what)) {
     return false;
   }
-  const auto& step = model->graphs->step;
-  return step.follows(node_in(later, step), node_in(earlier, step));
+  const auto& graphs = *model->graphs;
+  return graphs.step.follows(node_of(later, graphs), node_of(earlier, graphs));
 }
 
 visit_record& visit_list::record(const unit& u) {

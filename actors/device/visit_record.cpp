@@ -44,11 +44,7 @@ std::string visit_record::detail() const {
 void visit_record::begin(sharded_model_ptr of, std::size_t targets) {
   model = std::move(of);
   work = std::make_shared<visit>(model, what, targets);
-  const auto found = graph().find(what);
-  if (!found) {
-    throw fault_error(fault_code::internal, fmt::format("{} is not a unit of {}", to_string(what), model->name));
-  }
-  node = *found;
+  node = model->graphs->node_of(what);
   for (const auto& use : graph().at(node).reads) {
     inputs.push_back({use, std::vector<staged_block>(graph().block(use.block).parts)});
   }

@@ -94,7 +94,7 @@ struct block_store::visited {
   const unit& what;
 
   visited(const model_record& r, const unit& u)
-      : graph(r.what->graphs->of(u)), node(graph.find(u).value()), turn(model_graphs::turn_of(u)), what(u) {}
+      : graph(r.what->graphs->of(u)), node(r.what->graphs->node_of(u)), turn(model_graphs::turn_of(u)), what(u) {}
 
   /// Throws fault_error{internal} if the unit does not write it.
   const block_use& write_of(const block_id& id) const {

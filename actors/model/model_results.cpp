@@ -40,8 +40,8 @@ void model_results::resume_losses(const model_standing& before) {
 }
 
 bool model_results::has_loss(const unit& u) const {
-  const auto& graph = what_->graphs->of(u);
-  return graph.at(graph.find(u).value()).writes_any(block_role::loss);
+  const auto& graphs = *what_->graphs;
+  return graphs.of(u).at(graphs.node_of(u)).writes_any(block_role::loss);
 }
 
 std::optional<float> model_results::step_losses(const unit& u, const std::vector<float>& losses) {

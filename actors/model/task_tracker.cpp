@@ -8,20 +8,8 @@
 
 namespace hydra {
 
-namespace {
-
-std::uint32_t shards_of(const work_graph& step) {
-  std::uint32_t shards = 0;
-  for (node_index n; n.value < step.size(); n = n.next()) {
-    shards = std::max(shards, step.at(n).what.shard.value + 1);
-  }
-  return shards;
-}
-
-}  // namespace
-
 task_tracker::task_tracker(cursor units, bool observed)
-    : units_(std::move(units)), observed_(observed), versions_(shards_of(units_.graph())) {
+    : units_(std::move(units)), observed_(observed), versions_(units_.graph().shards()) {
   for (std::uint32_t lane = 0; lane < units_.lanes(); ++lane) {
     const auto begin = units_.begin_of(0, lane);
     lanes_.push_back({.done = begin, .next = begin});

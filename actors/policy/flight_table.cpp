@@ -33,14 +33,10 @@ std::uint32_t flight_table::lane_of(const unit& u) const {
 }
 
 lane_position flight_table::position_of(const unit& u) const {
-  const auto node = graphs_->of(u).find(u);
-  if (!node) {
-    throw fault_error{fault_code::internal, to_string(u) + " is not in the graph of its model"};
-  }
   return {.step = u.step,
           .trains = u.way != direction::evaluate,
           .round = model_graphs::turn_of(u).first,
-          .node = *node};
+          .node = graphs_->node_of(u)};
 }
 
 std::span<const flight> flight_table::flights(std::uint32_t lane) const {

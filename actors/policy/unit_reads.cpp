@@ -5,8 +5,7 @@ namespace hydra {
 namespace {
 
 std::optional<node_index> before_in_lane(const work_graph& graph, node_index n) {
-  const bool first = graph.lane(graph.lane_of(n)).first == n;
-  return first ? std::nullopt : std::optional(node_index{n.value - 1});
+  return graph.place_in_lane(n) == 0 ? std::nullopt : std::optional(node_index{n.value - 1});
 }
 
 }  // namespace

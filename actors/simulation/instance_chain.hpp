@@ -49,8 +49,8 @@ class instance_chain {
   /// In either direction.
   duration copy_of(block_index b) const;
 
-  chain_position position_of(const unit& u) const { return {u.step.value, graph().find(u).value()}; }
-  std::uint32_t lane_of(const unit& u) const { return graph().lane_of(graph().find(u).value()); }
+  chain_position position_of(const unit& u) const { return {u.step.value, graphs_->node_of(u)}; }
+  std::uint32_t lane_of(const unit& u) const { return graph().lane_of(graphs_->node_of(u)); }
   /// The next one in its lane; after the last one the first of a step that is not made.
   chain_position after(const chain_position& p) const;
   /// What the model's task would announce.

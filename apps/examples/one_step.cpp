@@ -98,7 +98,7 @@ struct sharded_step {
   }
 
   static device_block_ptr room(const work_unit& u, block_role role) {
-    return std::ranges::count(u.writes, role, &block_use::role) > 0 ? make_device_block() : nullptr;
+    return u.writes_any(role) ? make_device_block() : nullptr;
   }
 
   /// What a forward visit could leave on the device for the backward visit (role `saved`) is computed again.

@@ -86,7 +86,7 @@ unit_position cursor::position_of(node_index n, std::uint32_t step) const {
 }
 
 unit_position cursor::position_of(const unit& u) const {
-  const auto n = graphs_->of(u).find(u).value();
+  const auto n = graphs_->node_of(u);
   if (u.way != direction::evaluate) {
     return position_of(n, u.step.value);
   }

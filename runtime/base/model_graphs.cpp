@@ -18,6 +18,14 @@ const work_graph& model_graphs::of(const unit& u) const {
   return found->second;
 }
 
+node_index model_graphs::node_of(const unit& u) const {
+  const auto node = of(u).find(u);
+  if (!node) {
+    throw fault_error(fault_code::internal, to_string(u) + " is not in the graph of its model");
+  }
+  return *node;
+}
+
 graph_turn model_graphs::turn_of(const unit& u) noexcept {
   return {.model = u.model,
           .step = u.step,

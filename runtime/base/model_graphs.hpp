@@ -15,6 +15,8 @@ struct model_graphs {
 
   /// Throws fault_error{internal} for a round of another length.
   const work_graph& of(const unit& u) const;
+  /// In of(). Throws fault_error{internal} if the model has no such unit.
+  node_index node_of(const unit& u) const;
   static graph_turn turn_of(const unit& u) noexcept;
 
   /// A graph that has the block in turn_of() it, if the model has it at all. Of an evaluation that need not be the

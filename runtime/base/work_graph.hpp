@@ -49,6 +49,7 @@ class work_graph {
 
   // -- units -------------------------------------------------------------------------------------------------------
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(units_.size()); }
+  std::uint32_t shards() const noexcept { return shards_; }
   const work_unit& at(node_index n) const { return units_.at(n.value); }
   /// The node of a unit, whatever its model, step and attempt; of an evaluation also whatever its round and lane. None
   /// if it is not of this graph.
