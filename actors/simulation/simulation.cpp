@@ -273,7 +273,6 @@ void simulation::copy_begun(const std::string& copy, bool joined) {
 }
 
 bool simulation::step(std::size_t choice) {
-  release_ended();
   auto& jobs = coordinator_->jobs;
   if (!jobs.empty()) {
     std::swap(jobs.front(), jobs[choice % jobs.size()]);
@@ -290,14 +289,10 @@ caf::scheduled_actor* simulation::next(std::size_t choice) const {
 bool simulation::let_time_pass() {
   // One at a time: firing all that are pending would jump the clock.
   const bool passed = coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
-  release_ended();
-  return passed;
-}
-
-void simulation::release_ended() {
   for (const auto& d : devices_) {
     d->release_ended(now());
   }
+  return passed;
 }
 
 void simulation::run() { run_while_pending({}); }

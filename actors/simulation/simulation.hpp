@@ -141,8 +141,6 @@ class simulation {
   const host_arena& arena() const noexcept { return *arena_; }
 
  private:
-  /// What operations hold that have ended.
-  void release_ended();
   run_setup make_run_setup(simulation_setup setup);
   /// Index of a runnable actor that is not the SCHEDULER; their number if there is none.
   std::size_t first_but_scheduler() const;
