@@ -343,13 +343,14 @@ class model_task final : public task_actor::base {
   void join_schedule() {
     const auto& what = *setup_.what;
     const auto& deadline = what.terms.deadline;
-    send(setup_.scheduler, model_added{.model = setup_.id,
-                                       .task = self_handle(),
-                                       .priority = what.terms.priority,
-                                       .deadline = deadline ? std::optional(run_began_ + *deadline) : std::nullopt,
-                                       .shape = what.plan.shape(),
-                                       .graphs = what.graphs,
-                                       .shares_steps = !what.share.whole()});
+    send(setup_.scheduler,
+         model_added{setup_.id,
+                     self_handle(),
+                     {.priority = what.terms.priority,
+                      .deadline = deadline ? std::optional(run_began_ + *deadline) : std::nullopt,
+                      .shape = what.plan.shape(),
+                      .graphs = what.graphs,
+                      .shares_steps = !what.share.whole()}});
   }
 
   /// In the constructor: an update that was under way may be complete before the run has started.

@@ -1,5 +1,6 @@
 #pragma once
-// The data of the schedule tracker: announcements, placements, flights, losses. Standard library only.
+// The data of the schedule tracker, as messages bring it or as it is kept: announcements, placements, flights, losses.
+// Standard library only.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
@@ -13,18 +14,18 @@
 
 namespace hydra {
 
-/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or another one
-/// whose output it reads, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: attempts at
-/// it have failed there, so other devices may stage it; if there are none, any but the last of these; void for the only
-/// device.
-struct ready_unit {
-  unit next;
-  std::optional<device_id> after;
-  std::vector<device_id> avoid{};
-  duration remaining{};
-  duration cost{};
-  duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
-  duration then_cost{};       ///< `cost` of the unit after it
+/// A message of the protocol: the next unit of a model may be staged, its parameter version and its minibatch are in
+/// host memory.
+struct unit_ready {
+  unit what;
+  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane, or of another unit that
+                                   ///< this one follows
+  std::vector<device_id> avoid{};  ///< where an operation of it has thrown, the last one last: not there, while there
+                                   ///< is another device; else not on the last of them, if there are two
+  duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
+  duration cost{};                 ///< of this unit at speed 1
+  duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
+  duration then_cost{};            ///< before it is announced; zero after the last unit
 };
 
 /// Properties of a model, besides its times, that policies may use.

@@ -64,17 +64,17 @@ bool flight_table::holds_predecessor(std::uint32_t lane, device_id device) const
 
 // -- events ----------------------------------------------------------------------------------------------------------
 
-bool flight_table::announce(const ready_unit& u, time_point now) {
-  const auto at = lane_of(u.next);
+bool flight_table::announce(const unit_ready& u, time_point now) {
+  const auto at = lane_of(u.what);
   auto& lane = lanes_[at];
-  if (u.next.attempt < lane.next_attempt || (lane.newest && u.next.attempt < lane.newest->attempt)) {
+  if (u.what.attempt < lane.next_attempt || (lane.newest && u.what.attempt < lane.newest->attempt)) {
     return false;  // stale
   }
-  const auto position = position_of(u.next);
-  check_order(lane, u.next, position);
+  const auto position = position_of(u.what);
+  check_order(lane, u.what, position);
   lane.announced = u;
-  lane.reads = reads_of(graphs_->of(u.next), position.node, model_graphs::turn_of(u.next));
-  lane.newest = u.next;
+  lane.reads = reads_of(graphs_->of(u.what), position.node, model_graphs::turn_of(u.what));
+  lane.newest = u.what;
   lane.newest_at = position;
   lane.reached = {.at = position};
   lane.remaining = u.remaining;
@@ -103,7 +103,7 @@ void flight_table::leave() {
 flight flight_table::place(std::uint32_t at, device_id device, time_point now) {
   auto& lane = lanes_[at];
   const auto& u = *lane.announced;
-  const flight f{.what = u.next,
+  const flight f{.what = u.what,
                  .lane = at,
                  .at = lane.newest_at,
                  .device = device,
@@ -248,7 +248,7 @@ std::vector<flight> flight_table::undo(std::uint32_t at, const lane_position& fi
   }
   auto& lane = lanes_[at];
   lane.next_attempt = next;
-  if (lane.announced && lane.announced->next.attempt < next) {
+  if (lane.announced && lane.announced->what.attempt < next) {
     lane.announced.reset();
     lane.begins_step = false;  // it waits for nothing
   }

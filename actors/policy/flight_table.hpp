@@ -22,7 +22,7 @@ struct lane_row {
     lane_position at;
     bool placed = false;
   };
-  std::optional<ready_unit> announced{};  ///< its `after` is reset as soon as it is void
+  std::optional<unit_ready> announced{};  ///< its `after` is reset as soon as it is void
   unit_reads reads{};                     ///< of that unit
   time_point available;                   ///< since when it could be staged (by any device, if it is not bound)
   std::optional<frontier> reached{};
@@ -49,7 +49,7 @@ class flight_table {
 
   /// False if stale. Throws fault_error{internal} if the model has no such unit, if the unit does not come after the
   /// last one of its attempt in its lane, or if that one is not placed yet.
-  bool announce(const ready_unit& u, time_point now);
+  bool announce(const unit_ready& u, time_point now);
   /// The model announces no more units; its flights stay.
   void leave();
   /// The announced unit of the lane becomes a flight, staged.

@@ -88,7 +88,7 @@ bool schedule_tracker::may_stage(const lane_row& lane, device_id device) const {
   return std::ranges::find(avoided, device) == avoided.end();
 }
 
-std::vector<device_id> schedule_tracker::avoided_by(const ready_unit& u) const {
+std::vector<device_id> schedule_tracker::avoided_by(const unit_ready& u) const {
   if (u.avoid.empty() || devices_.size() < 2) {
     return {};
   }
@@ -100,11 +100,11 @@ candidate schedule_tracker::candidate_of(const lane_row& lane, std::size_t at, s
   const auto& u = *lane.announced;
   const auto& reads = lane.reads;
   const auto id = device_states_[device].device;
-  const auto where = residency_.of(u.next, reads.base, id);
+  const auto where = residency_.of(u.what, reads.base, id);
   const auto boundary = lane.came_from == id ? byte_count{} : reads.boundary;
   const auto parameters = where.here ? byte_count{} : reads.parameters;
   const auto boundary_time = copy_time(devices_[device], boundary);
-  return {.next = u.next,
+  return {.next = u.what,
           .remaining = u.remaining,
           .cost = u.cost,
           .parameters = reads.parameters,

@@ -125,7 +125,7 @@ namespace {
 std::string describe(const lane_row& lane, std::span<const flight> flights) {
   std::string text;
   if (lane.announced) {
-    text += to_string(lane.announced->next) + " is announced" +
+    text += to_string(lane.announced->what) + " is announced" +
             (lane.bound_to() ? " for device " + std::to_string(lane.bound_to()->value) : "") + "\n";
   }
   for (const auto& f : flights) {

@@ -53,19 +53,19 @@ void schedule_tracker::remove_model(model_id model) {
 
 // -- events ----------------------------------------------------------------------------------------------------------
 
-bool schedule_tracker::unit_ready(const ready_unit& u, time_point now) {
-  auto* m = find(u.next.model);
+bool schedule_tracker::announce(const unit_ready& u, time_point now) {
+  auto* m = find(u.what.model);
   if (m == nullptr || m->left) {
     return false;
   }
-  const auto lane = m->units.lane_of(u.next);
+  const auto lane = m->units.lane_of(u.what);
   const bool before = m->units.lanes()[lane].announced.has_value();
   const bool accepted = m->units.announce(u, now);
   announced_ += accepted && !before ? 1 : 0;
   if (accepted && !u.avoid.empty() && devices_.size() > 1) {
-    policy_->unit_avoids(u.next.model, u.avoid.back());
+    policy_->unit_avoids(u.what.model, u.avoid.back());
   }
-  refresh(u.next.model, lane);
+  refresh(u.what.model, lane);
   return accepted;
 }
 

@@ -33,7 +33,7 @@ class schedule_tracker {
   // -- events (ignored for devices and models that have left) --------------------------------------------------------
   /// False if the announcement is stale (older attempt than a loss that was recorded, or an unknown model).
   /// Throws fault_error{internal} if the unit was announced before, or before the one announced last is placed.
-  bool unit_ready(const ready_unit& u, time_point now);
+  bool announce(const unit_ready& u, time_point now);
   /// Gives back 0 or 1 credit; `running` is what the device computes now (none: it is idle).
   void device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running, time_point since);
   /// Net changes of the device's cache since its last report, for transfer costs.
@@ -51,7 +51,7 @@ class schedule_tracker {
   /// whole pass places nothing. Placed units become flights and cost a credit.
   /// Throws fault_error{internal} if the policy's choice is not a candidate.
   std::vector<placement> decide(time_point now);
-  /// The same; calls `placed` for each placement at once, which may call device_freed and unit_ready. If the policy
+  /// The same; calls `placed` for each placement at once, which may call device_freed and announce. If the policy
   /// throws, units that it had placed before stay placed.
   using placement_sink = std::function<void(const placement&)>;
   void decide(time_point now, const placement_sink& placed);
@@ -119,7 +119,7 @@ class schedule_tracker {
   void computes(std::size_t device, const unit& u, time_point since);
   bool may_stage(const lane_row& lane, device_id device) const;
   /// Devices that may not stage it now; never all.
-  std::vector<device_id> avoided_by(const ready_unit& u) const;
+  std::vector<device_id> avoided_by(const unit_ready& u) const;
   bool any_for(std::size_t device) const;
   duration copy_time(const device_tracker& d, byte_count bytes) const;
   candidate candidate_of(const lane_row& lane, std::size_t at, std::size_t device) const;

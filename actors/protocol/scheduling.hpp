@@ -1,13 +1,13 @@
 #pragma once
-// Which unit goes to which device: MODEL TASK, SCHEDULER and DEVICE ("scheduling a unit" in protocol.hpp).
+// Which unit goes to which device: MODEL TASK, SCHEDULER and DEVICE ("scheduling a unit" in protocol.hpp). `unit_ready`
+// and `model_traits` are in policy/flight.hpp.
 
+#include "actors/policy/flight.hpp"
 #include "actors/protocol/interfaces.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
-#include "runtime/base/model_graphs.hpp"
-#include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -29,11 +29,7 @@ struct device_added {
 struct model_added {
   model_id model;
   task_actor task;
-  double priority = 1;
-  std::optional<time_point> deadline;
-  step_shape shape;
-  model_graphs_ptr graphs;
-  bool shares_steps = false;  ///< a step ends when other nodes have ended theirs, too
+  model_traits traits;
 };
 
 /// Timer of a MODEL TASK: the model takes part from now on.
@@ -43,19 +39,6 @@ struct model_arrived {};
 /// From its MODEL TASK, or from the SUPERVISOR if that has died.
 struct model_left {
   model_id model;
-};
-
-/// The next unit of a model may be staged: its parameter version and its minibatch are in host memory.
-struct unit_ready {
-  unit what;
-  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane, or of another unit that
-                                   ///< this one follows
-  std::vector<device_id> avoid;    ///< where an operation of it has thrown, the last one last: not there, while there
-                                   ///< is another device; else not on the last of them, if there are two
-  duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
-  duration cost{};                 ///< of this unit at speed 1
-  duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
-  duration then_cost{};            ///< before it is announced; zero after the last unit
 };
 
 /// Returns `credits` (0 or 1: an increment, not a level); reports what computes now.

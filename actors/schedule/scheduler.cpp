@@ -76,11 +76,7 @@ class scheduler final : public scheduler_actor::base {
 
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
-    tracker_.add_model(m.model, {.priority = m.priority,
-                                 .deadline = m.deadline,
-                                 .shape = m.shape,
-                                 .graphs = m.graphs,
-                                 .shares_steps = m.shares_steps});
+    tracker_.add_model(m.model, m.traits);
     settle();
   }
 
@@ -97,7 +93,7 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void on_unit_ready(const unit_ready& m) {
-    tracker_.unit_ready({m.what, m.after, m.avoid, m.remaining, m.cost, m.then_remaining, m.then_cost}, clock().now());
+    tracker_.announce(m, clock().now());
     settle();
   }
 

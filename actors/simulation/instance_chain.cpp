@@ -95,14 +95,14 @@ duration instance_chain::remaining(const chain_position& p) const {
   return duration{std::llround(scale_ * static_cast<double>(compute.count()))};
 }
 
-ready_unit instance_chain::announcement(const chain_position& p) const {
+unit_ready instance_chain::announcement(const chain_position& p) const {
   const auto& u = at(p.node);
   const auto then = after(p);
   const bool over = then.step == steps_;
-  ready_unit r;
-  r.next = graph().at(p.node).what;
-  r.next.model = id_;
-  r.next.step = step_index{p.step};
+  unit_ready r;
+  r.what = graph().at(p.node).what;
+  r.what.model = id_;
+  r.what.step = step_index{p.step};
   r.remaining = remaining(p);
   r.cost = u.cost;
   r.then_remaining = remaining(then);

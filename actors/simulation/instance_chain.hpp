@@ -54,7 +54,7 @@ class instance_chain {
   /// The next one in its lane; after the last one the first of a step that is not made.
   chain_position after(const chain_position& p) const;
   /// What the model's task would announce.
-  ready_unit announcement(const chain_position& p) const;
+  unit_ready announcement(const chain_position& p) const;
 
  private:
   instance_unit unit_of(node_index n, const instance_model& model) const;

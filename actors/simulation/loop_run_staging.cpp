@@ -38,10 +38,10 @@ void loop_run::announce(std::uint32_t model, std::uint32_t at) {
   }
   if (const auto after = device_to_follow(model, at)) {
     auto u = m.chain.announcement(lane.next);
-    u.next.attempt = lane.attempt;
+    u.what.attempt = lane.attempt;
     u.after = after;  // void if no predecessor is in flight there
     lane.announced = true;
-    tracker_.unit_ready(u, clock());
+    tracker_.announce(u, clock());
   }
 }
 

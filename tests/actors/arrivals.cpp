@@ -67,8 +67,8 @@ TEST_CASE("the scheduler learns of a model when it arrives, with priority and de
     }
   } while (s.step());
   REQUIRE(notified);
-  CHECK(notified->priority == 3);
-  CHECK(notified->deadline == s.record()->began + 9ms);
+  CHECK(notified->traits.priority == 3);
+  CHECK(notified->traits.deadline == s.record()->began + 9ms);
   CHECK(at == s.record()->began + 5ms);
 }
 

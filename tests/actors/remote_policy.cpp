@@ -88,9 +88,8 @@ class asking_run {
   unit staged() {
     post(scheduler_, device_added{device_id{0}, 1.0, system_.spawn<asked_device>(reported_), {}, {}});
     for (std::uint32_t m = 0; m < 3; ++m) {
-      model_added added;
-      added.model = model_id{m};
-      added.graphs = graphs_of_shape(added.shape);
+      model_added added{.model = model_id{m}, .task = {}, .traits = {}};
+      added.traits.graphs = graphs_of_shape(added.traits.shape);
       post(scheduler_, added);
       unit_ready ready;
       ready.what.model = model_id{m};

@@ -211,7 +211,7 @@ TEST_CASE("a retry that was announced before the loss became known here survives
   const auto loss = fail(m, forward(0, 0, 1));
   CHECK(units_of(loss.lost) == std::vector{forward(0, 0, 1), backward(0, 0, 2)});
   CHECK(units_of(m.flights()) == std::vector{forward(0, 0, 0), forward(0, 0, 1, 1)});
-  CHECK(row(m).announced->next == backward(0, 0, 2, 1));
+  CHECK(row(m).announced->what == backward(0, 0, 2, 1));
   CHECK(row(m).bound_to() == d2);
 }
 

@@ -51,7 +51,7 @@ schedule_tracker open(std::uint32_t devices, std::uint32_t models,
   }
   for (std::uint32_t m = 0; m < models; ++m) {
     b.add_model(model_id{m}, of_shape({.shards = 3}));
-    REQUIRE(b.unit_ready(ready(forward(m, 0, 0)), at(0)));
+    REQUIRE(b.announce(ready(forward(m, 0, 0)), at(0)));
   }
   return b;
 }
@@ -79,7 +79,7 @@ TEST_CASE("a device starts without credit and gets no unit", "[schedule-tracker]
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 1.0);
   b.add_model(model_id{0}, of_shape({.shards = 3}));
-  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  b.announce(ready(forward(0, 0, 0)), at(0));
   CHECK(b.decide(at(0)).empty());
   b.device_freed(d0, 1, std::nullopt, at(0));
   CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0), d0}});
@@ -118,7 +118,7 @@ TEST_CASE("idle devices are asked first, then faster ones, then lower ids", "[sc
     b.device_freed(device_id{d}, 1, d == 0 ? std::optional{forward(9, 0, 0)} : std::nullopt, at(0));
   }
   b.add_model(model_id{0}, of_shape({.shards = 3}));
-  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  b.announce(ready(forward(0, 0, 0)), at(0));
   CHECK(b.decide(at(0)).empty());
   CHECK(asked == std::vector<std::uint32_t>{3, 1, 2, 4, 0});
   CHECK(b.decisions() == 5);
@@ -171,7 +171,7 @@ TEST_CASE("candidates are in the order of ids, whatever the order of announcemen
   });
   for (const std::uint32_t m : {2U, 0U, 3U, 1U}) {
     b.add_model(model_id{m}, of_shape({.shards = 3}));
-    b.unit_ready(ready(forward(m, 0, 0)), at(0));
+    b.announce(ready(forward(m, 0, 0)), at(0));
   }
   b.decide(at(0));
   CHECK(seen == std::vector<std::uint32_t>{0, 1, 2, 3});
@@ -220,7 +220,7 @@ TEST_CASE("the view says what devices compute, computed and when they will be fr
   CHECK((devices[0].idle && until_free == duration{} && !devices[0].running && !devices[0].last));
   b.device_freed(d0, 1, forward(0, 0, 0), at(4));
   b.add_device(d1, 1.0);
-  b.unit_ready(ready(forward(0, 0, 1)), at(5));
+  b.announce(ready(forward(0, 0, 1)), at(5));
   b.decide(at(5));
   CHECK(
       (!devices[0].idle && devices[0].running == model_id{0} && devices[0].free_at == at(24)));  // 10 us at half speed
@@ -252,7 +252,7 @@ TEST_CASE("a successor may be staged only on the device of its predecessor until
           "[schedule-tracker]") {
   auto b = open(2, 1, first);
   REQUIRE(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0), d0}});
-  b.unit_ready(ready(forward(0, 0, 1), d0), at(0));
+  b.announce(ready(forward(0, 0, 1), d0), at(0));
   CHECK(b.decide(at(0)).empty());
   b.unit_completed(forward(0, 0, 0), at(1));
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 1), d1}});
@@ -268,7 +268,7 @@ TEST_CASE("a bound unit is shown to its device among the others, in order, as ch
     return std::optional<std::size_t>{c.size() / 2};
   });
   REQUIRE(b.decide(at(0)).front().next == forward(1, 0, 0));
-  b.unit_ready(ready(forward(1, 0, 1), d0), at(0));
+  b.announce(ready(forward(1, 0, 1), d0), at(0));
   b.device_freed(d0, 1, forward(1, 0, 0), at(1));
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(1, 0, 1), d0}});
   CHECK(chained == std::vector{false, true, false});
@@ -285,7 +285,7 @@ schedule_tracker replicated(choice c) {
   auto b = open(2, 0, std::move(c));
   b.add_model(model_id{0}, of_shape({.shards = 2, .micro_batches = 2, .replicas = 2}));
   for (const std::uint32_t r : {0, 1}) {
-    REQUIRE(b.unit_ready(ready(of_replica(forward(0, 0, 0), r)), at(0)));
+    REQUIRE(b.announce(ready(of_replica(forward(0, 0, 0), r)), at(0)));
   }
   return b;
 }
@@ -331,9 +331,9 @@ TEST_CASE("all models have announced if each lane has, or waits for another lane
   b.device_freed(d0, 9, std::nullopt, at(0));
   b.add_model(model_id{1}, of_shape({.shards = 2, .micro_batches = 2, .replicas = 2}));
   CHECK_FALSE(b.all_announced());
-  REQUIRE(b.unit_ready(ready(forward(1, 0, 0)), at(0)));
+  REQUIRE(b.announce(ready(forward(1, 0, 0)), at(0)));
   CHECK_FALSE(b.all_announced());  // the other one waits for its batch
-  REQUIRE(b.unit_ready(ready(of_replica(forward(1, 0, 0), 1)), at(0)));
+  REQUIRE(b.announce(ready(of_replica(forward(1, 0, 0), 1)), at(0)));
   CHECK(b.all_announced());
 }
 
@@ -343,15 +343,15 @@ TEST_CASE("a policy may hold waves while an earlier one waits for its version, n
   b.device_freed(d0, 2, std::nullopt, at(0));
   b.add_model(model_id{0}, of_shape({.shards = 2, .micro_batches = 3, .waves = 3}));
   for (const std::uint32_t wave : {0, 1}) {
-    REQUIRE(b.unit_ready(ready(in_lane(forward(0, 1, 0), wave)), at(0)));
+    REQUIRE(b.announce(ready(in_lane(forward(0, 1, 0), wave)), at(0)));
   }
   REQUIRE(b.decide(at(0)).size() == 2);
   for (const std::uint32_t wave : {0, 1}) {
     REQUIRE(b.unit_completed(in_lane(forward(0, 1, 0), wave), at(1)));
   }
-  REQUIRE(b.unit_ready(ready(in_lane(forward(0, 1, 0), 2)), at(1)));
+  REQUIRE(b.announce(ready(in_lane(forward(0, 1, 0), 2)), at(1)));
   CHECK_FALSE(b.all_announced());  // B_1 of wave 0 waits for version 1 of its shard
-  REQUIRE(b.unit_ready(ready(backward(0, 1, 1)), at(2)));
+  REQUIRE(b.announce(ready(backward(0, 1, 1)), at(2)));
   CHECK(b.all_announced());        // that of wave 1 waits for the one of wave 0
 }
 
@@ -378,7 +378,7 @@ unit of_wave(unit u, std::uint32_t wave, std::uint32_t replica = 0) {
 
 /// Announces a unit and places it on the device.
 void fly(schedule_tracker& b, const unit& u, device_id device) {
-  REQUIRE(b.unit_ready(ready(u), at(0)));
+  REQUIRE(b.announce(ready(u), at(0)));
   b.replace_policy(std::make_unique<scripted>([&](const device_state& d, const auto&...) {
     return d.device == device ? std::optional<std::size_t>{0} : std::nullopt;
   }));
@@ -415,7 +415,7 @@ std::vector<std::string> lines_of(const losses& all) {
 TEST_CASE("the next wave may leave the device of the wave before when that has completed", "[schedule-tracker]") {
   auto b = in_waves();
   fly(b, backward(0, 0, 1), d0);
-  REQUIRE(b.unit_ready(ready(of_wave(backward(0, 0, 1), 1), d0), at(1)));
+  REQUIRE(b.announce(ready(of_wave(backward(0, 0, 1), 1), d0), at(1)));
   b.replace_policy(std::make_unique<scripted>([](const device_state& d, const auto&...) {
     return d.device == d2 ? std::optional<std::size_t>{0} : std::nullopt;
   }));
@@ -429,7 +429,7 @@ TEST_CASE("the next wave may leave the device of the wave before when that has c
 TEST_CASE("a failed unit undoes what follows it in later waves, and makes announcements of these waves void",
           "[schedule-tracker]") {
   auto b = waves_in_flight();
-  REQUIRE(b.unit_ready(ready(of_wave(backward(0, 0, 1), 2)), at(1)));
+  REQUIRE(b.announce(ready(of_wave(backward(0, 0, 1), 2)), at(1)));
   const auto lost = b.unit_failed(backward(0, 0, 1));
   CHECK(lines_of(lost) == std::vector<std::string>{"0.0: 2/1, 1", "0.1: 1/1, 1", "0.2: 0/0, 1"});
   CHECK(units_of(lost.at(1).lost) == std::vector{of_wave(backward(0, 0, 1), 1)});
@@ -507,7 +507,7 @@ TEST_CASE("the locations of a model's parameters are forgotten when it leaves", 
   REQUIRE(hit);
   b.remove_model(model_id{0});
   b.add_model(model_id{0}, of_shape({.shards = 3}));
-  REQUIRE(b.unit_ready(ready(forward(0, 0, 0)), at(0)));
+  REQUIRE(b.announce(ready(forward(0, 0, 0)), at(0)));
   b.decide(at(0));
   CHECK_FALSE(hit);
 }
@@ -527,15 +527,15 @@ TEST_CASE("a failed unit is announced again with the next attempt and placed", "
   REQUIRE(b.decide(at(0)).size() == 1);
   REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
   CHECK(b.unit_failed(forward(0, 0, 0)).empty());
-  CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 0)), at(1)));
-  CHECK(b.unit_ready(ready(forward(0, 0, 0, 1)), at(1)));
+  CHECK_FALSE(b.announce(ready(forward(0, 0, 0)), at(1)));
+  CHECK(b.announce(ready(forward(0, 0, 0, 1)), at(1)));
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
 TEST_CASE("a failure takes the announced successor back", "[schedule-tracker]") {
   auto b = open(1, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);
-  REQUIRE(b.unit_ready(ready(forward(0, 0, 1), d0), at(0)));
+  REQUIRE(b.announce(ready(forward(0, 0, 1), d0), at(0)));
   REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
   CHECK(b.ready_count() == 0);
   b.device_freed(d0, 1, std::nullopt, at(1));
@@ -548,15 +548,15 @@ TEST_CASE("a model that has left is not a candidate, and is removed when its las
           "[schedule-tracker]") {
   auto b = open(1, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);
-  b.unit_ready(ready(forward(0, 0, 1)), at(0));
+  b.announce(ready(forward(0, 0, 1)), at(0));
   b.remove_model(model_id{0});
   CHECK(b.ready_count() == 0);
   CHECK(b.flight_count() == 1);
   CHECK(b.unit_completed(forward(0, 0, 0), at(1)));
   CHECK(b.flight_count() == 0);
-  CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 1)), at(2)));
+  CHECK_FALSE(b.announce(ready(forward(0, 0, 1)), at(2)));
   b.add_model(model_id{0}, of_shape({.shards = 3}));
-  CHECK(b.unit_ready(ready(forward(0, 0, 0)), at(2)));
+  CHECK(b.announce(ready(forward(0, 0, 0)), at(2)));
 }
 
 TEST_CASE("a model that has left is not in the view, even if it has flights", "[schedule-tracker]") {
@@ -598,7 +598,7 @@ TEST_CASE("the policy is notified once of each model and device that leaves", "[
 
 TEST_CASE("events of unknown models and devices change nothing", "[schedule-tracker]") {
   auto b = open(1, 1, nothing);
-  CHECK_FALSE(b.unit_ready(ready(forward(7, 0, 0)), at(0)));
+  CHECK_FALSE(b.announce(ready(forward(7, 0, 0)), at(0)));
   CHECK_FALSE(b.unit_completed(forward(7, 0, 0), at(0)));
   CHECK(b.unit_failed(forward(7, 0, 0)).empty());
   CHECK(b.device_lost(d2).empty());
@@ -639,7 +639,7 @@ TEST_CASE("a tracker without credit or without ready units is not starved", "[sc
 
 namespace {
 
-ready_unit avoiding(device_id device, std::optional<device_id> after = std::nullopt, std::uint32_t attempt = 1) {
+unit_ready avoiding(device_id device, std::optional<device_id> after = std::nullopt, std::uint32_t attempt = 1) {
   auto u = ready(forward(0, 0, 0, attempt), after);
   u.avoid = {device};
   return u;
@@ -650,7 +650,7 @@ ready_unit avoiding(device_id device, std::optional<device_id> after = std::null
 TEST_CASE("a unit avoids the device on which it has thrown", "[schedule-tracker]") {
   auto b = open(2, 0, first);
   b.add_model(model_id{0}, of_shape({.shards = 3}));
-  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  REQUIRE(b.announce(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
@@ -660,7 +660,7 @@ TEST_CASE("a unit waits for another device rather than to go where it has thrown
   b.add_device(d1, 1.0);
   b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.device_freed(d0, 1, std::nullopt, at(0));
-  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  REQUIRE(b.announce(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)).empty());
   CHECK_FALSE(b.starved());  // d1 has no credit yet: it is not the policy's fault
   b.device_freed(d1, 1, std::nullopt, at(1));
@@ -671,7 +671,7 @@ TEST_CASE("a unit waits for another device rather than to go where it has thrown
 TEST_CASE("the only device is not avoided, from the start or when the others are lost", "[schedule-tracker]") {
   auto alone = open(1, 0, first);
   alone.add_model(model_id{0}, of_shape({.shards = 3}));
-  REQUIRE(alone.unit_ready(avoiding(d0), at(0)));
+  REQUIRE(alone.announce(avoiding(d0), at(0)));
   CHECK(alone.decide(at(0)).size() == 1);
 
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
@@ -679,7 +679,7 @@ TEST_CASE("the only device is not avoided, from the start or when the others are
   b.add_device(d1, 1.0);
   b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.device_freed(d0, 1, std::nullopt, at(0));
-  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  REQUIRE(b.announce(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)).empty());
   b.device_lost(d1);
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d0}});
@@ -692,8 +692,8 @@ TEST_CASE("a unit avoids every device on which it has thrown while another one i
     b.add_model(model_id{0}, of_shape({.shards = 3}));
     auto u = avoiding(d0, std::nullopt, 2);
     u.avoid.push_back(d1);
-    REQUIRE(b.unit_ready(u, at(0)));
-    CHECK(b.decide(at(0)) == std::vector<placement>{{u.next, devices == 3 ? device_id{2} : d0}});
+    REQUIRE(b.announce(u, at(0)));
+    CHECK(b.decide(at(0)) == std::vector<placement>{{u.what, devices == 3 ? device_id{2} : d0}});
   }
 }
 
@@ -701,12 +701,12 @@ TEST_CASE("a unit that may only follow its predecessor to a device that it avoid
           "[schedule-tracker]") {
   auto b = open(2, 0, first);
   b.add_model(model_id{0}, of_shape({.shards = 3}));
-  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  b.announce(ready(forward(0, 0, 0)), at(0));
   REQUIRE(b.decide(at(0)).front().device == d0);
   b.device_freed(d0, 1, std::nullopt, at(0));
   auto next = ready(forward(0, 0, 1), d0);
   next.avoid = {d0};
-  REQUIRE(b.unit_ready(next, at(1)));
+  REQUIRE(b.announce(next, at(1)));
   CHECK(b.decide(at(1)).empty());
   b.unit_completed(forward(0, 0, 0), at(2));
   CHECK(b.decide(at(2)) == std::vector<placement>{{forward(0, 0, 1), d1}});
@@ -718,12 +718,12 @@ TEST_CASE("a model that is bound to its device leaves it when a unit has thrown 
   b.add_device(d1, 1.0);
   b.add_model(model_id{0}, of_shape({.shards = 3}));
   b.device_freed(d0, 1, std::nullopt, at(0));
-  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  b.announce(ready(forward(0, 0, 0)), at(0));
   REQUIRE(b.decide(at(0)).size() == 1);
   REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
   b.device_freed(d0, 1, std::nullopt, at(1));
   b.device_freed(d1, 1, std::nullopt, at(1));
-  REQUIRE(b.unit_ready(avoiding(d0), at(1)));
+  REQUIRE(b.announce(avoiding(d0), at(1)));
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
@@ -735,7 +735,7 @@ TEST_CASE("loads show what devices hold, since when, and how long it should take
   CHECK(b.loads().empty());
   for (std::uint32_t m = 0; m < 2; ++m) {
     b.add_model(model_id{m}, of_shape({.shards = 3}));
-    b.unit_ready(ready(forward(m, 0, 0)), at(0));
+    b.announce(ready(forward(m, 0, 0)), at(0));
     REQUIRE(b.decide(at(3 + static_cast<int>(m))).size() == 1);
   }
   auto loads = b.loads();
@@ -755,12 +755,12 @@ TEST_CASE("the view says where the next unit of each lane is in its step") {
   const auto& lane = b.view(at(0)).models.front();
   CHECK(lane.shape.shards == 2);
   CHECK(lane.step == std::nullopt);
-  b.unit_ready(ready(evaluate(0, 3, 1)), at(0));
+  b.announce(ready(evaluate(0, 3, 1)), at(0));
   CHECK((lane.step == step_index{3} && lane.place == 0));
   const auto place_next = [&](const unit& u) {
     b.device_freed(d0, 1, std::nullopt, at(0));
     b.decide(at(0));
-    b.unit_ready(ready(u, d0), at(0));
+    b.announce(ready(u, d0), at(0));
   };
   place_next(forward(0, 3, 0));
   CHECK((lane.step == step_index{3} && lane.place == 0));
@@ -778,7 +778,7 @@ TEST_CASE("after a failure the view is back at the first unit that was undone") 
   auto b = open(1, 1, first);
   b.decide(at(0));
   b.unit_completed(forward(0, 0, 0), at(1));
-  b.unit_ready(ready(backward(0, 0, 0)), at(1));
+  b.announce(ready(backward(0, 0, 0)), at(1));
   b.device_freed(d0, 1, std::nullopt, at(1));
   b.decide(at(1));
   const auto& lane = b.view(at(1)).models.front();
@@ -794,11 +794,11 @@ TEST_CASE("a device may be kept for the next step of a model, unless other nodes
     traits.shares_steps = shares;
     b.add_model(model_id{0}, traits);
     const auto& lane = b.view(at(0)).models.front();
-    b.unit_ready(ready(backward(0, 0, 1)), at(0));
+    b.announce(ready(backward(0, 0, 1)), at(0));
     REQUIRE(b.decide(at(0)).size() == 1);
     CHECK_FALSE(lane.at_step_boundary);
     b.device_freed(d0, 1, std::nullopt, at(0));
-    b.unit_ready(ready(backward(0, 0, 0)), at(0));
+    b.announce(ready(backward(0, 0, 0)), at(0));
     REQUIRE(b.decide(at(0)).size() == 1);
     CHECK(lane.at_step_boundary == !shares);
   }
@@ -809,7 +809,7 @@ TEST_CASE("the last unit of a model is followed by no step") {
   b.add_model(model_id{0}, of_shape({.shards = 1}));
   auto last = ready(backward(0, 0, 0));
   last.then_remaining = {};
-  b.unit_ready(last, at(0));
+  b.announce(last, at(0));
   REQUIRE(b.decide(at(0)).size() == 1);
   CHECK_FALSE(b.view(at(0)).models.front().at_step_boundary);
 }

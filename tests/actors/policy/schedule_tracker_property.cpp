@@ -35,7 +35,7 @@ struct task {
   std::size_t next = 0;  ///< first unit of the chain that is neither announced nor in flight nor complete
   std::size_t completed = 0;
   std::uint32_t attempt = 0;
-  std::optional<ready_unit> announced{};
+  std::optional<unit_ready> announced{};
   std::vector<flight> flights{};  ///< of neighbours in the chain, the first one is chain[completed]
 
   bool has(const unit& u) const {
@@ -108,7 +108,7 @@ class inspector final : public policy {
     std::vector<unit> expected;
     for (const auto& t : w_.tasks) {
       if (t.may_be_staged_on(d.device)) {
-        expected.push_back(t.announced->next);
+        expected.push_back(t.announced->what);
       }
     }
     std::vector<unit> units;
@@ -179,7 +179,7 @@ void announce(world& w) {
   auto u = t.chain[t.next++];
   u.attempt = t.attempt;
   t.announced = ready(u, w.chance(8) ? std::nullopt : after);
-  REQUIRE(w.under_test->unit_ready(*t.announced, at(0)));
+  REQUIRE(w.under_test->announce(*t.announced, at(0)));
 }
 
 void give_credit(world& w) {
@@ -225,7 +225,7 @@ void check_and_rewind(world& w, const model_loss& loss, std::size_t first) {
   }
   auto stale = t.chain[t.next];
   stale.attempt = loss.next_attempt - 1;
-  CHECK_FALSE(w.under_test->unit_ready(ready(stale), at(0)));
+  CHECK_FALSE(w.under_test->announce(ready(stale), at(0)));
 }
 
 std::vector<unit> without(std::vector<unit> units, const std::function<bool(const unit&)>& unwanted) {

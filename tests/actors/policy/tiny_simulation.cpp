@@ -70,12 +70,12 @@ void tiny_simulation::announce(std::uint32_t id) {
   duration remaining{};
   std::for_each(m.chain.begin() + static_cast<std::ptrdiff_t>(m.next), m.chain.end(),
                 [&](const unit& x) { remaining += cost(x); });
-  ready_unit r{.next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u)};
+  unit_ready r{.what = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u)};
   r.then_remaining = remaining - r.cost;
   if (m.next + 1 < m.chain.size()) {
     r.then_cost = cost(m.chain[m.next + 1]);
   }
-  if (!tracker_.unit_ready(r, now_)) {
+  if (!tracker_.announce(r, now_)) {
     throw std::logic_error{"refused: " + to_string(u)};
   }
   m.newest.reset();

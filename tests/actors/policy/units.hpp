@@ -58,8 +58,8 @@ inline std::vector<unit> chain_of(std::uint32_t model, std::uint32_t shards, std
   return units;
 }
 
-inline ready_unit ready(const unit& u, std::optional<device_id> after = std::nullopt, int remaining_us = 1000) {
-  return {.next = u,
+inline unit_ready ready(const unit& u, std::optional<device_id> after = std::nullopt, int remaining_us = 1000) {
+  return {.what = u,
           .after = after,
           .remaining = std::chrono::microseconds{remaining_us},
           .cost = std::chrono::microseconds{10},
