@@ -1,5 +1,5 @@
 #pragma once
-// When a device fetches what a unit reads, and whose bytes that takes: all that it knows about roles of inputs.
+// When a device fetches what a unit reads, and whose bytes that takes, by role.
 
 #include "runtime/base/work_unit.hpp"
 

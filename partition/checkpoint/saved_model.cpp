@@ -5,7 +5,6 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
-#include "partition/graph/train_graph.hpp"
 #include "partition/plan/plan_outline.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"

@@ -158,9 +158,9 @@ struct workload_plan {
 /// also has those of tied copies. Else nodes may add them.
 bool gathers_sums(const chain& model);
 
-/// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
-/// smallest M - reserve decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X,
-/// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. If `saves`, of
+/// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (the smallest M - reserve
+/// decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X, W <= X); of all
+/// X: fewest shards in total, then smallest largest visit time, then smallest X. If `saves`, of
 /// several cuts that leave more or less memory to saved tensors the one with the least computing time is taken. Throws
 /// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
 workload_plan make_plan(std::span<const plan_request> models, std::span<const device_info> devices, bool saves = false);

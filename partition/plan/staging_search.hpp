@@ -17,7 +17,7 @@ struct cut_set {
   std::vector<cut_points> cuts;
 };
 
-/// For X staging bytes each model is cut on its own: P + C <= usable - X, W <= X (architecture, section 4).
+/// For X staging bytes each model is cut on its own: P + C <= usable - X, W <= X.
 class staging_search {
  public:
   /// `usable`: memory without reserve of the smallest device. Throws fault_error{bad_input} for given cuts that are not

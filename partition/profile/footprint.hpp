@@ -1,5 +1,5 @@
 #pragma once
-// Bytes that a visit of a shard needs on its device (architecture: memory of a unit).
+// Bytes that a visit of a shard needs on its device.
 
 #include "partition/profile/profile.hpp"
 #include "runtime/base/unit.hpp"

@@ -26,13 +26,13 @@ enum class block_role : std::uint8_t { parameters, base, state, input, upstream,
 /// How long a block is in host memory.
 enum class block_life : std::uint8_t {
   of_step,     ///< from its writer's commit, or since the data were read, to its last reader's
-  of_version,  ///< until the next version is made: parameters, optimizer state
+  of_version,  ///< until its next version is made: parameters, optimizer state
   of_run,      ///< as long as a model has it: frozen parameters, with the same name in all steps
   on_device    ///< never: it stays on the device of its writer, and the reader does without it elsewhere
 };
 
 /// A block of the graph, or one for each of some consecutive micro-batches: its parts. `id` is the name of the first
-/// part, of model 0 in step 0; where its `step` is 1, it is the version after the step.
+/// part, of model 0 in step 0; where its `step` is 1, it is the version after the step (all versions count steps).
 struct graph_block {
   block_id id;
   byte_count bytes;  ///< of each part, on the host, unrounded
