@@ -9,7 +9,7 @@ namespace hydra {
 namespace {
 
 std::size_t stay_or_avoid(const device_state& device, std::span<const candidate> candidates) {
-  if (const auto own = candidate_of(own_model(device), candidates)) {
+  if (const auto own = candidate_of(device.last, candidates)) {
     return *own;
   }
   return best_candidate(device, candidates, [](const candidate& a, const candidate& b) {
@@ -46,7 +46,7 @@ bool band::holds(const device_state& device, const policy_view& view) {
 std::optional<std::size_t> band::in_band(const device_state& device, std::span<const candidate> candidates,
                                          const policy_view& view) {
   const auto p = level_.choose(device, candidates, view, left_);
-  const auto own = candidate_of(own_model(device), candidates);
+  const auto own = candidate_of(device.last, candidates);
   if (!p || !own || !own_band(candidates[*own], device, view)) {
     return p;
   }

@@ -14,12 +14,14 @@ namespace hydra {
 /// by every later one. After an exception it is not called any more.
 class guarded_policy final : public policy {
  public:
-  /// `inner` is not null. Throws what its name() throws.
-  explicit guarded_policy(std::unique_ptr<policy> inner) : inner_{std::move(inner)}, name_{inner_->name()} {}
+  /// `inner` is not null. Throws what its name() and depth() throw.
+  explicit guarded_policy(std::unique_ptr<policy> inner)
+      : inner_{std::move(inner)}, name_{inner_->name()}, depth_{inner_->depth()} {}
 
   std::string name() const override { return name_; }
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
+  std::uint32_t depth() const override { return depth_; }
   bool pending() const override;
   void model_left(model_id model) override;
   void unit_avoids(model_id model, device_id device) override;
@@ -30,6 +32,7 @@ class guarded_policy final : public policy {
 
   std::unique_ptr<policy> inner_;
   std::string name_;
+  std::uint32_t depth_;
   mutable std::exception_ptr failure_;  ///< pending() may fail, too
 };
 

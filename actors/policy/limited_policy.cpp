@@ -53,6 +53,10 @@ limited_policy::limited_policy(std::unique_ptr<policy> inner, std::string name, 
     : name_{std::move(name)}, limit_{limit}, helper_{std::make_shared<helper>()} {
   helper_->inner = std::move(inner);
   std::thread{[self = helper_] { helper::serve(self); }}.detach();
+  const auto answer = std::make_shared<std::uint32_t>(depth_);
+  if (call([answer](policy& p) { *answer = p.depth(); }, "asking for its depth")) {
+    depth_ = *answer;
+  }
 }
 
 limited_policy::~limited_policy() {

@@ -24,6 +24,7 @@ class limited_policy final : public policy {
   std::string name() const override { return name_; }
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
+  std::uint32_t depth() const override { return depth_; }
   void model_left(model_id model) override;
   void unit_avoids(model_id model, device_id device) override;
   void device_left(device_id device) override;
@@ -35,6 +36,7 @@ class limited_policy final : public policy {
 
   std::string name_;
   duration limit_;
+  std::uint32_t depth_ = 1;
   std::shared_ptr<helper> helper_;  ///< shared with its thread, which may outlive this
   std::string failure_;
 };

@@ -13,7 +13,7 @@ namespace hydra {
 /// the lower id. `better` is a strict weak order.
 template <class Better>
 std::size_t best_candidate(const device_state& device, std::span<const candidate> candidates, const Better& better) {
-  const auto own = own_model(device);
+  const auto own = device.last;
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const auto& c = candidates[i];

@@ -5,7 +5,7 @@ namespace hydra {
 std::optional<std::size_t> near_level::choose(const device_state& device, std::span<const candidate> candidates,
                                               const policy_view& view, const fluid& left) {
   const auto p = level_.choose(device, candidates, view, left);
-  const auto own = candidate_of(own_model(device), candidates);
+  const auto own = candidate_of(device.last, candidates);
   if (!p || !own) {
     return p;
   }

@@ -12,6 +12,7 @@
 #include "runtime/base/unit.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,9 @@ inline bool avoids(const candidate& c, device_id device) {
   return std::ranges::find(c.avoided, device) != c.avoided.end();
 }
 
+/// More units are not staged on a device, whatever its memory.
+inline constexpr std::uint32_t most_staged = 8;
+
 /// A device as the policy sees it.
 struct device_state {
   device_id device;
@@ -55,7 +59,7 @@ struct device_state {
   time_point free_at;                 ///< expected end of what it computes (in the past if idle)
   duration staged{};                  ///< expected time here of the units that are staged and not computing
   std::optional<model_id> running;    ///< the model it computes
-  std::optional<model_id> last;       ///< the model it computes, or computed last
+  std::optional<model_id> last;       ///< its own model: of the unit that was staged there last
 
   friend auto inspect(auto& f, device_state& x) {
     return f(x.device, x.speed, x.idle, x.free_at, x.staged, x.running, x.last);
@@ -113,6 +117,10 @@ class policy {
   virtual std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                             const policy_view& view) = 0;
 
+  /// It is asked for a device only while fewer units are staged there. A unit waits for those that were staged before
+  /// it: who stages several at once hides longer copies, and decides earlier. Constant.
+  virtual std::uint32_t depth() const { return 1; }
+
   /// True while an answer is pending (from a policy actor): choosing nothing is not a refusal to work then.
   virtual bool pending() const { return false; }
 
@@ -125,8 +133,5 @@ class policy {
   /// A device is lost.
   virtual void device_left(device_id) {}
 };
-
-/// The model that a device computes, or computed last: its boundary activation is there already.
-inline std::optional<model_id> own_model(const device_state& d) { return d.running ? d.running : d.last; }
 
 }  // namespace hydra

@@ -31,7 +31,7 @@ void schedule_tracker::decide(time_point now, const placement_sink& placed) {
 void schedule_tracker::order_devices() {
   order_.clear();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i].credits > 0) {
+    if (may_ask(i)) {
       order_.push_back(device_states_[i].device);
     }
   }
@@ -45,7 +45,7 @@ void schedule_tracker::order_devices() {
 
 std::optional<placement> schedule_tracker::ask(device_id device, time_point now) {
   const auto at = place_of(device);
-  if (!at || devices_[*at].credits == 0) {
+  if (!at || !may_ask(*at)) {
     return std::nullopt;
   }
   collect_candidates(*at);
@@ -63,6 +63,10 @@ std::optional<placement> schedule_tracker::ask(device_id device, time_point now)
   }
   const auto& lane = shown_.all()[candidates_[*choice].model_at];
   return place(lane.model, lane.lane, *at, now);
+}
+
+bool schedule_tracker::may_ask(std::size_t device) const {
+  return devices_[device].credits > 0 && devices_[device].taken < policy_->depth();
 }
 
 void schedule_tracker::collect_candidates(std::size_t device) {

@@ -76,6 +76,7 @@ void schedule_tracker::device_freed(device_id device, std::uint32_t credits, con
     return;
   }
   devices_[*at].credits += credits;
+  devices_[*at].taken -= std::min(devices_[*at].taken, credits);
   if (devices_[*at].running != running) {
     has_computed(*at);
   }
@@ -83,6 +84,10 @@ void schedule_tracker::device_freed(device_id device, std::uint32_t credits, con
     computes(*at, *running, since);
   } else {
     device_states_[*at].free_at = since;
+  }
+  // A unit that has started and ended before the device could say so, or has failed.
+  while (devices_[*at].staged.size() > devices_[*at].taken) {
+    no_longer_staged(devices_[*at].staged.front().what, *at);
   }
 }
 
@@ -101,7 +106,7 @@ void schedule_tracker::computes(std::size_t device, const unit& u, time_point si
   auto& state = device_states_[device];
   devices_[device].running = u;
   state.idle = false;
-  state.running = state.last = u.model;
+  state.running = u.model;
   state.free_at = since;
   no_longer_staged(u, device);
   auto* m = find(u.model);
@@ -211,8 +216,10 @@ placement schedule_tracker::place(model_id model, std::uint32_t lane, std::size_
   const auto here = time_on(device_states_[device].speed, f.cost);
   --announced_;
   --devices_[device].credits;
+  ++devices_[device].taken;
   devices_[device].staged.push_back({f.what, here});
   device_states_[device].staged += here;
+  device_states_[device].last = model;
   refresh(model, lane);
   return {.next = f.what, .device = f.device, .available = available};
 }

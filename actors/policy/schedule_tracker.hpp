@@ -23,7 +23,7 @@ class schedule_tracker {
   explicit schedule_tracker(std::unique_ptr<policy> chosen);
 
   // -- devices and models ------------------------------------------------------------------------------------------
-  /// A device starts without credit: it gives its staging slots one by one, by device_freed.
+  /// A device starts without credit: it gives its staging slots by device_freed.
   /// `link` zero: the time of copies is not known.
   void add_device(device_id device, double speed, byte_rate link = {}, duration latency = {});
   void add_model(model_id model, const model_traits& traits);
@@ -34,7 +34,7 @@ class schedule_tracker {
   /// False if the announcement is stale (older attempt than a loss that was recorded, or an unknown model).
   /// Throws fault_error{internal} if the unit was announced before, or before the one announced last is placed.
   bool announce(const unit_ready& u, time_point now);
-  /// Gives back 0 or 1 credit; `running` is what the device computes now (none: it is idle).
+  /// Gives back credits, first those of all its slots; `running` is what the device computes now (none: it is idle).
   void device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running, time_point since);
   /// Net changes of the device's cache since its last report, for transfer costs.
   void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
@@ -95,6 +95,7 @@ class schedule_tracker {
     byte_rate link;
     duration latency{};
     std::uint32_t credits = 0;
+    std::uint32_t taken = 0;        ///< its slots that units have got
     std::optional<unit> running;
     std::vector<staged_unit> staged;
   };
@@ -117,6 +118,7 @@ class schedule_tracker {
   void unstage(const losses& all);
   void has_computed(std::size_t device);
   void computes(std::size_t device, const unit& u, time_point since);
+  bool may_ask(std::size_t device) const;
   bool may_stage(const lane_row& lane, device_id device) const;
   /// Devices that may not stage it now; never all.
   std::vector<device_id> avoided_by(const unit_ready& u) const;

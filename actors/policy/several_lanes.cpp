@@ -34,7 +34,7 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
                                                  const policy_view& view) {
   learn(candidates);
   count(view);
-  const auto own = own_model(device);
+  const auto own = device.last;
   const auto key = [&](const candidate& c) {
     return std::tuple{!is_pipeline(c, view), adds_write_back(c, device, view), load_rank(c, view), -path(c, view),
                       c.next.model != own};

@@ -21,7 +21,7 @@ class srtf final : public policy {
     const auto best = best_candidate(device, candidates, [&](const candidate& a, const candidate& b) {
       return weighed(a) < weighed(b);
     });
-    const auto own = candidate_of(own_model(device), candidates);
+    const auto own = candidate_of(device.last, candidates);
     if (own && weighed(candidates[*own]) - weighed(candidates[best]) < affinity_ * cost(candidates[*own], view)) {
       return own;
     }

@@ -3,6 +3,7 @@
 #include "actors/policy/longest_first.hpp"
 #include "actors/policy/step_boundary.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 
@@ -22,7 +23,12 @@ bool off_phase(const candidate& c, phase p) { return p != phase::any && phase_of
 std::optional<std::size_t> stay_pace::choose(const device_state& device, std::span<const candidate> candidates,
                                              const policy_view& view) {
   shared_ = shared_ || several_lanes::share_base(candidates);
-  if ((shared_ || several_lanes::in(view)) && equal_speeds(view)) {
+  learn(candidates);
+  const bool several = shared_ || several_lanes::in(view);
+  if (device.staged > duration{} && (several || !equal_speeds(view))) {
+    return std::nullopt;
+  }
+  if (several && equal_speeds(view)) {
     return lanes_.choose(device, candidates, view);
   }
   early_ = early_ || !device.idle;
@@ -48,10 +54,49 @@ std::optional<std::size_t> stay_pace::next(const device_state& device, std::span
   if (!equal_speeds(view)) {
     return mixed_.choose(device, candidates, view, left_);
   }
+  const auto least = margin(longest_unit(view));
+  if (device.staged > duration{}) {
+    return behind(device, candidates, least, view);
+  }
   const auto longest = longest_first(device, candidates);
-  const auto unit = longest_unit(view);
-  const bool critical = laxity(device, candidates[longest].remaining, view) <= margin(unit);
+  const bool critical = laxity(device, candidates[longest].remaining, view) <= least;
   return critical ? longest : relaxed(device, candidates);
+}
+
+void stay_pace::learn(std::span<const candidate> candidates) {
+  for (const auto& c : candidates) {
+    if (c.next.way == direction::forward && !c.hit && c.transfer_time - c.boundary_time > c.cost) {
+      loads_slowly_.insert(c.next.model);
+    }
+  }
+}
+
+bool stay_pace::any_critical(const device_state& device, double margin, const policy_view& view) const {
+  return std::ranges::any_of(view.models, [&](const model_state& m) {
+    return laxity(device, m.remaining + m.staged, view) <= margin;
+  });
+}
+
+std::optional<std::size_t> stay_pace::behind(const device_state& device, std::span<const candidate> candidates,
+                                             double margin, const policy_view& view) const {
+  const bool critical = any_critical(device, margin, view);
+  const auto next = critical ? following(device, candidates, margin, view) : relaxed(device, candidates);
+  return next && loads_slowly_.contains(candidates[*next].next.model) ? next : std::nullopt;
+}
+
+/// What follows the units that are staged, unless a longer critical candidate would wait for it.
+std::optional<std::size_t> stay_pace::following(const device_state& device, std::span<const candidate> candidates,
+                                                double margin, const policy_view& view) const {
+  const auto own = candidate_of(device.last, candidates);
+  if (!own || !candidates[*own].chained) {
+    return std::nullopt;
+  }
+  const auto& mine = candidates[*own];
+  const auto is_critical = [&](const candidate& c) { return laxity(device, c.remaining, view) <= margin; };
+  const bool waits = std::ranges::any_of(candidates, [&](const candidate& c) {
+    return !c.chained && c.remaining > mine.remaining && is_critical(c);
+  });
+  return waits && !is_critical(mine) ? std::nullopt : own;
 }
 
 double stay_pace::laxity(const device_state& device, duration remaining, const policy_view& view) const {
@@ -69,7 +114,7 @@ bool stay_pace::holds(const device_state& device, const policy_view& view) {
 }
 
 std::size_t stay_pace::relaxed(const device_state& device, std::span<const candidate> candidates) const {
-  const auto own = candidate_of(own_model(device), candidates);
+  const auto own = candidate_of(device.last, candidates);
   const auto last = drains_.way(device);
   const auto now = drains_.seen() && last ? phase_of(*last) : phase::any;
   if (own && (now != phase::forward || !off_phase(candidates[*own], now))) {

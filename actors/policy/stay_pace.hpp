@@ -10,6 +10,7 @@
 #include "actors/policy/step_boundary.hpp"
 
 #include <cstddef>
+#include <set>
 
 namespace hydra {
 
@@ -28,6 +29,11 @@ struct stay_pace_options {
 /// reached its first backward takes forwards of other models first, and a device that has computed a backward takes
 /// backwards.
 ///
+/// If loading a shard takes longer than a forward visit, one visit does not hide it: at equal speeds, unless
+/// several_lanes decides, units are staged behind each other. Behind a staged unit goes what follows it in its lane,
+/// unless a longer critical candidate would wait for it and it is not critical itself; another model only while none is
+/// critical. Otherwise decisions are made as late as possible: one unit is staged at a time.
+///
 /// While there is a model whose steps have several lanes, and once models were seen that read the same base,
 /// several_lanes decides on devices of equal speeds: a shard that is loaded serves all models whose next units read it.
 class stay_pace final : public policy {
@@ -38,7 +44,11 @@ class stay_pace final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
-  void model_left(model_id model) override { lanes_.forget(model); }
+  std::uint32_t depth() const override { return most_staged; }
+  void model_left(model_id model) override {
+    lanes_.forget(model);
+    loads_slowly_.erase(model);
+  }
   void device_left(device_id device) override {
     drains_.forget(device);
     patience_.forget(device);
@@ -50,11 +60,18 @@ class stay_pace final : public policy {
                                   const policy_view& view);
   double laxity(const device_state& device, duration remaining, const policy_view& view) const;
   double margin(duration unit) const;
+  void learn(std::span<const candidate> candidates);
+  bool any_critical(const device_state& device, double margin, const policy_view& view) const;
+  std::optional<std::size_t> behind(const device_state& device, std::span<const candidate> candidates, double margin,
+                                    const policy_view& view) const;
+  std::optional<std::size_t> following(const device_state& device, std::span<const candidate> candidates,
+                                       double margin, const policy_view& view) const;
   bool holds(const device_state& device, const policy_view& view);
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
 
   stay_pace_options options_;
   several_lanes lanes_;
+  std::set<model_id> loads_slowly_;   ///< a load takes longer than a forward visit
   band late_{{.stay = true}};
   bool shared_ = false;     ///< models were seen that read the same base
   bool early_ = false;      ///< a device was asked while it computed

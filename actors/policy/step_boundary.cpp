@@ -10,7 +10,7 @@ bool equal_speeds(const policy_view& view) {
 }
 
 const model_state* model_at_step_boundary(const device_state& device, const policy_view& view) {
-  const auto own = own_model(device);
+  const auto own = device.last;
   const auto found = own ? std::ranges::lower_bound(view.models, *own, {}, &model_state::model) : view.models.end();
   if (found == view.models.end() || found->model != *own) {
     return nullptr;

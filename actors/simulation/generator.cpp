@@ -241,6 +241,7 @@ std::string to_string(const instance_recipe& r) {
       .add("length", r.length, standard.length)
       .add("slots", r.slots, standard.slots)
       .add("prefetch", r.prefetch, standard.prefetch)
+      .add("depth", r.depth, standard.depth)
       .add("copy_back_clean", r.copy_back_clean, standard.copy_back_clean)
       .add("host_workers", r.host_workers, standard.host_workers)
       .add("noise", r.noise, standard.noise)
@@ -251,6 +252,15 @@ std::string to_string(const instance_recipe& r) {
       .add("seed", r.seed, standard.seed);
   return text.of(names_of_families[static_cast<std::size_t>(r.family)]);
 }
+
+namespace {
+
+std::uint32_t depth_of(const instance_recipe& r) {
+  constexpr std::uint32_t most = 8;
+  return r.depth > 0 || !r.prefetch ? std::max(r.depth, 1U) : std::clamp(r.slots - 1, 1U, most);
+}
+
+}  // namespace
 
 schedule_instance generate(const instance_recipe& recipe) {
   validate(recipe);
@@ -265,6 +275,7 @@ schedule_instance generate(const instance_recipe& recipe) {
   }
   instance.slots = recipe.slots;
   instance.prefetch = recipe.prefetch;
+  instance.depth = depth_of(recipe);
   instance.copy_back_clean = recipe.copy_back_clean;
   instance.host_workers = recipe.host_workers;
   instance.noise = recipe.noise;

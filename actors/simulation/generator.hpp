@@ -44,6 +44,7 @@ struct instance_recipe {
   double length = 1;     ///< factor of the models' number of steps
   std::uint32_t slots = 2;
   bool prefetch = true;
+  std::uint32_t depth = 0;  ///< units staged at once; 0: as many as there are slots for, at most 8
   bool copy_back_clean = false;
   std::uint32_t host_workers = 1;
   double noise = 0;

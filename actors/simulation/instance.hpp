@@ -47,7 +47,8 @@ struct schedule_instance {
   std::vector<instance_device> devices{};
   std::vector<instance_model> models{};
   std::uint32_t slots = 2;              ///< cache slots of a device, each for one shard's parameters, or its base
-  bool prefetch = true;                 ///< a unit may be staged while another computes
+  bool prefetch = true;                 ///< units may be staged while another computes
+  std::uint32_t depth = 1;              ///< so many, one behind the other; fewer than slots
   bool copy_back_clean = false;         ///< unchanged parameters of forward visits are copied to the host
   std::uint32_t host_workers = 1;
   double noise = 0;                     ///< units take up to this share longer or shorter than policies expect
@@ -69,7 +70,8 @@ std::uint64_t count_units(const schedule_instance& instance);
 
 /// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no
 /// shard, no replica or wave, no trained shard, negative times, a base that is not longer than the rest of its shard or
-/// differs from another one of its name, speeds outside (0, 1], no slot, no host worker.
+/// differs from another one of its name, speeds outside (0, 1], no slot, more units staged than there are slots for, no
+/// host worker.
 void validate(const schedule_instance& instance);
 
 }  // namespace hydra

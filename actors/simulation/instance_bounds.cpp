@@ -122,7 +122,7 @@ instance_bounds bounds_of(const schedule_instance& instance) {
     const auto& m = instance.models[i];
     const auto alone = lower_bounds({&times[i], 1}, machines).chain;
     b.limits.chain = std::max(b.limits.chain, m.arrival + alone);
-    if (shape_of(m).lanes() == 1) {  // else another lane may have loaded a version
+    if (shape_of(m).lanes() == 1 && instance.depth == 1) {  // else another lane may have loaded a version
       b.staged_chain =
           std::max(b.staged_chain, m.arrival + staged_alone{m, times[i], fastest, instance.prefetch}.run());
     }

@@ -220,6 +220,7 @@ schedule_instance read_instance(const json& root, const std::string& source) {
   keys.optional("slots", instance.slots);
   keys.optional("link", link);
   keys.optional("prefetch", instance.prefetch);
+  keys.optional("depth", instance.depth);
   keys.optional("copy_back_clean", instance.copy_back_clean);
   keys.optional("host_workers", instance.host_workers);
   keys.optional("noise", instance.noise);
@@ -340,10 +341,11 @@ schedule_instance load_instance(const std::filesystem::path& file) {
 std::string to_json(const schedule_instance& i) {
   return fmt::format(
       "{{\n  \"format\": \"{}\", \"name\": {},\n  \"note\": {},\n  \"time_unit\": \"us\", \"devices\": [{}],\n"
-      "  \"slots\": {}, \"link\": {{\"private\": true, \"full_duplex\": true}}, \"prefetch\": {}, "
+      "  \"slots\": {}, \"link\": {{\"private\": true, \"full_duplex\": true}}, \"prefetch\": {}, {}"
       "\"copy_back_clean\": {}, \"host_workers\": {}{},\n  \"models\": [\n{}\n  ]\n}}\n",
-      format_name, text_of(i.name), text_of(i.note), joined(i.devices, ", "), i.slots, i.prefetch, i.copy_back_clean,
-      i.host_workers, noise_of(i), joined(i.models, ",\n"));
+      format_name, text_of(i.name), text_of(i.note), joined(i.devices, ", "), i.slots, i.prefetch,
+      i.depth == 1 ? "" : fmt::format("\"depth\": {}, ", i.depth), i.copy_back_clean, i.host_workers, noise_of(i),
+      joined(i.models, ",\n"));
 }
 
 }  // namespace hydra

@@ -17,7 +17,7 @@ loop_run::loop_run(const schedule_instance& instance, std::unique_ptr<policy> ch
   for (std::uint32_t d = 0; d < instance.devices.size(); ++d) {
     devices_.emplace_back(instance, instance.devices[d].speed);
     tracker_.add_device(device_id{d}, instance.devices[d].speed, instance_link);
-    tracker_.device_freed(device_id{d}, 1, std::nullopt, clock());
+    tracker_.device_freed(device_id{d}, instance.depth, std::nullopt, clock());
     if (instance.devices[d].fails) {
       push({.at = *instance.devices[d].fails, .kind = loop_event_kind::died, .a = d});
     }
@@ -75,7 +75,7 @@ void loop_run::on_unit_ended(const loop_event& e) {
   }
   const auto v = *std::exchange(d.computing, std::nullopt);
   d.cache.unpin(v.slot);
-  lane_of(v).predecessor_ended = true;
+  lane_of(v).ended = model_of(v).chain.after(v.at);
   result_.compute_end = now_;
   if (options_.record_order) {
     result_.units.push_back(
@@ -167,9 +167,8 @@ void loop_run::on_written_back(const loop_event& e) {
   if (!found || found->phase != flight_phase::write_back || found->what.attempt != e.attempt) {
     return;  // lost with its device
   }
-  const bool alone = tracker_.flights_of(model_id{e.a}, e.lane).size() == 1;
   tracker_.unit_completed(unit{found->what}, clock());
-  lane.predecessor_written_back = lane.predecessor_written_back || (lane.predecessor_ended && alone);
+  lane.predecessor_written_back = tracker_.flights_of(model_id{e.a}, e.lane).empty();
   if (m.chain.at(e.position.node).sum) {
     on_sum_landed(e);
   }

@@ -62,6 +62,7 @@ class loop_run {
   shard_version held_for(const loop_visit& v) const;
   bool has_base(const loop_visit& v) const { return unit_of(v).base.has_value(); }
   bool is_there(const boundary_place& place, device_id device) const;
+  bool is_made(const loop_visit& v, block_index b) const;
   void note_blocks(const loop_visit& v, device_id device, const missing& what);
   duration copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from);
   void start_if_ready(std::uint32_t device);

@@ -11,7 +11,7 @@ namespace hydra {
 void loop_run::on_died(std::uint32_t device) {
   auto& d = devices_[device];
   d.alive = false;
-  d.staged.reset();
+  d.staged.clear();
   d.computing.reset();
   if (std::ranges::none_of(devices_, &loop_device::alive)) {
     throw fault_error{fault_code::device_lost, instance_.name + ": all devices are lost after " + to_string(now_)};
@@ -31,8 +31,7 @@ void loop_run::rewind(const model_loss& loss) {
   if (!loss.lost.empty()) {
     rewind_to_lost(lane, loss);
   }
-  const auto left = tracker_.flights_of(loss.model, at);
-  lane.announced = std::ranges::any_of(left, [](const flight& f) { return f.phase == flight_phase::staged; });
+  lane.announced = false;
   announce(loss.model.value, at);
 }
 
@@ -41,8 +40,7 @@ void loop_run::rewind_to_lost(loop_lane& lane, const model_loss& loss) {
   const auto& first = loss.lost.front().what;
   const auto left = tracker_.flights_of(loss.model, chain.lane_of(first));
   lane.next = chain.position_of(first);
-  lane.predecessor_ended =
-      std::ranges::none_of(left, [](const flight& f) { return f.phase == flight_phase::computing; });
+  lane.ended = std::min(lane.ended, lane.next);
   lane.predecessor_written_back = left.empty();
   lane.staged = 0;
   lane.output_home = now_;
@@ -51,9 +49,10 @@ void loop_run::rewind_to_lost(loop_lane& lane, const model_loss& loss) {
 
 void loop_run::withdraw(const flight& f) {
   auto& d = devices_[f.device.value];
-  if (d.staged && d.staged->what == f.what) {
-    d.cache.unpin(d.staged->slot);
-    d.staged.reset();
+  const auto staged = std::ranges::find(d.staged, f.what, &loop_visit::what);
+  if (staged != d.staged.end()) {
+    d.cache.unpin(staged->slot);
+    d.staged.erase(staged);
     const auto running = d.computing ? std::optional{d.computing->what} : std::nullopt;
     tracker_.device_freed(f.device, 1, running, clock());
   } else if (d.computing && d.computing->what == f.what) {

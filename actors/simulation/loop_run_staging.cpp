@@ -24,7 +24,7 @@ double unit_noise(std::uint64_t seed, const loop_visit& v) {
 
 // -- what follows -----------------------------------------------------------------------------------------------------
 
-/// The next unit, if its version is ready and its predecessors compute or have ended.
+/// The next unit, if its version is ready and its predecessors are staged, compute or have ended.
 void loop_run::announce(std::uint32_t model, std::uint32_t at) {
   auto& m = models_[model];
   auto& lane = m.lanes[at];
@@ -33,7 +33,7 @@ void loop_run::announce(std::uint32_t model, std::uint32_t at) {
   }
   const bool ready = m.versions[m.chain.shard_of(lane.next.node).value] == lane.next.step;
   const bool begins_step = m.chain.graph().lane(at).first == lane.next.node;
-  if (!ready || (begins_step && !lane.predecessor_ended)) {
+  if (!ready || (begins_step && lane.ended != lane.next)) {
     return;
   }
   if (const auto after = device_to_follow(model, at)) {
@@ -64,7 +64,7 @@ std::optional<device_id> loop_run::device_to_follow(std::uint32_t model, std::ui
     return lane.device;
   }
   const chain_position before{lane.next.step, m.chain.graph().writer(*sum).value()};
-  if (!m.lanes[m.chain.graph().lane_of(before.node)].has_started(before)) {
+  if (m.lanes[m.chain.graph().lane_of(before.node)].next <= before) {
     return std::nullopt;
   }
   const auto* flying = find_flight(model, before);
@@ -118,27 +118,31 @@ void loop_run::stage(const placement& p) {
   d.cache.pin(v.slot, v.hit);
   v.ready = copy_inputs(v, d, what, from);
   note_blocks(v, p.device, what);
-  d.staged = v;
-  start_if_ready(p.device.value);
-  if (d.staged && v.ready > now_) {
+  d.staged.push_back(v);
+  auto& lane = lane_of(v);
+  lane.announced = lane.predecessor_written_back = false;
+  lane.next = chain.after(at);
+  if (v.ready > now_) {
     push({.at = v.ready, .kind = loop_event_kind::copies_ended, .a = p.device.value});
   }
+  start_if_ready(p.device.value);
+  announce_from(v.model, v.lane);
 }
 
-/// Besides what its slot holds. By the rules of `ended` a checkpoint is always copied, and the output of a unit that
-/// ran here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are
-/// not evicted.
+/// Besides what its slot holds. By the rules of `ended` a checkpoint is copied unless the unit that leaves it has yet
+/// to end here, and the output of a unit that ran here is always here. A real device keeps both until its cache evicts
+/// them; blocks that are not written back are not evicted.
 loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) const {
   const auto& u = unit_of(v);
   const auto& lane = lane_of(v);
   missing what{.trained = trained_is_missing_on(device, v),
-               .checkpoint = u.checkpoint.has_value(),
+               .checkpoint = u.checkpoint && is_made(v, *u.checkpoint),
                .boundary = u.boundary && lane.device != device,
                .sum = u.sum_before && sum_is_missing_on(device, v)};
   if (options_.completion == completion_rule::ended) {
     return what;
   }
-  if (u.checkpoint) {
+  if (what.checkpoint) {
     const auto& input = model_of(v).blocks[u.checkpoint->value];
     what.checkpoint = !is_there(input.made, device) && !is_there(input.read, device);
   }
@@ -146,6 +150,11 @@ loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) co
     what.boundary = !is_there({lane.device, lane.staged}, device);
   }
   return what;
+}
+
+/// A unit of its own lane makes it.
+bool loop_run::is_made(const loop_visit& v, block_index b) const {
+  return lane_of(v).ended > chain_position{v.at.step, model_of(v).chain.graph().writer(b).value()};
 }
 
 shard_version loop_run::held_for(const loop_visit& v) const {
@@ -229,18 +238,15 @@ duration loop_run::copy_inputs(const loop_visit& v, loop_device& d, const missin
 
 void loop_run::start_if_ready(std::uint32_t device) {
   auto& d = devices_[device];
-  if (!d.staged || d.computing || d.staged->ready > now_ || !lane_of(*d.staged).predecessor_ended) {
+  if (d.staged.empty() || d.computing || d.staged.front().ready > now_) {
     return;
   }
-  d.computing = std::exchange(d.staged, std::nullopt);
+  d.computing = d.staged.front();
+  d.staged.pop_front();
   auto& v = *d.computing;
-  auto& lane = lane_of(v);
   v.begun = now_;
   push({.at = now_ + length_of(v, d), .kind = loop_event_kind::unit_ended, .a = device, .attempt = ++d.starts});
-  lane.announced = lane.predecessor_ended = lane.predecessor_written_back = false;
-  lane.next = model_of(v).chain.after(v.at);
   tracker_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
-  announce_from(v.model, v.lane);
 }
 
 duration loop_run::length_of(const loop_visit& v, const loop_device& d) const {
@@ -255,7 +261,7 @@ bool loop_run::is_last_reader(const loop_visit& v) const {
   const auto& m = model_of(v);
   const auto& u = unit_of(v);
   const auto has_ended = [&](node_index n) {
-    return m.lanes[m.chain.graph().lane_of(n)].has_come_to(m.chain.after({v.at.step, n}));
+    return m.lanes[m.chain.graph().lane_of(n)].ended >= m.chain.after({v.at.step, n});
   };
   return u.sum && std::ranges::all_of(m.chain.graph().readers(u.parameters), has_ended);
 }

@@ -6,6 +6,7 @@
 #include "actors/simulation/slot_cache.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -71,16 +72,11 @@ struct loop_block {
 };
 
 struct loop_lane {
-  /// That unit of the lane has started to compute.
-  bool has_started(const chain_position& p) const { return next > p; }
-  /// All units before that one have ended.
-  bool has_come_to(const chain_position& p) const { return next > p || (next == p && predecessor_ended); }
-
-  chain_position next;                     ///< to announce
+  chain_position next;                    ///< first unit that is not staged
+  chain_position ended;                   ///< first unit that has not ended
   std::uint32_t attempt = 0;
-  bool announced = false;                 ///< that unit is announced, or staged and not started
-  bool predecessor_ended = true;
-  bool predecessor_written_back = true;
+  bool announced = false;                 ///< the next unit is
+  bool predecessor_written_back = true;   ///< of the next unit
   device_id device;                       ///< the device of the predecessor
   std::uint64_t staged = 0;               ///< its staging there
   duration output_home{};                 ///< when the predecessor's output is on the host, ...
@@ -95,7 +91,7 @@ struct loop_model {
         blocks(chain.graph().blocks()),
         versions(m.forward.size()) {
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-      lanes[lane].next.node = chain.graph().lane(lane).first;
+      lanes[lane].next.node = lanes[lane].ended.node = chain.graph().lane(lane).first;
     }
   }
 
@@ -118,7 +114,7 @@ struct loop_device {
   std::map<std::pair<std::uint32_t, std::uint32_t>, trained_part> trained;
   copy_queue in;
   copy_queue out;
-  std::optional<loop_visit> staged;
+  std::deque<loop_visit> staged;          ///< they compute in this order
   std::optional<loop_visit> computing;
   std::uint32_t starts = 0;
 };

@@ -20,6 +20,7 @@ schedule_instance alone(const schedule_instance& machine, const instance_model& 
   solo.devices.push_back({.speed = std::ranges::max(machine.devices, {}, &instance_device::speed).speed});
   solo.slots = machine.slots;
   solo.prefetch = machine.prefetch;
+  solo.depth = machine.depth;
   solo.copy_back_clean = machine.copy_back_clean;
   solo.host_workers = machine.host_workers;
   return solo;

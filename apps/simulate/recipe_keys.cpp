@@ -97,6 +97,7 @@ std::vector<key_rule> recipe_keys() {
       real_rule("length", {.least = 0, .most = limits::ratio, .open_least = true}, "1",
                 "how many times the study's steps"),
       integer_rule("slots", {1, 1 << 20}, "2", "cache places of a device, one shard each"),
+      integer_rule("depth", {0, 1 << 20}, "0", "units staged besides the one that computes; 0: slots - 1, at most 8"),
       switch_rule("prefetch", "true", "a unit is staged while another computes"),
       switch_rule("copy_back_clean", "false", "parameters of forward visits are copied to the host"),
       integer_rule("host_workers", {1, 65536}, "1", "that update parameters"),
@@ -125,6 +126,7 @@ instance_recipe read_recipe(const std::string& family, const value_table& table)
   assign(table, "optimizer", r.optimizer);
   assign(table, "length", r.length);
   assign(table, "slots", r.slots);
+  assign(table, "depth", r.depth);
   assign(table, "prefetch", r.prefetch);
   assign(table, "copy_back_clean", r.copy_back_clean);
   assign(table, "host_workers", r.host_workers);

@@ -22,6 +22,7 @@ class throwing final : public policy {
     notify(event::choose);
     return c.size() - 1;
   }
+  std::uint32_t depth() const override { return 3; }
   bool pending() const override {
     notify(event::pending);
     return true;
@@ -55,6 +56,7 @@ std::optional<std::size_t> decide_after_all_events(event at) {
 TEST_CASE("a guarded policy that does not throw decides as it would alone", "[policy]") {
   CHECK(decide_after_all_events(event::none) == 2);
   CHECK(guarded_policy{std::make_unique<throwing>(event::none)}.pending());
+  CHECK(guarded_policy{std::make_unique<throwing>(event::none)}.depth() == 3);
 }
 
 TEST_CASE("what a guarded policy throws at an event is thrown by its next decision", "[policy]") {

@@ -28,8 +28,9 @@ using choice =
 /// A policy made of a function.
 class scripted final : public policy {
  public:
-  explicit scripted(choice c) : choice_(std::move(c)) {}
+  explicit scripted(choice c, std::uint32_t depth = most_staged) : choice_(std::move(c)), depth_(depth) {}
   std::string name() const override { return "scripted"; }
+  std::uint32_t depth() const override { return depth_; }
   std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> c,
                                     const policy_view& v) override {
     return choice_(d, c, v);
@@ -37,6 +38,7 @@ class scripted final : public policy {
 
  private:
   choice choice_;
+  std::uint32_t depth_;
 };
 
 model_traits of_shape(const step_shape& shape) { return {.shape = shape, .graphs = graphs_of_shape(shape)}; }
@@ -630,6 +632,18 @@ TEST_CASE("a tracker is not starved while anything is in flight", "[schedule-tra
   CHECK(b.starved());
 }
 
+TEST_CASE("a policy is asked for a device only while fewer units are staged there than its depth", "[schedule-tracker]") {
+  for (const std::uint32_t depth : {1, 2, 8}) {
+    auto b = open(1, 5, std::make_unique<scripted>(first, depth));
+    for (int more = 0; more < 3; ++more) {
+      b.device_freed(d0, 1, std::nullopt, at(0));
+    }
+    CHECK(b.decide(at(0)).size() == std::min(depth, 4U));
+    b.device_freed(d0, 1, forward(0, 0, 0), at(1));
+    CHECK(b.decide(at(1)).size() == 1);
+  }
+}
+
 TEST_CASE("a tracker without credit or without ready units is not starved", "[schedule-tracker]") {
   CHECK_FALSE(open(0, 1, nothing).starved());
   CHECK_FALSE(open(1, 0, nothing).starved());
@@ -728,7 +742,7 @@ TEST_CASE("a model that is bound to its device leaves it when a unit has thrown 
 }
 
 TEST_CASE("loads show what devices hold, since when, and how long it should take there", "[schedule-tracker]") {
-  schedule_tracker b{std::make_unique<sharded_lrtf>()};
+  schedule_tracker b{std::make_unique<scripted>(first)};
   b.add_device(d0, 0.5, byte_rate{1e8});  // 100 bytes take 1 us each way
   b.device_freed(d0, 1, std::nullopt, at(0));
   b.device_freed(d0, 1, std::nullopt, at(0));

@@ -105,6 +105,71 @@ TEST_CASE("stay-pace does not keep the slot of another device", "[policy]") {
   CHECK(turning(9000).chosen(p, 1) == 1);
 }
 
+// -- behind a staged unit ---------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A unit of model 3 is staged on device 0, and the next one of its lane may follow it there; loads take `load`, visits
+/// 1 us.
+world staging(int load) {
+  world w{2, 8};
+  w.devices[0].staged = us(1);
+  w.devices[0].last = model_id{3};
+  auto& next = w.offer(forward(3, 0, 1));
+  next.chained = true;
+  next.transfer_time = us(load);
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("stay-pace stages units behind each other only of models whose loads one forward visit does not hide",
+          "[policy]") {
+  stay_pace hidden;
+  CHECK(staging(1).chosen(hidden) == std::nullopt);
+  stay_pace exposed;
+  CHECK(staging(2).chosen(exposed) == 3);
+  auto w = staging(2);
+  w.devices[0].staged = us(0);
+  stay_pace first;
+  CHECK(w.chosen(first) == 3);
+}
+
+TEST_CASE("stay-pace lets no critical model wait behind several units of another one", "[policy]") {
+  auto w = staging(2);
+  w.models[5].remaining = us(9000);
+  w.offer(forward(5, 0, 0)).transfer_time = us(2);
+  stay_pace waits;
+  CHECK(w.chosen(waits) == std::nullopt);
+  w.models[3].remaining = us(8500);  // critical, too
+  w.candidates[0].remaining = us(8500);
+  stay_pace goes_on;
+  CHECK(w.chosen(goes_on) == 3);
+}
+
+TEST_CASE("stay-pace stages another model behind its own only while none is critical", "[policy]") {
+  auto w = staging(2);
+  w.candidates.clear();  // model 3 is at its step boundary
+  w.offer(forward(4, 0, 0)).transfer_time = us(2);
+  stay_pace relaxed;
+  CHECK(w.chosen(relaxed) == 4);
+  w.models[5].remaining = us(9000);
+  stay_pace critical;
+  CHECK(w.chosen(critical) == std::nullopt);
+}
+
+TEST_CASE("stay-pace stages one unit at a time on devices of several speeds, and of models in several lanes",
+          "[policy]") {
+  auto w = staging(2);
+  w.devices[1].speed = 0.5;
+  stay_pace mixed;
+  CHECK(w.chosen(mixed) == std::nullopt);
+  w = staging(2);
+  w.models[7].lane = 1;
+  stay_pace lanes;
+  CHECK(w.chosen(lanes) == std::nullopt);
+}
+
 TEST_CASE("stay-pace calls a model critical by the pace it has seen", "[policy]") {
   world w{2, 8};  // 8000 us on two devices: model 5 may wait
   w.models[5].remaining = us(2000);

@@ -22,6 +22,7 @@ class moody final : public policy {
  public:
   explicit moody(std::uint64_t seed) : random_(seed) {}
   std::string name() const override { return "moody"; }
+  std::uint32_t depth() const override { return most_staged; }
   std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates,
                                     const policy_view&) override {
     if (random_.share() < 0.3) {
@@ -71,8 +72,9 @@ schedule_instance some_instance(std::uint64_t seed) {
   for (auto m = random.whole(1, 5); m > 0; --m) {
     i.models.push_back(some_model(transfers, random));
   }
-  i.slots = random.whole(2, 4);
+  i.slots = random.whole(2, 6);
   i.prefetch = random.share() < 0.7;
+  i.depth = i.prefetch ? random.whole(1, i.slots - 1) : 1;
   i.copy_back_clean = random.share() < 0.2;
   i.host_workers = random.whole(1, 2);
   if (random.share() < 0.3) {
@@ -183,6 +185,7 @@ void check_actors(const schedule_instance& i, std::uint64_t seed) {
     check_run(i, run, completion_rule::written_back);
     REQUIRE(run.replacements.empty());
   }
+  check_run(i, run_with_actors(i, std::make_unique<moody>(seed)), completion_rule::written_back);
 }
 
 }  // namespace

@@ -156,6 +156,15 @@ TEST_CASE("models arrive and devices die within the work bound") {
   }
 }
 
+TEST_CASE("as many units are staged at once as there are slots for, at most eight, or as the recipe says") {
+  CHECK(generate({.slots = 2}).depth == 1);
+  CHECK(generate({.slots = 4}).depth == 3);
+  CHECK(generate({.slots = 20}).depth == 8);
+  CHECK(generate({.slots = 4, .depth = 2}).depth == 2);
+  CHECK(generate({.slots = 4, .prefetch = false}).depth == 1);
+  CHECK_THROWS_WITH(generate({.slots = 4, .depth = 4}), Contains("depth: 4"));
+}
+
 TEST_CASE("an instance is named after what is special in its recipe") {
   CHECK(to_string(instance_recipe{}) == "hetero");
   CHECK(to_string(instance_recipe{.family = instance_family::skewed, .speeds = {1, 1, 0.5}, .rho = 0.5, .seed = 7}) ==

@@ -80,6 +80,9 @@ TEST_CASE("what an instance cannot hold is refused by model and key") {
   CHECK_THAT(refusal([&](instance& i) { i.devices[0].speed = nan; }), Contains("devices[0].speed"));
   CHECK_THAT(refusal([](instance& i) { i.devices[0].fails = -1us; }), Contains("devices[0].fails"));
   CHECK_THAT(refusal([](instance& i) { i.slots = 0; }), Contains("slots: 0"));
+  CHECK_THAT(refusal([](instance& i) { i.depth = 2; }), Contains("depth: 2 units are staged at once, 1 to 1"));
+  CHECK_THAT(refusal([](instance& i) { i.depth = 0; }), Contains("depth: 0"));
+  CHECK_THAT(refusal([](instance& i) { i.prefetch = false, i.slots = i.depth = 3; }), Contains("none is prefetched"));
   CHECK_THAT(refusal([](instance& i) { i.host_workers = 0; }), Contains("host_workers: 0"));
   CHECK_THAT(refusal([](instance& i) { i.noise = 1; }), Contains("noise: 1"));
 }

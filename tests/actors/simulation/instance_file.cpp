@@ -66,6 +66,15 @@ TEST_CASE("what a file leaves out has its default") {
   CHECK(i.prefetch);
 }
 
+TEST_CASE("a depth survives a round trip, and is not written where one unit is staged at a time") {
+  auto i = parse_instance(smallest, "x.json");
+  CHECK(i.depth == 1);
+  CHECK_THAT(to_json(i), !Contains("depth"));
+  i.slots = 4;
+  i.depth = 3;
+  CHECK(parse_instance(to_json(i), "x.json").depth == 3);
+}
+
 TEST_CASE("replicas and waves survive a round trip, and are not written where there is one") {
   auto i = parse_instance(smallest, "x.json");
   CHECK_THAT(to_json(i), !Contains("replicas") && !Contains("waves"));
