@@ -76,7 +76,7 @@ TEST_CASE("a device whose computation hangs for ever changes no bit and does not
   const auto spilled = train_spilled(mixed_workload(), {.devices = {tiny(), tiny()},
                                                         .second_hangs_at = 5,
                                                         .hangs = where,
-                                                        .watch = {.minimum = std::chrono::seconds(1)}});
+                                                        .watch = {.minimum = std::chrono::seconds(10)}});
   REQUIRE(where->entered.wait());
   require_mixed_bits(spilled);
   REQUIRE(spilled.summary.devices[1].lost);
