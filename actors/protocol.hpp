@@ -23,7 +23,7 @@
 //  1 unit_ready: MODEL TASK -> SCHEDULER. The next unit of a lane may be staged: by any device, or (`after`) only by
 //    the device on which the units that it follows still are. One for each lane at a time; `attempt` tells it from
 //    earlier ones.
-//  2 device_freed: DEVICE -> SCHEDULER. A staging slot is free: a credit. One for each slot when the run begins; then
+//  2 device_freed: DEVICE -> SCHEDULER. Staging slots are free: credits. Those of all slots when the run begins; then
 //    one when a unit starts to compute (without double_buffer: when it has computed) or a staged unit fails. Without a
 //    credit when the device becomes idle; also what its cache has got and dropped.
 //  advice_wanted: SCHEDULER -> POLICY ACTOR. The policy is asked for every device with a credit; one that is an actor
@@ -47,8 +47,8 @@
 // others are staged (double_buffer; one for each slot); no message passes between the end of one and the start of the
 // next.
 //
-//  5 lease_shard: DEVICE -> MEMORY MANAGER. Asks for host buffers to read (parameters and inputs: promotion) and for
-//    host buffers for outputs. What a unit before it leaves on this device is not asked for.
+//  5 lease_shard: DEVICE -> MEMORY MANAGER. Asks for host buffers to read (parameters and inputs: promotion), and, when
+//    one unit before it computes at most, for outputs. What a unit before it leaves on this device is not asked for.
 //  shard_leased: MEMORY MANAGER -> DEVICE. The buffers. The DEVICE copies in (h2d), computes behind the running unit
 //    (by ticket) and copies out (d2h).
 //    WHY WAITING LEASES CANNOT DEADLOCK. A lease whose outputs do not fit into host memory is not answered until they

@@ -4,8 +4,23 @@
 
 namespace hydra {
 
+std::optional<std::vector<found_block>> block_lookup::find_claimed(visit_record& v) {
+  std::vector<found_block> blocks;
+  add_inputs(v, fetch_time::with_claim, 0, blocks);
+  const auto claimed = blocks.size();
+  add_inputs(v, fetch_time::with_micro_batch, 0, blocks);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (!find(v, blocks[i]) && i < claimed) {
+      unpin(blocks);
+      return std::nullopt;
+    }
+  }
+  return blocks;
+}
+
 std::optional<std::vector<found_block>> block_lookup::find_inputs(visit_record& v, std::size_t k) {
-  auto blocks = read_by(v, k);
+  std::vector<found_block> blocks;
+  add_inputs(v, fetch_time::with_micro_batch, k, blocks);
   if (!std::ranges::all_of(blocks, [&](found_block& b) { return find(v, b); })) {
     unpin(blocks);
     return std::nullopt;
@@ -21,15 +36,12 @@ void block_lookup::unpin(const std::vector<found_block>& blocks) {
   }
 }
 
-std::vector<found_block> block_lookup::read_by(visit_record& v, std::size_t k) {
-  std::vector<found_block> blocks;
+void block_lookup::add_inputs(visit_record& v, fetch_time when, std::size_t k, std::vector<found_block>& to) {
   for (auto& in : v.inputs) {
-    const auto when = fetched(in.use.role);
-    if (when == fetch_time::with_micro_batch || (when == fetch_time::with_claim && k == 0)) {
-      blocks.push_back({.input = &in, .id = v.name(in.use, k), .bytes = v.room_of(in.use)});
+    if (fetched(in.use.role) == when && in.of(k).phase == fetch_phase::waiting) {
+      to.push_back({.input = &in, .id = v.name(in.use, k), .bytes = v.room_of(in.use)});
     }
   }
-  return blocks;
 }
 
 bool block_lookup::find(const visit_record& v, found_block& b) {

@@ -13,8 +13,8 @@
 
 namespace hydra {
 
-/// nowhere: it was produced here but has left the device and its unit has not been demoted, so the host may not have it
-/// yet; cache: it is pinned there for the unit that reads it; unit: computed here and still held by somebody.
+/// nowhere: a unit here has yet to compute it, or it has left the device before that unit was demoted: the host may not
+/// have it yet; cache: it is pinned there for the unit that reads it; unit: computed here and still held by somebody.
 enum class block_source : std::uint8_t { nowhere, cache, unit, host };
 
 struct found_block {
@@ -30,14 +30,16 @@ class block_lookup {
   /// `state` outlives this.
   explicit block_lookup(pipeline_state& state) : state_(state) {}
 
-  /// What is fetched with micro-batch `k` of a unit; with the first one also what is fetched with its claim, in front.
-  /// None, and nothing is pinned, if one of them is nowhere.
+  /// What is fetched with the claim of a unit, and with its first micro-batch. None, and nothing is pinned, if
+  /// one of the former is nowhere.
+  std::optional<std::vector<found_block>> find_claimed(visit_record& v);
+  /// What is fetched with micro-batch `k` and not there. None, and nothing is pinned, if one of them is nowhere.
   std::optional<std::vector<found_block>> find_inputs(visit_record& v, std::size_t k);
-  /// Undoes find_inputs().
+  /// Undoes find_claimed() and find_inputs().
   void unpin(const std::vector<found_block>& blocks);
 
  private:
-  static std::vector<found_block> read_by(visit_record& v, std::size_t k);
+  static void add_inputs(visit_record& v, fetch_time when, std::size_t k, std::vector<found_block>& to);
   bool find(const visit_record& v, found_block& b);
 
   pipeline_state& state_;

@@ -5,9 +5,7 @@
 namespace hydra {
 
 void device_slots::offer_all() {
-  for (std::uint32_t i = 0; i < state_.options.slots; ++i) {
-    port_.freed(1, std::nullopt, {}, {});
-  }
+  port_.freed(state_.options.slots_in(state_.budget.limit()), std::nullopt, {}, {});
 }
 
 void device_slots::enter(visit_record& v, visit_phase next) {
@@ -30,11 +28,7 @@ void device_slots::report() {
   if (!changed && credits_due_ == 0) {
     return;
   }
-  const auto credits = std::exchange(credits_due_, 0);
-  port_.freed(credits > 0 ? 1 : 0, running, std::exchange(newly_cached_, {}), state_.cache.take_dropped());
-  for (std::uint32_t i = 1; i < credits; ++i) {
-    port_.freed(1, running, {}, {});
-  }
+  port_.freed(std::exchange(credits_due_, 0), running, std::exchange(newly_cached_, {}), state_.cache.take_dropped());
 }
 
 }  // namespace hydra

@@ -3,12 +3,13 @@
 
 #include "runtime/base/bytes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hydra {
 
 struct pipeline_options {
-  std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
+  std::uint32_t slots = 1;         ///< most units staged besides the one computing; 1 = the paper's double buffer
   bool double_buffer = true;       ///< false: the credit is returned when the device becomes idle
   bool cache = true;               ///< false: blocks are freed with their visit
   bool copy_back_clean = false;    ///< true: unchanged parameters of forward visits are copied to the host (ablation)
@@ -16,6 +17,19 @@ struct pipeline_options {
   bool labels = true;              ///< operations have labels, for spans and faults
   byte_count staging_bytes{};      ///< X of the plan: outputs stay cached only while so many bytes can still be staged
   byte_count computing_bytes{};    ///< max P + C of the plan; memory beyond both is for saved tensors. 0: not known
+
+  /// Units that a device of that memory can stage besides the one that computes: those for which it has X bytes.
+  std::uint32_t slots_in(byte_count memory) const noexcept {
+    const auto units = staging_bytes + computing_bytes;
+    if (!double_buffer || slots == 1) {
+      return 1;
+    }
+    if (computing_bytes == byte_count{} || staging_bytes == byte_count{}) {
+      return slots;
+    }
+    const auto more = memory > units ? (memory.value() - units.value()) / staging_bytes.value() : 0;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, 1 + more));
+  }
 
   /// Of the memory of a device: what its largest units leave, so that saved tensors keep no unit waiting but those of
   /// larger models that have joined.

@@ -32,14 +32,18 @@ bool visit_computing::first_to_submit(const visit_record& v) const {
 }
 
 bool visit_computing::advance(visit_record& v) {
-  if (v.all_submitted() || !first_to_submit(v)) {
-    return false;
+  bool changed = v.phase() == visit_phase::staged && v.lacks(0) && staging_.fetch(v, 0);
+  if (v.all_submitted() || !staging_.in_line(v) || !first_to_submit(v)) {
+    return changed;
   }
-  bool changed = false;
+  changed = staging_.request_homes(v) || changed;
+  if (v.homes != fetch_phase::here) {
+    return changed;
+  }
   if (!v.working) {
     if (!claim_working_bytes(v, state_)) {
       v.waits.for_copies_out = true;
-      return false;
+      return changed;
     }
     changed = true;
   }
@@ -57,7 +61,11 @@ bool visit_computing::advance(visit_record& v) {
 bool visit_computing::fetch_ahead(visit_record& v) {
   bool changed = false;
   for (std::size_t k = v.next_op; k < v.batches.size() && k <= v.computed + 1; ++k) {
-    changed = (v.all_fetched(fetch_time::with_micro_batch, fetch_phase::waiting, k) && staging_.fetch(v, k)) || changed;
+    if (v.lacks(k)) {
+      const bool found = staging_.fetch(v, k);
+      v.waits.for_copies_out = v.waits.for_copies_out || !found;
+      changed = changed || found;
+    }
   }
   return changed;
 }

@@ -72,9 +72,25 @@ byte_count visit_record::room_of(const block_use& use) const {
   return charged_bytes(bytes_of(use));
 }
 
+byte_count visit_record::staging_bytes() const {
+  byte_count sum;
+  for (const auto& in : inputs) {
+    const auto when = fetched(in.use.role);
+    const bool first = when == fetch_time::with_claim || when == fetch_time::with_micro_batch;
+    sum += first ? room_of(in.use) : byte_count{};
+  }
+  return sum;
+}
+
 bool visit_record::all_fetched(fetch_time when, fetch_phase phase, std::size_t k) const {
   return std::ranges::all_of(
       inputs, [&](const visit_input& in) { return fetched(in.use.role) != when || in.of(k).phase == phase; });
+}
+
+bool visit_record::lacks(std::size_t k) const {
+  return std::ranges::any_of(inputs, [&](const visit_input& in) {
+    return fetched(in.use.role) == fetch_time::with_micro_batch && in.of(k).phase == fetch_phase::waiting;
+  });
 }
 
 void visit_record::let_go(fetch_time when, std::size_t k) {
@@ -87,6 +103,7 @@ void visit_record::let_go(fetch_time when, std::size_t k) {
 
 void visit_record::release() {
   working.reset();
+  first_inputs.release();
   inputs.clear();
   outputs.clear();
   batches.clear();

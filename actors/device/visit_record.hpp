@@ -11,6 +11,7 @@
 #include "runtime/base/work_graph.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
+#include "runtime/memory/byte_budget.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <cstddef>
@@ -29,7 +30,7 @@ enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, writ
 
 const char* to_string(visit_phase phase) noexcept;
 
-/// waiting: not found yet; requested: from the host; here: it has a block and a ticket.
+/// waiting: not found yet; requested: from the host; here: it has a block and a ticket, or host buffers.
 enum class fetch_phase : std::uint8_t { waiting, requested, here };
 
 /// Where a block that it reads is on the device, and since when.
@@ -111,6 +112,7 @@ class visit_record {
 
   std::vector<block_id> pins;            ///< cache entries it holds
   std::vector<block_id> inserted;        ///< cache entries it has inserted
+  reservation first_inputs;              ///< the part of its W that it has not used: of what is yet to be computed
   std::optional<working_bytes> working;  ///< once it has its C
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
@@ -122,6 +124,7 @@ class visit_record {
   std::vector<ticket> write_back;        ///< d2h operations submitted
   std::size_t outstanding = 0;           ///< operations submitted and not completed
   std::size_t leases_awaited = 0;
+  fetch_phase homes = fetch_phase::waiting;  ///< the buffers of what it writes back
   transfer_waits waits;
   visit_failure failure;
   visit_times times;
@@ -141,11 +144,15 @@ class visit_record {
   block_id name(const block_use& use, std::size_t part = 0) const;
   /// Of a part, on the host.
   byte_count bytes_of(const block_use& use) const { return graph().block(use.block).bytes; }
+  /// W, as charged.
+  byte_count staging_bytes() const;
   /// What a part takes in the cache: as charged; with slots only what decides whether the shard counts as cached.
   byte_count room_of(const block_use& use) const;
   /// All that is fetched at that time, of micro-batch `k`, is in that phase.
   bool all_fetched(fetch_time when, fetch_phase phase, std::size_t k = 0) const;
   bool has(fetch_time when, std::size_t k = 0) const { return all_fetched(when, fetch_phase::here, k); }
+  /// Some of what is fetched with micro-batch `k` is not requested.
+  bool lacks(std::size_t k) const;
   /// Nothing that reads it will be submitted any more.
   void let_go(fetch_time when, std::size_t k = 0);
 

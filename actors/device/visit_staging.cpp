@@ -21,6 +21,7 @@ std::vector<block_id> names_of_outputs(const visit_record& v) {
 
 /// In the order of their names.
 void give_homes(visit_record& v, std::span<const host_block_ptr> homes) {
+  v.homes = fetch_phase::here;
   auto next = homes.begin();
   for (auto& out : v.outputs) {
     for (auto& part : out.parts) {
@@ -37,17 +38,34 @@ visit_staging::visit_staging(pipeline_state& state, device_slots& slots, pipelin
 
 // -- requests ---------------------------------------------------------------------------------------------------------
 
-/// At most one unit holds W without C: the budget covers one W in addition to the unit that computes, and with more
-/// slots a second W could take the bytes that the first unit needs to compute.
-bool visit_staging::first_to_claim(const visit_record& v) const {
-  return state_.visits.all_before(v, [](const visit_record& other) { return other.next_op > 0; });
+/// In turn. The budget covers one W in addition to the unit that computes. Several units, failed ones until they end,
+/// may hold W without C while each could still get its C next to all of these and to what is saved.
+bool visit_staging::may_claim(const visit_record& v) const {
+  auto staged = v.staging_bytes();
+  auto working = v.model->plan.footprint_of(v.what).working;
+  bool alone = true;
+  for (const auto& other : state_.visits.all()) {
+    if (other.get() == &v) {
+      break;
+    }
+    const bool claims = other->phase() == visit_phase::claiming;
+    if (claims && other->alive()) {
+      return false;
+    }
+    if (!claims && !other->ended() && other->next_op == 0) {
+      staged += other->staging_bytes();
+      working = std::max(working, other->model->plan.footprint_of(other->what).working);
+      alone = false;
+    }
+  }
+  return alone || staged + working + state_.cache.resident(block_kind::saved) <= state_.budget.limit();
 }
 
 bool visit_staging::claim(visit_record& v) {
-  if (!v.messages.both() || !first_to_claim(v)) {
+  if (!v.messages.both() || !may_claim(v)) {
     return false;
   }
-  auto blocks = lookup_.find_inputs(v, 0);
+  auto blocks = lookup_.find_claimed(v);
   if (!blocks) {
     v.waits.for_copies_out = true;  // of what it reads
     return false;
@@ -62,31 +80,56 @@ bool visit_staging::claim(visit_record& v) {
     lookup_.unpin(*blocks);
     return false;
   }
-  stage(v, *std::move(blocks), *std::move(claim));
+  v.first_inputs = *std::move(claim);
+  stage(v, *std::move(blocks));
   return true;
 }
 
-void visit_staging::stage(visit_record& v, std::vector<found_block> blocks, reservation claim) {
+void visit_staging::stage(visit_record& v, std::vector<found_block> blocks) {
   const auto decides = [&](const found_block& b) { return v.decides_hit(b.input->use.role); };
   accounts_.claimed(/*hit=*/std::ranges::find_if(blocks, decides)->source == block_source::cache);
   std::vector<visit_input*> reads;
   for (auto& b : blocks) {
-    take(v, b, claim);
+    take(v, b);
     if (b.source == block_source::host) {
       reads.push_back(b.input);
     }
   }
   slots_.enter(v, visit_phase::leasing);
-  request({.owner = &v, .staging = true, .reads = std::move(reads)});
+  const bool homes = in_line(v);
+  if (reads.empty() && !homes) {
+    slots_.enter(v, visit_phase::staged);
+  } else {
+    request({.owner = &v, .staging = true, .homes = homes, .cached = true, .reads = std::move(reads)});
+  }
 }
 
-/// Puts a block into the cache (pinned) and into the unit.
-void visit_staging::take(visit_record& v, found_block& b, reservation& claim) {
+bool visit_staging::in_line(const visit_record& v) const {
+  std::size_t before = 0;
+  return state_.visits.all_before(v, [&](const visit_record& other) {
+    before += other.phase() < visit_phase::write_back ? 1 : 0;
+    return before < 2;
+  });
+}
+
+bool visit_staging::request_homes(visit_record& v) {
+  if (v.homes != fetch_phase::waiting) {
+    return false;
+  }
+  request({.owner = &v, .homes = true, .reads = {}});
+  return true;
+}
+
+/// Puts a block into the cache (pinned) and into the unit; one that is nowhere yet is fetched later.
+void visit_staging::take(visit_record& v, found_block& b) {
+  if (b.source == block_source::nowhere) {
+    return;
+  }
   v.pins.push_back(b.id);
   if (b.source != block_source::cache) {
     const bool home = b.source == block_source::host;
     auto block = home ? make_device_block() : b.where.block;
-    state_.cache.insert(b.id, claim.split(b.bytes), block, /*dirty=*/!home);
+    state_.cache.insert(b.id, v.first_inputs.split(b.bytes), block, /*dirty=*/!home);
     state_.cache.set_ready(b.id, b.where.ready);
     v.inserted.push_back(b.id);
     b.where = {std::move(block), b.where.ready, home ? fetch_phase::requested : fetch_phase::here};
@@ -97,21 +140,27 @@ void visit_staging::take(visit_record& v, found_block& b, reservation& claim) {
 bool visit_staging::fetch(visit_record& v, std::size_t k) {
   auto blocks = lookup_.find_inputs(v, k);
   if (!blocks) {
-    v.waits.for_copies_out = true;
     return false;
   }
   std::vector<visit_input*> reads;
   for (auto& b : *blocks) {
-    if (b.source == block_source::cache) {
+    if (k == 0) {
+      take(v, b);
+    } else if (b.source == block_source::cache) {
       v.pins.push_back(b.id);
     } else if (b.source == block_source::host) {
       b.where = {make_device_block(), {}, fetch_phase::requested};
+    }
+    if (b.source == block_source::host) {
       reads.push_back(b.input);
     }
     b.input->of(k) = b.where;
   }
+  if (k == 0) {
+    v.first_inputs.release();  // what was found in the cache
+  }
   if (!reads.empty()) {
-    request({.owner = &v, .batch = k, .reads = std::move(reads)});
+    request({.owner = &v, .cached = k == 0, .batch = k, .reads = std::move(reads)});
   }
   return true;
 }
@@ -173,7 +222,8 @@ void visit_staging::request(lease_record lease) {
   for (const auto* in : lease.reads) {
     reads.push_back(v.name(in->use, lease.batch));
   }
-  auto outputs = lease.staging ? names_of_outputs(v) : std::vector<block_id>{};
+  auto outputs = lease.homes ? names_of_outputs(v) : std::vector<block_id>{};
+  v.homes = lease.homes ? fetch_phase::requested : v.homes;
   ++v.leases_awaited;
   lease.copies = reads.size();
   leases_.emplace(id.value, std::move(lease));
@@ -191,7 +241,7 @@ bool visit_staging::leased(ticket lease, std::span<const host_block_ptr> reads,
   auto& l = found->second;
   auto& v = *l.owner;
   --v.leases_awaited;
-  if (l.staging) {
+  if (l.homes) {
     give_homes(v, outputs);
   }
   if (v.failed()) {
@@ -225,12 +275,12 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, visit_in
                .label = state_.labels.of_block("prefetch_shard", v, block)};
   // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
   // still use.
-  const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
+  const auto after = lease.cached ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
   slot.ready = state_.operations.submit(
       std::move(op), after,
       {.owner = &v, .kind = operation_kind::promote, .use = in.use, .batch = lease.batch, .lease = id});
   slot.phase = fetch_phase::here;
-  if (lease.staging) {
+  if (lease.cached) {
     state_.cache.set_ready(block, slot.ready);
   }
   if (v.decides_hit(in.use.role)) {

@@ -41,7 +41,7 @@ struct model_left {
   model_id model;
 };
 
-/// Returns `credits` (0 or 1: an increment, not a level); reports what computes now.
+/// Returns `credits` (an increment, not a level; at first those of all slots); reports what computes now.
 struct device_freed {
   device_id device;
   std::uint32_t credits = 0;

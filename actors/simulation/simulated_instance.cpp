@@ -60,7 +60,8 @@ simulation_setup setup_of(const schedule_instance& instance, std::unique_ptr<pol
   }
   std::ranges::transform(instance.models, base_owners(instance), std::back_inserter(setup.models), model_of);
   setup.chosen = std::move(chosen);
-  setup.pipeline = {.double_buffer = instance.prefetch, .copy_back_clean = instance.copy_back_clean};
+  setup.pipeline = {
+      .slots = instance.depth, .double_buffer = instance.prefetch, .copy_back_clean = instance.copy_back_clean};
   setup.optimizer_workers = static_cast<int>(instance.host_workers);
   setup.noise = {instance.noise, instance.seed};
   setup.records_spans = false;

@@ -67,7 +67,7 @@ void only_victim_failed(const simulation& s, std::size_t victim, const std::stri
 using disturbance = std::function<void(simulation&, std::size_t victim)>;
 
 void disturb_task_at_every_message(const disturbance& disturb, const std::string& why, checkpoint_store* store) {
-  const auto slots = GENERATE(1U, 2U);
+  const auto slots = GENERATE(1U, 4U);
   for (std::size_t victim = 0; victim < 2; ++victim) {
     for (std::size_t at = 0, messages = 1; at < messages; ++at) {
       INFO("model " << victim << " at message " << at);
@@ -115,7 +115,7 @@ TEST_CASE("a model's task may die in any order of messages", "[loss]") {
   for (const std::uint32_t seed : seeds(500)) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
-    const auto slots = 1 + seed % 2;
+    const auto slots = 1 + seed % 4;
     const auto victim = random() % 2;
     const auto at = random() % 400;
     simulation s(watched_run(slots));

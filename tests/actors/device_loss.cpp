@@ -67,12 +67,12 @@ void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t
 // -- devices ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a device may die at any message", "[loss]") { lose_at_every_message(kill, 1); }
-TEST_CASE("a device with two slots may die at any message", "[loss]") { lose_at_every_message(kill, 2); }
+TEST_CASE("a device with four slots may die at any message", "[loss]") { lose_at_every_message(kill, 4); }
 TEST_CASE("a device may be declared lost at any message and still send messages", "[loss]") {
   lose_at_every_message(declare_lost, 1);
 }
-TEST_CASE("a device with two slots may be declared lost at any message", "[loss]") {
-  lose_at_every_message(declare_lost, 2);
+TEST_CASE("a device with four slots may be declared lost at any message", "[loss]") {
+  lose_at_every_message(declare_lost, 4);
 }
 
 TEST_CASE("a device may die at any message while models in four waves are trained", "[loss]") {
@@ -310,7 +310,7 @@ bool is_lost(const simulation& s, std::size_t device) { return !s.record()->devi
 
 TEST_CASE("a device where every unit throws, from any operation on, costs nothing but time: the other one computes",
           "[loss]") {
-  const auto slots = GENERATE(1U, 2U);
+  const auto slots = GENERATE(1U, 4U);
   trouble_at_every_operation(
       break_device, [slots] { return small_run(2, slots); },
       [](const simulation& s, std::size_t victim, std::size_t) { REQUIRE_FALSE(is_lost(s, 1 - victim)); });
@@ -415,7 +415,7 @@ TEST_CASE("of two devices the one that is broken is lost beside models with a bu
 }
 
 TEST_CASE("a device may stop responding at any operation", "[loss]") {
-  const auto slots = GENERATE(1U, 2U);
+  const auto slots = GENERATE(1U, 4U);
   trouble_at_every_operation(
       silence_device, [slots] { return watched_run(slots); },
       [](const simulation& s, std::size_t victim, std::size_t) {

@@ -1,9 +1,11 @@
 #include "tests/support/disturbed_run.hpp"
 
+#include "tests/support/eager_policy.hpp"
 #include "tests/support/overhear.hpp"
 #include "tests/support/protocol_witness.hpp"
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -30,13 +32,16 @@ simulation_setup small_run(std::size_t devices, std::uint32_t slots) {
     d.memory = byte_count{512 * 120};
   }
   setup.pipeline.slots = slots;
+  if (slots > 1) {
+    setup.chosen = std::make_unique<eager_policy>(std::move(setup.chosen));
+  }
   setup.pipeline.staging_bytes = byte_count{512 * 36};
   return setup;
 }
 
 std::size_t run_disturbed(simulation& s, std::size_t at, const std::function<void()>& disturb, std::uint32_t slots,
                           std::string& complaint) {
-  protocol_witness witness(s, {.slots = slots, .untroubled = false});
+  protocol_witness witness(s, {.pipeline = {.slots = slots}, .untroubled = false});
   std::size_t n = 0;
   do {
     if (n++ == at) {

@@ -4,6 +4,7 @@
 #include "actors/simulation/simulated_device.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/memory/host_arena.hpp"
+#include "tests/support/eager_policy.hpp"
 #include "tests/support/protocol_witness.hpp"
 #include "tests/support/small_run.hpp"
 
@@ -334,7 +335,7 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
 
 void add_devices(fuzz_case& c, rng& random) {
   auto& s = c.setup;
-  s.pipeline.slots = pick(random, 0, 3) == 0 ? 2 : 1;
+  s.pipeline.slots = pick(random, 0, 3) == 0 ? static_cast<std::uint32_t>(pick(random, 2, 8)) : 1;
   s.pipeline.computing_bytes = byte_count{512 * pick(random, 0, 40)};  // any: what is saved must give way
   const auto least = sufficient(s.models, s.pipeline.staging_bytes);
   for (std::size_t i = 0, n = pick(random, 1, 3); i < n; ++i) {
@@ -420,6 +421,9 @@ fuzz_case make_case(std::uint32_t seed) {
   add_devices(c, random);
   const auto& policies = built_in_policies();
   s.chosen = make_policy(policies[pick(random, 0, policies.size() - 1)].name, seed);
+  if (s.pipeline.slots > 1) {
+    s.chosen = std::make_unique<eager_policy>(std::move(s.chosen));
+  }
   s.pipeline.double_buffer = pick(random, 0, 4) > 0;
   s.pipeline.cache = pick(random, 0, 4) > 0;
   s.optimizer_workers = static_cast<int>(pick(random, 1, 2));
@@ -449,7 +453,7 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
   const auto joiners = c.setup.joiners;
   const bool observed = c.setup.callbacks.has<step_completed>() && c.trouble != mishap::controller_dies;
   const bool works_always = !may_wait(c.setup.chosen->name());
-  const witness_options promises{.slots = c.setup.pipeline.slots,
+  const witness_options promises{.pipeline = c.setup.pipeline,
                                  .untroubled = c.trouble == mishap::none,
                                  .works_always = works_always,
                                  .observed = observed};

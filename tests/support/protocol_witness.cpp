@@ -1,5 +1,6 @@
 #include "tests/support/protocol_witness.hpp"
 
+#include "actors/simulation/simulated_device.hpp"
 #include "tests/support/step_graph.hpp"
 
 #include <caf/system_messages.hpp>
@@ -12,8 +13,12 @@
 
 namespace hydra::test {
 
-protocol_witness::protocol_witness(const simulation& s, const witness_options& options)
-    : options_(options), devices_(s.actors().devices.size()), models_(s.actors().tasks.size()) {}
+protocol_witness::protocol_witness(simulation& s, const witness_options& options)
+    : options_(options), devices_(s.actors().devices.size()), models_(s.actors().tasks.size()) {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i].slots = options.pipeline.slots_in(s.device_at(i).info().usable());
+  }
+}
 
 void protocol_witness::complain(std::string what) {
   if (complaint_.empty()) {
@@ -144,7 +149,7 @@ void protocol_witness::on_announced(const unit_ready& m) {
 void protocol_witness::on_freed(const device_freed& m) {
   auto& page = devices_[m.device.value];
   page.credits += m.credits;
-  if (page.credits > options_.slots + page.staged) {
+  if (page.credits > page.slots + page.staged) {
     complain(
         fmt::format("device {} has returned {} credits for {} units", m.device.value, page.credits, page.staged));
   }
@@ -208,9 +213,9 @@ void protocol_witness::rest() {
     if (d.dead || d.lost) {
       continue;
     }
-    if (d.ended == d.staged && d.credits != options_.slots + d.staged) {
+    if (d.ended == d.staged && d.credits != d.slots + d.staged) {
       complain(fmt::format("device {} holds no unit, but {} of its {} credits", i,
-                           options_.slots + d.staged - d.credits, options_.slots));
+                           d.slots + d.staged - d.credits, d.slots));
     }
   }
   for (const auto& m : models_) {

@@ -2,6 +2,7 @@
 // Observes every message of a simulated run and checks the rules of the protocol: credits, commits, announcements,
 // losses.
 
+#include "actors/device/pipeline_options.hpp"
 #include "tests/support/overhear.hpp"
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 namespace hydra::test {
 
 struct witness_options {
-  std::uint32_t slots = 1;
+  pipeline_options pipeline{};  ///< of the devices
   bool untroubled = true;    ///< nothing fails in this run: no unit may be tried twice
   bool works_always = true;  ///< the policy never keeps a slot free
   bool observed = false;     ///< by a controller: steps are acknowledged
@@ -32,7 +33,7 @@ struct witness_options {
 /// * without trouble no lease is refused and no unit is tried twice.
 class protocol_witness {
  public:
-  protocol_witness(const simulation& s, const witness_options& options);
+  protocol_witness(simulation& s, const witness_options& options);
 
   /// To be called before each message is handled.
   void notify(const overheard& m);
@@ -46,6 +47,7 @@ class protocol_witness {
   bool has_room_for(const std::vector<device_id>& avoided) const;
 
   struct device_page {
+    std::uint64_t slots = 0;
     std::uint64_t credits = 0;  ///< returned, as reported to the scheduler
     std::uint64_t staged = 0;   ///< units it had to stage
     std::uint64_t ended = 0;    ///< of them, as reported to the memory manager

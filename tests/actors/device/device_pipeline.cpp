@@ -168,8 +168,8 @@ TEST_CASE("an input that has left the device is read from the host, but only aft
   start(b, m, m.forward(0));
   b.machine.complete("execute_shard a forward 0 step 0 micro-batch 0");
   b.machine.complete(b.machine.all("demote_shard activation")[0]);
-  b.place(m, m.backward(1));
-  CHECK_FALSE(b.waits_for_lease(m.backward(1)));
+  b.stage(m, m.backward(1));
+  CHECK_FALSE(holds(b.port.reads_of(m.backward(1)), block_kind::activation));
   b.machine.drain();
   b.grant(m.forward(0));
   b.machine.drain();
@@ -326,6 +326,63 @@ TEST_CASE("with several slots a unit claims its bytes only when those before it 
   CHECK_FALSE(b.waits_for_lease(c.forward(1)));
   b.run_out();
   CHECK(b.port.demotions == std::vector{a.forward(1), c.forward(1)});
+}
+
+TEST_CASE("a device has slots for the units whose bytes fit next to the one that computes, at most as many as asked for") {
+  const pipeline_options eight{.slots = 8, .staging_bytes = 1_KiB, .computing_bytes = 5_KiB};
+  CHECK(eight.slots_in(6_KiB) == 1);
+  CHECK(eight.slots_in(8_KiB - 1_B) == 2);
+  CHECK(eight.slots_in(8_KiB) == 3);
+  CHECK(eight.slots_in(64_KiB) == 8);
+  CHECK(pipeline_options{.slots = 8, .double_buffer = false}.slots_in(64_KiB) == 1);
+}
+
+TEST_CASE("a unit behind two that have yet to compute copies its parameters in, and gets buffers for its outputs later") {
+  pipeline_bench b(64_KiB, {.slots = 3});
+  const bench_model m({.shards = 4});
+  start(b, m, m.forward(0));
+  b.stage(m, m.forward(1));
+  b.stage(m, m.forward(2));
+  const auto third = [&](const recording_port::question& q) { return q.what == m.forward(2); };
+  REQUIRE(std::ranges::count_if(b.port.questions, third) == 1);
+  CHECK(b.port.questions.back().reads == std::vector{parameters_of(m.forward(2))});
+  CHECK(b.port.questions.back().outputs.empty());
+  CHECK(b.machine.has("parameters of a forward 2"));
+  CHECK_FALSE(b.machine.has("execute_shard a forward 2"));
+  b.machine.complete("execute_shard a forward 0");
+  CHECK(b.waits_for_lease(m.forward(2)));
+  CHECK(b.port.questions.back().reads.empty());
+  CHECK(b.port.questions.back().outputs == produced_by(m.forward(2), step_shape{.shards = 4}));
+  b.run_out();
+  CHECK(b.port.demotions == std::vector{m.forward(0), m.forward(1), m.forward(2)});
+  CHECK(b.port.reads_of(m.forward(2)) == std::vector{parameters_of(m.forward(2))});  // its inputs are here
+}
+
+TEST_CASE("a unit copies its parameters in although the unit before it has computed none of its micro-batches") {
+  pipeline_bench b(64_KiB, {.slots = 2});
+  const bench_model m({.shards = 4, .micro_batches = 3});
+  b.stage(m, m.forward(0));
+  b.stage(m, m.forward(1));
+  b.stage(m, m.forward(2));
+  CHECK(b.machine.has("parameters of a forward 2"));
+  CHECK_FALSE(b.machine.has("execute_shard a forward 1"));
+  b.run_out();
+  CHECK(b.port.demotions == std::vector{m.forward(0), m.forward(1), m.forward(2)});
+  CHECK(b.pipeline.quiet());
+}
+
+TEST_CASE("a withdrawn unit takes those with it that were to read what it computes") {
+  pipeline_bench b(64_KiB, {.slots = 4});
+  const bench_model m({.shards = 4}), other({.name = "b", .id = 1});
+  start(b, m, m.forward(0));
+  b.stage(m, m.forward(1));
+  b.stage(m, m.forward(2));
+  b.stage(other, other.forward(0));
+  b.pipeline.withdraw(m.forward(1));
+  b.run_out();
+  CHECK(b.port.demotions == std::vector{m.forward(0), other.forward(0)});
+  CHECK(b.port.failures.size() == 2);
+  CHECK(b.pipeline.quiet());
 }
 
 TEST_CASE("blocks that were evicted are reported with the next state") {

@@ -74,14 +74,15 @@ class random_run {
     for (std::uint32_t i = 0, n = pick(random_, 1, 4); i < n; ++i) {
       runs_.push_back(make_run(random_, i));
     }
-    slots_ = pick(random_, 1, 3);
+    const auto most = pick(random_, 1, 8);
     const auto space = sufficient(runs_) + byte_count{512 * pick(random_, 0, 1) * pick(random_, 0, 60)};
-    bench_ = std::make_unique<pipeline_bench>(
-        space, pipeline_options{.slots = slots_,
-                                .double_buffer = pick(random_, 0, 3) > 0,
-                                .cache = pick(random_, 0, 3) > 0,
-                                .staging_bytes = byte_count{512 * pick(random_, 0, 10)},
-                                .computing_bytes = byte_count{512 * pick(random_, 0, 40)}});
+    const pipeline_options options{.slots = most,
+                                   .double_buffer = pick(random_, 0, 3) > 0,
+                                   .cache = pick(random_, 0, 3) > 0,
+                                   .staging_bytes = byte_count{512 * pick(random_, 0, 10)},
+                                   .computing_bytes = byte_count{512 * pick(random_, 0, 40)}};
+    slots_ = options.slots_in(space);
+    bench_ = std::make_unique<pipeline_bench>(space, options);
     bench_->pipeline.start();
   }
 
