@@ -19,6 +19,7 @@ forecast_setup forecast_of_plan(const planned_run& run) {
                        .optimizer_workers = run.optimizer_workers};
   setup.pipeline.staging_bytes = planned.plan.staging_bytes;
   setup.pipeline.computing_bytes = planned.plan.computing_bytes;
+  setup.pipeline.write_back_bytes = planned.plan.write_back_bytes();
   for (std::size_t i = 0; i < from.models.size(); ++i) {
     setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));
   }

@@ -17,10 +17,12 @@ struct pipeline_options {
   bool labels = true;              ///< operations have labels, for spans and faults
   byte_count staging_bytes{};      ///< X of the plan: outputs stay cached only while so many bytes can still be staged
   byte_count computing_bytes{};    ///< max P + C of the plan; memory beyond both is for saved tensors. 0: not known
+  byte_count write_back_bytes{};   ///< of C, those of the unit before, while they are copied to the host
 
-  /// Units that a device of that memory can stage besides the one that computes: those for which it has X bytes.
+  /// Units that a device of that memory can stage besides the one that computes: one, and those for which it has X
+  /// bytes next to what that one and the unit before need.
   std::uint32_t slots_in(byte_count memory) const noexcept {
-    const auto units = staging_bytes + computing_bytes;
+    const auto units = staging_bytes + computing_bytes + write_back_bytes;
     if (!double_buffer || slots == 1) {
       return 1;
     }

@@ -32,7 +32,7 @@ bool several_lanes::share_base(std::span<const candidate> candidates) {
 
 std::optional<std::size_t> several_lanes::choose(const device_state& device, std::span<const candidate> candidates,
                                                  const policy_view& view) {
-  learn(candidates);
+  times_.look(candidates);
   count(view);
   const auto own = device.last;
   const auto key = [&](const candidate& c) {
@@ -52,23 +52,12 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
   return best;
 }
 
-void several_lanes::learn(std::span<const candidate> candidates) {
-  for (const auto& c : candidates) {
-    auto& t = times_[c.next.model];
-    t.load = c.hit ? t.load : c.transfer_time - c.boundary_time;
-    if (c.next.way != direction::evaluate) {
-      (c.next.way == direction::forward ? t.forward : t.backward) = c.cost;
-    }
-    t.longest_backward = std::max(t.longest_backward, t.backward);
-  }
-}
-
 /// The longest shard's backward visits of later waves follow each other. Where units move between devices only when
 /// they are written back, lanes go on where they are, side by side.
 duration several_lanes::path(const candidate& c, const policy_view& view) const {
   const bool side_by_side = crowded(view) || (waits_for_copies_ && !is_pipeline(c, view));
   const auto later_waves = side_by_side ? 0 : view.models[c.model_at].shape.waves - 1 - c.next.wave.value;
-  return c.remaining + times_.at(c.next.model).longest_backward * later_waves;
+  return c.remaining + times_.of(c.next.model).longest_backward * later_waves;
 }
 
 void several_lanes::count(const policy_view& view) {
@@ -94,18 +83,13 @@ bool several_lanes::crowded(const policy_view& view) const {
   return view.models.size() > view.devices.size() && replicas_before_.size() > 1;
 }
 
-bool several_lanes::loads_slowly(model_id model) const {
-  const auto& t = times_.at(model);
-  return t.forward > duration{} && t.load > t.forward;
-}
-
 bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) const {
   const auto& shape = view.models[c.model_at].shape;
-  const auto& t = times_.at(c.next.model);
+  const auto& t = times_.of(c.next.model);
   const bool several = shape.lanes() > 1;
   const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
   const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
-  const bool slow = loads_slowly(c.next.model);
+  const bool slow = t.loads_slowly();
   const bool moves = waits_for_copies_ && view.models.size() > view.devices.size();  // else a device for each lane
   const bool pays = shape.waves > 1 ? slow || moves : slow && t.load > backward && !waits_for_copies_;
   return several && fits && pays && c.next.way != direction::evaluate;
@@ -136,7 +120,7 @@ bool several_lanes::waits(const candidate& c, const device_state& device, const 
 
 /// Its gradients take a link as long as its parameters.
 bool several_lanes::writes_slowly(const candidate& c, const policy_view& view) const {
-  return c.next.way == direction::backward && crowded(view) && loads_slowly(c.next.model);
+  return c.next.way == direction::backward && crowded(view) && times_.of(c.next.model).loads_slowly();
 }
 
 bool several_lanes::adds_write_back(const candidate& c, const device_state& device, const policy_view& view) const {
@@ -149,7 +133,7 @@ std::size_t several_lanes::write_backs(const device_state& device) const {
 }
 
 std::uint8_t several_lanes::load_rank(const candidate& c, const policy_view& view) const {
-  if (c.hit || !loads_slowly(c.next.model)) {
+  if (c.hit || !times_.of(c.next.model).loads_slowly()) {
     return 0;
   }
   return crowded(view) && c.elsewhere && !c.chained ? 2 : 1;

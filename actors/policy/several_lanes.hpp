@@ -2,6 +2,7 @@
 // Default decisions while a model is left whose steps have several lanes: replicas or waves. Standard library only.
 
 #include "actors/policy/stages.hpp"
+#include "actors/policy/visit_times.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,23 +34,14 @@ class several_lanes {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view);
-  void forget(model_id model) { times_.erase(model); }
+  void forget(model_id model) { times_.forget(model); }
 
  private:
-  /// Of a model, as seen last; zero: not yet.
-  struct visit_times {
-    duration load{};
-    duration forward{};
-    duration backward{};
-    duration longest_backward{};
-  };
-  void learn(std::span<const candidate> candidates);
   void count(const policy_view& view);
   /// Remaining time from the unit on; where lanes are few, through the later waves that continue its gradient sums.
   duration path(const candidate& c, const policy_view& view) const;
   /// There are more lanes than devices, of several models.
   bool crowded(const policy_view& view) const;
-  bool loads_slowly(model_id model) const;
   bool is_pipeline(const candidate& c, const policy_view& view) const;
   bool waits(const candidate& c, const device_state& device, const policy_view& view) const;
   stages own_stages(const candidate& c, const policy_view& view) const;
@@ -58,7 +50,7 @@ class several_lanes {
   std::size_t write_backs(const device_state& device) const;
   std::uint8_t load_rank(const candidate& c, const policy_view& view) const;
 
-  std::map<model_id, visit_times> times_;
+  seen_times times_;
   std::map<model_id, std::size_t> replicas_before_;   ///< of the models before it in the view
   std::size_t replicas_ = 0;                          ///< of all models
   std::map<device_id, std::size_t> write_backs_;      ///< units that have computed there and are in flight

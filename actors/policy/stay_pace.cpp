@@ -23,7 +23,7 @@ bool off_phase(const candidate& c, phase p) { return p != phase::any && phase_of
 std::optional<std::size_t> stay_pace::choose(const device_state& device, std::span<const candidate> candidates,
                                              const policy_view& view) {
   shared_ = shared_ || several_lanes::share_base(candidates);
-  learn(candidates);
+  times_.look(candidates);
   const bool several = shared_ || several_lanes::in(view);
   if (device.staged > duration{} && (several || !equal_speeds(view))) {
     return std::nullopt;
@@ -63,25 +63,34 @@ std::optional<std::size_t> stay_pace::next(const device_state& device, std::span
   return critical ? longest : relaxed(device, candidates);
 }
 
-void stay_pace::learn(std::span<const candidate> candidates) {
-  for (const auto& c : candidates) {
-    if (c.next.way == direction::forward && !c.hit && c.transfer_time - c.boundary_time > c.cost) {
-      loads_slowly_.insert(c.next.model);
-    }
-  }
-}
-
-bool stay_pace::any_critical(const device_state& device, double margin, const policy_view& view) const {
+bool stay_pace::any_critical(const device_state& device, double margin, const policy_view& view, int pace) const {
   return std::ranges::any_of(view.models, [&](const model_state& m) {
-    return laxity(device, m.remaining + m.staged, view) <= margin;
+    return laxity(device, pace * (m.remaining + m.staged), view) <= margin;
   });
 }
 
 std::optional<std::size_t> stay_pace::behind(const device_state& device, std::span<const candidate> candidates,
                                              double margin, const policy_view& view) const {
-  const bool critical = any_critical(device, margin, view);
-  const auto next = critical ? following(device, candidates, margin, view) : relaxed(device, candidates);
-  return next && loads_slowly_.contains(candidates[*next].next.model) ? next : std::nullopt;
+  const auto times_of = [&](std::size_t i) { return times_.of(candidates[i].next.model); };
+  std::optional<std::size_t> next;
+  if (any_critical(device, margin, view)) {
+    next = following(device, candidates, margin, view);
+  } else {
+    const auto other = in_turn(device, candidates);
+    const bool two_at_a_time = !times_of(other).loads_longest() && !any_critical(device, margin, view, 2);
+    next = two_at_a_time ? other : relaxed(device, candidates);
+  }
+  return next && times_of(*next).loads_slowly() ? next : std::nullopt;
+}
+
+/// A backward visit behind a forward visit, which is too short to hide the next load, and a forward visit behind a
+/// backward visit: of two models, each at half of its pace.
+std::size_t stay_pace::in_turn(const device_state& device, std::span<const candidate> candidates) const {
+  const auto last = drains_.way(device);
+  const auto key = [&](const candidate& c) {
+    return std::tuple{last && phase_of(c.next.way) == phase_of(*last), !c.chained, -c.remaining};
+  };
+  return best_candidate(device, candidates, [&](const candidate& a, const candidate& b) { return key(a) < key(b); });
 }
 
 /// What follows the units that are staged, unless a longer critical candidate would wait for it.

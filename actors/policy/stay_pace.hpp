@@ -8,9 +8,9 @@
 #include "actors/policy/pace.hpp"
 #include "actors/policy/several_lanes.hpp"
 #include "actors/policy/step_boundary.hpp"
+#include "actors/policy/visit_times.hpp"
 
 #include <cstddef>
-#include <set>
 
 namespace hydra {
 
@@ -32,7 +32,9 @@ struct stay_pace_options {
 /// If loading a shard takes longer than a forward visit, one visit does not hide it: at equal speeds, unless
 /// several_lanes decides, units are staged behind each other. Behind a staged unit goes what follows it in its lane,
 /// unless a longer critical candidate would wait for it and it is not critical itself; another model only while none is
-/// critical. Otherwise decisions are made as late as possible: one unit is staged at a time.
+/// critical. If a load takes no longer than the mean visit, and all models could end in time at half of their pace,
+/// forward and backward visits of two models alternate: the surplus of the one pays for the other. Otherwise decisions
+/// are made as late as possible: one unit is staged at a time.
 ///
 /// While there is a model whose steps have several lanes, and once models were seen that read the same base,
 /// several_lanes decides on devices of equal speeds: a shard that is loaded serves all models whose next units read it.
@@ -47,7 +49,7 @@ class stay_pace final : public policy {
   std::uint32_t depth() const override { return most_staged; }
   void model_left(model_id model) override {
     lanes_.forget(model);
-    loads_slowly_.erase(model);
+    times_.forget(model);
   }
   void device_left(device_id device) override {
     drains_.forget(device);
@@ -60,18 +62,19 @@ class stay_pace final : public policy {
                                   const policy_view& view);
   double laxity(const device_state& device, duration remaining, const policy_view& view) const;
   double margin(duration unit) const;
-  void learn(std::span<const candidate> candidates);
-  bool any_critical(const device_state& device, double margin, const policy_view& view) const;
+  /// A model that is `pace` times slower than alone could not end in time.
+  bool any_critical(const device_state& device, double margin, const policy_view& view, int pace = 1) const;
   std::optional<std::size_t> behind(const device_state& device, std::span<const candidate> candidates, double margin,
                                     const policy_view& view) const;
   std::optional<std::size_t> following(const device_state& device, std::span<const candidate> candidates,
                                        double margin, const policy_view& view) const;
   bool holds(const device_state& device, const policy_view& view);
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
+  std::size_t in_turn(const device_state& device, std::span<const candidate> candidates) const;
 
   stay_pace_options options_;
   several_lanes lanes_;
-  std::set<model_id> loads_slowly_;   ///< a load takes longer than a forward visit
+  seen_times times_;
   band late_{{.stay = true}};
   bool shared_ = false;     ///< models were seen that read the same base
   bool early_ = false;      ///< a device was asked while it computed

@@ -213,7 +213,8 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                                .copy_back_clean = r.ablation.copy_back_clean,
                                .save = r.ablation.save,
                                .staging_bytes = r.plan.staging_bytes,
-                               .computing_bytes = r.plan.computing_bytes},
+                               .computing_bytes = r.plan.computing_bytes,
+                               .write_back_bytes = r.plan.write_back_bytes()},
                   .optimizer_workers = optimizer_workers(r.seen.updates_at_once),
                   .most_units = std::numeric_limits<std::uint64_t>::max(),
                   .recorded = r.seen.times});

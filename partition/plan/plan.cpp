@@ -232,6 +232,16 @@ byte_count shard_plan::moment_bytes() const noexcept {
   return std::accumulate(moments.begin(), moments.end(), byte_count{});
 }
 
+byte_count workload_plan::write_back_bytes() const {
+  byte_count most;
+  for (const auto& m : models) {
+    for (const auto& s : m.shards) {
+      most = std::max({most, s.forward.write_back, s.backward.write_back, s.evaluation.write_back});
+    }
+  }
+  return most;
+}
+
 const footprint& model_plan::footprint_of(const unit& u) const {
   return footprint_for(shards.at(u.shard.value), u.way);
 }

@@ -152,6 +152,9 @@ struct workload_plan {
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
   /// models that are admitted when others have given their host memory back; the bytes above are those of the others
   std::set<model_id> waiting{};
+
+  /// Max over all units of what is free only after their write-back.
+  byte_count write_back_bytes() const;
 };
 
 /// The gradient sums of replicas on other nodes must be had one by one: they are rounded, or are added in an order that

@@ -334,6 +334,9 @@ TEST_CASE("a device has slots for the units whose bytes fit next to the one that
   CHECK(eight.slots_in(8_KiB - 1_B) == 2);
   CHECK(eight.slots_in(8_KiB) == 3);
   CHECK(eight.slots_in(64_KiB) == 8);
+  auto written_back = eight;
+  written_back.write_back_bytes = 1_KiB;
+  CHECK(written_back.slots_in(8_KiB) == 2);
   CHECK(pipeline_options{.slots = 8, .double_buffer = false}.slots_in(64_KiB) == 1);
 }
 

@@ -158,6 +158,41 @@ TEST_CASE("stay-pace stages another model behind its own only while none is crit
   CHECK(w.chosen(critical) == std::nullopt);
 }
 
+TEST_CASE("stay-pace takes forward and backward visits in turn while every model could end in time at half of its pace",
+          "[policy]") {
+  auto w = staging(3);  // as long as the mean of a forward visit of 2 us and a backward visit of twice as much
+  w.candidates[0].cost = us(2);
+  auto& other = w.offer(forward(4, 0, 0));
+  other.cost = us(2);
+  other.transfer_time = us(3);
+  w.devices[0].staged = us(0);
+  stay_pace p;
+  REQUIRE(w.chosen(p) == 3);
+  w.devices[0].staged = us(2);
+  other.next = backward(4, 0, 1);
+  other.cost = us(4);
+  CHECK(w.chosen(p) == 4);
+  w.models[5].remaining = us(2200);  // of 4600
+  CHECK(w.chosen(p) == 3);
+  w.models[5].remaining = us(1000);
+  CHECK(w.chosen(p) == 3);  // behind the backward visit
+}
+
+TEST_CASE("stay-pace stays with its own model where loads take longer than the mean visit", "[policy]") {
+  auto w = staging(4);
+  w.candidates[0].cost = us(2);
+  auto& other = w.offer(forward(4, 0, 0));
+  other.cost = us(2);
+  other.transfer_time = us(4);
+  w.devices[0].staged = us(0);
+  stay_pace p;
+  REQUIRE(w.chosen(p) == 3);
+  w.devices[0].staged = us(2);
+  other.next = backward(4, 0, 1);
+  other.cost = us(4);
+  CHECK(w.chosen(p) == 3);
+}
+
 TEST_CASE("stay-pace stages one unit at a time on devices of several speeds, and of models in several lanes",
           "[policy]") {
   auto w = staging(2);
