@@ -613,7 +613,7 @@ void session::state::load_models() {
 }
 
 pipeline_options session::state::pipeline() const {
-  return {.slots = most_staged, .double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
+  return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
           .copy_back_clean = options.ablation.copy_back_clean, .save = options.ablation.save,
           .staging_bytes = planned->plan.staging_bytes, .computing_bytes = planned->plan.computing_bytes,
           .write_back_bytes = planned->plan.write_back_bytes()};
