@@ -65,15 +65,17 @@ bool schedule_tracker::starved() const {
 namespace {
 
 /// Of a lane without announcement: its next unit follows one of another lane that is not placed, or its step is over
-/// and that of the other is not. `lanes`: of its model.
+/// and that of the other is not. A lane that has announced nothing yet is taken to be at its first unit, which is not
+/// placed. `lanes`: of its model.
 bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes, const work_graph& step) {
   const auto behind = [&](const model_state& other) { return other.step && other.step < lane.step; };
-  if (!lane.step || std::ranges::any_of(lanes, behind)) {
-    return lane.step.has_value();  // none: it has announced nothing yet
+  if (lane.step && std::ranges::any_of(lanes, behind)) {
+    return true;
   }
   const auto is_not_placed = [&](node_index n) {
     const auto& of = lanes[step.lane_of(n)];
-    return of.step == lane.step && of.place <= step.place_in_lane(n);
+    const bool same_step = of.step == lane.step || !lane.step;
+    return !of.step || (same_step && of.place <= step.place_in_lane(n));
   };
   const node_index next{step.lane(lane.lane).first.value + lane.place};
   return std::ranges::any_of(step.predecessors(next), is_not_placed);

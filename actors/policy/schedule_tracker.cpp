@@ -85,8 +85,8 @@ void schedule_tracker::device_freed(device_id device, std::uint32_t credits, con
   } else {
     device_states_[*at].free_at = since;
   }
-  // A unit that has started and ended before the device could say so, or has failed.
-  while (devices_[*at].staged.size() > devices_[*at].taken) {
+  // Some have started and ended before the device could say so, unless one has failed.
+  while (!running && devices_[*at].staged.size() > devices_[*at].taken) {
     no_longer_staged(devices_[*at].staged.front().what, *at);
   }
 }
@@ -108,7 +108,7 @@ void schedule_tracker::computes(std::size_t device, const unit& u, time_point si
   state.idle = false;
   state.running = u.model;
   state.free_at = since;
-  no_longer_staged(u, device);
+  begins(u, device);
   auto* m = find(u.model);
   if (const auto* f = m == nullptr ? nullptr : m->units.started(u)) {
     state.free_at += time_on(state.speed, f->cost);
@@ -180,6 +180,14 @@ void schedule_tracker::unstage(const losses& all) {
         no_longer_staged(f.what, *at);
       }
     }
+  }
+}
+
+/// Units compute in the order in which they were staged: those before it have ended, or failed.
+void schedule_tracker::begins(const unit& u, std::size_t device) {
+  auto& staged = devices_[device].staged;
+  while (std::ranges::count(staged, u, &staged_unit::what) > 0) {
+    no_longer_staged(unit{staged.front().what}, device);
   }
 }
 

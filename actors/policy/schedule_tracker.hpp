@@ -114,6 +114,7 @@ class schedule_tracker {
   void refresh(model_id model);
   void show(model_id id, const model_record& m, std::uint32_t lane);
   void remove_if_drained(model_id model);
+  void begins(const unit& u, std::size_t device);
   void no_longer_staged(const unit& u, std::size_t device);
   void unstage(const losses& all);
   void has_computed(std::size_t device);

@@ -339,6 +339,15 @@ TEST_CASE("all models have announced if each lane has, or waits for another lane
   CHECK(b.all_announced());
 }
 
+TEST_CASE("a lane that has announced nothing may wait for another one", "[schedule-tracker]") {
+  auto b = open(1, 0, nothing);
+  b.add_model(model_id{0}, of_shape({.shards = 1, .micro_batches = 3, .waves = 3}));
+  CHECK_FALSE(b.all_announced());
+  REQUIRE(b.announce(ready(backward(0, 0, 0)), at(0)));  // the next wave continues its sum of gradients
+  CHECK(b.all_announced());
+  CHECK(b.starved());
+}
+
 TEST_CASE("a policy may hold waves while an earlier one waits for its version, not while one waits for what it holds",
           "[schedule-tracker]") {
   auto b = open(1, 0, first);
@@ -642,6 +651,27 @@ TEST_CASE("a policy is asked for a device only while fewer units are staged ther
     b.device_freed(d0, 1, forward(0, 0, 0), at(1));
     CHECK(b.decide(at(1)).size() == 1);
   }
+}
+
+TEST_CASE("a unit that has failed on a device leaves the others staged there, one that computes none before it",
+          "[schedule-tracker]") {
+  duration staged{};
+  auto b = open(1, 5, std::make_unique<scripted>([&](const device_state& d, auto, auto) {
+    staged = d.staged;
+    return d.staged < std::chrono::microseconds{30} ? std::optional<std::size_t>{0} : std::nullopt;
+  }));
+  b.device_freed(d0, 2, std::nullopt, at(0));
+  REQUIRE(b.decide(at(0)).size() == 3);
+  b.device_freed(d0, 1, forward(0, 0, 0), at(1));
+  REQUIRE(b.decide(at(1)).size() == 1);
+  b.device_freed(d0, 1, forward(0, 0, 0), at(2));  // the unit of model 3 has failed
+  b.unit_failed(forward(3, 0, 0));
+  REQUIRE(b.announce(ready(forward(3, 0, 0, 1)), at(2)));
+  b.decide(at(2));
+  CHECK(staged == std::chrono::microseconds{20});
+  b.device_freed(d0, 2, forward(2, 0, 0), at(3));
+  REQUIRE(b.decide(at(3)).size() == 1);
+  CHECK(staged == std::chrono::microseconds{10});
 }
 
 TEST_CASE("a tracker without credit or without ready units is not starved", "[schedule-tracker]") {
