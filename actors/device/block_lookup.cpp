@@ -46,6 +46,9 @@ void block_lookup::add_inputs(visit_record& v, fetch_time when, std::size_t k, s
 
 bool block_lookup::find(const visit_record& v, found_block& b) {
   if (const auto* entry = state_.cache.find(b.id)) {
+    if (!entry->ready) {
+      return false;  // whoever has asked for it may be withdrawn before a copy fills it
+    }
     if (state_.operations.has_failed(entry->ready)) {
       return false;  // it is released with the failed units that hold it; a unit that used it would fail, too
     }

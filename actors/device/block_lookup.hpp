@@ -13,8 +13,9 @@
 
 namespace hydra {
 
-/// nowhere: a unit here has yet to compute it, or it has left the device before that unit was demoted: the host may not
-/// have it yet; cache: it is pinned there for the unit that reads it; unit: computed here and still held by somebody.
+/// nowhere: a unit here has yet to compute it or to submit its copy in, or it has left the device before that unit was
+/// demoted: the host may not have it yet; cache: it is pinned there for the unit that reads it; unit: computed here and
+/// still held by somebody.
 enum class block_source : std::uint8_t { nowhere, cache, unit, host };
 
 struct found_block {

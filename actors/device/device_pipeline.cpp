@@ -138,8 +138,9 @@ bool device_pipeline::step(visit_record& v) {
   if (v.phase() == visit_phase::claiming) {
     return failing_.fail_with_predecessor(v) || staging_.claim(v);
   }
+  const bool asked = staging_.request_homes(v);
   const bool submits = v.phase() == visit_phase::staged || v.phase() == visit_phase::running;
-  return submits && computing_.advance(v);
+  return (submits && computing_.advance(v)) || asked;
 }
 
 /// A unit starts when nothing computes before it and everything that its first computation waits for has completed.

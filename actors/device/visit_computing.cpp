@@ -36,7 +36,6 @@ bool visit_computing::advance(visit_record& v) {
   if (v.all_submitted() || !staging_.in_line(v) || !first_to_submit(v)) {
     return changed;
   }
-  changed = staging_.request_homes(v) || changed;
   if (v.homes != fetch_phase::here) {
     return changed;
   }

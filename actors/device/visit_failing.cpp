@@ -1,7 +1,5 @@
 #include "actors/device/visit_failing.hpp"
 
-#include <algorithm>
-
 namespace hydra {
 
 void visit_failing::fail(visit_record& v, const fault& why) {
@@ -34,11 +32,11 @@ void visit_failing::fail_successors(const visit_record& v) {
   }
 }
 
-/// Operations enqueued after a failed one fail, too. Reported at once, so that no third unit is enqueued behind the
-/// second: otherwise units of several models would pass the failure on for ever.
+/// Operations enqueued after a failed one fail, too. Reported at once, also of units that have yet to enqueue theirs,
+/// so that nothing is enqueued behind these: otherwise units of several models would pass the failure on for ever.
 void visit_failing::fail_behind(ticket failed) {
   for (const auto& v : state_.visits.all()) {
-    if (v->alive() && std::ranges::find(v->start_after, failed) != v->start_after.end()) {
+    if (v->alive() && v->waits_for(failed)) {
       fail(*v, {fault_code::dependency_failed, to_string(v->what) + " was enqueued behind what failed"});
     }
   }

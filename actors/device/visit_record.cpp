@@ -82,15 +82,22 @@ byte_count visit_record::staging_bytes() const {
   return sum;
 }
 
-bool visit_record::all_fetched(fetch_time when, fetch_phase phase, std::size_t k) const {
-  return std::ranges::all_of(
-      inputs, [&](const visit_input& in) { return fetched(in.use.role) != when || in.of(k).phase == phase; });
+bool visit_record::has(fetch_time when, std::size_t k) const {
+  return std::ranges::all_of(inputs, [&](const visit_input& in) {
+    return fetched(in.use.role) != when || in.of(k).phase == fetch_phase::here;
+  });
 }
 
 bool visit_record::lacks(std::size_t k) const {
   return std::ranges::any_of(inputs, [&](const visit_input& in) {
     return fetched(in.use.role) == fetch_time::with_micro_batch && in.of(k).phase == fetch_phase::waiting;
   });
+}
+
+bool visit_record::waits_for(ticket t) const {
+  const auto fills = [t](const staged_block& part) { return part.ready == t; };
+  return std::ranges::find(start_after, t) != start_after.end() ||
+         std::ranges::any_of(inputs, [&](const visit_input& in) { return std::ranges::any_of(in.parts, fills); });
 }
 
 void visit_record::let_go(fetch_time when, std::size_t k) {

@@ -148,11 +148,12 @@ class visit_record {
   byte_count staging_bytes() const;
   /// What a part takes in the cache: as charged; with slots only what decides whether the shard counts as cached.
   byte_count room_of(const block_use& use) const;
-  /// All that is fetched at that time, of micro-batch `k`, is in that phase.
-  bool all_fetched(fetch_time when, fetch_phase phase, std::size_t k = 0) const;
-  bool has(fetch_time when, std::size_t k = 0) const { return all_fetched(when, fetch_phase::here, k); }
+  /// It has all that is fetched at that time, of micro-batch `k`.
+  bool has(fetch_time when, std::size_t k = 0) const;
   /// Some of what is fetched with micro-batch `k` is not requested.
   bool lacks(std::size_t k) const;
+  /// Its first computation is enqueued behind this operation, or what it reads is filled by it.
+  bool waits_for(ticket t) const;
   /// Nothing that reads it will be submitted any more.
   void let_go(fetch_time when, std::size_t k = 0);
 

@@ -88,19 +88,13 @@ bool visit_staging::claim(visit_record& v) {
 void visit_staging::stage(visit_record& v, std::vector<found_block> blocks) {
   const auto decides = [&](const found_block& b) { return v.decides_hit(b.input->use.role); };
   accounts_.claimed(/*hit=*/std::ranges::find_if(blocks, decides)->source == block_source::cache);
-  std::vector<visit_input*> reads;
-  for (auto& b : blocks) {
-    take(v, b);
-    if (b.source == block_source::host) {
-      reads.push_back(b.input);
-    }
-  }
+  auto reads = take(v, blocks, 0);
   slots_.enter(v, visit_phase::leasing);
   const bool homes = in_line(v);
   if (reads.empty() && !homes) {
     slots_.enter(v, visit_phase::staged);
   } else {
-    request({.owner = &v, .staging = true, .homes = homes, .cached = true, .reads = std::move(reads)});
+    request({.owner = &v, .staging = true, .homes = homes, .reads = std::move(reads)});
   }
 }
 
@@ -113,28 +107,37 @@ bool visit_staging::in_line(const visit_record& v) const {
 }
 
 bool visit_staging::request_homes(visit_record& v) {
-  if (v.homes != fetch_phase::waiting) {
+  if (v.homes != fetch_phase::waiting || !in_line(v)) {
     return false;
   }
   request({.owner = &v, .homes = true, .reads = {}});
   return true;
 }
 
-/// Puts a block into the cache (pinned) and into the unit; one that is nowhere yet is fetched later.
-void visit_staging::take(visit_record& v, found_block& b) {
-  if (b.source == block_source::nowhere) {
-    return;
+/// Gives the unit what was found; one that is nowhere yet is fetched later. Returns those to be copied from the host.
+std::vector<visit_input*> visit_staging::take(visit_record& v, std::vector<found_block>& blocks, std::size_t k) {
+  std::vector<visit_input*> reads;
+  for (auto& b : blocks) {
+    if (b.source == block_source::host) {
+      b.where = {make_device_block(), {}, fetch_phase::requested};
+      reads.push_back(b.input);
+    }
+    if (b.source == block_source::cache) {
+      v.pins.push_back(b.id);
+    } else if (b.source != block_source::nowhere && k == 0) {
+      insert(v, b);
+    }
+    b.input->of(k) = b.where;
   }
+  return reads;
+}
+
+/// Into the cache, pinned.
+void visit_staging::insert(visit_record& v, const found_block& b) {
+  state_.cache.insert(b.id, v.first_inputs.split(b.bytes), b.where.block, /*dirty=*/b.source != block_source::host);
+  state_.cache.set_ready(b.id, b.where.ready);
   v.pins.push_back(b.id);
-  if (b.source != block_source::cache) {
-    const bool home = b.source == block_source::host;
-    auto block = home ? make_device_block() : b.where.block;
-    state_.cache.insert(b.id, v.first_inputs.split(b.bytes), block, /*dirty=*/!home);
-    state_.cache.set_ready(b.id, b.where.ready);
-    v.inserted.push_back(b.id);
-    b.where = {std::move(block), b.where.ready, home ? fetch_phase::requested : fetch_phase::here};
-  }
-  b.input->of(0) = b.where;
+  v.inserted.push_back(b.id);
 }
 
 bool visit_staging::fetch(visit_record& v, std::size_t k) {
@@ -142,25 +145,12 @@ bool visit_staging::fetch(visit_record& v, std::size_t k) {
   if (!blocks) {
     return false;
   }
-  std::vector<visit_input*> reads;
-  for (auto& b : *blocks) {
-    if (k == 0) {
-      take(v, b);
-    } else if (b.source == block_source::cache) {
-      v.pins.push_back(b.id);
-    } else if (b.source == block_source::host) {
-      b.where = {make_device_block(), {}, fetch_phase::requested};
-    }
-    if (b.source == block_source::host) {
-      reads.push_back(b.input);
-    }
-    b.input->of(k) = b.where;
-  }
+  auto reads = take(v, *blocks, k);
   if (k == 0) {
     v.first_inputs.release();  // what was found in the cache
   }
   if (!reads.empty()) {
-    request({.owner = &v, .cached = k == 0, .batch = k, .reads = std::move(reads)});
+    request({.owner = &v, .batch = k, .reads = std::move(reads)});
   }
   return true;
 }
@@ -193,7 +183,7 @@ bool visit_staging::fetch_sum(visit_record& v) {
 /// last input. Its bytes are part of C.
 bool visit_staging::fetch_state(visit_record& v) {
   const auto last = v.batches.size() - 1;
-  const bool inputs_requested = !v.all_fetched(fetch_time::with_micro_batch, fetch_phase::waiting, last);
+  const bool inputs_requested = !v.lacks(last);
   std::size_t before = 0;
   bool changed = false;
   for (auto& in : v.inputs) {
@@ -273,14 +263,15 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, visit_in
                .bytes = bytes,
                .estimate = {},
                .label = state_.labels.of_block("prefetch_shard", v, block)};
-  // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
-  // still use.
-  const auto after = lease.cached ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
+  // Blocks in the cache have bytes of their own (W); the others are part of C, which the unit before may still use.
+  const auto when = fetched(in.use.role);
+  const bool cached = when == fetch_time::with_claim || (when == fetch_time::with_micro_batch && lease.batch == 0);
+  const auto after = cached ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
   slot.ready = state_.operations.submit(
       std::move(op), after,
       {.owner = &v, .kind = operation_kind::promote, .use = in.use, .batch = lease.batch, .lease = id});
   slot.phase = fetch_phase::here;
-  if (lease.cached) {
+  if (cached) {
     state_.cache.set_ready(block, slot.ready);
   }
   if (v.decides_hit(in.use.role)) {

@@ -27,8 +27,7 @@ class visit_staging {
 
   // -- requests ----------------------------------------------------------------------------------------------------
   /// Claims W of a unit that has both messages and requests its first lease, with the buffers of what it writes back if
-  /// it is in line. What a unit before it has yet to compute
-  /// of its first micro-batch comes by fetch(). False: not yet.
+  /// it is in line. What a unit before it has yet to compute of its first micro-batch comes by fetch(). False: not yet.
   bool claim(visit_record& v);
   /// Finds or requests the inputs of a micro-batch that are not there; of a later one they are part of C. False: not
   /// yet.
@@ -36,7 +35,7 @@ class visit_staging {
   /// At most one unit before it has yet to compute. Only such units get buffers for what they write back, and compute:
   /// host_demand() relies on that.
   bool in_line(const visit_record& v) const;
-  /// Requests these buffers. False: it has been done.
+  /// Requests these buffers of a unit that is in line: in the order of units. False: not yet, or it has been done.
   bool request_homes(visit_record& v);
   /// Finds or requests the gradient sum of the wave before; one that is requested is part of C. False: not yet, or it
   /// has it.
@@ -60,7 +59,6 @@ class visit_staging {
     visit_record* owner = nullptr;
     bool staging = false;              ///< the first one of the unit
     bool homes = false;                ///< with the buffers of all that it writes back
-    bool cached = false;               ///< into bytes of W
     std::size_t batch = 0;             ///< micro-batch that reads the blocks
     std::vector<visit_input*> reads;   ///< of its owner
     std::size_t copies = 0;            ///< not yet completed
@@ -68,7 +66,8 @@ class visit_staging {
 
   bool may_claim(const visit_record& v) const;
   void stage(visit_record& v, std::vector<found_block> blocks);
-  void take(visit_record& v, found_block& b);
+  std::vector<visit_input*> take(visit_record& v, std::vector<found_block>& blocks, std::size_t k);
+  void insert(visit_record& v, const found_block& b);
   void request(lease_record lease);
   void grant(ticket id, const lease_record& lease, std::span<const host_block_ptr> reads);
   void copy_in_block(ticket id, const lease_record& lease, visit_input& in, const host_block_ptr& home);

@@ -121,7 +121,7 @@ byte_count host_transfers(std::span<const model_plan> models, std::size_t device
       attempt = std::max(attempt, write_back(m, s));
     }
   }
-  return sum + attempt * (2 * devices);
+  return sum + attempt * (2 * devices);  // at most two units of a device have such buffers: visit_staging::in_line()
 }
 
 }  // namespace hydra
