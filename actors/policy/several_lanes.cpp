@@ -32,7 +32,6 @@ bool several_lanes::share_base(std::span<const candidate> candidates) {
 
 std::optional<std::size_t> several_lanes::choose(const device_state& device, std::span<const candidate> candidates,
                                                  const policy_view& view) {
-  times_.look(candidates);
   count(view);
   const auto own = device.last;
   const auto key = [&](const candidate& c) {

@@ -32,9 +32,11 @@ class several_lanes {
   /// Two of the candidates, of different models, read the same base.
   static bool share_base(std::span<const candidate> candidates);
 
+  /// `times`: of all candidates.
+  explicit several_lanes(const seen_times& times) : times_(times) {}
+
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view);
-  void forget(model_id model) { times_.forget(model); }
 
  private:
   void count(const policy_view& view);
@@ -50,7 +52,7 @@ class several_lanes {
   std::size_t write_backs(const device_state& device) const;
   std::uint8_t load_rank(const candidate& c, const policy_view& view) const;
 
-  seen_times times_;
+  const seen_times& times_;
   std::map<model_id, std::size_t> replicas_before_;   ///< of the models before it in the view
   std::size_t replicas_ = 0;                          ///< of all models
   std::map<device_id, std::size_t> write_backs_;      ///< units that have computed there and are in flight

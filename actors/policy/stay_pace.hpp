@@ -47,10 +47,7 @@ class stay_pace final : public policy {
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
   std::uint32_t depth() const override { return most_staged; }
-  void model_left(model_id model) override {
-    lanes_.forget(model);
-    times_.forget(model);
-  }
+  void model_left(model_id model) override { times_.forget(model); }
   void device_left(device_id device) override {
     drains_.forget(device);
     patience_.forget(device);
@@ -73,8 +70,8 @@ class stay_pace final : public policy {
   std::size_t in_turn(const device_state& device, std::span<const candidate> candidates) const;
 
   stay_pace_options options_;
-  several_lanes lanes_;
   seen_times times_;
+  several_lanes lanes_{times_};
   band late_{{.stay = true}};
   bool shared_ = false;     ///< models were seen that read the same base
   bool early_ = false;      ///< a device was asked while it computed

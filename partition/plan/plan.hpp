@@ -162,10 +162,10 @@ struct workload_plan {
 bool gathers_sums(const chain& model);
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (the smallest M - reserve
-/// decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X, W <= X); of all
-/// X: fewest shards in total, then smallest largest visit time, then smallest X. If `saves`, of
-/// several cuts that leave more or less memory to saved tensors the one with the least computing time is taken. Throws
-/// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
+/// decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X, W <= X); of all X: fewest
+/// shards in total, then smallest largest visit time, then smallest X. If `saves`, of several cuts that leave more or
+/// less memory to saved tensors the one with the least computing time is taken. Throws fault_error{does_not_fit} naming
+/// model, layer, its bytes and the smallest sufficient budgets.
 workload_plan make_plan(std::span<const plan_request> models, std::span<const device_info> devices, bool saves = false);
 
 /// Bytes of one micro-batch that a forward visit of layers [first, last) can save for the backward visit; 0 where it

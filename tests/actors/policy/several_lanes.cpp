@@ -45,12 +45,14 @@ struct lanes_world : world {
 
   /// Model and lane that the device takes.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> taken(std::size_t device) {
+    times.look(candidates);
     const auto i = lanes.choose(devices.at(device), candidates, view());
     return i ? std::optional{std::pair{candidates[*i].next.model.value, models[candidates[*i].model_at].lane}}
              : std::nullopt;
   }
 
-  several_lanes lanes;
+  seen_times times;
+  several_lanes lanes{times};
 };
 
 using lane = std::pair<std::uint32_t, std::uint32_t>;
