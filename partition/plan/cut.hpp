@@ -15,8 +15,11 @@ namespace hydra {
 /// First layer of each shard, ascending, starting with 0.
 using cut_points = std::vector<std::size_t>;
 
-/// Fewest shards that fit, of those the smallest largest visit time.
-struct balanced_cut {};
+/// Fewest shards that fit, of those the smallest largest visit time. If that are fewer than `shards`: of all cuts into
+/// up to so many the smallest largest visit time; where fewer have it the longest are divided, as far as layers go.
+struct balanced_cut {
+  std::size_t shards = 1;
+};
 /// The paper's: each shard is filled as far as it fits.
 struct greedy_cut {};
 /// Those of the model of the same name in a saved plan.

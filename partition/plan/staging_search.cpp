@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace hydra {
 
@@ -63,8 +64,8 @@ staging_search::staging_search(std::span<const plan_request> models, byte_count 
 }
 
 std::optional<cut_cost> staging_search::cost_of(const plan_request& m, const cut_limits& limits, bool exact) const {
-  if (std::holds_alternative<balanced_cut>(m.cuts)) {
-    return balanced_cuts(pieces_of(m), limits).cost();
+  if (const auto* rule = std::get_if<balanced_cut>(&m.cuts)) {
+    return balanced_cuts(pieces_of(m), limits, *rule).cost();
   }
   if (std::holds_alternative<cut_points>(m.cuts) || exact) {
     const auto cuts = cut(m, limits);
@@ -78,11 +79,13 @@ std::optional<cut_cost> staging_search::cost_of(const plan_request& m, const cut
 /// No candidate in [low, high] leaves more bytes to computing than `low`, or to staging than `high`.
 std::optional<cut_cost> staging_search::cost(byte_count low, byte_count high) const {
   const cut_limits limits{.computing = usable_ - low, .staging = high};
-  std::map<std::pair<const chain_profile*, std::size_t>, std::optional<cut_cost>> known;  // grids share profiles
+  std::map<std::tuple<const chain_profile*, std::size_t, std::size_t>, std::optional<cut_cost>> known;  // grids share
   cut_cost all;
   for (const auto& m : models_) {
     const bool by_rule = !std::holds_alternative<cut_points>(m.cuts);
-    auto one = by_rule ? known[{m.profile, m.cuts.index()}] : std::nullopt;
+    const auto* balanced = std::get_if<balanced_cut>(&m.cuts);
+    const std::tuple rule{m.profile, m.cuts.index(), balanced ? balanced->shards : 0};
+    auto one = by_rule ? known[rule] : std::nullopt;
     if (!one) {
       one = cost_of(m, limits, low == high);
     }
@@ -90,7 +93,7 @@ std::optional<cut_cost> staging_search::cost(byte_count low, byte_count high) co
       return std::nullopt;
     }
     if (by_rule) {
-      known[{m.profile, m.cuts.index()}] = one;
+      known[rule] = one;
     }
     all = {all.shards + one->shards, std::max(all.largest, one->largest * m.micro_batches)};
   }
@@ -104,7 +107,7 @@ std::optional<cut_points> staging_search::cut(const plan_request& m, const cut_l
   if (std::holds_alternative<greedy_cut>(m.cuts)) {
     return greedy(*m.profile, limits);
   }
-  const balanced_cuts balanced(pieces_of(m), limits);
+  const balanced_cuts balanced(pieces_of(m), limits, std::get<balanced_cut>(m.cuts));
   return balanced.cost() ? std::optional(balanced.cuts()) : std::nullopt;
 }
 

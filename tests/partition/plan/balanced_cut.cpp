@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -34,9 +35,9 @@ struct tried {
   cut_points cuts;
 };
 
-/// By trying every cut.
-std::optional<tried> best_of_all(const chain_profile& p, const cut_limits& limits) {
-  std::optional<tried> best;
+/// Those that fit, the lexicographically smallest first.
+std::vector<tried> fitting_cuts(const chain_profile& p, const cut_limits& limits) {
+  std::vector<tried> all;
   for (const auto& cuts : all_cuts(p.layers.size())) {
     cut_cost cost{cuts.size(), {}};
     bool suits = true;
@@ -45,11 +46,27 @@ std::optional<tried> best_of_all(const chain_profile& p, const cut_limits& limit
       suits = suits && fits(demand_of(p, cuts[s], last), limits);
       cost.largest = std::max(cost.largest, visit_time(p, cuts[s], last));
     }
-    if (suits && (!best || cost < best->cost)) {
-      best = tried{cost, cuts};
+    if (suits) {
+      all.push_back({cost, cuts});
     }
   }
-  return best;
+  return all;
+}
+
+/// By trying every cut.
+std::optional<tried> best_of_all(const chain_profile& p, const cut_limits& limits) {
+  const auto all = fitting_cuts(p, limits);
+  const auto best = std::ranges::min_element(all, {}, &tried::cost);
+  return best == all.end() ? std::nullopt : std::optional(*best);
+}
+
+/// The same, of those with up to so many shards, of which there is one.
+tried shortest_visits(const chain_profile& p, const cut_limits& limits, std::size_t shards) {
+  const auto all = fitting_cuts(p, limits);
+  const auto key = [shards](const tried& t) {
+    return std::tuple{t.cuts.size() > shards, t.cost.largest, t.cuts.size()};
+  };
+  return *std::ranges::min_element(all, {}, key);
 }
 
 /// Limits around what the chain needs: some too small, some that let all of it be one shard.
@@ -72,6 +89,63 @@ TEST_CASE("the balanced cut is the best of all cuts: fewest shards, smallest lar
     }
   }
   CHECK(fitting > 100);  // the limits do ask for cuts
+}
+
+/// All fit, in those of `coarse` and perhaps some more.
+void check_divided(const chain_profile& p, const cut_limits& limits, const cut_points& cuts, const tried& coarse) {
+  CHECK(std::ranges::includes(cuts, coarse.cuts));
+  duration largest{};
+  for (std::size_t s = 0; s < cuts.size(); ++s) {
+    const auto last = last_layer(cuts, s, p.layers.size());
+    CHECK(fits(demand_of(p, cuts[s], last), limits));
+    largest = std::max(largest, visit_time(p, cuts[s], last));
+  }
+  CHECK(largest <= coarse.cost.largest);
+}
+
+TEST_CASE("a balanced cut into so many shards has the smallest largest visit of all with up to so many") {
+  std::mt19937 random(14);
+  std::size_t finer = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto p = random_profile(random, 1 + random() % 9);
+    const auto limits = random_limits(random);
+    const auto fewest = best_of_all(p, limits);
+    if (!fewest) {
+      continue;
+    }
+    const std::size_t shards = 1 + random() % 9;
+    const piece_table pieces(p, unlimited);
+    const balanced_cuts balanced(pieces, limits, {.shards = shards});
+    const auto expected = shards > fewest->cuts.size() ? shortest_visits(p, limits, shards) : *fewest;
+    check_divided(p, limits, balanced.cuts(), expected);
+    CHECK(balanced.cuts().size() <= std::max(shards, expected.cuts.size()));
+    CHECK(*balanced.cost() == cut_cost{std::max(shards, expected.cuts.size()), expected.cost.largest});
+    finer += expected.cuts.size() > fewest->cuts.size() ? 1 : 0;
+  }
+  CHECK(finer > 100);
+}
+
+TEST_CASE("where memory allows it, a balanced cut has as many shards as it should, the longest ones divided") {
+  std::mt19937 random(15);
+  for (int i = 0; i < 100; ++i) {
+    auto p = random_profile(random, 8);
+    for (auto& layer : p.layers) {
+      layer.backward += layer.forward;
+    }
+    const piece_table pieces(p, unlimited);
+    for (std::size_t shards = 1; shards < 12; ++shards) {
+      const auto cuts = balanced_cuts(pieces, {unlimited, unlimited}, {.shards = shards}).cuts();
+      CHECK(cuts.size() == std::min<std::size_t>(shards, 8));
+    }
+  }
+  chain_profile even;
+  even.layers.resize(6);
+  for (auto& layer : even.layers) {
+    layer.backward = std::chrono::milliseconds(1);
+  }
+  const piece_table pieces(even, unlimited);
+  CHECK(balanced_cuts(pieces, {unlimited, unlimited}, {.shards = 3}).cuts() == cut_points{0, 2, 4});
+  CHECK(balanced_cuts(pieces, {unlimited, unlimited}, {.shards = 4}).cuts() == cut_points{0, 1, 2, 4});
 }
 
 TEST_CASE("the least computing bytes are those of the best of all cuts within the staging bytes") {
