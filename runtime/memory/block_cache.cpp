@@ -123,10 +123,10 @@ bool block_cache::drop(const block_id& id) {
 }
 
 std::optional<reservation> block_cache::make_room(byte_count n, evicts what) {
+  if (auto claim = state_->budget.try_reserve(n)) return claim;
   if (n > state_->budget.left() + evictable(what)) return std::nullopt;
-  do {
+  while (state_->evict_oldest(what))
     if (auto claim = state_->budget.try_reserve(n)) return claim;
-  } while (state_->evict_oldest(what));
   return std::nullopt;  // another user of the budget was faster
 }
 
