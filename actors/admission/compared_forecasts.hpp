@@ -13,7 +13,8 @@ namespace hydra {
 /// One way to divide the steps of its models.
 struct parallel_forecast {
   parallel_choice choice;
-  byte_count host;       ///< that the run would need
+  byte_count host;         ///< that the run would need
+  std::size_t shards = 0;  ///< of all models
   forecast expected;
 };
 

@@ -22,31 +22,73 @@ forecast predict_shortly(const planned_run& run) {
   return predict(std::move(setup));
 }
 
-/// None if it does not fit.
-std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, planned_run run) try {
-  auto models = run.from.models;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    models[i].parallel = choice.models[i];
-  }
-  const auto& from = run.from;
-  run.planned = plan_again(run.planned, {.options = from.options, .models = models, .devices = from.devices,
-                                         .interrupts = from.interrupts, .log = from.log});
-  return parallel_forecast{.choice = choice, .host = run.planned.plan.host_needed, .expected = predict_shortly(run)};
-} catch (const fault_error& e) {
-  if (e.what_happened().code != fault_code::does_not_fit) {
-    throw;
-  }
-  return std::nullopt;
+std::size_t shards_of(const workload_plan& plan) {
+  return std::accumulate(plan.models.begin(), plan.models.end(), std::size_t{0},
+                         [](std::size_t sum, const model_plan& m) { return sum + m.shards.size(); });
 }
+
+parallel_forecast forecast_of(const parallel_choice& choice, const planned_run& run) {
+  return {.choice = choice,
+          .host = run.planned.plan.host_needed,
+          .shards = shards_of(run.planned.plan),
+          .expected = predict_shortly(run)};
+}
+
+/// Of a workload that is planned again with other choices.
+class choice_forecasts {
+ public:
+  explicit choice_forecasts(const planned_run& run) : run_(run), seen_{divisions_of(run.planned.plan)} {}
+
+  /// None if it does not fit, or has the plan of one before.
+  std::optional<parallel_forecast> next(const parallel_choice& choice) {
+    const auto& from = run_.from;
+    from.require_uninterrupted();
+    std::vector<model_description> models;
+    std::ranges::transform(from.models, choice.models, std::back_inserter(models),
+                           [](const auto& m, const model_way& way) { return divided(m, way); });
+    auto planned = planned_again({.options = from.options, .models = models, .devices = from.devices,
+                                  .interrupts = from.interrupts, .log = from.log});
+    if (!planned || std::ranges::count(seen_, divisions_of(planned->plan)) > 0) {
+      return std::nullopt;
+    }
+    seen_.push_back(divisions_of(planned->plan));
+    auto run = run_;
+    run.planned = *std::move(planned);
+    return forecast_of(choice, run);
+  }
+
+ private:
+  /// What of a plan a choice may change.
+  using divisions = std::vector<std::pair<step_shape, cut_points>>;
+
+  static divisions divisions_of(const workload_plan& plan) {
+    divisions all;
+    std::ranges::transform(plan.models, std::back_inserter(all),
+                           [](const model_plan& m) { return std::pair{m.shape(), m.cuts()}; });
+    return all;
+  }
+
+  std::optional<planned_workload> planned_again(const planning_setup& setup) const try {
+    return plan_again(run_.planned, setup);
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::does_not_fit) {
+      throw;
+    }
+    return std::nullopt;
+  }
+
+  const planned_run& run_;
+  std::vector<divisions> seen_;
+};
 
 }  // namespace
 
 std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::span<const parallel_choice> choices) {
   const bool whole_steps = run.from.options.optimizer_on == optimizer_place::device;
-  std::vector<parallel_forecast> all{{choices.front(), run.planned.plan.host_needed, predict_shortly(run)}};
+  std::vector all{forecast_of(choices.front(), run)};
+  choice_forecasts others(run);
   for (const auto& choice : choices.subspan(1, whole_steps ? 0 : choices.size() - 1)) {
-    run.from.require_uninterrupted();
-    if (auto other = forecast_of(choice, run)) {
+    if (auto other = others.next(choice)) {
       all.push_back(*std::move(other));
     }
   }
@@ -54,11 +96,6 @@ std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::spa
 }
 
 namespace {
-
-std::size_t shards_of(const workload_plan& plan) {
-  return std::accumulate(plan.models.begin(), plan.models.end(), std::size_t{0},
-                         [](std::size_t sum, const model_plan& m) { return sum + m.shards.size(); });
-}
 
 bool saves(const model_plan& m) {
   return std::ranges::any_of(m.shards, [](const shard_plan& s) { return s.saved > byte_count{}; });
@@ -99,6 +136,74 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
     }
   }
   return all.size() > 1 ? all : std::vector<memory_forecast>{};
+}
+
+namespace {
+
+/// Less is within the error of a prediction.
+constexpr double worth_changing = 1.005;
+constexpr std::size_t most_simulated = 16;  ///< of 12 models on 8 devices each takes 0.3 s
+
+using model_group = std::vector<std::size_t>;
+
+duration work_of(const planned_workload& planned, const model_group& group) {
+  duration sum{};
+  for (const auto i : group) {
+    for (const auto& s : planned.plan.models[i].shards) {
+      sum += (s.forward_time + s.backward_time) * planned.prepared[i].steps;
+    }
+  }
+  return sum;
+}
+
+/// Models that cost the same and have the same ways; those with the most work first.
+std::vector<model_group> groups_of(const planned_run& run, std::span<const parallel_forecast> ways) {
+  const auto& planned = run.planned;
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return planned.prepared[a].profile == planned.prepared[b].profile &&
+           planned.plan.models[a].micro_batches == planned.plan.models[b].micro_batches &&
+           std::ranges::all_of(ways, [&](const auto& w) { return w.choice.models[a] == w.choice.models[b]; });
+  };
+  std::vector<model_group> groups;
+  for (std::size_t i = 0; i < planned.prepared.size(); ++i) {
+    const auto found = std::ranges::find_if(groups, [&](const model_group& g) { return same(g.front(), i); });
+    (found == groups.end() ? groups.emplace_back() : *found).push_back(i);
+  }
+  std::ranges::stable_sort(groups, std::greater{}, [&](const model_group& g) { return work_of(planned, g); });
+  return groups;
+}
+
+parallel_choice with(parallel_choice choice, const model_group& group, const parallel_choice& way) {
+  for (const auto i : group) {
+    choice.models[i] = way.models[i];
+  }
+  return choice;
+}
+
+}  // namespace
+
+parallel_choice choose_for_each(const planned_run& run, std::span<const parallel_forecast> ways) {
+  auto best = fastest(ways);
+  const auto groups = groups_of(run, ways);
+  std::vector<const parallel_forecast*> faster_first;
+  std::ranges::transform(ways, std::back_inserter(faster_first), [](const auto& w) { return &w; });
+  std::ranges::stable_sort(faster_first, {}, [](const auto* w) { return w->expected.makespan; });
+  choice_forecasts others(run);
+  std::size_t simulated = 0;
+  for (bool changed = groups.size() > 1; std::exchange(changed, false);) {
+    for (const auto& group : groups) {
+      for (const auto* way : faster_first) {
+        const auto choice = with(best.choice, group, way->choice);
+        const auto other = simulated < most_simulated ? others.next(choice) : std::nullopt;
+        simulated += other ? 1 : 0;
+        if (other && seconds(other->expected.makespan) * worth_changing < seconds(best.expected.makespan)) {
+          best = *other;
+          changed = true;
+        }
+      }
+    }
+  }
+  return best.choice;
 }
 
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways) {

@@ -9,8 +9,9 @@
 
 namespace hydra {
 
-/// Of those choices that fit the budgets; the first one is that of the plan. Each is simulated with fewer steps than
-/// predict() takes. The first one alone where updates are made on devices, which needs whole steps.
+/// Of those choices that fit the budgets, each plan once; the first one is that of the plan as it is. Each is simulated
+/// with fewer steps than predict() takes. The first one alone where updates are made on devices, which needs whole
+/// steps.
 std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::span<const parallel_choice> choices);
 
 /// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Shortened
@@ -19,5 +20,10 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
 
 /// The fastest one; of those that are hardly slower (2 %) the first.
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways);
+
+/// A way for each model: from the fastest of `ways`, which compare_parallel() has returned, by descent: models that
+/// cost the same and have the same choices get another of these ways together, those with the most work first, as long
+/// as the simulated run becomes shorter. Limited in simulations, not in time: the same times give the same choice.
+parallel_choice choose_for_each(const planned_run& run, std::span<const parallel_forecast> ways);
 
 }  // namespace hydra

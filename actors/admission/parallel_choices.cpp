@@ -22,30 +22,47 @@ counts divisors(std::span<const model_description> models, std::uint32_t most) {
   return all;
 }
 
+std::size_t shards_of(const model_description& m) {
+  const auto* rule = std::get_if<balanced_cut>(&m.cuts);
+  return rule ? rule->shards : 1;
+}
+
+/// Of a model with one wave finer cuts only add copies.
+std::size_t shards_of(const model_description& m, parallel_options divided, std::size_t asked) {
+  return divided.waves > 1 && std::holds_alternative<balanced_cut>(m.cuts) ? asked : 1;
+}
+
 parallel_choice as_given(std::span<const model_description> models) {
   parallel_choice given;
   for (const auto& m : models) {
-    given.models.push_back(m.parallel.or_one());
-    given.asked.replicas = std::max(given.asked.replicas, m.parallel.replicas);
-    given.asked.waves = std::max(given.asked.waves, m.parallel.waves);
+    given.models.push_back({m.parallel.or_one(), shards_of(m)});
+    auto& [parallel, shards] = given.asked;
+    parallel.replicas = std::max(parallel.replicas, m.parallel.replicas);
+    parallel.waves = std::max(parallel.waves, m.parallel.waves);
+    shards = std::max(shards, given.models.back().shards);
   }
   return given;
 }
 
-parallel_choice divided(std::span<const model_description> models, parallel_options asked) {
+parallel_choice divided(std::span<const model_description> models, const model_way& asked) {
   parallel_choice choice{.asked = asked};
   for (const auto& m : models) {
-    choice.models.push_back(divided(m.micro_batches, asked));
+    const auto parallel = divided(m.micro_batches, asked.parallel);
+    choice.models.push_back({parallel, shards_of(m, parallel, asked.shards)});
   }
   return choice;
 }
 
 /// None if the number that it keeps does not divide what is left.
-std::optional<parallel_options> kept(const model_description& m, parallel_options asked) {
-  const auto replicas = m.parallel.replicas > 0 ? m.parallel.replicas : std::gcd(m.micro_batches, asked.replicas);
-  const auto each = m.micro_batches / replicas;
-  const auto waves = m.parallel.waves > 0 ? m.parallel.waves : std::gcd(each, asked.waves);
-  return each % waves == 0 ? std::optional<parallel_options>({replicas, waves}) : std::nullopt;
+std::optional<model_way> kept(const model_description& m, const model_way& asked) {
+  const auto& [replicas, waves] = m.parallel;
+  const auto r = replicas > 0 ? replicas : std::gcd(m.micro_batches, asked.parallel.replicas);
+  const auto each = m.micro_batches / r;
+  const auto w = waves > 0 ? waves : std::gcd(each, asked.parallel.waves);
+  const auto given = shards_of(m);
+  const bool chosen = waves > 0 || given > 1;
+  const auto shards = chosen ? given : shards_of(m, {r, w}, asked.shards);
+  return each % w == 0 ? std::optional<model_way>({{r, w}, shards}) : std::nullopt;
 }
 
 std::optional<parallel_choice> kept(std::span<const model_description> models, parallel_choice choice) {
@@ -59,7 +76,22 @@ std::optional<parallel_choice> kept(std::span<const model_description> models, p
   return choice;
 }
 
+/// Each way once.
+void add(std::vector<parallel_choice>& all, parallel_choice choice) {
+  if (!std::ranges::count(all, choice.models, &parallel_choice::models)) {
+    all.push_back(std::move(choice));
+  }
+}
+
 }  // namespace
+
+model_description divided(model_description m, const model_way& way) {
+  m.parallel = way.parallel;
+  if (auto* rule = std::get_if<balanced_cut>(&m.cuts)) {
+    rule->shards = way.shards;
+  }
+  return m;
+}
 
 parallel_options divided(std::uint32_t micro_batches, parallel_options asked) {
   const auto replicas = std::gcd(micro_batches, asked.replicas);
@@ -73,21 +105,24 @@ std::vector<parallel_choice> parallel_choices(std::span<const model_description>
   if (devices < 2) {
     return all;
   }
-  const auto add = [&](parallel_options asked) {
-    auto choice = divided(models, asked);
-    if (all.size() < most && std::ranges::find(all, choice.models, &parallel_choice::models) == all.end()) {
-      all.push_back(std::move(choice));
-    }
-  };
   const auto replicas = divisors(models, enough);
   for (const auto r : replicas) {
-    add({.replicas = r, .waves = 1});
+    if (all.size() < most) {
+      add(all, divided(models, {{.replicas = r, .waves = 1}}));
+    }
   }
   for (const auto r : replicas) {
-    for (const auto w : divisors(models, 2 * enough / r)) {
-      if (r * w >= enough) {
-        add({.replicas = r, .waves = w});
+    for (const auto w : divisors(models, 4 * enough / r)) {
+      if (r * w >= enough && all.size() < most) {
+        add(all, divided(models, {{.replicas = r, .waves = w}}));
       }
+    }
+  }
+  for (std::size_t i = 0, n = all.size(); i < n; ++i) {
+    const auto parallel = all[i].asked.parallel.or_one();
+    const auto stages = std::max(enough / parallel.replicas, 1U);
+    for (const std::size_t shards : {stages, 2 * stages}) {
+      add(all, divided(models, {parallel, shards}));
     }
   }
   return all;
@@ -96,9 +131,8 @@ std::vector<parallel_choice> parallel_choices(std::span<const model_description>
 std::vector<parallel_choice> open_choices(std::span<const model_description> models, std::size_t devices) {
   std::vector<parallel_choice> open{as_given(models)};
   for (const auto& choice : parallel_choices(models, devices)) {
-    if (const auto same = kept(models, choice);
-        same && !std::ranges::count(open, same->models, &parallel_choice::models)) {
-      open.push_back(*same);
+    if (auto same = kept(models, choice)) {
+      add(open, *std::move(same));
     }
   }
   return open;

@@ -81,6 +81,9 @@ class planner {
   planned_workload planned_again() {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       auto& p = made_.prepared[i];
+      if (const auto* rule = std::get_if<balanced_cut>(&setup_.models[i].cuts)) {
+        p.cuts = *rule;
+      }
       if (setup_.models[i].parallel != parallel_options{}) {
         p.stepping = stepping_for(setup_.options, made_.machines, gaps_are_filled());
         p.stepping.place = optimizer_place::host;

@@ -60,8 +60,8 @@ preparer_setup preparing(const session_options& options, std::span<const device_
 /// taken for the run. Throws fault_error{bad_input}, {does_not_fit}, {interrupted}.
 planned_workload plan_workload(const planning_setup& setup);
 
-/// The same models, which have been measured, with other steps in parallel (model_description::parallel); whatever else
-/// decides the plan is as before. Throws fault_error{does_not_fit}.
+/// The same models, which have been measured, with other steps in parallel (model_description::parallel) and other
+/// balanced cuts; whatever else decides the plan is as before. Throws fault_error{does_not_fit}.
 planned_workload plan_again(const planned_workload& measured, const planning_setup& setup);
 
 /// Throws fault_error{does_not_fit} if a device has less memory now than the plan needs: a device of which others have

@@ -417,14 +417,14 @@ void session::state::choose_parallel(std::vector<model_description> given) {
     given[i].parallel.waves =
         as_saved != descriptions[i].parallel.waves ? as_saved : given[i].parallel.waves;  // inside a step
   }
-  const auto ways = hydra::compare_parallel(run_of(*this), open_choices(given, device_entries.size()));
-  const auto& best = fastest(ways);
-  if (&best == &ways.front()) {
+  const auto run = run_of(*this);
+  const auto ways = hydra::compare_parallel(run, open_choices(given, device_entries.size()));
+  const auto best = choose_for_each(run, ways);
+  if (best == ways.front().choice) {
     return;
   }
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    descriptions[i].parallel = best.choice.models[i];
-  }
+  std::ranges::transform(descriptions, best.models, descriptions.begin(),
+                         [](model_description m, const model_way& way) { return divided(std::move(m), way); });
   planned = plan_again(*planned, planning());
 }
 

@@ -33,6 +33,7 @@
 #include "apps/workload/node_session.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/base/tell_line.hpp"
@@ -201,7 +202,9 @@ report run_in_folder(session& s, const workload& w, const opened_workload& opene
 void take_choices(workload& w, const workload_plan& plan, bool quiet) {
   if (!has_choices(w)) return;
   for (const model_plan& m : plan.models)
-    if (!quiet) tell_line(fmt::format("{}: parallel = {{ replicas = {}, waves = {} }}", m.name, m.replicas, m.waves));
+    if (!quiet)
+      tell_line(fmt::format("{}: parallel = {{ replicas = {}, waves = {} }}, {}", m.name, m.replicas, m.waves,
+                            counted(m.shards.size(), "shard")));
   set_chosen(w, plan);
 }
 

@@ -24,8 +24,8 @@ double speed_up(const parallel_forecast& plan, const parallel_forecast& way) {
 
 /// Waves decide no results.
 bool same_results(const parallel_forecast& plan, const parallel_forecast& way) {
-  return std::ranges::equal(plan.choice.models, way.choice.models, {}, &parallel_options::replicas,
-                            &parallel_options::replicas);
+  const auto replicas = [](const model_way& w) { return w.parallel.replicas; };
+  return std::ranges::equal(plan.choice.models, way.choice.models, {}, replicas, replicas);
 }
 
 double efficiency(const forecast& f) {
@@ -41,6 +41,7 @@ std::string rows_of(std::span<const parallel_forecast> ways) {
   text_table t{{{"steps in parallel"},
                 {"replicas", right},
                 {"waves", right},
+                {"shards", right},
                 {"makespan", right},
                 {"x as fast", right},
                 {"bound", right},
@@ -53,8 +54,8 @@ std::string rows_of(std::span<const parallel_forecast> ways) {
     t.add({own                             ? "as it is"
            : same_results(ways.front(), w) ? "same results"
                                            : "other results",
-           std::to_string(w.choice.asked.replicas), std::to_string(w.choice.asked.waves),
-           to_string(w.expected.makespan), fmt::format("{:.2f}", speed_up(ways.front(), w)),
+           std::to_string(w.choice.asked.parallel.replicas), std::to_string(w.choice.asked.parallel.waves),
+           std::to_string(w.shards), to_string(w.expected.makespan), fmt::format("{:.2f}", speed_up(ways.front(), w)),
            to_string(w.expected.limits.best()), w.expected.limits.best_name(),
            fmt::format("{:.0f} %", efficiency(w.expected) * 100), to_string(w.host),
            own ? "" : difference(ways.front().host, w.host)});
@@ -62,16 +63,17 @@ std::string rows_of(std::span<const parallel_forecast> ways) {
   return t.to_string();
 }
 
-/// "2 replicas in 4 waves".
-std::string name_of(parallel_options p) {
+/// "2 replicas in 4 waves, 8 shards".
+std::string name_of(const parallel_forecast& way) {
+  const parallel_options& p = way.choice.asked.parallel;
   if (p.replicas == 1 && p.waves == 1) return "no steps in parallel";
   if (p.waves == 1) return counted(p.replicas, "replica");
-  if (p.replicas == 1) return counted(p.waves, "wave");
-  return fmt::format("{} in {}", counted(p.replicas, "replica"), counted(p.waves, "wave"));
+  const std::string waves = fmt::format("{}, {}", counted(p.waves, "wave"), counted(way.shards, "shard"));
+  return p.replicas == 1 ? waves : fmt::format("{} in {}", counted(p.replicas, "replica"), waves);
 }
 
 std::string sentence(const parallel_forecast& plan, const parallel_forecast& way) {
-  return fmt::format("{}: {:.1f} x as fast on these devices, {} of host memory{}\n", name_of(way.choice.asked),
+  return fmt::format("{}: {:.1f} x as fast on these devices, {} of host memory{}\n", name_of(way),
                      speed_up(plan, way), difference(plan.host, way.host),
                      same_results(plan, way) ? "" : "; other results, because replicas decide them");
 }
@@ -98,8 +100,9 @@ std::string to_table(std::span<const parallel_forecast> ways) {
 nlohmann::ordered_json parallel_json(std::span<const parallel_forecast> ways) {
   auto all = nlohmann::ordered_json::array();
   for (const parallel_forecast& w : ways)
-    all.push_back({{"replicas", w.choice.asked.replicas},
-                   {"waves", w.choice.asked.waves},
+    all.push_back({{"replicas", w.choice.asked.parallel.replicas},
+                   {"waves", w.choice.asked.parallel.waves},
+                   {"shards", w.shards},
                    {"makespan_s", seconds(w.expected.makespan)},
                    {"bound_s", seconds(w.expected.limits.best())},
                    {"bound", w.expected.limits.best_name()},

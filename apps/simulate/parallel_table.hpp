@@ -15,7 +15,8 @@ namespace hydra::apps {
 /// first.
 std::string to_table(std::span<const parallel_forecast> ways);
 
-/// [{"replicas", "waves", "makespan_s", "bound_s", "bound", "host_bytes", "same_results"}], the plan's own way first.
+/// [{"replicas", "waves", "shards", "makespan_s", "bound_s", "bound", "host_bytes", "same_results"}], the plan's own
+/// way first.
 nlohmann::ordered_json parallel_json(std::span<const parallel_forecast> ways);
 
 }  // namespace hydra::apps

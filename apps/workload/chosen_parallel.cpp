@@ -23,21 +23,35 @@ const value_table* model_in(const value_table& root, const std::string& name) {
   return nullptr;
 }
 
-void set_number(workload& w, const std::string& model, std::string_view key, std::uint32_t n) {
+/// Where the model's steps are divided, so are its keys.
+template <class Content>
+void set_key(workload& w, const std::string& model, const std::string& path, const std::string& text, Content content) {
   auto* keys = const_cast<value_table*>(model_in(w.as_run, model));
   if (!keys) return;
-  const place where = place_of(*keys, "parallel", w.file);
-  set_path(*keys, "parallel." + std::string{key}, {where, std::to_string(n), static_cast<std::int64_t>(n)});
+  set_path(*keys, path, {place_of(*keys, "parallel", w.file), text, std::move(content)});
+}
+
+void set_number(workload& w, const std::string& model, const std::string& path, std::uint32_t n) {
+  set_key(w, model, path, std::to_string(n), static_cast<std::int64_t>(n));
 }
 
 void set_replicas(workload& w, model_entry& m, std::uint32_t n) {
   m.description.parallel.replicas = n;
-  set_number(w, m.description.name, "replicas", n);
+  set_number(w, m.description.name, "parallel.replicas", n);
 }
 
 void set_waves(workload& w, model_entry& m, std::uint32_t n) {
   m.description.parallel.waves = n;
-  set_number(w, m.description.name, "waves", n);
+  set_number(w, m.description.name, "parallel.waves", n);
+}
+
+/// With waves the number of shards is chosen, too.
+void set_cuts(workload& w, model_entry& m, const cut_points& cuts) {
+  m.description.cuts = cuts;
+  value_list layers;
+  for (const std::size_t first : cuts)
+    layers.push_back({{}, std::to_string(first), static_cast<std::int64_t>(first)});
+  set_key(w, m.description.name, "cuts", "", std::move(layers));
 }
 
 }  // namespace
@@ -51,7 +65,10 @@ void set_chosen(workload& w, const workload_plan& plan) {
     const auto planned = std::ranges::find(plan.models, m.description.name, &model_plan::name);
     if (planned == plan.models.end()) continue;
     if (m.description.parallel.replicas == 0) set_replicas(w, m, planned->replicas);
-    if (m.description.parallel.waves == 0) set_waves(w, m, planned->waves);
+    if (m.description.parallel.waves > 0) continue;
+    set_waves(w, m, planned->waves);
+    const bool balanced = std::holds_alternative<balanced_cut>(m.description.cuts);
+    if (planned->waves > 1 && balanced) set_cuts(w, m, planned->cuts());
   }
   w.expanded = to_toml(w.as_run);
 }
@@ -72,8 +89,8 @@ std::string idle_devices_note(const workload_plan& plan, std::size_t devices, co
   for (const model_plan& m : plan.models) parts += std::size_t{m.replicas} * m.waves;
   if (parts == 0 || parts >= devices) return "";
   return fmt::format(
-      "{} on {}: at most {} of them can compute at a time. parallel = {{ replicas = N, waves = M }} in a [[model]] "
-      "with several micro_batches divides its steps; hydra plan {} says what that brings",
+      "{} on {}: at most {} of them can compute at a time. parallel = {{ waves = \"auto\" }} in a [[model]] with "
+      "several micro_batches divides its steps, with the same results; hydra plan {} says what that and replicas bring",
       counted(plan.models.size(), "model"), counted(devices, "device"), parts, file);
 }
 

@@ -69,12 +69,12 @@ TEST_CASE("a session says what steps in parallel would bring") {
   s.add_model(divided({}));
   const auto ways = s.compare_parallel();
   REQUIRE(ways.size() == 3);
-  CHECK(ways[0].choice.models == std::vector{parallel_options{1, 1}});
+  CHECK(ways[0].choice.models == std::vector{model_way{{1, 1}}});
   CHECK(ways[0].host == s.plan().host_needed);
-  CHECK(ways[1].choice.models == std::vector{parallel_options{2, 1}});
+  CHECK(ways[1].choice.models == std::vector{model_way{{2, 1}}});
   CHECK(ways[1].host > ways[0].host);
   CHECK(seconds(ways[1].expected.makespan) < seconds(ways[0].expected.makespan) * 0.8);
-  CHECK(ways[2].choice.models == std::vector{parallel_options{1, 2}});
+  CHECK(ways[2].choice.models == std::vector{model_way{{1, 2}}});
   CHECK(s.plan().models.front().replicas == 1);
 }
 
@@ -84,6 +84,32 @@ TEST_CASE("the planner chooses what is left to it: the fastest that fits into ho
   add_slow_devices(whole);
   whole.add_model(divided({}));
   CHECK(chosen_within(whole.plan().host_needed).replicas == 1);
+}
+
+TEST_CASE("the planner chooses waves and shards for each model, at least as fast as the same ones for all") {
+  session s{{.log = verbosity::quiet}};
+  add_slow_devices(s);
+  for (const std::uint32_t steps : {6U, 2U}) {
+    auto m = small(0);
+    m.name = std::to_string(steps);
+    m.chain = mlp({.layers = 6, .width = 32 * static_cast<std::int64_t>(steps)});
+    m.batch_size = 32;
+    m.micro_batches = 4;
+    m.steps = steps;
+    m.parallel = {.replicas = 1, .waves = 0};
+    s.add_model(m);
+  }
+  const auto ways = s.compare_parallel();
+  REQUIRE(ways.size() > 2);
+  for (const auto& w : ways) {
+    if (w.choice.asked.parallel.replicas == 1) {
+      CHECK(seconds(ways.front().expected.makespan) <= 1.03 * seconds(w.expected.makespan));
+    }
+  }
+  for (const auto& m : s.plan().models) {
+    CHECK(m.replicas == 1);
+    CHECK((m.waves > 1 || m.shards.size() == 1));
+  }
 }
 
 TEST_CASE("a model whose name is too long for the folder of its checkpoints is refused when it is added") {

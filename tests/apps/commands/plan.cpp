@@ -64,15 +64,19 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out,
              Contains("micro-batches 2 in 1 replica and 2 waves of each"));
   const auto simulated = run_hydra(folder, "simulate w.toml --policies fifo --json");
-  CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 3);
+  CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 5);
   const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];
-  REQUIRE(ways.size() == 3);
+  REQUIRE(ways.size() == 5);
   CHECK(ways[0]["replicas"] == 1);
   CHECK(ways[1]["replicas"] == 2);
   CHECK(ways[1]["host_bytes"] > 0);
   CHECK(ways[1]["same_results"] == false);
   CHECK(ways[2]["waves"] == 2);
   CHECK(ways[2]["same_results"] == true);
+  CHECK(ways[2]["shards"] == ways[0]["shards"]);
+  CHECK(ways[3]["waves"] == 2);
+  CHECK(ways[3]["shards"] > ways[2]["shards"]);
+  CHECK(ways[4]["shards"] > ways[3]["shards"]);
 }
 
 TEST_CASE("a plan as JSON is the plan with its forecast") {

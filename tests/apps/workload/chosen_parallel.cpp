@@ -41,6 +41,24 @@ TEST_CASE("what the planner has chosen stands in the workload as it is run") {
   CHECK(parse_workload(w.expanded, "w.toml").models[0].description.parallel == parallel_options{2, 1});
 }
 
+TEST_CASE("cuts of a model whose waves the planner has chosen stand there, too, unless the file has others") {
+  const auto cuts_of = [](const std::string& parallel, const workload_plan& plan) {
+    workload w = with(parallel);
+    set_chosen(w, plan);
+    const cut_choice again = parse_workload(w.expanded, "w.toml").models[0].description.cuts;
+    const auto* cuts = std::get_if<cut_points>(&again);
+    return cuts ? *cuts : cut_points{};
+  };
+  auto plan = plan_of(1, 2);
+  plan.models[0].shards.resize(2);
+  plan.models[0].shards[1].first_layer = 2;
+  CHECK(cuts_of("{ waves = \"auto\" }", plan) == cut_points{0, 2});
+  CHECK(cuts_of("{ waves = 2 }", plan).empty());
+  CHECK(cuts_of("{ waves = \"auto\" }\ncuts = [0, 1]", plan) == cut_points{0, 1});
+  plan.models[0].waves = 1;
+  CHECK(cuts_of("{ waves = \"auto\" }", plan).empty());
+}
+
 TEST_CASE("a resumed run keeps the replicas of its start, and may have other waves") {
   workload first = with("{ replicas = \"auto\", waves = \"auto\" }");
   set_chosen(first, plan_of(4, 1));
@@ -55,8 +73,9 @@ TEST_CASE("a resumed run keeps the replicas of its start, and may have other wav
 
 TEST_CASE("devices that would be idle all the time are told, with the key that gives them work") {
   CHECK(idle_devices_note(plan_of(1, 1), 2, "w.toml") ==
-        "1 model on 2 devices: at most 1 of them can compute at a time. parallel = { replicas = N, waves = M } in a "
-        "[[model]] with several micro_batches divides its steps; hydra plan w.toml says what that brings");
+        "1 model on 2 devices: at most 1 of them can compute at a time. parallel = { waves = \"auto\" } in a [[model]] "
+        "with several micro_batches divides its steps, with the same results; hydra plan w.toml says what that and "
+        "replicas bring");
   CHECK(idle_devices_note(plan_of(2, 1), 2, "w.toml").empty());
   CHECK(idle_devices_note(plan_of(1, 2), 2, "w.toml").empty());
   CHECK(idle_devices_note(plan_of(1, 1), 1, "w.toml").empty());
