@@ -1,5 +1,6 @@
 #include "actors/simulation/generator.hpp"
 
+#include "actors/policy/policy.hpp"
 #include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/remaining_scale.hpp"
 #include "runtime/base/fault.hpp"
@@ -256,8 +257,7 @@ std::string to_string(const instance_recipe& r) {
 namespace {
 
 std::uint32_t depth_of(const instance_recipe& r) {
-  constexpr std::uint32_t most = 8;
-  return r.depth > 0 || !r.prefetch ? std::max(r.depth, 1U) : std::clamp(r.slots - 1, 1U, most);
+  return r.depth > 0 || !r.prefetch ? std::max(r.depth, 1U) : std::clamp(r.slots - 1, 1U, most_staged);
 }
 
 }  // namespace

@@ -109,9 +109,9 @@ void check_machine(const schedule_instance& instance) {
     refuse("slots", fmt::format("{} are given, {} to {} are expected{}", instance.slots, least_slots, most_slots,
                                 instance.prefetch ? " where units are prefetched" : ""));
   }
-  const auto most_staged = instance.prefetch ? instance.slots - 1 : 1;
-  if (instance.depth == 0 || instance.depth > most_staged) {
-    refuse("depth", fmt::format("{} units are staged at once, 1 to {} are expected{}", instance.depth, most_staged,
+  const auto deepest = instance.prefetch ? instance.slots - 1 : 1;
+  if (instance.depth == 0 || instance.depth > deepest) {
+    refuse("depth", fmt::format("{} units are staged at once, 1 to {} are expected{}", instance.depth, deepest,
                                 instance.prefetch ? ", fewer than slots" : " where none is prefetched"));
   }
   if (instance.host_workers == 0 || instance.host_workers > most_workers) {

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -123,6 +124,9 @@ comparison simulate_file(const simulate_options& o, const std::vector<listed_pol
 
 comparison simulate_input(const simulate_options& o, input_kind kind, policy_registry& registry) {
   const std::vector<listed_policy> policies = parse_policies(o.policies, registry);
+  const bool is_instance = kind == input_kind::recipe || kind == input_kind::instance;
+  if (!is_instance && std::ranges::any_of(policies, &listed_policy::is_optimum))
+    refuse("exact searches small instances (--generate, or I.json), and something else is simulated");
   switch (kind) {
     case input_kind::workload:
       return simulate_file(o, policies);
@@ -160,8 +164,8 @@ command_action declare_simulate(command_line& line) {
                  "hetero:models=12,devices=8,rho=0.5,slots=3,seed=1 (apps/studies/README.md lists them)");
   line.add_option(
       "--policies", o->policies,
-      "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
-      "chance, for a run its own");
+      "a,b,... or all; options in parentheses: band-hold(critical_units=2); exact: the optimum of an instance of few "
+      "units, with --driver loop; default: all that choose without chance, for a run its own");
   add_plugin_option(line, o->plugins);
   line.add_option("--driver", o->driver,
                  "actors (those of a run in virtual time, default) or loop (fast; instances only)");

@@ -37,6 +37,7 @@ json json_of(const comparison& c, const policy_row& r) {
            {"decisions", r.decisions}};
   if (r.mean_completion) row["mean_completion_us"] = microseconds(*r.mean_completion);
   if (r.weighted_completion) row["weighted_completion_us"] = microseconds(*r.weighted_completion);
+  if (r.proven) row["proven"] = *r.proven;
   if (!r.replacements.empty()) row["replacements"] = r.replacements;
   return row;
 }
@@ -58,7 +59,7 @@ std::string rows_of(const comparison& c) {
   const bool completions = has_completions(c);
   text_table t = head(completions);
   for (const policy_row& r : c.rows) {
-    std::vector<std::string> cells{r.policy,
+    std::vector<std::string> cells{r.policy + (r.proven == true ? " (proven)" : ""),
                                    to_string(r.makespan),
                                    fmt::format("{:.3f}", c.ratio(r.makespan)),
                                    std::to_string(r.loads),
@@ -78,10 +79,10 @@ std::string bounds_line(const comparison& c) {
   return fmt::format("bounds: {}; best: {}{}\n", fmt::join(parts, ", "), c.best().name, yardstick);
 }
 
-std::string replaced_lines(const comparison& c) {
+std::string remark_lines(const comparison& c) {
   std::string text;
   for (const policy_row& r : c.rows)
-    for (const std::string& each : r.replacements) text += each + "\n";
+    for (const std::string& each : remarks_of(r)) text += each + "\n";
   return text;
 }
 
@@ -96,6 +97,13 @@ std::string measured_line(const comparison& c) {
 
 }  // namespace
 
+std::vector<std::string> remarks_of(const policy_row& r) {
+  std::vector<std::string> remarks = r.replacements;
+  if (r.proven == false)
+    remarks.push_back(r.policy + ": the best schedule that was found; the search ended without a proof");
+  return remarks;
+}
+
 const bounds::named& comparison::best() const { return *std::ranges::max_element(limits, {}, &bounds::named::value); }
 
 double comparison::ratio(duration makespan) const {
@@ -103,7 +111,7 @@ double comparison::ratio(duration makespan) const {
 }
 
 std::string to_table(const comparison& c) {
-  return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + replaced_lines(c) +
+  return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + remark_lines(c) +
          (c.note.empty() ? "" : c.note + "\n") + to_table(c.parallel) + to_table(c.nodes);
 }
 

@@ -23,6 +23,7 @@ struct policy_row {
   std::uint64_t loads = 0;
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0;
+  std::optional<bool> proven{};               ///< of the optimum: no policy is better; else the best that was found
   std::vector<std::string> replacements{};    ///< "policy X was replaced by sharded-lrtf: ...", as a run notes it
   std::optional<duration> mean_completion{};  ///< only if models arrive later or have priorities
   std::optional<duration> weighted_completion{};
@@ -39,6 +40,9 @@ policy_row row_of(const std::string& policy, const Simulated& s) {
           .decisions = s.decisions,
           .replacements = s.replacements};
 }
+
+/// What a reader of its row should know, in sentences.
+std::vector<std::string> remarks_of(const policy_row& r);
 
 struct comparison {
   std::string name;
@@ -62,7 +66,7 @@ std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
 /// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replacements of
-/// rows, yardstick_us, measured_us, parallel (parallel_json).
+/// rows, proven, yardstick_us, measured_us, parallel (parallel_json).
 nlohmann::ordered_json json_of(const comparison& c);
 /// The same as text.
 std::string to_json(const comparison& c);

@@ -1,5 +1,6 @@
 #include "apps/simulate/instance_runs.hpp"
 
+#include "actors/simulation/optimum.hpp"
 #include "actors/simulation/simulated_instance.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace hydra::apps {
@@ -22,8 +24,10 @@ bool has_arrivals_or_priorities(const schedule_instance& i) {
 }
 
 policy_row simulated_row(const schedule_instance& instance, const listed_policy& p, const driver_options& options) {
-  const simulated_run run = simulate(instance, p.make(options.seed), options);
+  const auto best = p.is_optimum() ? std::optional(find_optimum(instance)) : std::nullopt;
+  const simulated_run run = simulate(instance, best ? replay(best->decisions) : p.make(options.seed), options);
   auto row = row_of(p.name, run);
+  if (best) row.proven = best->proven;
   if (has_arrivals_or_priorities(instance)) {
     row.mean_completion = mean_completion(instance, run);
     row.weighted_completion = weighted_completion(instance, run);
@@ -80,6 +84,10 @@ std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const
 
 comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
                    const driver_options& options, duration yardstick) {
+  const bool ended = options.driver == simulation_driver::loop && options.completion != completion_rule::written_back;
+  if (!ended && std::ranges::any_of(policies, &listed_policy::is_optimum))
+    refuse_option("exact is searched where units are complete when they have ended: --driver loop, without "
+                  "--completion landed");
   comparison c{.name = instance.name,
                .heading = heading_of(instance, options),
                .limits = valid_bounds(instance, options),

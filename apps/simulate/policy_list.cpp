@@ -16,6 +16,7 @@ namespace hydra::apps {
 namespace {
 
 constexpr std::string_view by_chance = "random";
+constexpr std::string_view optimum_name = "exact";
 
 [[noreturn]] void refuse_list(const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("policies: {}", what)};
@@ -59,6 +60,7 @@ listed_policy parse_policy(const std::string& text, policy_registry& registry) {
   const auto open = text.find('(');
   const std::string name = text.substr(0, open);
   if (name.empty()) refuse_list("names between commas are expected: a,b,c");
+  if (text == optimum_name) return {text, {}};
   const known_policy known = registry.find(name);
   return listed(text, known,
                 open == std::string::npos ? std::map<std::string, double>{}

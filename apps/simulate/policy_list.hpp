@@ -15,12 +15,14 @@ namespace hydra::apps {
 /// A policy with its options. `name` is what the user has written.
 struct listed_policy {
   std::string name;
-  std::function<std::unique_ptr<policy>(std::uint64_t seed)> make;
+  std::function<std::unique_ptr<policy>(std::uint64_t seed)> make;   ///< empty: the optimum of each instance
+  bool is_optimum() const noexcept { return !make; }
 };
 
 /// Policies separated by commas: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". "all": all of them.
-/// An empty text: all that choose without chance. In the order given. Throws fault_error{bad_input}: an
-/// unknown policy or option (the message names the nearest known one), a policy that is given twice, a policy actor.
+/// An empty text: all that choose without chance. "exact": the optimum, which is searched. In the order given. Throws
+/// fault_error{bad_input}: an unknown policy or option (the message names the nearest known one), a policy that is
+/// given twice, a policy actor.
 std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry);
 
 /// One that is known, with options; `name`: as parse_policies() would read it. Throws as that does.

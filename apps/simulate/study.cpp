@@ -53,12 +53,12 @@ ratio_summary cell_result::yardstick() const {
   return summary_of(runs, [](const comparison& c) { return c.yardstick.value_or(duration::zero()); });
 }
 
-std::vector<std::string> replacements_of(const study_result& s) {
+std::vector<std::string> remarks_of(const study_result& s) {
   std::vector<std::string> lines;
   for (const cell_result& cell : s.cells)
     for (const comparison& c : cell.runs)
       for (const policy_row& r : c.rows)
-        for (const std::string& each : r.replacements)
+        for (const std::string& each : remarks_of(r))
           lines.push_back(fmt::format("{}, {}, {}: {}", cell.name, c.name, cell.driver, each));
   return lines;
 }

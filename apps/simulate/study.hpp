@@ -37,8 +37,8 @@ struct study_result {
   std::vector<cell_result> cells;  ///< of each cell one result for each driver
 };
 
-/// "CELL, INSTANCE, DRIVER: policy X was replaced by sharded-lrtf: ...", for each run in which one was.
-std::vector<std::string> replacements_of(const study_result& s);
+/// "CELL, INSTANCE, DRIVER: policy X was replaced by sharded-lrtf: ...": the remarks on all rows.
+std::vector<std::string> remarks_of(const study_result& s);
 
 /// Calls `reported` with a line before each cell. The same study gives the same result.
 study_result run_study(const study& s, const std::function<void(const std::string&)>& reported);

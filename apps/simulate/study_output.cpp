@@ -30,10 +30,11 @@ std::string quoted(const std::string& text) {
 std::string with_nanoseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
 
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
-  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
+  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
                      quoted(cell.driver), quoted(r.policy), with_nanoseconds(r.makespan), c.best().name,
                      with_nanoseconds(c.best().value), c.ratio(r.makespan), with_nanoseconds(r.compute_end), r.loads,
-                     r.hits, r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))));
+                     r.hits, r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))),
+                     !r.proven ? "" : *r.proven ? "yes" : "no");
 }
 
 json json_of(const ratio_summary& s) { return {{"mean", s.mean}, {"min", s.least}, {"max", s.most}}; }
@@ -70,13 +71,14 @@ std::string to_table(const study_result& s) {
     t.add(std::move(cells));
   }
   std::string text = t.to_string();
-  for (const std::string& each : replacements_of(s)) text += each + "\n";
+  for (const std::string& each : remarks_of(s)) text += each + "\n";
   return text;
 }
 
 std::string to_csv(const study_result& s) {
   std::string text =
-      "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions,replaced\n";
+      "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions,replaced,"
+      "proven\n";
   for (const cell_result& cell : s.cells)
     for (const comparison& c : cell.runs)
       for (const policy_row& r : c.rows) text += csv_line(cell, c, r);

@@ -70,16 +70,16 @@ std::string remark(const std::string& note) {
   return note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
 }
 
-std::string replacements_section(const study_result& s) {
+std::string remarks_section(const study_result& s) {
   std::string items;
-  for (const std::string& each : replacements_of(s)) items += remark(each);
-  return items.empty() ? "" : section("Replaced policies", items, "Their results include decisions of sharded-lrtf.");
+  for (const std::string& each : remarks_of(s)) items += remark(each);
+  return items.empty() ? "" : section("Remarks", items);
 }
 
 }  // namespace
 
 std::string to_page(const study_result& s) {
-  return page_of(s.name, remark(s.note) + ratios_section(s) + replacements_section(s), std::string{version});
+  return page_of(s.name, remark(s.note) + ratios_section(s) + remarks_section(s), std::string{version});
 }
 
 }  // namespace hydra::apps

@@ -87,6 +87,18 @@ TEST_CASE("the table has a row for each policy and the bounds in a line") {
              Contains("\nrandom"));
 }
 
+TEST_CASE("the optimum of a small instance is a row like others, which says that it is proven") {
+  const temporary_folder folder;
+  const std::string options = instances + "coarse-3x2.json --driver loop --policies exact,fifo";
+  const json j = simulated(folder, options);
+  check_rows(j);
+  CHECK(j["rows"][0]["policy"] == "exact");
+  CHECK(j["rows"][0]["makespan_us"] == 168'000);
+  CHECK(j["rows"][0]["proven"] == true);
+  CHECK_FALSE(j["rows"][1].contains("proven"));
+  CHECK_THAT(run_hydra(folder, "simulate " + options).out, Contains("\nexact (proven) "));
+}
+
 TEST_CASE("a generated instance can be saved and simulated again with the same result") {
   const temporary_folder folder;
   const std::string options = " --driver loop --policies lla,whole-model";
@@ -189,6 +201,9 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, instances + "few-1x2.json --plan p.json", "--plan and --set change a workload file");
   check_no_simulation(folder, instances + "few-1x2.json --policies fifo,bandhold",
                       "there is no policy \"bandhold\"; did you mean");
+  check_no_simulation(folder, instances + "coarse-3x2.json --policies exact", "exact is searched where units are");
+  check_no_simulation(folder, instances + "few-1x1.json --driver loop --policies exact", "exact: few-1x1 has 570 units");
+  check_no_simulation(folder, "w.toml --policies exact", "exact searches small instances");
   check_no_simulation(folder, "--generate heterro",
                       "--generate: family: there is no \"heterro\"; did you mean \"hetero\"?");
   check_no_simulation(folder, "--generate hetero:modles=3",
