@@ -2,6 +2,7 @@
 
 #include "actors/simulation/loop_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hydra {
@@ -12,29 +13,28 @@ simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<pol
   return loop_run{instance, std::move(chosen), options}.run();
 }
 
-namespace {
-
-/// `weight` of each model.
-template <class Weight>
-duration mean_of(const schedule_instance& instance, const simulated_run& run, const Weight& weight) {
+simulated_completions completions_of(const schedule_instance& instance, const simulated_run& run) {
+  simulated_completions c;
   double sum = 0;
+  double weighted = 0;
   double weights = 0;
+  double late = 0;
   for (std::size_t m = 0; m < instance.models.size(); ++m) {
-    const auto w = weight(instance.models[m]);
-    sum += w * static_cast<double>((run.finished[m] - instance.models[m].arrival).count());
-    weights += w;
+    const auto& model = instance.models[m];
+    const auto took = static_cast<double>((run.finished[m] - model.arrival).count());
+    sum += took;
+    weighted += model.priority * took;
+    weights += model.priority;
+    if (model.deadline) {
+      ++c.deadlines;
+      c.missed += run.finished[m] > *model.deadline ? 1 : 0;
+      late += static_cast<double>(std::max(run.finished[m] - *model.deadline, duration{}).count());
+    }
   }
-  return duration{std::llround(sum / weights)};
-}
-
-}  // namespace
-
-duration mean_completion(const schedule_instance& instance, const simulated_run& run) {
-  return mean_of(instance, run, [](const instance_model&) { return 1.0; });
-}
-
-duration weighted_completion(const schedule_instance& instance, const simulated_run& run) {
-  return mean_of(instance, run, [](const instance_model& m) { return m.priority; });
+  c.mean = duration{std::llround(sum / static_cast<double>(instance.models.size()))};
+  c.weighted = duration{std::llround(weighted / weights)};
+  c.tardiness = duration{c.deadlines > 0 ? std::llround(late / static_cast<double>(c.deadlines)) : 0};
+  return c;
 }
 
 }  // namespace hydra

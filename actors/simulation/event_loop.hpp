@@ -6,6 +6,7 @@
 #include "actors/policy/policy.hpp"
 #include "actors/simulation/instance.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,9 +49,16 @@ struct simulated_run {
   std::vector<simulated_unit> units;    ///< in the order of their ends, if asked for
 };
 
-/// Mean of the models' completion times since their arrival, and weighted by their priorities.
-duration mean_completion(const schedule_instance& instance, const simulated_run& run);
-duration weighted_completion(const schedule_instance& instance, const simulated_run& run);
+/// When models were complete.
+struct simulated_completions {
+  duration mean{};             ///< since their arrival
+  duration weighted{};         ///< by their priorities
+  std::size_t deadlines = 0;   ///< models that have one
+  std::size_t missed = 0;
+  duration tardiness{};        ///< mean time after the deadline, of models that have one: 0 of those before it
+};
+
+simulated_completions completions_of(const schedule_instance& instance, const simulated_run& run);
 
 /// Runs the instance to its end. Throws fault_error{bad_input} of validate(), fault_error{device_lost} if all devices
 /// die.

@@ -52,6 +52,7 @@ void validate(const instance_recipe& r) {
   check("optimizer", r.optimizer, 0, limits::ratio);
   check("length", r.length, r.length > 0 && r.length <= limits::ratio, "above 0 and at most 1000");
   check("arrivals", r.arrivals, 0, limits::ratio);
+  check("deadlines", r.deadlines, 0, limits::ratio);
   check("failures", r.failures, r.failures < devices, "fewer than there are devices");
   check("hours", r.hours, 0, limits::ratio);
   check("units", r.units, 0, limits::units);
@@ -247,6 +248,7 @@ std::string to_string(const instance_recipe& r) {
       .add("host_workers", r.host_workers, standard.host_workers)
       .add("noise", r.noise, standard.noise)
       .add("arrivals", r.arrivals, standard.arrivals)
+      .add("deadlines", r.deadlines, standard.deadlines)
       .add("failures", r.failures, standard.failures)
       .add("hours", r.hours, standard.hours)
       .add("units", r.units, standard.units)
@@ -258,6 +260,20 @@ namespace {
 
 std::uint32_t depth_of(const instance_recipe& r) {
   return r.depth > 0 || !r.prefetch ? std::max(r.depth, 1U) : std::clamp(r.slots - 1, 1U, most_staged);
+}
+
+}  // namespace
+
+namespace {
+
+void set_deadlines(schedule_instance& instance, double times_alone) {
+  const auto fastest = std::ranges::max(instance.devices, {}, &instance_device::speed).speed;
+  for (auto& m : instance.models) {
+    const auto step = std::accumulate(m.forward.begin(), m.forward.end(), duration::zero()) +
+                      std::accumulate(m.backward.begin(), m.backward.end(), duration::zero());
+    const auto alone = static_cast<double>(step.count()) * m.steps * m.remaining_scale / fastest / 1000;
+    m.deadline = m.arrival + whole_us(times_alone * alone);
+  }
 }
 
 }  // namespace
@@ -283,6 +299,9 @@ schedule_instance generate(const instance_recipe& recipe) {
   validate(instance);
   add_events(instance, recipe, random);
   measure_scales(instance);
+  if (recipe.deadlines > 0) {
+    set_deadlines(instance, recipe.deadlines);
+  }
   return instance;
 }
 

@@ -49,6 +49,8 @@ struct instance_recipe {
   std::uint32_t host_workers = 1;
   double noise = 0;
   double arrivals = 0;         ///< models arrive within this share of the work bound, uniformly
+  double deadlines = 0;        ///< each model's: its arrival, and so many times its time alone (the rule of total work
+                               ///< content); 0: none
   std::uint32_t failures = 0;  ///< devices that die, within the work bound, uniformly
   double hours = 2;            ///< `paper`: each model's; 0: 0.5 to 4
   std::uint32_t units = 2000;  ///< `paper`: of each model; 0: 100 to 10000

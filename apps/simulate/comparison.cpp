@@ -35,29 +35,43 @@ json json_of(const comparison& c, const policy_row& r) {
            {"loads", r.loads},
            {"hits", r.hits},
            {"decisions", r.decisions}};
-  if (r.mean_completion) row["mean_completion_us"] = microseconds(*r.mean_completion);
-  if (r.weighted_completion) row["weighted_completion_us"] = microseconds(*r.weighted_completion);
+  if (r.completions) {
+    row["mean_completion_us"] = microseconds(r.completions->mean);
+    row["weighted_completion_us"] = microseconds(r.completions->weighted);
+  }
+  if (r.completions && r.completions->deadlines > 0) {
+    row["deadlines"] = r.completions->deadlines;
+    row["missed_deadlines"] = r.completions->missed;
+    row["mean_tardiness_us"] = microseconds(r.completions->tardiness);
+  }
   if (r.proven) row["proven"] = *r.proven;
   if (!r.replacements.empty()) row["replacements"] = r.replacements;
   return row;
 }
 
-bool has_completions(const comparison& c) {
-  return std::ranges::any_of(c.rows, [](const policy_row& r) { return r.mean_completion.has_value(); });
+/// Columns that only some comparisons have: behind those that all have.
+std::vector<table_column> completion_columns(const comparison& c) {
+  const auto first = c.rows.empty() ? std::nullopt : c.rows.front().completions;
+  if (!first) return {};
+  if (first->deadlines == 0) return {{"mean completion", right}, {"weighted", right}};
+  return {{"mean completion", right}, {"weighted", right}, {"missed", right}, {"tardiness", right}};
 }
 
-std::string cell(const std::optional<duration>& d) { return d ? to_string(*d) : "-"; }
-
-text_table head(bool completions) {
-  std::vector<table_column> columns{{"policy"},       {"makespan", right}, {"/ bound", right},
-                                    {"loads", right}, {"hits", right},     {"decisions", right}};
-  if (completions) columns.insert(columns.begin() + 3, {{"mean completion", right}, {"weighted", right}});
-  return text_table{columns};
+std::vector<std::string> completion_cells(const policy_row& r) {
+  if (!r.completions) return {};
+  std::vector<std::string> cells{to_string(r.completions->mean), to_string(r.completions->weighted)};
+  if (r.completions->deadlines > 0) {
+    cells.push_back(fmt::format("{} of {}", r.completions->missed, r.completions->deadlines));
+    cells.push_back(to_string(r.completions->tardiness));
+  }
+  return cells;
 }
 
 std::string rows_of(const comparison& c) {
-  const bool completions = has_completions(c);
-  text_table t = head(completions);
+  std::vector<table_column> columns{{"policy"},       {"makespan", right}, {"/ bound", right},
+                                    {"loads", right}, {"hits", right},     {"decisions", right}};
+  std::ranges::copy(completion_columns(c), std::back_inserter(columns));
+  text_table t{columns};
   for (const policy_row& r : c.rows) {
     std::vector<std::string> cells{r.policy + (r.proven == true ? " (proven)" : ""),
                                    to_string(r.makespan),
@@ -65,7 +79,7 @@ std::string rows_of(const comparison& c) {
                                    std::to_string(r.loads),
                                    std::to_string(r.hits),
                                    std::to_string(r.decisions)};
-    if (completions) cells.insert(cells.begin() + 3, {cell(r.mean_completion), cell(r.weighted_completion)});
+    std::ranges::copy(completion_cells(r), std::back_inserter(cells));
     t.add(std::move(cells));
   }
   return t.to_string();

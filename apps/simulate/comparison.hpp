@@ -3,6 +3,7 @@
 
 #include "actors/admission/compared_forecasts.hpp"
 #include "actors/policy/bounds.hpp"
+#include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "apps/simulate/nodes_table.hpp"
 #include "runtime/base/bytes.hpp"
@@ -25,8 +26,7 @@ struct policy_row {
   std::uint64_t decisions = 0;
   std::optional<bool> proven{};               ///< of the optimum: no policy is better; else the best that was found
   std::vector<std::string> replacements{};    ///< "policy X was replaced by sharded-lrtf: ...", as a run notes it
-  std::optional<duration> mean_completion{};  ///< only if models arrive later or have priorities
-  std::optional<duration> weighted_completion{};
+  std::optional<simulated_completions> completions{};  ///< only if models arrive later, have priorities or deadlines
 };
 
 /// Of a forecast or a simulated_run.
@@ -65,7 +65,8 @@ struct comparison {
 std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
-/// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replacements of
+/// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, deadlines,
+/// missed_deadlines, mean_tardiness_us, proven, replacements of
 /// rows, proven, yardstick_us, measured_us, parallel (parallel_json).
 nlohmann::ordered_json json_of(const comparison& c);
 /// The same as text.

@@ -17,8 +17,8 @@ namespace {
 
 [[noreturn]] void refuse_option(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
-/// Completion times are shown only if models arrive later or have priorities.
-bool has_arrivals_or_priorities(const schedule_instance& i) {
+/// Completion times are shown only then.
+bool has_schedule_terms(const schedule_instance& i) {
   return std::ranges::any_of(
       i.models, [](const instance_model& m) { return m.arrival > duration::zero() || m.priority != 1 || m.deadline; });
 }
@@ -28,10 +28,7 @@ policy_row simulated_row(const schedule_instance& instance, const listed_policy&
   const simulated_run run = simulate(instance, best ? replay(best->decisions) : p.make(options.seed), options);
   auto row = row_of(p.name, run);
   if (best) row.proven = best->proven;
-  if (has_arrivals_or_priorities(instance)) {
-    row.mean_completion = mean_completion(instance, run);
-    row.weighted_completion = weighted_completion(instance, run);
-  }
+  if (has_schedule_terms(instance)) row.completions = completions_of(instance, run);
   return row;
 }
 

@@ -103,6 +103,8 @@ std::vector<key_rule> recipe_keys() {
       integer_rule("host_workers", {1, 65536}, "1", "that update parameters"),
       real_rule("noise", {.most = 1, .open_most = true}, "0", "units take up to this share longer or shorter"),
       real_rule("arrivals", {0, limits::ratio}, "0", "models arrive within this share of the work bound"),
+      real_rule("deadlines", {0, limits::ratio}, "0",
+                "deadline of each model: its arrival, and so many times its time alone; 0: none"),
       integer_rule("failures", {0, limits::devices}, "0", "devices that die, within the work bound"),
       real_rule("hours", {0, limits::ratio}, "2", "of each model of family paper; 0: 0.5 to 4"),
       integer_rule("units", {0, limits::units}, "2000", "of each model of family paper; 0: 100 to 10000"),
@@ -132,6 +134,7 @@ instance_recipe read_recipe(const std::string& family, const value_table& table)
   assign(table, "host_workers", r.host_workers);
   assign(table, "noise", r.noise);
   assign(table, "arrivals", r.arrivals);
+  assign(table, "deadlines", r.deadlines);
   assign(table, "failures", r.failures);
   assign(table, "hours", r.hours);
   assign(table, "units", r.units);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace hydra::apps {
@@ -66,6 +67,43 @@ std::string ratios_section(const study_result& s) {
       "disturb each other; it is not a bound.");
 }
 
+/// Of a policy, over all instances of a cell.
+std::optional<simulated_completions> mean_completions(const cell_result& cell, std::size_t policy) {
+  simulated_completions sum;
+  for (const comparison& c : cell.runs) {
+    const auto& each = c.rows.at(policy).completions;
+    if (!each) return std::nullopt;
+    sum.mean += each->mean;
+    sum.weighted += each->weighted;
+    sum.tardiness += each->tardiness;
+    sum.deadlines += each->deadlines;
+    sum.missed += each->missed;
+  }
+  const auto runs = static_cast<duration::rep>(cell.runs.size());
+  sum.mean /= runs;
+  sum.weighted /= runs;
+  sum.tardiness /= runs;
+  return sum;
+}
+
+std::string completions_section(const study_result& s) {
+  const std::vector<column> columns{{"cell"},           {"policy"},       {"mean completion", true},
+                                    {"weighted", true}, {"missed", true}, {"tardiness", true}};
+  std::string rows;
+  for (const cell_result& cell : s.cells)
+    for (std::size_t p = 0; p < cell.policies.size(); ++p)
+      if (const auto c = mean_completions(cell, p))
+        rows += row_of(columns, {name_of(cell), escaped(cell.policies[p]), hydra::to_string(c->mean),
+                                 hydra::to_string(c->weighted),
+                                 c->deadlines == 0 ? "-" : fmt::format("{} of {}", c->missed, c->deadlines),
+                                 c->deadlines == 0 ? "-" : hydra::to_string(c->tardiness)});
+  return rows.empty() ? ""
+                      : section("Completions", table_of(columns, rows),
+                                "Of models with arrivals, priorities or deadlines: mean time from arrival to "
+                                "completion, the same weighted by priority; deadlines missed in all instances, and the "
+                                "mean time after the deadline, 0 for models that meet theirs.");
+}
+
 std::string remark(const std::string& note) {
   return note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
 }
@@ -79,7 +117,8 @@ std::string remarks_section(const study_result& s) {
 }  // namespace
 
 std::string to_page(const study_result& s) {
-  return page_of(s.name, remark(s.note) + ratios_section(s) + remarks_section(s), std::string{version});
+  const std::string sections = ratios_section(s) + completions_section(s) + remarks_section(s);
+  return page_of(s.name, remark(s.note) + sections, std::string{version});
 }
 
 }  // namespace hydra::apps

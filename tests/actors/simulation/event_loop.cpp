@@ -214,6 +214,21 @@ TEST_CASE("completion times count from a model's arrival, weighted by priority",
   instance.models[1].priority = 3;
   simulated_run r;
   r.finished = {20ms, 50ms};
-  CHECK(mean_completion(instance, r) == 30ms);
-  CHECK(weighted_completion(instance, r) == 35ms);
+  CHECK(completions_of(instance, r).mean == 30ms);
+  CHECK(completions_of(instance, r).weighted == 35ms);
+  CHECK(completions_of(instance, r).deadlines == 0);
+}
+
+TEST_CASE("tardiness is the mean time after the deadline, of models that have one", "[loop]") {
+  schedule_instance instance;
+  instance.models.resize(4);
+  instance.models[0].deadline = 20ms;
+  instance.models[1].deadline = 20ms;
+  instance.models[2].deadline = 100ms;
+  simulated_run r;
+  r.finished = {20ms, 50ms, 60ms, 70ms};
+  const auto c = completions_of(instance, r);
+  CHECK(c.deadlines == 3);
+  CHECK(c.missed == 1);  // it is not late at its deadline
+  CHECK(c.tardiness == 10ms);
 }

@@ -156,6 +156,19 @@ TEST_CASE("models arrive and devices die within the work bound") {
   }
 }
 
+TEST_CASE("a deadline is the arrival and some times what the model takes alone on the fastest device") {
+  const auto i = generate({.models = 3, .speeds = {0.5, 0.25}, .rho = 1, .length = 0.1, .arrivals = 1, .deadlines = 2});
+  for (const auto& m : i.models) {
+    duration step{};
+    for (std::size_t s = 0; s < m.forward.size(); ++s) {
+      step += m.forward[s] + m.backward[s];
+    }
+    const auto alone = static_cast<double>(step.count()) * m.steps * m.remaining_scale / 0.5;
+    CHECK(std::abs(static_cast<double>((*m.deadline - m.arrival).count()) - 2 * alone) < 1000);
+  }
+  CHECK_FALSE(generate({.models = 1, .length = 0.1}).models[0].deadline);
+}
+
 TEST_CASE("as many units are staged at once as there are slots for, at most eight, or as the recipe says") {
   CHECK(generate({.slots = 2}).depth == 1);
   CHECK(generate({.slots = 4}).depth == 3);

@@ -117,7 +117,20 @@ TEST_CASE("completions are shown if models arrive later or have priorities") {
   CHECK(j["rows"][0]["weighted_completion_us"].is_number());
   const outcome o =
       run_hydra(folder, "simulate --generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop");
-  CHECK_THAT(o.out, Contains("mean completion"));
+  CHECK_THAT(o.out, Contains("mean completion") && !Contains("missed"));
+}
+
+TEST_CASE("deadlines that are missed, and by how much, are shown if models have some") {
+  const temporary_folder folder;
+  const std::string recipe = "--generate hetero:models=6,devices=2,deadlines=1.5,length=0.1 --driver loop --policies ";
+  const json j = simulated(folder, recipe + "srtf,sharded-lrtf");
+  for (const json& row : j["rows"]) {
+    CHECK(row["deadlines"] == 6);
+    CHECK(row["missed_deadlines"] > 0);
+    CHECK(row["missed_deadlines"] <= 6);
+    CHECK(row["mean_tardiness_us"] > 0);
+  }
+  CHECK_THAT(run_hydra(folder, "simulate " + recipe + "srtf").out, Contains("missed") && Contains(" of 6"));
 }
 
 TEST_CASE("a workload is simulated with one pilot for all policies, or with a saved plan's times and none") {

@@ -64,6 +64,32 @@ TEST_CASE("a study prints its table and writes CSV, JSON and a page") {
   CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("few, &lt;small&gt;"));
 }
 
+TEST_CASE("a study has the optimum of small instances, and completions of models with deadlines") {
+  const temporary_folder folder;
+  const outcome o = run_study_file(folder, R"(policies = ["exact", "fifo"]
+
+[[cell]]
+name = "small"
+files = ["INSTANCES/coarse-3x2.json"]
+
+[[cell]]
+name = "late"
+family = "hetero"
+models = 3
+devices = 2
+deadlines = 1.2
+length = 0.1
+policies = ["fifo"]
+)");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("exact") && Contains("1.000"));
+  const std::string csv = folder.read("studies/s/study.csv");
+  CHECK_THAT(csv, Contains("exact,168000.000,") && Contains(",yes,,,,,\n") && Contains(",3,"));
+  const std::string page = folder.read("studies/s/study.html");
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("Completions") && Contains(" of 3"));
+}
+
 TEST_CASE("the same study gives the same files byte for byte, and nothing is overwritten") {
   const temporary_folder folder;
   REQUIRE(run_study_file(folder, small, "--output one --quiet").status == 0);
