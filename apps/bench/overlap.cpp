@@ -12,6 +12,7 @@ namespace {
 double over(duration makespan, duration bound) { return seconds(makespan) / seconds(bound); }
 
 void run_cell(overlap_cell& cell, bench_workload w) {
+  w.memory = cell.memory;
   w.models = cell.models;
   w.link = cell.link;
   const report r = run_to_its_end(w);
@@ -23,9 +24,11 @@ void run_cell(overlap_cell& cell, bench_workload w) {
 
 std::vector<overlap_cell> make_cells(const overlap_options& o, const bench_plan& plan) {
   std::vector<overlap_cell> cells;
-  for (const int models : o.models)
-    for (const double ratio : o.ratios)
-      cells.push_back({.models = models, .ratio = ratio, .link = link_for(plan, ratio)});
+  for (const unsigned times : o.memory)
+    for (const int models : o.models)
+      for (const double ratio : o.ratios)
+        cells.push_back(
+            {.memory = plan.least * times, .models = models, .ratio = ratio, .link = link_for(plan, ratio)});
   return cells;
 }
 
@@ -34,7 +37,6 @@ std::vector<overlap_cell> make_cells(const overlap_options& o, const bench_plan&
 overlap_result measure_overlap(const overlap_options& o) {
   bench_workload w = o.workload;
   overlap_result r{plan_bench(w), {}};
-  w.memory = r.plan.memory;
   r.cells = make_cells(o, r.plan);
   for (int repeat = 0; repeat < o.repeats; ++repeat)
     for (overlap_cell& cell : r.cells) run_cell(cell, w);
@@ -42,15 +44,16 @@ overlap_result measure_overlap(const overlap_options& o) {
 }
 
 std::string to_table(const overlap_result& r) {
-  text_table t{{{"models", alignment::right},
+  text_table t{{{"memory", alignment::right},
+                {"models", alignment::right},
                 {"promote/unit", alignment::right},
                 {"link", alignment::right},
                 {"makespan/bound median [min..max]", alignment::right},
                 {"at mean times", alignment::right},
                 {"simulated", alignment::right}}};
   for (const overlap_cell& c : r.cells)
-    t.add({std::to_string(c.models), fmt::format("{:g}", c.ratio), to_string(c.link), to_string(c.makespan_over_bound),
-           to_string(c.over_mean_bound), to_string(c.simulated)});
+    t.add({to_string(c.memory), std::to_string(c.models), fmt::format("{:g}", c.ratio), to_string(c.link),
+           to_string(c.makespan_over_bound), to_string(c.over_mean_bound), to_string(c.simulated)});
   return heading(r.plan) + t.to_string();
 }
 
@@ -60,7 +63,8 @@ nlohmann::ordered_json json_of(const overlap_result& r) {
                            {"mean_promote_bytes", r.plan.mean_promote.value()},
                            {"cells", nlohmann::ordered_json::array()}};
   for (const overlap_cell& c : r.cells)
-    j["cells"].push_back({{"models", c.models},
+    j["cells"].push_back({{"memory_bytes", c.memory.value()},
+                          {"models", c.models},
                           {"promote_over_unit", c.ratio},
                           {"makespan_over_bound", json_of(c.makespan_over_bound)},
                           {"makespan_over_mean_bound", json_of(c.over_mean_bound)},

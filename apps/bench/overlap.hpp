@@ -1,6 +1,6 @@
 #pragma once
 // How well transfers hide behind computation: makespan / bound on one device, from one model to several, from a fast
-// link to a slow one.
+// link to a slow one, with little memory and with more.
 
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"
@@ -13,11 +13,13 @@ namespace hydra::apps {
 struct overlap_options {
   std::vector<int> models{1, 2, 4, 8};
   std::vector<double> ratios{0.1, 0.25, 0.45, 1, 2, 4};  ///< mean promote time / mean unit time
+  std::vector<unsigned> memory{1, 2};                    ///< of the device, in the smallest that suffices
   int repeats = 3;
   bench_workload workload{};  ///< except the number of models and the link
 };
 
 struct overlap_cell {
+  byte_count memory{};
   int models = 1;
   double ratio = 0;
   byte_rate link{};
@@ -28,7 +30,7 @@ struct overlap_cell {
 
 struct overlap_result {
   bench_plan plan;
-  std::vector<overlap_cell> cells;  ///< models, then ratios
+  std::vector<overlap_cell> cells;  ///< memory, then models, then ratios
 };
 
 overlap_result measure_overlap(const overlap_options& o);
