@@ -184,12 +184,11 @@ class replayed final : public policy {
 
 }  // namespace
 
-optimum find_optimum(const schedule_instance& instance, const optimum_options& options) {
-  validate(instance);
+void require_searchable(const schedule_instance& instance) {
   if (const auto what = beyond_small_schedule(instance); !what.empty()) {
     throw fault_error(fault_code::bad_input,
                       fmt::format("exact: {} has {}; the search knows whole steps of models that train all their "
-                                  "shards, on devices that stage one unit",
+                                  "shards, on devices that stage one unit (depth = 1) and do not fail",
                                   instance.name, what));
   }
   if (const auto units = count_units(instance); units > most_units_searched) {
@@ -197,6 +196,11 @@ optimum find_optimum(const schedule_instance& instance, const optimum_options& o
                       fmt::format("exact: {} has {}; the search is for at most {}", instance.name,
                                   counted(units, "unit"), most_units_searched));
   }
+}
+
+optimum find_optimum(const schedule_instance& instance, const optimum_options& options) {
+  validate(instance);
+  require_searchable(instance);
   return optimum_search(small_instance(instance), options).run();
 }
 

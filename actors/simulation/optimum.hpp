@@ -32,8 +32,10 @@ struct optimum {
 /// Units of an instance with which the search can be expected to end.
 inline constexpr std::uint64_t most_units_searched = 64;
 
-/// By the rules of `completion_rule::ended`. Deterministic. Throws fault_error{bad_input} of validate(), and for what
-/// is beyond_small_schedule() or has more units.
+/// Throws fault_error{bad_input} for an instance that is beyond_small_schedule() or has more units.
+void require_searchable(const schedule_instance& instance);
+
+/// By the rules of `completion_rule::ended`. Deterministic. Throws what validate() and require_searchable() throw.
 optimum find_optimum(const schedule_instance& instance, const optimum_options& options = {});
 
 /// A policy that takes these decisions when their times come, and nothing else.

@@ -18,7 +18,7 @@ std::vector<small_instance::unit_cost> units_of(const instance_model& m) {
   std::vector<small_instance::unit_cost> units;
   const auto last = static_cast<std::uint32_t>(m.forward.size()) - 1;
   for (std::uint32_t s = 0; s < last; ++s) {
-    units.push_back({.shard = s, .length = m.forward[s], .forward = true});
+    units.push_back({.shard = s, .length = m.forward[s]});
   }
   units.push_back({.shard = last, .length = m.forward.back() + m.backward.back(), .steps = true});
   for (auto s = last; s-- > 0;) {
@@ -79,7 +79,6 @@ small_schedule::small_schedule(const small_instance& instance)
   for (std::size_t m = 0; m < models_.size(); ++m) {
     const auto shards = instance.models[m].shards();
     models_[m].versions.assign(shards, 0);
-    models_[m].checkpoints.assign(shards, duration{});
     models_[m].gradients.assign(shards, duration{});
   }
 }
@@ -148,18 +147,7 @@ void small_schedule::hold() {
   ++asked_;
 }
 
-bool small_schedule::may_hold() const {
-  const auto busy = [](const device_record& d) { return d.computing >= 0 || d.staged >= 0; };
-  if (asked_ + 1 < pass_.size() || std::ranges::any_of(devices_, busy)) {
-    return true;  // another device may be asked, or will be after an event
-  }
-  for (std::size_t m = 0; m < models_.size(); ++m) {
-    if (next_unit(m) < instance_->models[m].total && !is_candidate(0, m)) {
-      return true;  // it waits for its optimizer
-    }
-  }
-  return false;
-}
+bool small_schedule::may_hold() const { return !events_.empty() || asked_ + 1 < pass_.size(); }
 
 void small_schedule::stage(std::uint32_t model) {
   const auto device = pass_[asked_];
@@ -181,7 +169,7 @@ void small_schedule::stage(std::uint32_t model) {
   place->staged = ++stamp_;
   const auto in_step = unit % costs.units.size();
   if (in_step >= costs.shards() && cost.shard >= 1) {
-    ready = std::max(ready, copy_in(d, m.checkpoints[cost.shard], costs.times->activation));
+    ready = std::max(ready, copy_in(d, now_, costs.times->activation));
   }
   if (in_step > 0 && m.computing < 0 && m.last != static_cast<std::int32_t>(device)) {
     ready = std::max(ready, copy_in(d, m.output, costs.times->activation));
@@ -242,9 +230,6 @@ void small_schedule::end_unit(std::size_t device) {
   if (in_step + 1 < costs.units.size()) {
     m.output = copy_out(d, costs.times->activation);
   }
-  if (cost.forward) {
-    m.checkpoints[cost.shard + 1] = m.output;
-  }
   if (cost.steps) {
     m.gradients[cost.shard] = copy_out(d, costs.times->d2h_gradient[cost.shard]);
     drop_version(model, cost.shard, device, m.gradients[cost.shard]);
@@ -262,7 +247,7 @@ void small_schedule::drop_version(std::size_t model, std::uint32_t shard, std::s
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     for (auto& s : devices_[d].slots) {
       if (s.model == static_cast<std::int32_t>(model) && s.shard == shard) {
-        s = {.free_at = d == device ? drained : s.free_at, .staged = s.staged};
+        s = {.free_at = d == device ? std::max(s.free_at, drained) : s.free_at, .staged = s.staged};
       }
     }
   }
@@ -361,7 +346,8 @@ duration small_schedule::remaining(std::uint32_t model) const {
   return costs.rest[unit % costs.units.size()] + costs.rest.front() * whole;
 }
 
-/// All work shared evenly by devices that are free from now on, or one model by itself.
+/// All work shared evenly by devices that are free from now on, or one model by itself. Units are rounded to
+/// nanoseconds.
 duration small_schedule::bound() const {
   double capacity = 0;
   double work = 0;
@@ -375,11 +361,12 @@ duration small_schedule::bound() const {
   for (std::size_t m = 0; m < models_.size(); ++m) {
     longest = std::max(longest, path(m));
     work += static_cast<double>(remaining(static_cast<std::uint32_t>(m)).count());
+    work -= 0.5 * (instance_->models[m].total - models_[m].ended);
     if (models_[m].staged >= 0) {
       work += static_cast<double>(cost_of(m, next_unit(m) - 1).length.count());
     }
   }
-  return std::max(longest, duration{static_cast<duration::rep>(work / capacity - 1e-6)});
+  return std::max(longest, duration{static_cast<duration::rep>(work / capacity)});
 }
 
 /// The rest of the model on the fastest device, as `staged_chain` (the instances' README): a unit is staged no earlier
@@ -466,6 +453,12 @@ class hashed {
 
 }  // namespace
 
+/// Its next unit reads what the unit that ended last has left.
+bool small_schedule::waits_for_output(std::size_t model) const {
+  const auto& m = models_[model];
+  return m.computing < 0 && m.staged < 0 && m.ended % instance_->models[model].units.size() > 0;
+}
+
 small_schedule::key small_schedule::key_of(std::size_t device) const {
   const auto& d = devices_[device];
   hashed h;
@@ -474,6 +467,10 @@ small_schedule::key small_schedule::key_of(std::size_t device) const {
                                                  static_cast<std::uint32_t>(device)) != pass_.end();
   h.add(static_cast<std::uint64_t>(d.computing + 1) << 34 | static_cast<std::uint64_t>(d.staged + 1) << 2 |
         (d.holds ? 2U : 0U) | (to_be_asked ? 1U : 0U));
+  for (std::uint32_t m = 0; m < models_.size(); ++m) {
+    const bool has_output = models_[m].last == static_cast<std::int32_t>(device) && waits_for_output(m);
+    h.add(std::uint64_t{has_output});
+  }
   h.add(d.computing >= 0 ? d.end - now_ : duration{});
   h.add(d.staged >= 0 ? d.ready - now_ : duration{});
   h.add(d.in_free - now_);
@@ -502,11 +499,9 @@ small_schedule::key small_schedule::state() const {
     h.add(m.ended);
     for (std::size_t s = 0; s < m.versions.size(); ++s) {
       h.add(m.versions[s]);
-      h.add(m.checkpoints[s] - now_);
       h.add(m.gradients[s] - now_);
     }
     h.add(m.output - now_);
-    h.add(place(m.last));
     h.add(place(m.computing));
     h.add(place(m.staged));
   }

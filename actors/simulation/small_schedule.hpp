@@ -24,7 +24,6 @@ struct small_instance {
   struct unit_cost {
     std::uint32_t shard = 0;
     duration length{};             ///< at speed 1
-    bool forward = false;          ///< of a shard that has a backward visit of its own
     bool steps = false;            ///< it leaves gradients
   };
   struct model_costs {
@@ -56,8 +55,8 @@ class small_schedule {
   std::optional<std::uint32_t> next(std::vector<std::uint32_t>& models);
   /// The answer: stage that model's next unit.
   void stage(std::uint32_t model);
-  /// The answer: nothing until the next event. Not if nothing is under way, every model waits for an answer and no
-  /// other device may give one: a policy that answers so is replaced.
+  /// The answer: nothing until the next event. Not if there is none and no other device is asked: a policy that answers
+  /// so is replaced.
   void hold();
   bool may_hold() const;
 
@@ -96,7 +95,6 @@ class small_schedule {
     duration begun{};              ///< start of the unit that computes
     duration output{};             ///< when that of the unit that ended last is on the host
     std::vector<std::uint32_t> versions;   ///< ready, of each shard
-    std::vector<duration> checkpoints;     ///< on the host, of each shard's input
     std::vector<duration> gradients;       ///< on the host, of the last step that has them
   };
   enum class event_kind : std::uint8_t { ended, gradients, version, copied };
@@ -127,6 +125,7 @@ class small_schedule {
   duration copy_out(device_record& d, duration length) const;
   void push(const event& e);
   duration path(std::size_t model) const;
+  bool waits_for_output(std::size_t model) const;
   key key_of(std::size_t device) const;
 
   const small_instance* instance_;

@@ -66,8 +66,8 @@ std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
 /// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, deadlines,
-/// missed_deadlines, mean_tardiness_us, proven, replacements of
-/// rows, proven, yardstick_us, measured_us, parallel (parallel_json).
+/// missed_deadlines, mean_tardiness_us, proven, replacements of rows, yardstick_us, measured_us, parallel
+/// (parallel_json).
 nlohmann::ordered_json json_of(const comparison& c);
 /// The same as text.
 std::string to_json(const comparison& c);

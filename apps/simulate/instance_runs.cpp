@@ -27,6 +27,8 @@ policy_row simulated_row(const schedule_instance& instance, const listed_policy&
   const auto best = p.is_optimum() ? std::optional(find_optimum(instance)) : std::nullopt;
   const simulated_run run = simulate(instance, best ? replay(best->decisions) : p.make(options.seed), options);
   auto row = row_of(p.name, run);
+  if (best && (run.makespan != best->makespan || !run.replacements.empty()))
+    throw fault_error{fault_code::internal, "the schedule of " + instance.name + " that was found takes another time"};
   if (best) row.proven = best->proven;
   if (has_schedule_terms(instance)) row.completions = completions_of(instance, run);
   return row;
@@ -79,12 +81,16 @@ std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const
   return from_host ? b.all() : b.limits.all();
 }
 
-comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
-                   const driver_options& options, duration yardstick) {
+void check_optimum(const std::vector<listed_policy>& policies, const driver_options& options) {
   const bool ended = options.driver == simulation_driver::loop && options.completion != completion_rule::written_back;
   if (!ended && std::ranges::any_of(policies, &listed_policy::is_optimum))
-    refuse_option("exact is searched where units are complete when they have ended: --driver loop, without "
-                  "--completion landed");
+    refuse_option("exact is searched where units are complete when they have ended: by the loop (--driver loop), "
+                  "without completion \"landed\"");
+}
+
+comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
+                   const driver_options& options, duration yardstick) {
+  check_optimum(policies, options);
   comparison c{.name = instance.name,
                .heading = heading_of(instance, options),
                .limits = valid_bounds(instance, options),

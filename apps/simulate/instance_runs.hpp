@@ -43,6 +43,9 @@ simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy
 /// the host.
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
 
+/// Throws fault_error{bad_input} if the optimum is among the policies and this is not simulated as it is searched.
+void check_optimum(const std::vector<listed_policy>& policies, const driver_options& options);
+
 /// A row for each policy. `yardstick` belongs to the instance and is the same for both drivers.
 comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
                    const driver_options& options, duration yardstick);

@@ -1,6 +1,7 @@
 #include "apps/simulate/study_file.hpp"
 
 #include "actors/simulation/instance_file.hpp"
+#include "actors/simulation/optimum.hpp"
 #include "apps/simulate/policy_list.hpp"
 #include "apps/simulate/recipe_keys.hpp"
 #include "apps/workload/check.hpp"
@@ -149,6 +150,16 @@ std::vector<driver_options> read_drivers(const value_table& root) {
   return given ? drivers : std::vector{options};
 }
 
+/// All that the search would refuse, before the first instance is simulated.
+void check_optimum(const study_cell& cell, const std::vector<driver_options>& drivers) {
+  if (std::ranges::none_of(cell.policies, &listed_policy::is_optimum)) return;
+  located(cell.where, "cell.policies", [&] {
+    for (const driver_options& d : drivers) hydra::apps::check_optimum(cell.policies, d);
+    for (std::size_t i = 0; i < count_instances(cell); ++i) require_searchable(instance_of(cell, i));
+    return true;
+  });
+}
+
 void check_names(const std::vector<study_cell>& cells) {
   for (auto c = cells.begin(); c != cells.end(); ++c)
     if (std::any_of(cells.begin(), c, [&](const study_cell& other) { return other.name == c->name; }))
@@ -196,6 +207,7 @@ study parse_study(std::string_view text, const std::string& name) {
   assign(root, "repeat", defaults.repeat);
   for (const value& v : sub_tables(root, "cell")) s.cells.push_back(read_cell(v, defaults));
   check_names(s.cells);
+  for (const study_cell& cell : s.cells) check_optimum(cell, s.drivers);
   return s;
 }
 

@@ -91,6 +91,54 @@ random_run run_at_random(const small_instance& instance, std::uint64_t seed) {
   return run;
 }
 
+/// Answers by number: a candidate, or "nothing" behind the last one.
+class scripted final : public policy {
+ public:
+  /// `answers` are those of the first questions; behind them 0. Appends how many answers each question had.
+  scripted(const std::vector<std::size_t>& answers, std::vector<std::size_t>& choices)
+      : answers_(answers), choices_(choices) {}
+  std::string name() const override { return "scripted"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates,
+                                    const policy_view&) override {
+    const auto n = choices_.size();
+    choices_.push_back(candidates.size() + 1);
+    const auto answer = n < answers_.size() ? answers_[n] : 0;
+    return answer < candidates.size() ? std::optional(answer) : std::nullopt;
+  }
+
+ private:
+  const std::vector<std::size_t>& answers_;
+  std::vector<std::size_t>& choices_;
+};
+
+/// Of all answers to the event loop. None if there are more than so many runs.
+std::optional<duration> least_of_loop(const schedule_instance& i, std::size_t most_runs) {
+  auto least = duration::max();
+  std::vector<std::size_t> answers;
+  for (std::size_t runs = 0; runs < most_runs; ++runs) {
+    std::vector<std::size_t> choices;
+    const auto run = run_in_loop(i, std::make_unique<scripted>(answers, choices));
+    least = run.replacements.empty() ? std::min(least, run.makespan) : least;
+    answers.resize(choices.size());
+    while (!answers.empty() && answers.back() + 1 == choices[answers.size() - 1]) {
+      answers.pop_back();
+    }
+    if (answers.empty()) {
+      return least;
+    }
+    ++answers.back();
+  }
+  return std::nullopt;
+}
+
+std::vector<duration> us(const std::vector<int>& all) {
+  std::vector<duration> times;
+  for (const auto n : all) {
+    times.emplace_back(std::chrono::microseconds{n});
+  }
+  return times;
+}
+
 /// Through all answers, without leaving out any.
 duration least_of_all(small_schedule s) {
   std::vector<std::uint32_t> models;
@@ -135,6 +183,48 @@ TEST_CASE("no decisions have a smaller makespan than the optimum, which a replay
     searched += best.nodes > 0 ? 1 : 0;  // random schedules have not reached its bound
   }
   CHECK(searched > 5);
+}
+
+TEST_CASE("no answers to the event loop have a smaller makespan than the optimum") {
+  std::size_t compared = 0;
+  for (const std::uint32_t seed : seeds(200)) {
+    auto i = some_instance(seed, 4);
+    i.devices.resize(std::min<std::size_t>(i.devices.size(), 2));
+    INFO(to_json(i));
+    if (const auto least = least_of_loop(i, 3000)) {
+      REQUIRE(find_optimum(i).makespan == *least);
+      ++compared;
+    }
+  }
+  CHECK(compared > 5);
+}
+
+TEST_CASE("the optimum may wait with all models for a slot that is drained") {
+  schedule_instance i;
+  i.name = "drained slot";
+  i.devices.resize(1);
+  i.models.push_back({.name = "c", .steps = 2, .forward = us({5}), .backward = us({5}), .h2d = us({1}),
+                      .d2h_gradient = us({0}), .optimizer = us({200})});
+  i.models.push_back({.name = "b", .forward = us({2, 53}), .backward = us({200, 53}), .h2d = us({100, 0}),
+                      .d2h_gradient = us({0, 5}), .optimizer = us({0, 0})});
+  const auto best = find_optimum(i);
+  CHECK(best.makespan == std::chrono::microseconds{425});
+  CHECK(best.proven);
+}
+
+TEST_CASE("a backward visit does not wait for its checkpoint on the host, which the copies before it delay") {
+  schedule_instance i;
+  i.name = "late checkpoint";
+  i.devices.resize(1);
+  i.slots = 4;
+  i.models.push_back({.name = "a", .forward = us({2}), .backward = us({3}), .h2d = us({0}), .d2h_gradient = us({40}),
+                      .optimizer = us({0})});
+  i.models.push_back({.name = "b", .forward = us({1, 1, 1}), .backward = us({1, 1, 1}), .h2d = us({0, 0, 0}),
+                      .d2h_gradient = us({0, 0, 0}), .optimizer = us({0, 0, 0}),
+                      .activation = std::chrono::microseconds{10}});
+  const auto best = find_optimum(i);
+  CHECK(run_in_loop(i, replay(best.decisions)).makespan == best.makespan);
+  CHECK(run_in_loop(i, make_policy("fifo", 1)).makespan >= best.makespan);
 }
 
 TEST_CASE("no policy is better than the optimum, and the optimum not better than any bound") {

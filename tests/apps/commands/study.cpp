@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace hydra::apps {
 
@@ -150,6 +151,21 @@ TEST_CASE("what is wrong in a study is refused by file, line and key") {
   check("policies = [\"fifo\", \"fifo\"]\n" + cell, "s.toml:1: policies: \"fifo\" is given twice");
   check("drivers = [\"actors\"]\ncompletion = \"landed\"\n" + cell, "s.toml:2: completion: is a rule of the loop");
   check(cell + "devices = 3\nspeeds = \"4x1\"\n", "s.toml:4: devices: 3 is given, but `speeds` has 4");
+}
+
+TEST_CASE("what the search for the optimum would refuse is refused before anything is simulated") {
+  const temporary_folder folder;
+  const auto refused = [&](const std::string& text) {
+    const outcome o = run_study_file(folder, text);
+    CHECK(o.status == 2);
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "studies"));
+    return o.err;
+  };
+  const std::string cell = "[[cell]]\nname = \"c\"\npolicies = [\"exact\"]\n";
+  CHECK_THAT(refused(cell + "family = \"hetero\"\n"), Contains("cell.policies") && Contains("at most 64"));
+  CHECK_THAT(refused(cell + "family = \"equal\"\nslots = 3\n"), Contains("depth = 2"));
+  CHECK_THAT(refused("drivers = [\"actors\"]\n" + cell + "files = [\"INSTANCES/coarse-3x2.json\"]\n"),
+             Contains("cell.policies") && Contains("by the loop"));
 }
 
 TEST_CASE("an output folder that cannot be made is refused before anything is run, and one that is empty is taken") {
