@@ -21,9 +21,10 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
 /// The fastest one; of those that are hardly slower (2 %) the first.
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways);
 
-/// A way for each model: from the fastest of `ways`, which compare_parallel() has returned, by descent: models that
-/// cost the same and have the same choices get another of these ways together, those with the most work first, as long
-/// as the simulated run becomes shorter. Limited in simulations, not in time: the same times give the same choice.
+/// A way for each model. Models that cost the same and have the same choices form a group. Beginning with the fastest
+/// of `ways`, which compare_parallel() has returned, each group gets another of these ways if the simulated run is
+/// shorter then by more than 2 %; groups with the most work come first, and each tries a limited number, the faster
+/// ones first: the same times give the same choice.
 parallel_choice choose_for_each(const planned_run& run, std::span<const parallel_forecast> ways);
 
 }  // namespace hydra

@@ -175,16 +175,19 @@ const saved_model* resumption::of(std::size_t model) const {
 }
 
 bool resumption::keeps_cuts(std::size_t model) const {
+  if (model >= saved_.size()) {
+    return false;
+  }
   const auto* reported = std::get_if<cut_points>(&models_[model].cuts);
   return inside_step(saved_[model]) && (!reported || *reported == saved_[model]->cuts);
 }
 
 cut_rule resumption::cuts_for(std::size_t model, const cut_rule& chosen) const {
-  return model < saved_.size() && keeps_cuts(model) ? cut_rule{saved_[model]->cuts} : chosen;
+  return keeps_cuts(model) ? cut_rule{saved_[model]->cuts} : chosen;
 }
 
 std::uint32_t resumption::waves_for(std::size_t model, const parallel_options& chosen) const {
-  return model < saved_.size() && keeps_cuts(model) ? saved_[model]->lanes() / chosen.replicas : chosen.waves;
+  return keeps_cuts(model) ? saved_[model]->lanes() / chosen.replicas : chosen.waves;
 }
 
 bool resumption::give_up_cuts() {

@@ -45,6 +45,8 @@ class resumption {
 
   /// Null: the model starts from the beginning.
   const saved_model* of(std::size_t model) const;
+  /// Its checkpoint is from inside a step, and is continued with its cuts and waves.
+  bool keeps_cuts(std::size_t model) const;
   /// How the planner must cut: a checkpoint from inside a step can be resumed only with its own cuts, so these are
   /// kept, unless the user has chosen others explicitly.
   cut_rule cuts_for(std::size_t model, const cut_rule& chosen) const;
@@ -59,7 +61,6 @@ class resumption {
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
-  bool keeps_cuts(std::size_t model) const;
   void find(std::size_t model, checkpoint_use use);
   void find_own(std::size_t model, checkpoint_use use, std::vector<std::string>& passed_over);
   void tell_going_back(std::size_t model, const std::vector<std::string>& passed_over);

@@ -412,10 +412,9 @@ void session::state::end_stopped_trials() {
 /// results.
 void session::state::choose_parallel(std::vector<model_description> given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const auto as_saved = planned->plan.models[i].waves;
     given[i].parallel.replicas = planned->begins.of(i) ? descriptions[i].parallel.replicas : given[i].parallel.replicas;
     given[i].parallel.waves =
-        as_saved != descriptions[i].parallel.waves ? as_saved : given[i].parallel.waves;  // inside a step
+        planned->begins.keeps_cuts(i) ? planned->plan.models[i].waves : given[i].parallel.waves;
   }
   const auto run = run_of(*this);
   const auto ways = hydra::compare_parallel(run, open_choices(given, device_entries.size()));
