@@ -63,12 +63,13 @@ std::string rows_of(std::span<const parallel_forecast> ways) {
   return t.to_string();
 }
 
-/// "2 replicas in 4 waves, 8 shards".
+/// "2 replicas in 4 waves, 8 shards of each model".
 std::string name_of(const parallel_forecast& way) {
   const parallel_options& p = way.choice.asked.parallel;
   if (p.replicas == 1 && p.waves == 1) return "no steps in parallel";
   if (p.waves == 1) return counted(p.replicas, "replica");
-  const std::string waves = fmt::format("{}, {}", counted(p.waves, "wave"), counted(way.shards, "shard"));
+  std::string waves = counted(p.waves, "wave");
+  if (way.choice.asked.shards > 1) waves += fmt::format(", {} shards of each model", way.choice.asked.shards);
   return p.replicas == 1 ? waves : fmt::format("{} in {}", counted(p.replicas, "replica"), waves);
 }
 

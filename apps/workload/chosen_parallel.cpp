@@ -23,35 +23,29 @@ const value_table* model_in(const value_table& root, const std::string& name) {
   return nullptr;
 }
 
-/// Where the model's steps are divided, so are its keys.
-template <class Content>
-void set_key(workload& w, const std::string& model, const std::string& path, const std::string& text, Content content) {
+void set_number(workload& w, const std::string& model, std::string_view key, std::uint32_t n) {
   auto* keys = const_cast<value_table*>(model_in(w.as_run, model));
   if (!keys) return;
-  set_path(*keys, path, {place_of(*keys, "parallel", w.file), text, std::move(content)});
-}
-
-void set_number(workload& w, const std::string& model, const std::string& path, std::uint32_t n) {
-  set_key(w, model, path, std::to_string(n), static_cast<std::int64_t>(n));
+  const place where = place_of(*keys, "parallel", w.file);
+  set_path(*keys, "parallel." + std::string{key}, {where, std::to_string(n), static_cast<std::int64_t>(n)});
 }
 
 void set_replicas(workload& w, model_entry& m, std::uint32_t n) {
   m.description.parallel.replicas = n;
-  set_number(w, m.description.name, "parallel.replicas", n);
+  set_number(w, m.description.name, "replicas", n);
 }
 
 void set_waves(workload& w, model_entry& m, std::uint32_t n) {
   m.description.parallel.waves = n;
-  set_number(w, m.description.name, "parallel.waves", n);
+  set_number(w, m.description.name, "waves", n);
 }
 
-/// With waves the number of shards is chosen, too.
-void set_cuts(workload& w, model_entry& m, const cut_points& cuts) {
-  m.description.cuts = cuts;
-  value_list layers;
-  for (const std::size_t first : cuts)
-    layers.push_back({{}, std::to_string(first), static_cast<std::int64_t>(first)});
-  set_key(w, m.description.name, "cuts", "", std::move(layers));
+/// With waves the number of shards is chosen, too, unless the file says where the chain is cut.
+void set_shards(workload& w, model_entry& m, std::size_t n) {
+  auto* const rule = std::get_if<balanced_cut>(&m.description.cuts);
+  if (!rule) return;
+  rule->shards = n;
+  set_number(w, m.description.name, "shards", static_cast<std::uint32_t>(n));
 }
 
 }  // namespace
@@ -67,8 +61,7 @@ void set_chosen(workload& w, const workload_plan& plan) {
     if (m.description.parallel.replicas == 0) set_replicas(w, m, planned->replicas);
     if (m.description.parallel.waves > 0) continue;
     set_waves(w, m, planned->waves);
-    const bool balanced = std::holds_alternative<balanced_cut>(m.description.cuts);
-    if (planned->waves > 1 && balanced) set_cuts(w, m, planned->cuts());
+    if (planned->waves > 1) set_shards(w, m, planned->shards.size());
   }
   w.expanded = to_toml(w.as_run);
 }

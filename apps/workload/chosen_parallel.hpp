@@ -11,8 +11,8 @@ namespace hydra::apps {
 /// True if some model's replicas or waves are "auto".
 bool has_choices(const workload& w);
 
-/// The numbers of the plan instead of "auto", in the models and in the file as it is run; the cuts of a model whose
-/// waves it has chosen.
+/// The numbers of the plan instead of "auto", in the models and in the file as it is run; with waves that it has chosen
+/// also that of shards.
 void set_chosen(workload& w, const workload_plan& plan);
 
 /// A run that is resumed keeps the replicas that were chosen when it was started, which decide results: those of

@@ -83,6 +83,8 @@ table_rules parallel_rules() {
           changeable(automatic_rule(
               "waves",
               "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results")),
+          changeable(count_rule("shards", "1",
+                                "of a pipeline: at least so many, also if fewer fit; decides no results")),
           changeable(count_rule(
               "nodes", "1",
               "of a cluster, that train the model together, each some of its replicas; decides no results"))}};
@@ -96,6 +98,16 @@ std::uint32_t read_automatic(const value_table& table, std::string_view key) {
 parallel_options read_parallel(const value_table& table) {
   const value_table& keys = sub_table(table, "parallel");
   return {.replicas = read_automatic(keys, "replicas"), .waves = read_automatic(keys, "waves")};
+}
+
+/// Requires its cuts.
+void read_shards(model_description& m, const value_table& table, const place& where) {
+  const std::uint32_t shards = read_automatic(sub_table(table, "parallel"), "shards");
+  if (auto* const rule = std::get_if<balanced_cut>(&m.cuts))
+    rule->shards = shards;
+  else if (shards > 1)
+    refuse(place_of(table, "parallel", where), "model.parallel.shards",
+           fmt::format("{} are asked for, and `cuts` has others; leave one of the two out", shards));
 }
 
 cut_choice read_cuts(const value_table& table) {
@@ -240,6 +252,7 @@ model_description read_model(const value& model) {
   if (const value* const rows = table.find("loss_chunk"))
     m.chain = with_loss_chunk(std::move(m.chain), to<std::int64_t>(*rows));
   m.cuts = read_cuts(table);
+  read_shards(m, table, model.where);
   m.validate = read_validation(table);
   std::string on_nan = "stop";
   assign(table, "on_nan", on_nan);

@@ -41,22 +41,28 @@ TEST_CASE("what the planner has chosen stands in the workload as it is run") {
   CHECK(parse_workload(w.expanded, "w.toml").models[0].description.parallel == parallel_options{2, 1});
 }
 
-TEST_CASE("cuts of a model whose waves the planner has chosen stand there, too, unless the file has others") {
-  const auto cuts_of = [](const std::string& parallel, const workload_plan& plan) {
+TEST_CASE("the number of shards of a model whose waves the planner has chosen stands there, too") {
+  const auto shards_of = [](const std::string& parallel, const workload_plan& plan) {
     workload w = with(parallel);
     set_chosen(w, plan);
     const cut_choice again = parse_workload(w.expanded, "w.toml").models[0].description.cuts;
-    const auto* cuts = std::get_if<cut_points>(&again);
-    return cuts ? *cuts : cut_points{};
+    const auto* rule = std::get_if<balanced_cut>(&again);
+    return rule ? rule->shards : 0;
   };
   auto plan = plan_of(1, 2);
-  plan.models[0].shards.resize(2);
-  plan.models[0].shards[1].first_layer = 2;
-  CHECK(cuts_of("{ waves = \"auto\" }", plan) == cut_points{0, 2});
-  CHECK(cuts_of("{ waves = 2 }", plan).empty());
-  CHECK(cuts_of("{ waves = \"auto\" }\ncuts = [0, 1]", plan) == cut_points{0, 1});
+  plan.models[0].shards.resize(3);
+  CHECK(shards_of("{ waves = \"auto\" }", plan) == 3);
+  CHECK(shards_of("{ waves = 2 }", plan) == 1);
+  CHECK(shards_of("{ waves = 2, shards = 4 }", plan) == 4);
+  CHECK(shards_of("{ waves = \"auto\" }\ncuts = [0, 1]", plan) == 0);
   plan.models[0].waves = 1;
-  CHECK(cuts_of("{ waves = \"auto\" }", plan).empty());
+  CHECK(shards_of("{ waves = \"auto\" }", plan) == 1);
+}
+
+TEST_CASE("a number of shards is for balanced cuts") {
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nparallel = { shards = 2 }\ncuts = [0, 1]")),
+             Contains("model.parallel.shards") && Contains("2 are asked for, and `cuts` has others"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nparallel = { shards = 0 }")), Contains("model.parallel.shards"));
 }
 
 TEST_CASE("a resumed run keeps the replicas of its start, and may have other waves") {
