@@ -1,5 +1,6 @@
 #include "apps/simulate/policy_list.hpp"
 
+#include "actors/session/waiting_policy.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -78,10 +79,13 @@ std::vector<listed_policy> all_but(const policy_registry& registry, Without with
 }  // namespace
 
 listed_policy listed(const std::string& name, const known_policy& known, std::map<std::string, double> options) {
-  if (known.make_actor)
-    refuse_list(fmt::format("{} is an actor, which runs in real time: it cannot be simulated", name));
   const policy_entry& entry = known.entry;
   complete({0, options}, entry.options, entry.name);  // throws before anything is simulated
+  if (known.make_actor)
+    return {name, [known, options = std::move(options)](std::uint64_t seed) {
+              return make_waiting_policy(
+                  known.make_actor(complete({seed, options}, known.entry.options, known.entry.name)));
+            }};
   return {name, [entry, options = std::move(options)](std::uint64_t seed) {
             return entry.make(complete({seed, options}, entry.options, entry.name));
           }};

@@ -22,7 +22,7 @@ struct listed_policy {
 /// Policies separated by commas: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". "all": all of them.
 /// An empty text: all that choose without chance. "exact": the optimum, which is searched. In the order given. Throws
 /// fault_error{bad_input}: an unknown policy or option (the message names the nearest known one), a policy that is
-/// given twice, a policy actor.
+/// given twice.
 std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry);
 
 /// One that is known, with options; `name`: as parse_policies() would read it. Throws as that does.

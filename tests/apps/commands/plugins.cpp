@@ -127,18 +127,17 @@ TEST_CASE("a run is simulated again with the policy it was started with, its opt
                         Contains("during the run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
 }
 
-TEST_CASE("who wants to simulate a policy that is an actor is told so, and not to give its plug-in") {
+TEST_CASE("a policy that is an actor is simulated by its answers") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output there --policy " + plugin("thoughtful")).status == 0);
-  const std::string given = " --plugin " + plugin("thoughtful");
-  const outcome o = run_hydra(folder, "simulate there" + given);
-  CHECK(o.status == 2);
-  CHECK_THAT(o.err,
-             Contains("thoughtful is an actor, which runs in real time: it cannot be simulated; give other policies by "
-                      "--policies") &&
-                 !Contains("--plugin"));
-  CHECK(run_hydra(folder, "simulate there --policies fifo" + given).status == 0);
+  const outcome o = run_hydra(folder, "simulate there --plugin " + plugin("thoughtful"));
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("\nthoughtful ") && !Contains("replaced"));
+  const std::string recipe = "simulate --generate hetero:models=3,devices=2,length=0.05 --json --driver loop --policies ";
+  const auto rows = nlohmann::json::parse(run_hydra(folder, recipe + "sharded-lrtf," + plugin("thoughtful")).out)["rows"];
+  CHECK(rows[1]["makespan_us"] == rows[0]["makespan_us"]);
+  CHECK(rows[1]["decisions"] == rows[0]["decisions"]);
 }
 
 TEST_CASE("a plug-in that cannot be used ends with status 2 before anything was made") {
