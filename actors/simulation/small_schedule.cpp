@@ -60,12 +60,15 @@ std::string beyond_small_schedule(const schedule_instance& instance) {
 }
 
 small_instance::small_instance(const schedule_instance& instance) : given(instance) {
+  const auto fastest = std::ranges::max(instance.devices, {}, &instance_device::speed).speed;
   for (const auto& m : instance.models) {
     model_costs costs{.times = &m, .units = units_of(m), .total = 0, .rest = {}};
     costs.total = m.steps * static_cast<std::uint32_t>(costs.units.size());
     costs.rest.assign(costs.units.size() + 1, duration{});
     for (auto u = costs.units.size(); u-- > 0;) {
-      costs.rest[u] = costs.rest[u + 1] + costs.units[u].length;
+      auto& unit = costs.units[u];
+      unit.shortest = duration{static_cast<duration::rep>(static_cast<double>(unit.length.count()) / fastest)};
+      costs.rest[u] = costs.rest[u + 1] + unit.length;
     }
     models.push_back(std::move(costs));
   }
@@ -376,10 +379,6 @@ duration small_schedule::path(std::size_t model) const {
   const auto& m = models_[model];
   const auto& costs = instance_->models[model];
   const auto& t = *costs.times;
-  double fastest = 0;
-  for (const auto& d : instance_->given.devices) {
-    fastest = std::max(fastest, d.speed);
-  }
   const auto last = static_cast<std::uint32_t>(costs.units.size()) - 1;
   const auto ready_after = [&](std::uint32_t unit, duration ended) {
     const auto s = cost_of(model, unit).shard;
@@ -396,16 +395,15 @@ duration small_schedule::path(std::size_t model) const {
   if (m.computing >= 0) {
     begun = m.begun;
     ended = devices_[static_cast<std::size_t>(m.computing)].end;
-    if (cost_of(model, unit).steps) {
-      ready[cost_of(model, unit).shard] = ended + t.d2h_gradient[cost_of(model, unit).shard] +
-                                          t.optimizer[cost_of(model, unit).shard];
+    if (const auto& cost = cost_of(model, unit); cost.steps) {
+      ready[cost.shard] = ready_after(unit, ended);
     }
     ++unit;
   }
   for (const auto first = unit; unit < costs.total; ++unit) {
     const auto& cost = cost_of(model, unit);
     const auto in_step = unit % costs.units.size();
-    auto from = std::max(now_, instance_->given.prefetch && in_step > 0 ? begun : ended);
+    const auto from = std::max(now_, instance_->given.prefetch && in_step > 0 ? begun : ended);
     auto start = ended;
     if (unit == first && m.staged >= 0) {
       const auto& d = devices_[static_cast<std::size_t>(m.staged)];
@@ -416,7 +414,7 @@ duration small_schedule::path(std::size_t model) const {
       start = std::max(start, from + t.activation);
     }
     begun = start;
-    ended = start + duration{static_cast<duration::rep>(static_cast<double>(cost.length.count()) / fastest)};
+    ended = start + cost.shortest;
     if (cost.steps) {
       ready[cost.shard] = ready_after(unit, ended);
     }

@@ -24,6 +24,7 @@ struct small_instance {
   struct unit_cost {
     std::uint32_t shard = 0;
     duration length{};             ///< at speed 1
+    duration shortest{};           ///< on the fastest device
     bool steps = false;            ///< it leaves gradients
   };
   struct model_costs {
