@@ -199,29 +199,34 @@ TEST_CASE("no answers to the event loop have a smaller makespan than the optimum
   CHECK(compared > 5);
 }
 
-TEST_CASE("the optimum may wait with all models for a slot that is drained") {
+/// On one device.
+schedule_instance instance_of(const std::string& name, std::uint32_t slots, std::vector<instance_model> models) {
   schedule_instance i;
-  i.name = "drained slot";
+  i.name = name;
   i.devices.resize(1);
-  i.models.push_back({.name = "c", .steps = 2, .forward = us({5}), .backward = us({5}), .h2d = us({1}),
-                      .d2h_gradient = us({0}), .optimizer = us({200})});
-  i.models.push_back({.name = "b", .forward = us({2, 53}), .backward = us({200, 53}), .h2d = us({100, 0}),
-                      .d2h_gradient = us({0, 5}), .optimizer = us({0, 0})});
-  const auto best = find_optimum(i);
+  i.slots = slots;
+  i.models = std::move(models);
+  return i;
+}
+
+TEST_CASE("the optimum may wait with all models for a slot that is drained") {
+  const auto best = find_optimum(instance_of(
+      "drained slot", 2,
+      {{.name = "c", .steps = 2, .forward = us({5}), .backward = us({5}), .h2d = us({1}), .d2h_gradient = us({0}),
+        .optimizer = us({200})},
+       {.name = "b", .forward = us({2, 53}), .backward = us({200, 53}), .h2d = us({100, 0}),
+        .d2h_gradient = us({0, 5}), .optimizer = us({0, 0})}}));
   CHECK(best.makespan == std::chrono::microseconds{425});
   CHECK(best.proven);
 }
 
 TEST_CASE("a backward visit does not wait for its checkpoint on the host, which the copies before it delay") {
-  schedule_instance i;
-  i.name = "late checkpoint";
-  i.devices.resize(1);
-  i.slots = 4;
-  i.models.push_back({.name = "a", .forward = us({2}), .backward = us({3}), .h2d = us({0}), .d2h_gradient = us({40}),
-                      .optimizer = us({0})});
-  i.models.push_back({.name = "b", .forward = us({1, 1, 1}), .backward = us({1, 1, 1}), .h2d = us({0, 0, 0}),
-                      .d2h_gradient = us({0, 0, 0}), .optimizer = us({0, 0, 0}),
-                      .activation = std::chrono::microseconds{10}});
+  const auto i = instance_of(
+      "late checkpoint", 4,
+      {{.name = "a", .forward = us({2}), .backward = us({3}), .h2d = us({0}), .d2h_gradient = us({40}),
+        .optimizer = us({0})},
+       {.name = "b", .forward = us({1, 1, 1}), .backward = us({1, 1, 1}), .h2d = us({0, 0, 0}),
+        .d2h_gradient = us({0, 0, 0}), .optimizer = us({0, 0, 0}), .activation = std::chrono::microseconds{10}}});
   const auto best = find_optimum(i);
   CHECK(run_in_loop(i, replay(best.decisions)).makespan == best.makespan);
   CHECK(run_in_loop(i, make_policy("fifo", 1)).makespan >= best.makespan);

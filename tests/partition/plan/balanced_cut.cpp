@@ -35,19 +35,25 @@ struct tried {
   cut_points cuts;
 };
 
+/// None if they do not fit.
+std::optional<tried> try_cuts(const chain_profile& p, const cut_limits& limits, const cut_points& cuts) {
+  cut_cost cost{cuts.size(), {}};
+  for (std::size_t s = 0; s < cuts.size(); ++s) {
+    const auto last = last_layer(cuts, s, p.layers.size());
+    if (!fits(demand_of(p, cuts[s], last), limits)) {
+      return std::nullopt;
+    }
+    cost.largest = std::max(cost.largest, visit_time(p, cuts[s], last));
+  }
+  return tried{cost, cuts};
+}
+
 /// Those that fit, the lexicographically smallest first.
 std::vector<tried> fitting_cuts(const chain_profile& p, const cut_limits& limits) {
   std::vector<tried> all;
   for (const auto& cuts : all_cuts(p.layers.size())) {
-    cut_cost cost{cuts.size(), {}};
-    bool suits = true;
-    for (std::size_t s = 0; s < cuts.size(); ++s) {
-      const auto last = last_layer(cuts, s, p.layers.size());
-      suits = suits && fits(demand_of(p, cuts[s], last), limits);
-      cost.largest = std::max(cost.largest, visit_time(p, cuts[s], last));
-    }
-    if (suits) {
-      all.push_back({cost, cuts});
+    if (auto fitting = try_cuts(p, limits, cuts)) {
+      all.push_back(*std::move(fitting));
     }
   }
   return all;
@@ -94,13 +100,9 @@ TEST_CASE("the balanced cut is the best of all cuts: fewest shards, smallest lar
 /// All fit, in those of `coarse` and perhaps some more.
 void check_divided(const chain_profile& p, const cut_limits& limits, const cut_points& cuts, const tried& coarse) {
   CHECK(std::ranges::includes(cuts, coarse.cuts));
-  duration largest{};
-  for (std::size_t s = 0; s < cuts.size(); ++s) {
-    const auto last = last_layer(cuts, s, p.layers.size());
-    CHECK(fits(demand_of(p, cuts[s], last), limits));
-    largest = std::max(largest, visit_time(p, cuts[s], last));
-  }
-  CHECK(largest <= coarse.cost.largest);
+  const auto divided = try_cuts(p, limits, cuts);
+  REQUIRE(divided);
+  CHECK(divided->cost.largest <= coarse.cost.largest);
 }
 
 TEST_CASE("a balanced cut into so many shards has the smallest largest visit of all with up to so many") {
