@@ -9,6 +9,7 @@
 #include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/policy_actors.hpp"
 #include "tests/support/shape_graphs.hpp"
 
@@ -24,8 +25,6 @@ using namespace hydra::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr auto patience = 60s;
 
 void add_network(caf::actor_system_config& config) {
   config.load<caf::io::middleman>();

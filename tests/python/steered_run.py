@@ -23,7 +23,7 @@ import time
 import urllib.error
 import urllib.request
 
-SECONDS = 60  # for anything that the run is expected to do
+SECONDS = 300  # for anything that the run is expected to do
 
 HEAD = """[run]
 policy = "round-robin"

@@ -1,5 +1,7 @@
 #include "tests/support/child_process.hpp"
 
+#include "tests/support/gate.hpp"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,11 +13,9 @@ namespace hydra::test {
 
 namespace {
 
-constexpr unsigned patience_s = 30;
-
 [[noreturn]] void run_child(const std::function<int()>& body, int err) {
   ::dup2(err, STDERR_FILENO);
-  ::alarm(patience_s);
+  ::alarm(static_cast<unsigned>(patience.count()));
   for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);  // not the test framework's
   const int status = body();
   std::fflush(stderr);

@@ -7,7 +7,7 @@
 
 namespace hydra::test {
 
-inline constexpr std::chrono::seconds patience{60};
+inline constexpr std::chrono::seconds patience{600};
 
 /// Closed until a thread opens it, then open for good.
 class gate {

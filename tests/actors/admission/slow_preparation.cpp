@@ -4,6 +4,7 @@
 #include "models/families/mlp/mlp.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/log_lines.hpp"
 
 #include <catch2/catch.hpp>
@@ -34,7 +35,7 @@ class late_points final : public data_source {
   std::int64_t classes() const override { return 2; }
   std::string describe() const override { return "late points"; }
   std::size_t read(split, std::size_t, std::span<std::byte> input, std::span<std::byte> target) const override {
-    if (!asked_.exchange(true)) heard_.wait_for(std::chrono::seconds(10));
+    if (!asked_.exchange(true)) heard_.wait_for(hydra::test::patience);
     std::memset(input.data(), 0, input.size());
     std::memset(target.data(), 0, target.size());
     return 1;

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/exchange.hpp"
 #include "actors/cluster/network.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
@@ -18,14 +19,13 @@
 #include <vector>
 
 using namespace hydra;
-using namespace std::chrono_literals;
 
 namespace {
 
 template <class Value>
 Value awaited(std::promise<Value>& promise) {
   auto answer = promise.get_future();
-  REQUIRE(answer.wait_for(60s) == std::future_status::ready);
+  REQUIRE(answer.wait_for(test::patience) == std::future_status::ready);
   return answer.get();
 }
 

@@ -5,6 +5,7 @@
 #include "actors/cluster/member.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/text_file.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <caf/scoped_actor.hpp>
@@ -31,7 +32,6 @@ using Catch::Contains;
 namespace network_test {
 
 namespace fs = std::filesystem;
-constexpr auto patience = 30s;
 
 using echo_actor = caf::typed_actor<caf::replies_to<int>::with<int>>;
 

@@ -1,6 +1,7 @@
 #include "actors/policy/limited_policy.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/support/gate.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -158,7 +159,7 @@ TEST_CASE("an object whose call has come back late ends on the thread of that ca
   limited_policy p{std::make_unique<late>(s), "mine", 20ms};
   CHECK_THAT(failure(p), Catch::Contains("takes longer"));
   s->wake.release();
-  REQUIRE(s->ended.try_acquire_for(10s));  // although the wrapper exists
+  REQUIRE(s->ended.try_acquire_for(hydra::test::patience));  // although the wrapper exists
   CHECK(s->ended_on == s->called_on);
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/base/slow_notice.hpp"
 
+#include "tests/support/gate.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <future>
@@ -17,9 +19,9 @@ TEST_CASE("what takes longer than the limit is said once") {
       (what == "last" ? last : first).set_value();  // throws if it is called twice
     });
     notice.begin("first");
-    CHECK(first.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+    CHECK(first.get_future().wait_for(hydra::test::patience) == std::future_status::ready);
     notice.begin("last");
-    CHECK(last.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+    CHECK(last.get_future().wait_for(hydra::test::patience) == std::future_status::ready);
   }
   CHECK(all == std::vector<std::string>{"first", "last"});
 }
