@@ -19,7 +19,7 @@ void drains::look(const device_state& device, const policy_view&) {
 
 /// Only if the computing unit was too short to hide much more than the load.
 void drains::learn(const visit& v, duration late) {
-  const bool tells = v.place == direction::backward && !v.what.hit && v.what.transfer_time > duration{} &&
+  const bool tells = !v.behind && v.place == direction::backward && !v.what.hit && v.what.transfer_time > duration{} &&
                      v.until_free > duration{} && v.until_free <= 2 * v.what.transfer_time;
   if (!tells) {
     return;
@@ -31,7 +31,7 @@ void drains::learn(const visit& v, duration late) {
 
 void drains::placed(const device_state& device, const candidate& c, const policy_view& view) {
   const auto until = view.until_free(device);
-  visit v{.what = c, .before = {}, .place = {}, .until_free = until,
+  visit v{.what = c, .before = {}, .place = {}, .until_free = until, .behind = device.staged > duration{},
           .expected = view.now + std::max(until, c.transfer_time), .begun = false};
   if (const auto found = last_.find(device.device); found != last_.end()) {
     v.before = found->second.what.next.way;

@@ -30,6 +30,7 @@ class drains {
     std::optional<direction> before;   ///< the unit that computed while it was staged
     std::optional<direction> place;    ///< the one before that
     duration until_free{};
+    bool behind = false;
     time_point expected;               ///< it can start then
     bool begun = false;
   };

@@ -86,11 +86,10 @@ bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) con
   const auto& shape = view.models[c.model_at].shape;
   const auto& t = times_.of(c.next.model);
   const bool several = shape.lanes() > 1;
-  const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
   const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
   const bool slow = t.loads_slowly();
   const bool moves = waits_for_copies_ && view.models.size() > view.devices.size();  // else a device for each lane
-  const bool pays = shape.waves > 1 ? slow || moves : slow && t.load > backward && !waits_for_copies_;
+  const bool pays = shape.waves > 1 ? slow || moves : slow && t.loads > t.backward && !waits_for_copies_;
   return several && fits && pays && c.next.way != direction::evaluate;
 }
 

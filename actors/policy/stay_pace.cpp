@@ -31,7 +31,7 @@ std::optional<std::size_t> stay_pace::choose(const device_state& device, std::sp
   if (several && equal_speeds(view)) {
     return lanes_.choose(device, candidates, view);
   }
-  early_ = early_ || !device.idle;
+  early_ = early_ || !device.idle || device.staged > duration{};
   if (!early_) {
     return late_.choose(device, candidates, view);
   }
@@ -78,7 +78,11 @@ std::optional<std::size_t> stay_pace::behind(const device_state& device, std::sp
   } else {
     const auto other = in_turn(device, candidates);
     const bool two_at_a_time = !times_of(other).loads_longest() && !any_critical(device, margin, view, 2);
-    next = two_at_a_time ? other : relaxed(device, candidates);
+    if (two_at_a_time) {
+      next = other;
+    } else if (!goes_on(device, view)) {
+      next = relaxed(device, candidates);
+    }
   }
   return next && times_of(*next).loads_slowly() ? next : std::nullopt;
 }
@@ -91,6 +95,14 @@ std::size_t stay_pace::in_turn(const device_state& device, std::span<const candi
     return std::tuple{last && phase_of(c.next.way) == phase_of(*last), !c.chained, -c.remaining};
   };
   return best_candidate(device, candidates, [&](const candidate& a, const candidate& b) { return key(a) < key(b); });
+}
+
+/// The unit that follows those of the device's own model is announced next.
+bool stay_pace::goes_on(const device_state& device, const policy_view& view) const {
+  const auto own = device.last ? std::ranges::lower_bound(view.models, *device.last, {}, &model_state::model)
+                               : view.models.end();
+  return own != view.models.end() && own->model == *device.last && own->staged_units > 0 && !own->candidate &&
+         !own->at_step_boundary && own->next_cost > duration{};
 }
 
 /// What follows the units that are staged, unless a longer critical candidate would wait for it.

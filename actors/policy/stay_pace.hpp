@@ -65,6 +65,7 @@ class stay_pace final : public policy {
                                     const policy_view& view) const;
   std::optional<std::size_t> following(const device_state& device, std::span<const candidate> candidates,
                                        double margin, const policy_view& view) const;
+  bool goes_on(const device_state& device, const policy_view& view) const;
   bool holds(const device_state& device, const policy_view& view);
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
   std::size_t in_turn(const device_state& device, std::span<const candidate> candidates) const;

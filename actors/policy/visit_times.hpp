@@ -6,42 +6,70 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <vector>
 
 namespace hydra {
 
-/// Of a model, as seen last; zero: not yet.
+/// Of a model: sums over its shards, each as seen last.
 struct visit_times {
-  duration load{};
-  duration forward{};
-  duration backward{};
+  duration forward{};        ///< forward visits
+  duration forward_loads{};  ///< of the shards that they visit
+  duration backward{};       ///< backward visits; one that was not seen yet takes two forward ones
+  duration loads{};          ///< of all shards
   duration longest_backward{};
 
-  /// One forward visit does not hide the load of the next one.
-  bool loads_slowly() const noexcept { return forward > duration{} && load > forward; }
-  /// Nor does the mean visit: the link, not the device, decides.
-  bool loads_longest() const noexcept {
-    return 2 * load > forward + (backward > duration{} ? backward : 2 * forward);
-  }
+  /// Forward visits do not hide the loads of the next ones.
+  bool loads_slowly() const noexcept { return forward > duration{} && forward_loads > forward; }
+  /// Nor do forward and backward visits together: the link, not the device, decides.
+  bool loads_longest() const noexcept { return forward_loads + loads > forward + backward; }
 };
 
 class seen_times {
  public:
   void look(std::span<const candidate> candidates) {
     for (const auto& c : candidates) {
-      auto& t = all_[c.next.model];
-      t.load = c.hit ? t.load : c.transfer_time - c.boundary_time;
-      if (c.next.way != direction::evaluate) {
-        (c.next.way == direction::forward ? t.forward : t.backward) = c.cost;
-      }
-      t.longest_backward = std::max(t.longest_backward, t.backward);
+      auto& m = all_[c.next.model];
+      m.shards.resize(std::max<std::size_t>(m.shards.size(), c.next.shard.value + std::size_t{1}));
+      auto& s = m.shards[c.next.shard.value];
+      add(m.sums, s, -1);
+      see(s, c);
+      add(m.sums, s, 1);
+      m.sums.longest_backward = std::max(m.sums.longest_backward, s.backward);
     }
   }
   /// It has been a candidate.
-  const visit_times& of(model_id model) const { return all_.at(model); }
+  const visit_times& of(model_id model) const { return all_.at(model).sums; }
   void forget(model_id model) { all_.erase(model); }
 
  private:
-  std::map<model_id, visit_times> all_;
+  struct shard_times {
+    duration load{};
+    duration forward{};
+    duration backward{};  ///< with what its forward visit had saved, if that was seen
+  };
+  struct model_times {
+    std::vector<shard_times> shards;
+    visit_times sums;
+  };
+
+  static void see(shard_times& s, const candidate& c) {
+    s.load = c.hit ? s.load : c.transfer_time - c.boundary_time;
+    if (c.next.way == direction::forward) {
+      s.forward = c.cost;
+    } else if (c.next.way == direction::backward) {
+      s.backward = s.backward > duration{} ? std::min(s.backward, c.cost) : c.cost;
+    }
+  }
+
+  static void add(visit_times& sums, const shard_times& s, int times) {
+    const auto backward = s.backward > duration{} ? s.backward : 2 * s.forward;
+    sums.forward += times * s.forward;
+    sums.forward_loads += s.forward > duration{} ? times * s.load : duration{};
+    sums.backward += times * backward;
+    sums.loads += backward > duration{} ? times * s.load : duration{};
+  }
+
+  std::map<model_id, model_times> all_;
 };
 
 }  // namespace hydra

@@ -190,6 +190,39 @@ TEST_CASE("stay-pace stays with its own model where loads take longer than the m
   CHECK(w.chosen(p) == 3);
 }
 
+TEST_CASE("stay-pace judges the loads and visits of a model by all of its shards", "[policy]") {
+  stay_pace p;
+  auto w = staging(4);
+  w.offer(forward(4, 0, 0)).transfer_time = us(4);
+  REQUIRE(w.chosen(p) == 3);
+  w.candidates[0].next = forward(3, 0, 2);
+  w.candidates[0].transfer_time = us(0);  // of a small shard
+  CHECK(w.chosen(p) == 3);
+}
+
+TEST_CASE("stay-pace counts a backward visit as long as it took with what its forward visit had saved", "[policy]") {
+  stay_pace p;
+  auto w = beside_backward(4, p);
+  auto& other = w.candidates[1];
+  other.cost = us(6);  // loads take as long as the mean visit
+  CHECK(w.chosen(p) == 4);
+  other.cost = us(4);
+  CHECK(w.chosen(p) == 3);
+  other.cost = us(6);
+  CHECK(w.chosen(p) == 3);
+}
+
+TEST_CASE("stay-pace stages no other model behind its own before the next unit of that one is announced", "[policy]") {
+  auto w = staging(4);
+  w.candidates.clear();
+  w.offer(forward(4, 0, 0)).transfer_time = us(4);
+  w.models[3].staged_units = 1;
+  stay_pace waits;
+  CHECK(w.chosen(waits) == std::nullopt);
+  w.models[3].at_step_boundary = true;
+  CHECK(w.chosen(waits) == 4);
+}
+
 TEST_CASE("stay-pace stages one unit at a time on devices of several speeds, and of models in several lanes",
           "[policy]") {
   auto w = staging(2);
@@ -263,8 +296,9 @@ TEST_CASE("stay-pace leaves a model at its first backward for forwards of others
   CHECK(w.chosen(p) == 3);
 }
 
-TEST_CASE("a load that was a hit, or started when it could, does not count as delayed by gradients", "[policy]") {
-  const auto seen = [](bool hit, int late) {
+TEST_CASE("a load that was a hit, started when it could, or was behind others does not count as delayed by gradients",
+          "[policy]") {
+  const auto seen = [](bool hit, int late, int staged = 0) {
     drains d;
     world w{1, 1};
     auto& device = w.devices[0];
@@ -276,6 +310,7 @@ TEST_CASE("a load that was a hit, or started when it could, does not count as de
       auto& c = w.offer(u);
       c.transfer_time = us(2);
       c.hit = hit;
+      device.staged = us(staged);
       d.placed(device, c, w.view());
     }
     device.free_at = at(2 + late) + us(1);
@@ -285,6 +320,7 @@ TEST_CASE("a load that was a hit, or started when it could, does not count as de
   CHECK(seen(false, 1));
   CHECK_FALSE(seen(false, 0));
   CHECK_FALSE(seen(true, 1));
+  CHECK_FALSE(seen(false, 1, 1));
 }
 
 // -- several speeds ---------------------------------------------------------------------------------------------------
