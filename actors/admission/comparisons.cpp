@@ -12,16 +12,6 @@ namespace hydra {
 
 namespace {
 
-/// Enough for the shape of a schedule; a comparison has several.
-constexpr std::uint64_t units_compared = 4000;
-
-forecast predict_shortly(const planned_run& run) {
-  auto setup = forecast_of_plan(run);
-  setup.chosen = run.make_policy();
-  setup.most_units = units_compared;
-  return predict(std::move(setup));
-}
-
 std::size_t shards_of(const workload_plan& plan) {
   return std::accumulate(plan.models.begin(), plan.models.end(), std::size_t{0},
                          [](std::size_t sum, const model_plan& m) { return sum + m.shards.size(); });

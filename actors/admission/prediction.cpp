@@ -7,6 +7,14 @@
 
 namespace hydra {
 
+pipeline_options pipeline_of(const workload_plan& plan, pipeline_options options) {
+  options.slots = plan.staged_units;
+  options.staging_bytes = plan.staging_bytes;
+  options.computing_bytes = plan.computing_bytes;
+  options.write_back_bytes = plan.write_back_bytes();
+  return options;
+}
+
 forecast_setup forecast_of_plan(const planned_run& run) {
   const auto& from = run.from;
   const auto& planned = run.planned;
@@ -15,11 +23,8 @@ forecast_setup forecast_of_plan(const planned_run& run) {
                        .waiting = planned.plan.waiting,
                        .host_memory = planned.host_cap,
                        .chosen = {},
-                       .pipeline = run.pipeline,
+                       .pipeline = pipeline_of(planned.plan, run.pipeline),
                        .optimizer_workers = run.optimizer_workers};
-  setup.pipeline.staging_bytes = planned.plan.staging_bytes;
-  setup.pipeline.computing_bytes = planned.plan.computing_bytes;
-  setup.pipeline.write_back_bytes = planned.plan.write_back_bytes();
   for (std::size_t i = 0; i < from.models.size(); ++i) {
     setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));
   }
@@ -30,6 +35,14 @@ forecast predict(const planned_run& run, std::unique_ptr<policy> by) {
   auto setup = forecast_of_plan(run.rehearsed ? with_times_of(*run.rehearsed, run) : run);
   setup.chosen = std::move(by);
   return run.rehearsed ? predict_by(*run.rehearsed, std::move(setup)) : predict(std::move(setup));
+}
+
+forecast predict_shortly(const planned_run& run) {
+  constexpr std::uint64_t most_units = 4000;  // enough for the shape of a schedule
+  auto setup = forecast_of_plan(run);
+  setup.chosen = run.make_policy();
+  setup.most_units = most_units;
+  return predict(std::move(setup));
 }
 
 }  // namespace hydra

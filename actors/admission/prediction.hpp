@@ -26,9 +26,15 @@ struct planned_run {
   const rehearsal* rehearsed = nullptr;  ///< whose times predict() takes; null: those of the pilot
 };
 
+/// `options` with what the plan says of staging and computing.
+pipeline_options pipeline_of(const workload_plan& plan, pipeline_options options);
+
 /// By the times of the pilot; everything but the policy.
 forecast_setup forecast_of_plan(const planned_run& run);
 
 forecast predict(const planned_run& run, std::unique_ptr<policy> by);
+
+/// By its own policy and the times of the pilot, with fewer steps: for comparisons, which take several.
+forecast predict_shortly(const planned_run& run);
 
 }  // namespace hydra

@@ -22,21 +22,22 @@ struct pipeline_options {
   /// Units that a device of that memory can stage besides the one that computes: one, and those for which it has X
   /// bytes next to what that one and the unit before need.
   std::uint32_t slots_in(byte_count memory) const noexcept {
-    const auto units = staging_bytes + computing_bytes + write_back_bytes;
     if (!double_buffer || slots == 1) {
       return 1;
     }
     if (computing_bytes == byte_count{} || staging_bytes == byte_count{}) {
       return slots;
     }
+    const auto units = staging_bytes + computing_bytes + write_back_bytes;
     const auto more = memory > units ? (memory.value() - units.value()) / staging_bytes.value() : 0;
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, 1 + more));
   }
 
-  /// Of the memory of a device: what its largest units leave, so that saved tensors keep no unit waiting but those of
-  /// larger models that have joined.
+  /// Of the memory of a device: what its largest units leave, staged ones included, so that saved tensors keep no unit
+  /// waiting but those of larger models that have joined.
   byte_count saving_room(byte_count memory) const noexcept {
-    const auto units = staging_bytes + computing_bytes;
+    const auto staged = slots_in(memory);
+    const auto units = staging_bytes * staged + computing_bytes + (staged > 1 ? write_back_bytes : byte_count{});
     const bool saves = save && cache && computing_bytes > byte_count{};
     return saves && memory > units ? byte_count{memory.value() - units.value()} : byte_count{};
   }

@@ -6,6 +6,7 @@
 #include "actors/admission/planned_workload.hpp"
 #include "actors/admission/prediction.hpp"
 #include "actors/admission/rehearsal.hpp"
+#include "actors/admission/staged_units.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/policy/catalog.hpp"
@@ -50,6 +51,12 @@ void check_count(int count) {
   if (count < 1) {
     throw fault_error(fault_code::bad_input, fmt::format("device: count: must be at least 1, got {}", count));
   }
+}
+
+/// Memory of the host has no link, unless one is emulated.
+bool crosses_link(std::span<const device_info> devices) {
+  const auto crosses = [](const device_info& d) { return d.link.limited() || d.torch_device != "cpu"; };
+  return std::ranges::any_of(devices, crosses);
 }
 
 constexpr auto a_policy = "session::use_policy: a policy is";
@@ -372,6 +379,8 @@ void session::state::make_plan() {
     if (!std::ranges::all_of(given, [](const auto& m) { return m.parallel.chosen(); })) {
       choose_parallel(given);
     }
+    stage_units(planned->plan, crosses_link(planned->machines) ? choose_staged_units(run_of(*this)) : 1, pipeline(),
+                planned->machines);
   } catch (...) {
     descriptions = given;
     planned.reset();
@@ -612,10 +621,9 @@ void session::state::load_models() {
 }
 
 pipeline_options session::state::pipeline() const {
-  return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
-          .copy_back_clean = options.ablation.copy_back_clean, .save = options.ablation.save,
-          .staging_bytes = planned->plan.staging_bytes, .computing_bytes = planned->plan.computing_bytes,
-          .write_back_bytes = planned->plan.write_back_bytes()};
+  const auto& parts = options.ablation;
+  return pipeline_of(planned->plan, {.double_buffer = parts.double_buffer, .cache = parts.cache,
+                                     .copy_back_clean = parts.copy_back_clean, .save = parts.save});
 }
 
 run_setup session::state::make_setup(trace* spans) {

@@ -13,7 +13,7 @@ namespace hydra::apps {
 struct overlap_options {
   std::vector<int> models{1, 2, 4, 8};
   std::vector<double> ratios{0.1, 0.25, 0.45, 1, 2, 4};  ///< mean promote time / mean unit time
-  std::vector<unsigned> memory{1, 2};                    ///< of the device, in the smallest that suffices
+  std::vector<unsigned> memory{1, 2, 3};                 ///< of the device, in the smallest that suffices
   int repeats = 3;
   bench_workload workload{};  ///< except the number of models and the link
 };

@@ -13,7 +13,7 @@ cursor units_of(model_id id, const sharded_model& m) {
   cursor units(id, m.graphs, m.steps, m.evaluations());
   for (node_index n; n.value < m.graphs->step.size(); n = n.next()) {
     const auto& u = m.graphs->step.at(n).what;
-    units.set_time(u.way, u.shard.value, m.plan.time_of(u));
+    units.set_time(u.way, u.shard.value, m.plan.expected_time_of(u));
   }
   for (std::uint32_t s = 0; s < m.size(); ++s) {
     units.set_time(direction::evaluate, s, m.plan.shards[s].evaluation_time);

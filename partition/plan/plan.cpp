@@ -260,6 +260,19 @@ duration model_plan::computing_time_of(const unit& u) const {
   return std::max(time_of(u) - (back ? shards.at(u.shard.value).device_update_time : duration{}), duration{});
 }
 
+duration model_plan::expected_time_of(const unit& u) const {
+  byte_count all;
+  for (const auto& s : shards) {
+    all += s.saved * shape().lane_size();
+  }
+  if (u.way != direction::backward || all == byte_count{} || shards[u.shard.value].saved == byte_count{}) {
+    return time_of(u);
+  }
+  const auto share = std::min(1.0, static_cast<double>(saving_room.value()) / static_cast<double>(all.value()));
+  const auto again = recomputing_time_of(u) * u.micro_batches;
+  return std::max(time_of(u) - from_seconds(seconds(again) * share), duration{});
+}
+
 byte_count saved_bytes_of(const plan_request& m, std::size_t first, std::size_t last) {
   return m.model->base() == base_format::as_computed ? saved_bytes(*m.profile, first, last) : byte_count{};
 }

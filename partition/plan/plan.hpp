@@ -97,12 +97,16 @@ struct model_plan {
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them
   byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
+  byte_count saving_room{};      ///< that devices have for what its forward visits save; 0: not known
   std::optional<byte_count> slot{};  ///< in simulations whose devices count in slots: bytes of one slot
   cut_points cuts() const;
   step_shape shape() const noexcept;
   /// Demand of a unit on its device.
   const footprint& footprint_of(const unit& u) const;
+  /// Of backward visits: if they compute the forward again.
   duration time_of(const unit& u) const;
+  /// By the share of the saved tensors of a lane for which there is room.
+  duration expected_time_of(const unit& u) const;
   /// Of its micro-batches alone, without the step at the end of some backward visits.
   duration computing_time_of(const unit& u) const;
   /// The part of a backward visit that computes the forward again, of one micro-batch; 0 of the last shard.
@@ -146,6 +150,7 @@ struct workload_plan {
   profile_set profiles;          ///< what the plan was made from
   byte_count staging_bytes;       ///< X: max W over all units
   byte_count computing_bytes;     ///< max P + C over all units
+  std::uint32_t staged_units = 1;  ///< most that a device stages besides the one that computes
   byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
   byte_count host_needed;        ///< parameters, moments, batches, write-back buffers of boundaries and gradients
   known_bases bases;             ///< that models share, or may share

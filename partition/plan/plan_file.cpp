@@ -189,6 +189,10 @@ workload_plan costs_from_json(const json& j) {
   plan.profiles = plan_from_json(j).profiles;
   plan.staging_bytes = bytes_at(j, "staging_room_bytes");
   plan.computing_bytes = bytes_at(j, "computing_room_bytes");
+  plan.staged_units = j.value("staged_units", 1u);
+  if (plan.staged_units == 0) {
+    throw fault_error(fault_code::bad_input, "has devices that stage no unit");
+  }
   for (const auto& m : j.at("models")) {
     plan.models.push_back(costs_from_json(m, plan.profiles));
   }
@@ -222,6 +226,7 @@ auto parsed(std::string_view text, const std::string& source, Read read) {
 std::string to_json(const workload_plan& plan) {
   ordered root{{"staging_room_bytes", plan.staging_bytes.value()},
                {"computing_room_bytes", plan.computing_bytes.value()},
+               {"staged_units", plan.staged_units},
                {"sufficient_bytes", plan.sufficient.value()},
                {"host_bytes", plan.host_needed.value()},
                {"models", ordered::array()},

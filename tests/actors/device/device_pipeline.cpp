@@ -340,6 +340,17 @@ TEST_CASE("a device has slots for the units whose bytes fit next to the one that
   CHECK(pipeline_options{.slots = 8, .double_buffer = false}.slots_in(64_KiB) == 1);
 }
 
+TEST_CASE("saved tensors have what all staged units, the one that computes and the one before leave of a device") {
+  pipeline_options options{.slots = 1, .staging_bytes = 1_KiB, .computing_bytes = 5_KiB, .write_back_bytes = 2_KiB};
+  CHECK(options.saving_room(16_KiB) == 10_KiB);
+  options.slots = 4;
+  CHECK(options.saving_room(16_KiB) == 5_KiB);
+  CHECK(options.saving_room(9_KiB + 512_B) == 512_B);  // two are staged
+  CHECK(options.saving_room(7_KiB) == 1_KiB);          // one, next to which the unit before need not be written back
+  options.save = false;
+  CHECK(options.saving_room(16_KiB) == byte_count{});
+}
+
 TEST_CASE("a unit behind two that have yet to compute copies its parameters in, and gets buffers for its outputs later") {
   pipeline_bench b(64_KiB, {.slots = 3});
   const bench_model m({.shards = 4});

@@ -10,6 +10,7 @@ namespace hydra::apps {
 
 using Catch::Contains;
 using Catch::StartsWith;
+using nlohmann::json;
 
 namespace {
 
@@ -64,8 +65,8 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out,
              Contains("micro-batches 2 in 1 replica and 2 waves of each"));
   const auto simulated = run_hydra(folder, "simulate w.toml --policies fifo --json");
-  CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 5);
-  const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];
+  CHECK(json::parse(simulated.out)["parallel"].size() == 5);
+  const auto ways = json::parse(plan(folder, both, "--json").out)["parallel"];
   REQUIRE(ways.size() == 5);
   CHECK(ways[0]["replicas"] == 1);
   CHECK(ways[1]["replicas"] == 2);
@@ -81,7 +82,7 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
 
 TEST_CASE("a plan as JSON is the plan with its forecast") {
   const temporary_folder folder;
-  const auto j = nlohmann::json::parse(plan(folder, example, "--json").out);
+  const auto j = json::parse(plan(folder, example, "--json").out);
   CHECK(j["models"][0]["name"] == "gpt");
   CHECK(j["models"][0]["shards"][0]["update_s"] > 0);
   CHECK(j["predicted"]["makespan_s"] >= j["predicted"]["bound_s"]);
@@ -94,8 +95,8 @@ TEST_CASE("a plan is predicted by the times of a rehearsal, which leaves nothing
   CHECK(o.err.empty());
   CHECK_THAT(o.out, Contains("rehearsed 2 steps in ") && Contains("predicted makespan"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
-  CHECK(nlohmann::json::parse(plan(folder, example, "--rehearse 2 --json").out)["rehearsed"]["steps"] == 2);
-  CHECK_FALSE(nlohmann::json::parse(plan(folder, example, "--json").out).contains("rehearsed"));
+  CHECK(json::parse(plan(folder, example, "--rehearse 2 --json").out)["rehearsed"]["steps"] == 2);
+  CHECK_FALSE(json::parse(plan(folder, example, "--json").out).contains("rehearsed"));
   CHECK(plan(folder, example, "--rehearse 1").status == 2);
 }
 
@@ -104,7 +105,7 @@ TEST_CASE("a plan says what checkpoints need on disk, unless none are kept") {
   CHECK_THAT(plan(folder, example).out, Contains("\ndisk ") && Contains(" for the first checkpoints  at most ") &&
                                             Contains("  free "));
   const auto disk = [&](const std::string& text, const std::string& options = "") {
-    return nlohmann::json::parse(plan(folder, text, "--json " + options).out).value("disk", nlohmann::json{});
+    return json::parse(plan(folder, text, "--json " + options).out).value("disk", nlohmann::json{});
   };
   const auto one = disk(example), two = disk(example + grid);
   const auto first = one["first_bytes"].get<std::uint64_t>();
@@ -120,7 +121,7 @@ TEST_CASE("models that wait for host memory are planned, rehearsed and trained; 
   const temporary_folder folder;
   const std::string little = "[host]\nmemory = \"MEMORY\"\n\n[[device]]";
   auto text = bent("[[device]]", little) + grid;
-  const auto need = nlohmann::json::parse(plan(folder, example, "--json").out)["host_bytes"].get<std::uint64_t>();
+  const auto need = json::parse(plan(folder, example, "--json").out)["host_bytes"].get<std::uint64_t>();
   text.replace(text.find("MEMORY"), 6, std::to_string(need + need / 2));
   const outcome o = plan(folder, text, "--rehearse 2");
   CAPTURE(o.err);
@@ -148,7 +149,7 @@ TEST_CASE("a plan says how conversations fill samples, and which parameters each
   const outcome o = plan(folder, text);
   CAPTURE(o.err);
   CHECK_THAT(o.out, Contains("shortened") && Contains("77.8 %") && Contains("*.bias"));
-  const auto j = nlohmann::json::parse(plan(folder, text, "--json").out);
+  const auto j = json::parse(plan(folder, text, "--json").out);
   REQUIRE(j["data"].size() == 1);
   CHECK(j["data"][0]["data"] == "language");
   CHECK(j["data"][0]["records"] == 9);
@@ -176,7 +177,7 @@ TEST_CASE("what of the data is not read or left out is noted by a plan, and in t
                  Contains("texts.jsonl: 1 of 3 records cannot be read and is left out: line 2: \"text\" is empty") &&
                  Contains("texts.jsonl: fields that are not read: \"lang\""));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
-  const auto notes = nlohmann::json::parse(folder.read("runs/w/report.json"))["notes"];
+  const auto notes = json::parse(folder.read("runs/w/report.json"))["notes"];
   REQUIRE(notes.size() == 2);
   CHECK_THAT(notes[0].get<std::string>(), Contains("1 of 3 records"));
   CHECK_THAT(run_hydra(folder, "evaluate w.toml --set data.language.validation=texts.jsonl").err,
@@ -200,8 +201,8 @@ TEST_CASE("a saved plan cuts the model of the same name again, and its profile i
   REQUIRE(plan(folder, bent("steps = 3", "steps = 3\ncuts = [0, 1, 3]"), "--save plan.json").status == 0);
   const outcome again = plan(folder, bent("steps = 3", "steps = 3\ncuts = \"plan.json\""), "--save again.json");
   REQUIRE(again.status == 0);
-  const auto first = nlohmann::json::parse(folder.read("plan.json"));
-  const auto second = nlohmann::json::parse(folder.read("again.json"));
+  const auto first = json::parse(folder.read("plan.json"));
+  const auto second = json::parse(folder.read("again.json"));
   CHECK(second["models"][0]["shards"].size() == 3);
   CHECK(second["profiles"] == first["profiles"]);  // the times, too: no two pilots agree to the nanosecond
 }
@@ -241,6 +242,35 @@ TEST_CASE("a plan that cannot fit ends with status 3 and the sufficient memory")
   const outcome o = plan(folder, bent("24MiB", "1KiB"));
   CHECK(o.status == 3);
   CHECK_THAT(o.err, Contains("smallest sufficient memory") && !Contains("width=") && !Contains("Model by model"));
+}
+
+TEST_CASE("units are staged behind each other where loads are slow, and there is memory for them") {
+  const temporary_folder folder;
+  const auto text = [](const std::string& memory, const std::string& link, const std::string& cuts) {
+    return "[run]\nseed = 1\noutput = \"runs/w\"\n[[device]]\nkind = \"cpu\"\nmemory = \"" + memory + "\"\nlink = \"" +
+           link +
+           "\"\n[data.c]\nkind = \"synthetic-classes\"\nfeatures = 64\nclasses = 4\n[[model]]\nname = \"m{seed}\"\n"
+           "chain = { family = \"mlp\", layers = 5, width = 64 }\ndata = \"c\"\nbatch_size = 8\nsteps = 12\n"
+           "optimizer = { kind = \"sgd\", learning_rate = 0.1 }\ncuts = " +
+           cuts + "\n[model.grid]\nseed = [1, 2, 3, 4]\n";
+  };
+  REQUIRE(plan(folder, text("1MiB", "1GB/s", "[0, 1, 2, 3, 4, 5]"), "--save measured.json").status == 0);
+  json measured = json::parse(folder.read("measured.json"));
+  for (auto& profile : measured["profiles"])
+    for (auto& cost : profile["costs"]) {
+      cost["forward_s"] = 2e-3;
+      cost["backward_s"] = 6e-3;
+    }
+  folder.write("given.json", measured.dump());
+  const auto staged = [&](const std::string& memory, const std::string& link) {
+    const outcome o = plan(folder, text(memory, link, "\"given.json\""), "--json");
+    CAPTURE(o.err);
+    return json::parse(o.out)["staged_units"].get<int>();
+  };
+  CHECK(staged("1MiB", "4MB/s") > 1);  // a load takes 4 ms
+  CHECK_THAT(plan(folder, text("1MiB", "4MB/s", "\"given.json\"")).out, Contains(" for each of "));
+  CHECK(staged("1MiB", "100MB/s") == 1);
+  CHECK(staged(std::to_string(measured["sufficient_bytes"].get<int>()) + "B", "4MB/s") == 1);
 }
 
 }  // namespace hydra::apps

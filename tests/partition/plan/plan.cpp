@@ -13,6 +13,7 @@
 using namespace hydra;
 using namespace hydra::test;
 using namespace hydra::literals;
+using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -195,6 +196,33 @@ TEST_CASE("the graph of a plan knows the size of every block, the plan the footp
   CHECK(m.time_of(u) == m.shards[0].backward_time);
   u.micro_batches = 1;
   CHECK(m.time_of(u) == m.shards[0].backward_time / 2);
+}
+
+TEST_CASE("a backward visit is expected to compute again what there is no room to save, and nothing else") {
+  model_plan m;
+  m.micro_batches = 2;
+  m.shards.resize(3);
+  for (auto& s : m.shards) {
+    s.forward_time = 2ms;
+    s.backward_time = 6ms;
+    s.saved = 1_KiB;
+  }
+  m.shards.back().saved = {};  // its forward visit is part of its backward visit
+  unit u;
+  u.way = direction::backward;
+  u.micro_batches = 2;
+  const auto expected = [&](byte_count room, std::uint32_t shard) {
+    m.saving_room = room;
+    u.shard = shard_index{shard};
+    return m.expected_time_of(u);
+  };
+  CHECK(expected({}, 0) == 6ms);
+  CHECK(expected(2_KiB, 0) == 5ms);  // half of what the micro-batches of both shards save
+  CHECK(expected(4_KiB, 1) == 4ms);
+  CHECK(expected(64_KiB, 1) == 4ms);
+  CHECK(expected(64_KiB, 2) == 6ms);
+  u.way = direction::forward;
+  CHECK(expected(64_KiB, 0) == 2ms);
 }
 
 TEST_CASE("host memory that is too small is refused with the bytes that are needed") {

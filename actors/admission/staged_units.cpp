@@ -1,0 +1,73 @@
+#include "actors/admission/staged_units.hpp"
+
+#include "actors/simulation/planned_instance.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace hydra {
+
+namespace {
+
+/// Shards that a step loads for forward visits, against what these compute.
+bool loads_slowly(const model_plan& m, std::span<const device_info> devices) {
+  duration loads{};
+  duration forward{};
+  for (const auto& s : m.shards) {
+    loads += fastest_copy(s.base + s.parameters, devices);
+    forward += s.forward_time / m.shape().lanes();
+  }
+  return loads > forward;
+}
+
+std::uint32_t most_of(const planned_run& run) {
+  const auto& models = run.planned.plan.models;
+  if (std::ranges::none_of(models, [&](const model_plan& m) { return loads_slowly(m, run.devices); })) {
+    return 1;
+  }
+  auto options = pipeline_of(run.planned.plan, run.pipeline);
+  options.slots = run.make_policy()->depth();
+  const auto slots = [&](const device_info& d) { return options.slots_in(d.usable()); };
+  return slots(*std::ranges::min_element(run.devices, {}, slots));
+}
+
+}  // namespace
+
+void stage_units(workload_plan& plan, std::uint32_t units, const pipeline_options& options,
+                 std::span<const device_info> devices) {
+  plan.staged_units = units;
+  const auto smallest = std::ranges::min_element(devices, {}, &device_info::usable)->usable();
+  for (auto& m : plan.models) {
+    m.saving_room = pipeline_of(plan, options).saving_room(smallest);
+  }
+}
+
+std::uint32_t choose_staged_units(const planned_run& run) {
+  constexpr double hardly_longer = 1.01;
+  constexpr double hidden = 1.02;  // makespan / bound
+  const auto most = most_of(run);
+  if (most == 1) {
+    return 1;
+  }
+  std::uint32_t best = 1;
+  std::optional<duration> least;
+  for (const std::uint32_t units : {1u, 2u, 3u, 4u, 6u, 8u}) {
+    if (units > most) {
+      break;
+    }
+    run.from.require_uninterrupted();
+    auto with = run;
+    stage_units(with.planned.plan, units, run.pipeline, run.devices);
+    const auto expected = predict_shortly(with);
+    if (!least || seconds(expected.makespan) * hardly_longer < seconds(*least)) {
+      best = units;
+      least = expected.makespan;
+    }
+    if (seconds(expected.makespan) < hidden * seconds(expected.limits.best())) {
+      break;
+    }
+  }
+  return best;
+}
+
+}  // namespace hydra
