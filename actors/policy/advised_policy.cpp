@@ -59,6 +59,12 @@ void advised_policy::drop(const exchange& e) {
   }
 }
 
+std::optional<time_point> advised_policy::asked(device_id device, std::uint64_t request) const {
+  const auto found = open_.find(device);
+  const bool open = found != open_.end() && found->second.request == request && !found->second.answered;
+  return open ? std::optional(found->second.asked) : std::nullopt;
+}
+
 std::optional<time_point> advised_policy::waiting_since() const {
   std::optional<time_point> oldest;
   for (const auto& [device, e] : open_) {

@@ -37,6 +37,8 @@ class advised_policy final : public policy {
   bool pending() const override { return waiting_since().has_value(); }
   void device_left(device_id device) override { open_.erase(device); }
 
+  /// When this request was sent, if it is open.
+  std::optional<time_point> asked(device_id device, std::uint64_t request) const;
   /// When the oldest open request was sent.
   std::optional<time_point> waiting_since() const;
   /// Number of answers that did not name a candidate.

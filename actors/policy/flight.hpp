@@ -42,7 +42,8 @@ struct placement {
   unit next;
   device_id device;
   time_point available{};  ///< since when the unit could be staged there
-  /// The same decision, ignoring `available`.
+  bool waited = false;     ///< the device had nothing to compute, and waited for this decision
+  /// The same decision, ignoring the rest.
   friend bool operator==(const placement& a, const placement& b) { return a.next == b.next && a.device == b.device; }
 };
 

@@ -42,6 +42,11 @@ std::uint32_t schedule_tracker::credits(device_id device) const {
   return at ? devices_[*at].credits : 0;
 }
 
+bool schedule_tracker::is_idle(device_id device) const {
+  const auto at = place_of(device);
+  return at && device_states_[*at].idle && devices_[*at].staged.empty();
+}
+
 bool schedule_tracker::any_for(std::size_t device) const {
   const auto offered = [&](const lane_row& lane) {
     return lane.announced && may_stage(lane, device_states_[device].device);

@@ -60,6 +60,8 @@ class schedule_tracker {
   std::size_t ready_count() const noexcept { return announced_; }
   std::size_t flight_count() const noexcept;
   std::size_t device_count() const noexcept { return devices_.size(); }
+  /// It computes nothing, and no unit is staged there.
+  bool is_idle(device_id device) const;
   /// The current view of a policy.
   policy_view view(time_point now) const noexcept {
     return {.now = now, .devices = device_states_, .models = shown_.all()};

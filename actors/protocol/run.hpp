@@ -65,6 +65,7 @@ struct scheduler_retired {
   std::uint64_t decisions = 0;
   duration mean{};                 ///< wall time of a decision round
   duration p99{};
+  duration waited{};               ///< for decisions, of idle devices that got a unit by them; summed
   std::optional<time_point> first_placement;
   std::vector<std::string> replacements;   ///< of policies that failed or chose nothing, one per line
   std::uint64_t dropped_advice = 0;        ///< answers of a policy actor that did not name a candidate

@@ -116,6 +116,7 @@ struct report {
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
+  duration decision_wait{};           ///< of idle devices, for the decisions that gave them units; summed
   std::uint32_t replaced = 0;         ///< policies that failed or chose nothing; `notes` says why
   std::vector<device_report> devices;
   std::vector<model_report> models;   ///< workload order

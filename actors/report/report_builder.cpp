@@ -132,6 +132,7 @@ void add_scheduling(report& r, const run_record& record) {
   r.decisions = record.decisions;
   r.decision_mean = record.decision_mean;
   r.decision_p99 = record.decision_p99;
+  r.decision_wait = record.decision_wait;
   r.replaced = static_cast<std::uint32_t>(record.replacements.size());
   r.notes = record.replacements;
   if (record.dropped_advice > 0) {

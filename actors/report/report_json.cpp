@@ -272,6 +272,7 @@ void scheduling_fields(F& f, Report& r) {
   f("decisions", r.decisions);
   f.as("mean_us", microseconds(r.decision_mean), [&](auto us) { r.decision_mean = duration{std::llround(us * 1e3)}; });
   f.as("p99_us", microseconds(r.decision_p99), [&](auto us) { r.decision_p99 = duration{std::llround(us * 1e3)}; });
+  f("waited_s", r.decision_wait);
   f("replaced", r.replaced);
 }
 

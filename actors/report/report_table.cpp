@@ -217,8 +217,9 @@ std::string closing_lines(const report& r) {
          fmt::format("policy {}{}{}\n", r.policy,
                      r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "",
                      on_nodes ? ""
-                              : fmt::format("  decisions {}  mean {:.2f} us  p99 {:.2f} us", r.decisions,
-                                            microseconds(r.decision_mean), microseconds(r.decision_p99))) +
+                              : fmt::format("  decisions {}  mean {:.2f} us  p99 {:.2f} us  waited for {}",
+                                            r.decisions, microseconds(r.decision_mean), microseconds(r.decision_p99),
+                                            to_string(r.decision_wait))) +
          completion_line(r) + wrap(to_line(r.limits), widest_line, 0) + makespan_line(r) + usual_line(r);
 }
 

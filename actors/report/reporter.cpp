@@ -284,6 +284,7 @@ class reporter final : public reporter_actor::base {
     record_.decisions = m.decisions;
     record_.decision_mean = m.mean;
     record_.decision_p99 = m.p99;
+    record_.decision_wait = m.waited;
     record_.replacements = m.replacements;
     record_.dropped_advice = m.dropped_advice;
     record_.first_prefetch = m.first_placement;

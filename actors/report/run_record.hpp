@@ -67,6 +67,7 @@ struct run_record {
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
+  duration decision_wait{};
   std::vector<std::string> replacements; ///< of policies that failed or chose nothing, one per line
   std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that did not name a candidate
   duration optimizer_busy{};

@@ -10,6 +10,7 @@
 #include "actors/protocol/own_thread.hpp"
 #include "runtime/base/duration_histogram.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -149,6 +150,8 @@ class scheduler final : public scheduler_actor::base {
 
   void on_policy_advised(const policy_advised& m) {
     if (advice_.asks != nullptr) {
+      const auto asked = advice_.asks->asked(m.device, m.request);
+      waited_ += asked && m.choice && tracker_.is_idle(m.device) ? clock().now() - *asked : duration{};
       advice_.asks->advised(m.request, m.device, m.choice);
     }
     place_if_quiet();
@@ -326,7 +329,9 @@ class scheduler final : public scheduler_actor::base {
       tracker_.decide(clock().now(), collect);
     }
     if (tracker_.decisions() > asked_before) {
-      decision_times_.add(steady_clock::now() - start);
+      const auto took = steady_clock::now() - start;
+      decision_times_.add(took);
+      waited_ += took * std::ranges::count_if(placements, &placement::waited);
     }
     return placements;
   }
@@ -346,8 +351,8 @@ class scheduler final : public scheduler_actor::base {
   void report() {
     send(reporter_, scheduler_retired{.policy = tracker_.chosen().name(), .decisions = tracker_.decisions(),
                                       .mean = decision_times_.mean(), .p99 = decision_times_.quantile(0.99),
-                                      .first_placement = first_placement_, .replacements = replacements_,
-                                      .dropped_advice = dropped_advice_});
+                                      .waited = waited_, .first_placement = first_placement_,
+                                      .replacements = replacements_, .dropped_advice = dropped_advice_});
   }
 
   schedule_tracker tracker_;
@@ -369,6 +374,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> leaving_;  ///< have left, but still have units on devices
   duration_histogram decision_times_;
+  duration waited_{};           ///< of idle devices, for decisions
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;
 };

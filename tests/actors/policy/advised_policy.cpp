@@ -55,6 +55,17 @@ TEST_CASE("a question carries copies, is pending until it is answered, and advic
   CHECK(d.questions.size() == 1);
 }
 
+TEST_CASE("a question is open since it was asked, until its answer", "[policy]") {
+  desk d;
+  d.choose(two);
+  const auto request = d.questions[0].request;
+  CHECK(d.asked.asked(device_id{0}, request) == d.asked.waiting_since());
+  CHECK_FALSE(d.asked.asked(device_id{0}, request + 1));
+  CHECK_FALSE(d.asked.asked(device_id{1}, request));
+  d.advise(two[1].next);
+  CHECK_FALSE(d.asked.asked(device_id{0}, request));
+}
+
 TEST_CASE("each device has one open question at a time", "[policy]") {
   desk d;
   d.choose(two, 0);

@@ -98,6 +98,19 @@ TEST_CASE("each placement costs the credit that device_freed gave", "[schedule-t
   CHECK(b.decide(at(2)).empty());
 }
 
+TEST_CASE("a device has waited for the decision that gives it a unit if it had nothing to compute", "[schedule-tracker]") {
+  auto b = open(1, 3, first);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  const auto idle = b.decide(at(1));
+  REQUIRE(idle.size() == 2);
+  CHECK(idle[0].waited);
+  CHECK_FALSE(idle[1].waited);  // behind the first one
+  b.device_freed(d0, 2, idle[0].next, at(2));
+  const auto busy = b.decide(at(2));
+  REQUIRE(busy.size() == 1);
+  CHECK_FALSE(busy[0].waited);
+}
+
 TEST_CASE("a lost device has no credit and gets no units", "[schedule-tracker]") {
   auto b = open(1, 1);
   b.device_lost(d0);

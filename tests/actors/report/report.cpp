@@ -71,6 +71,7 @@ report example() {
   r.decisions = 42;
   r.decision_mean = 1500ns;
   r.decision_p99 = 4us;
+  r.decision_wait = 20us;
   r.pilot = 1s;
   r.load = 2s;
   r.devices = {busy_device()};
@@ -141,7 +142,7 @@ TEST_CASE("report.json has the documented keys", "[report]") {
   }
   CHECK(keys(j["bounds"]) ==
         std::vector<std::string>{"chain_s", "d2h_s", "h2d_s", "optimizer_s", "uniform_s", "work_s"});
-  CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us", "replaced"});
+  CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us", "replaced", "waited_s"});
   CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
   CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
                                                           "cache_misses", "d2h_bytes", "exposed_transfer_s",
@@ -312,6 +313,7 @@ TEST_CASE("report.json gives seconds, microseconds and bytes as plain numbers", 
   CHECK(j["load_s"] == 2.0);
   CHECK(j["scheduling"]["mean_us"].get<double>() == Approx(1.5));
   CHECK(j["scheduling"]["p99_us"].get<double>() == Approx(4.0));
+  CHECK(j["scheduling"]["waited_s"].get<double>() == Approx(2e-5));
   CHECK(j["devices"][0]["utilisation"] == 0.9);
   CHECK(j["devices"][0]["h2d_bytes"] == 3 << 20);
   CHECK(j["devices"][0]["peak_bytes"] == 20 << 20);
@@ -424,7 +426,7 @@ TEST_CASE("the table ends with the makespan next to its bound", "[report]") {
   CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"  // all parts are 0
                                     "at mean times of units  9.500 s (work)  95 % of the makespan\n"));
   CHECK_THAT(table, Contains("bounds  work 8.900 s  chain 4.000 s  uniform "));
-  CHECK_THAT(table, Contains("policy sharded-lrtf  decisions 42  mean 1.50 us  p99 4.00 us\n"));
+  CHECK_THAT(table, Contains("policy sharded-lrtf  decisions 42  mean 1.50 us  p99 4.00 us  waited for 20 us\n"));
   CHECK_THAT(table, Contains("host 100.0 MiB / 512.0 MiB  optimizer 250.0 ms\n"));
 }
 
