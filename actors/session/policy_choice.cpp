@@ -7,6 +7,8 @@
 #include "actors/policy/one_at_a_time.hpp"
 #include "runtime/base/fault.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace hydra {
@@ -21,34 +23,49 @@ std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
 policy_choice::policy_choice(const session_options& options, std::shared_ptr<plugin_set> plugins)
     : known_(options.policies, std::move(plugins)),
       seed_(options.seed),
+      trusts_(options.policies.trusted),
       advice_limit_(options.policies.advice),
       sharp_(options.ablation.sharp) {
-  use(default_policy, {});
+  use(known_.find(default_policy), {});
 }
 
-void policy_choice::use(const std::string& which, std::map<std::string, double> values) {
-  const auto known = known_.find(which);
+void policy_choice::choose(std::unique_ptr<policy> p) {
+  depth_ = p->depth();
+  chosen_ = std::move(p);
+  advice_ = {};
+}
+
+void policy_choice::use(const known_policy& known, std::map<std::string, double> values) {
   const auto given = complete({seed_, std::move(values)}, known.entry.options, known.entry.name);
   if (known.make_actor) {
     use(known.make_actor(given));
     return;
   }
   make_ = [make = known.entry.make, given] { return make(given); };
-  chosen_ = make_();
-  advice_ = {};
+  choose(make_());
   built_in_ = known.plugin.empty();
 }
 
+void policy_choice::use(const std::string& which, std::map<std::string, double> values) {
+  const auto known = known_.find(which);
+  if (trusts_ && (known.plugin.empty() || known.make_actor)) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("policy '{}' is {}: only a plug-in's policy can be trusted", known.entry.name,
+                                  known.make_actor ? "an actor" : "built in, and decides in place"));
+  }
+  use(known, std::move(values));
+}
+
 void policy_choice::use(std::unique_ptr<policy> p) {
-  chosen_ = guard(std::move(p));
-  advice_ = {};
+  choose(guard(std::move(p)));
   built_in_ = false;
 }
 
 void policy_choice::use(std::shared_ptr<const policy_actor_source> source) {
   auto asks = std::make_unique<advised_policy>(source->name);
-  advice_ = {.source = std::move(source), .asks = asks.get(), .limit = advice_limit_, .apart = true};
-  chosen_ = std::move(asks);
+  auto* const desk = asks.get();
+  choose(std::move(asks));
+  advice_ = {.source = std::move(source), .asks = desk, .limit = advice_limit_, .apart = true};
   built_in_ = false;
 }
 

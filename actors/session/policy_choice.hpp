@@ -38,16 +38,23 @@ class policy_choice {
   /// Of a policy actor, which the chosen policy asks.
   const policy_actor_setup& advice() const noexcept { return advice_; }
   bool built_in() const noexcept { return built_in_; }
+  /// Of the chosen one (policy::depth).
+  std::uint32_t depth() const noexcept { return depth_; }
 
  private:
+  void use(const known_policy& known, std::map<std::string, double> values);
+  void choose(std::unique_ptr<policy> p);
+
   policy_registry known_;
   std::uint64_t seed_;
+  bool trusts_;
   duration advice_limit_;
   bool sharp_;
   std::unique_ptr<policy> chosen_;
   std::function<std::unique_ptr<policy>()> make_;
   policy_actor_setup advice_;
   bool built_in_ = true;
+  std::uint32_t depth_ = 1;
 };
 
 }  // namespace hydra

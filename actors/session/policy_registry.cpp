@@ -3,6 +3,7 @@
 #include "actors/plugin/named_item.hpp"
 #include "actors/plugin/plugin.hpp"
 #include "actors/plugin/policy_actor.hpp"
+#include "actors/policy/guarded_policy.hpp"
 #include "actors/policy/limited_policy.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -38,7 +39,7 @@ std::shared_ptr<const policy_actor_source> make_source(const plugin_item& item, 
   return source;
 }
 
-/// Policies of plug-ins run with time limits.
+/// Policies of plug-ins run with time limits, unless they are trusted.
 known_policy known(const plugin& from, const plugin_item& item, const policy_limits& limits) {
   known_policy k{.entry = {item.name, item.help, {}, nullptr}, .plugin = from.file};
   if (const auto* options = static_cast<const std::vector<option>*>(item.about.get())) {
@@ -47,8 +48,12 @@ known_policy known(const plugin& from, const plugin_item& item, const policy_lim
   if (item.kind == plugin_kind::policy_by_actor) {
     k.make_actor = [item](const policy_options& given) { return make_source(item, given); };
   } else {
-    k.entry.make = [item, limit = limits.decision](const policy_options& given) {
-      return std::make_unique<limited_policy>(make<policy>(item, given), item.name, limit);
+    k.entry.make = [item, limits](const policy_options& given) -> std::unique_ptr<policy> {
+      auto made = make<policy>(item, given);
+      if (limits.trusted) {
+        return std::make_unique<guarded_policy>(std::move(made));
+      }
+      return std::make_unique<limited_policy>(std::move(made), item.name, limits.decision);
     };
   }
   return k;

@@ -18,7 +18,7 @@ struct policy_actor_source;
 
 /// A policy that use_policy can find by name.
 struct known_policy {
-  policy_entry entry;              ///< `make` is empty for a policy actor; those of plug-ins make a limited_policy
+  policy_entry entry;              ///< `make` is empty for a policy actor; those of plug-ins are guarded, and limited
   std::function<std::shared_ptr<const policy_actor_source>(const policy_options&)> make_actor{};  ///< empty for others
   std::filesystem::path plugin{};  ///< canonical; empty: built in
 };

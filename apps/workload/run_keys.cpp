@@ -60,6 +60,8 @@ table_rules run_rules() {
           {.name = "name", .help = "of the run", .fallback = "the file's name"},
           integer_rule("seed", {.least = 0}, "0", "of models that have none"),
           changeable(plain_rule("policy", value_kind::policy, default_policy, "which unit is staged next")),
+          changeable(switch_rule("trusted_policy", "false",
+                                 "true: a plug-in's policy is asked in place, without the limit of 100 ms")),
           {.name = "optimizer_on",
            .help = "where parameters are updated; auto: by the measured rates",
            .fallback = to_string(optimizer_place::host),
@@ -104,6 +106,7 @@ session_options read_session_options(const value_table& root, const std::string&
   o.output = output_of(root, o.name);
   assign(run, "seed", o.seed);
   assign(run, "tensorboard", o.tensorboard);
+  assign(run, "trusted_policy", o.policies.trusted);
   if (const value* const memory = host.find("memory")) o.host_memory = read_host_memory(*memory);
   assign(host, "optimizer_threads", o.optimizer_threads);
   o.optimizer_on = read_optimizer_place(run);

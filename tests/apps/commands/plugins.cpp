@@ -49,6 +49,22 @@ TEST_CASE("hydra trains under the policy of a plug-in, with the bits of any othe
   CHECK(train_with(plugin("two_policies") + ":last-candidate").report["policy"] == "last-candidate");
 }
 
+TEST_CASE("a trusted policy of a plug-in is asked in place, and replaced if it throws; no other one can be trusted") {
+  const temporary_folder folder;
+  const auto train = [&](const std::string& policy) {
+    folder.write("w.toml", bent("seed = 7", "seed = 7\ntrusted_policy = true"));
+    return run_hydra(folder, "train w.toml --quiet --output there-" + policy.substr(policy.rfind('/') + 1) +
+                                 " --policy " + policy);
+  };
+  CHECK(train(plugin("shortest_first")).status == 0);
+  const auto thrown = train(plugin("throwing"));
+  CHECK(thrown.status == 0);
+  CHECK_THAT(thrown.err, Contains("was replaced by sharded-lrtf") && Contains("the stars are not right"));
+  const auto own = train("fifo");
+  CHECK(own.status == 2);
+  CHECK_THAT(own.err, Contains("'fifo' is built in, and decides in place: only a plug-in's policy can be trusted"));
+}
+
 TEST_CASE("a policy that throws, blocks, answers nonsense or nothing is replaced, and the results are the same") {
   const auto expected = digest(train_with("fifo"));
   for (const auto& [name, why] : bad_policies()) {

@@ -76,6 +76,7 @@ std::map<std::string, std::string> struct_defaults() {
   const session_options run;
   all["run.seed"] = toml(run.seed);
   all["run.tensorboard"] = toml(run.tensorboard);
+  all["run.trusted_policy"] = toml(run.policies.trusted);
   all["run.optimizer_on"] = toml(to_string(run.optimizer_on));
   all["run.checkpoint.every_steps"] = toml(run.checkpoint.every_steps);
   all["run.checkpoint.every_minutes"] = toml(run.checkpoint.every_minutes);
