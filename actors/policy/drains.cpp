@@ -5,9 +5,11 @@
 
 namespace hydra {
 
+/// The unit that was placed last is not what computes while some are staged.
 void drains::look(const device_state& device, const policy_view&) {
   const auto found = last_.find(device.device);
-  if (found == last_.end() || found->second.begun || device.idle || device.running != found->second.what.next.model) {
+  if (found == last_.end() || found->second.begun || device.idle || device.staged > duration{} ||
+      device.running != found->second.what.next.model) {
     return;
   }
   auto& v = found->second;

@@ -24,6 +24,7 @@ class one_at_a_time final : public policy {
     return shown.empty() ? std::nullopt : inside_->choose(device, shown, view);
   }
 
+  std::uint32_t depth() const override { return inside_->depth(); }
   bool pending() const override { return inside_->pending(); }
   void model_left(model_id model) override { inside_->model_left(model); }
   void unit_avoids(model_id model, device_id device) override { inside_->unit_avoids(model, device); }

@@ -89,7 +89,7 @@ bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) con
   const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
   const bool slow = t.loads_slowly();
   const bool moves = waits_for_copies_ && view.models.size() > view.devices.size();  // else a device for each lane
-  const bool pays = shape.waves > 1 ? slow || moves : slow && t.loads > t.backward && !waits_for_copies_;
+  const bool pays = shape.waves > 1 ? slow || moves : slow && t.backward_loads > t.backward && !waits_for_copies_;
   return several && fits && pays && c.next.way != direction::evaluate;
 }
 

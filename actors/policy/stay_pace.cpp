@@ -23,7 +23,7 @@ bool off_phase(const candidate& c, phase p) { return p != phase::any && phase_of
 std::optional<std::size_t> stay_pace::choose(const device_state& device, std::span<const candidate> candidates,
                                              const policy_view& view) {
   shared_ = shared_ || several_lanes::share_base(candidates);
-  times_.look(candidates);
+  times_.look(candidates, view);
   const bool several = shared_ || several_lanes::in(view);
   if (device.staged > duration{} && (several || !equal_speeds(view))) {
     return std::nullopt;
@@ -70,7 +70,7 @@ bool stay_pace::any_critical(const device_state& device, double margin, const po
 }
 
 std::optional<std::size_t> stay_pace::behind(const device_state& device, std::span<const candidate> candidates,
-                                             double margin, const policy_view& view) const {
+                                             double margin, const policy_view& view) {
   const auto times_of = [&](std::size_t i) { return times_.of(candidates[i].next.model); };
   std::optional<std::size_t> next;
   if (any_critical(device, margin, view)) {
@@ -97,12 +97,21 @@ std::size_t stay_pace::in_turn(const device_state& device, std::span<const candi
   return best_candidate(device, candidates, [&](const candidate& a, const candidate& b) { return key(a) < key(b); });
 }
 
-/// The unit that follows those of the device's own model is announced next.
-bool stay_pace::goes_on(const device_state& device, const policy_view& view) const {
+/// The unit that follows those of the device's own model is announced at once, as a rule; it may have to wait for its
+/// version, its data or a callback.
+bool stay_pace::goes_on(const device_state& device, const policy_view& view) {
   const auto own = device.last ? std::ranges::lower_bound(view.models, *device.last, {}, &model_state::model)
                                : view.models.end();
-  return own != view.models.end() && own->model == *device.last && own->staged_units > 0 && !own->candidate &&
-         !own->at_step_boundary && own->next_cost > duration{};
+  const bool expected = own != view.models.end() && own->model == *device.last && own->staged_units > 0 &&
+                        !own->candidate && !own->at_step_boundary && own->next_cost > duration{};
+  auto& since = expected_[device.device];
+  if (!expected) {
+    since.reset();
+    return false;
+  }
+  since = since.value_or(view.now);
+  constexpr int part = 16;
+  return view.now - *since <= own->next_cost / part;
 }
 
 /// What follows the units that are staged, unless a longer critical candidate would wait for it.
@@ -128,9 +137,10 @@ double stay_pace::margin(duration unit) const {
   return options_.margin.units * static_cast<double>(unit.count()) + options_.margin.share * end_;
 }
 
+/// Not for a model that has units to spare, as one that is critical may have: the device would do nothing meanwhile.
 bool stay_pace::holds(const device_state& device, const policy_view& view) {
   const auto* m = model_at_step_boundary(device, view);
-  return m != nullptr && laxity(device, m->remaining, view) <= margin(m->next_cost) &&
+  return m != nullptr && laxity(device, m->remaining, view) <= options_.margin.share * end_ &&
          patience_.lasts(device, *m, view.now, margin(m->next_cost));
 }
 

@@ -11,6 +11,8 @@
 #include "actors/policy/visit_times.hpp"
 
 #include <cstddef>
+#include <map>
+#include <optional>
 
 namespace hydra {
 
@@ -21,9 +23,9 @@ struct stay_pace_options {
 
 /// If no device is ever asked while it computes (no double buffer) it is stay-hold: decisions are late then, and no
 /// staged unit could be grouped or wait. Otherwise the slot of a critical model (laxity against the end at the measured
-/// pace) is kept at its step boundary. Several speeds: level scheduling that stays longer (near_level). Equal speeds:
-/// the longest critical candidate first; without any the device's own model, else the least avoidable transfer, of
-/// equals the longest.
+/// pace) is kept at its step boundary, unless it has units to spare. Several speeds: level scheduling that stays longer
+/// (near_level). Equal speeds: the longest critical candidate first; without any the device's own model, else the least
+/// avoidable transfer, of equals the longest.
 ///
 /// If loads are measured to wait for gradients, a forward after a backward hides nothing. Then a device whose model has
 /// reached its first backward takes forwards of other models first, and a device that has computed a backward takes
@@ -33,8 +35,9 @@ struct stay_pace_options {
 /// several_lanes decides, units are staged behind each other. Behind a staged unit goes what follows it in its lane,
 /// unless a longer critical candidate would wait for it and it is not critical itself; another model only while none is
 /// critical. If a load takes no longer than the mean visit, and all models could end in time at half of their pace,
-/// forward and backward visits of two models alternate: the surplus of the one pays for the other. Otherwise decisions
-/// are made as late as possible: one unit is staged at a time.
+/// forward and backward visits of two models alternate: the surplus of the one pays for the other. If loads take
+/// longer, the device stays with its model, whose shards its cache then has, and waits a moment for its next unit to be
+/// announced. Where one visit hides a load, decisions are made as late as possible: one unit is staged at a time.
 ///
 /// While there is a model whose steps have several lanes, and once models were seen that read the same base,
 /// several_lanes decides on devices of equal speeds: a shard that is loaded serves all models whose next units read it.
@@ -51,6 +54,7 @@ class stay_pace final : public policy {
   void device_left(device_id device) override {
     drains_.forget(device);
     patience_.forget(device);
+    expected_.erase(device);
     late_.device_left(device);
   }
 
@@ -62,10 +66,10 @@ class stay_pace final : public policy {
   /// A model that is `pace` times slower than alone could not end in time.
   bool any_critical(const device_state& device, double margin, const policy_view& view, int pace = 1) const;
   std::optional<std::size_t> behind(const device_state& device, std::span<const candidate> candidates, double margin,
-                                    const policy_view& view) const;
+                                    const policy_view& view);
   std::optional<std::size_t> following(const device_state& device, std::span<const candidate> candidates,
                                        double margin, const policy_view& view) const;
-  bool goes_on(const device_state& device, const policy_view& view) const;
+  bool goes_on(const device_state& device, const policy_view& view);
   bool holds(const device_state& device, const policy_view& view);
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
   std::size_t in_turn(const device_state& device, std::span<const candidate> candidates) const;
@@ -80,6 +84,7 @@ class stay_pace final : public policy {
   fluid left_;
   pace pace_;
   drains drains_;
+  std::map<device_id, std::optional<time_point>> expected_;  ///< since when, of its own model's next unit
   patience patience_;
   double end_ = 0;
 };

@@ -45,7 +45,7 @@ struct lanes_world : world {
 
   /// Model and lane that the device takes.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> taken(std::size_t device) {
-    times.look(candidates);
+    times.look(candidates, view());
     const auto i = lanes.choose(devices.at(device), candidates, view());
     return i ? std::optional{std::pair{candidates[*i].next.model.value, models[candidates[*i].model_at].lane}}
              : std::nullopt;

@@ -217,10 +217,29 @@ TEST_CASE("stay-pace stages no other model behind its own before the next unit o
   w.candidates.clear();
   w.offer(forward(4, 0, 0)).transfer_time = us(4);
   w.models[3].staged_units = 1;
+  w.models[3].next_cost = us(16);
   stay_pace waits;
   CHECK(w.chosen(waits) == std::nullopt);
-  w.models[3].at_step_boundary = true;
+  w.now = at(1);
+  CHECK(w.chosen(waits) == std::nullopt);
+  w.now = at(2);  // that unit waits itself
   CHECK(w.chosen(waits) == 4);
+  w.models[3].at_step_boundary = true;
+  stay_pace at_boundary;
+  CHECK(w.chosen(at_boundary) == 4);
+}
+
+TEST_CASE("shards without backward visits are loaded once for each step", "[policy]") {
+  world w{1, 1};
+  w.offer(forward(0, 0, 0)).transfer_time = us(3);
+  w.candidates[0].cost = us(2);
+  seen_times trained;
+  trained.look(w.candidates, w.view());
+  CHECK_FALSE(trained.of(model_id{0}).loads_longest());  // 6 us, as both visits
+  w.models[0].shape.first_trained = 1;
+  seen_times frozen;
+  frozen.look(w.candidates, w.view());
+  CHECK(frozen.of(model_id{0}).loads_longest());
 }
 
 TEST_CASE("stay-pace stages one unit at a time on devices of several speeds, and of models in several lanes",
@@ -298,7 +317,7 @@ TEST_CASE("stay-pace leaves a model at its first backward for forwards of others
 
 TEST_CASE("a load that was a hit, started when it could, or was behind others does not count as delayed by gradients",
           "[policy]") {
-  const auto seen = [](bool hit, int late, int staged = 0) {
+  const auto seen = [](bool hit, int late, int staged = 0, bool asked_again = false) {
     drains d;
     world w{1, 1};
     auto& device = w.devices[0];
@@ -312,6 +331,11 @@ TEST_CASE("a load that was a hit, started when it could, or was behind others do
       c.hit = hit;
       device.staged = us(staged);
       d.placed(device, c, w.view());
+      if (asked_again) {
+        device.staged = us(1);  // the unit that was just placed
+        d.look(device, w.view());
+        device.staged = us(0);
+      }
     }
     device.free_at = at(2 + late) + us(1);
     d.look(device, w.view());
@@ -321,6 +345,7 @@ TEST_CASE("a load that was a hit, started when it could, or was behind others do
   CHECK_FALSE(seen(false, 0));
   CHECK_FALSE(seen(true, 1));
   CHECK_FALSE(seen(false, 1, 1));
+  CHECK(seen(false, 1, 0, true));
 }
 
 // -- several speeds ---------------------------------------------------------------------------------------------------
