@@ -1,5 +1,6 @@
 #include "actors/admission/comparisons.hpp"
 
+#include "actors/admission/staged_units.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <algorithm>
@@ -17,11 +18,14 @@ std::size_t shards_of(const workload_plan& plan) {
                          [](std::size_t sum, const model_plan& m) { return sum + m.shards.size(); });
 }
 
+/// Of models in one lane several units may be staged.
 parallel_forecast forecast_of(const parallel_choice& choice, const planned_run& run) {
+  const auto& plan = run.planned.plan;
+  const bool one_lane = std::ranges::all_of(plan.models, [](const auto& m) { return m.shape().lanes() == 1; });
   return {.choice = choice,
-          .host = run.planned.plan.host_needed,
-          .shards = shards_of(run.planned.plan),
-          .expected = predict_shortly(run)};
+          .host = plan.host_needed,
+          .shards = shards_of(plan),
+          .expected = predict_shortly(one_lane ? with_staged_units(run) : run)};
 }
 
 /// Of a workload that is planned again with other choices.
@@ -117,7 +121,7 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
     }
     try {
       larger.planned = plan_again(larger.planned, run.from);
-      all.push_back(forecast_of(more, larger));
+      all.push_back(forecast_of(more, with_staged_units(larger)));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::does_not_fit) {
         throw;

@@ -252,6 +252,7 @@ model_plan model_joiner::planned(const admission_request& r, const prepared_mode
   request.waves = begins.waves_for(0, r.what.parallel);
   auto plan = plan_joining(request, setup_.planned.machines, plan_.staging_bytes);
   plan.profile = p.profile_key;
+  plan.saving_room = plan_.models.empty() ? byte_count{} : plan_.models.front().saving_room;  // the same of all
   return plan;
 }
 

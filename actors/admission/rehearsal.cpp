@@ -86,6 +86,7 @@ rehearsal rehearsed_by(std::span<const span> spans, duration makespan, const pla
 planned_run with_times_of(const rehearsal& r, planned_run run) {
   for (auto& m : run.planned.plan.models) {
     set_times(m, *r.times);
+    m.saving_room = {};  // backward visits were measured with what was saved
   }
   return run;
 }

@@ -31,6 +31,17 @@ std::uint32_t most_of(const planned_run& run) {
   return slots(*std::ranges::min_element(run.devices, {}, slots));
 }
 
+/// None if it cannot be simulated: the run may know better.
+std::optional<forecast> predicted_with(std::uint32_t units, planned_run run) {
+  run.from.require_uninterrupted();
+  stage_units(run.planned.plan, units, run.pipeline, run.devices);
+  try {
+    return predict_shortly(run);
+  } catch (const fault_error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void stage_units(workload_plan& plan, std::uint32_t units, const pipeline_options& options,
@@ -40,6 +51,11 @@ void stage_units(workload_plan& plan, std::uint32_t units, const pipeline_option
   for (auto& m : plan.models) {
     m.saving_room = pipeline_of(plan, options).saving_room(smallest);
   }
+}
+
+planned_run with_staged_units(planned_run run) {
+  stage_units(run.planned.plan, choose_staged_units(run), run.pipeline, run.devices);
+  return run;
 }
 
 std::uint32_t choose_staged_units(const planned_run& run) {
@@ -52,18 +68,15 @@ std::uint32_t choose_staged_units(const planned_run& run) {
   std::uint32_t best = 1;
   std::optional<duration> least;
   for (const std::uint32_t units : {1u, 2u, 3u, 4u, 6u, 8u}) {
-    if (units > most) {
+    const auto expected = units <= most ? predicted_with(units, run) : std::nullopt;
+    if (!expected) {
       break;
     }
-    run.from.require_uninterrupted();
-    auto with = run;
-    stage_units(with.planned.plan, units, run.pipeline, run.devices);
-    const auto expected = predict_shortly(with);
-    if (!least || seconds(expected.makespan) * hardly_longer < seconds(*least)) {
+    if (!least || seconds(expected->makespan) * hardly_longer < seconds(*least)) {
       best = units;
-      least = expected.makespan;
+      least = expected->makespan;
     }
-    if (seconds(expected.makespan) < hidden * seconds(expected.limits.best())) {
+    if (seconds(expected->makespan) < hidden * seconds(expected->limits.best())) {
       break;
     }
   }

@@ -379,7 +379,8 @@ void session::state::make_plan() {
     if (!std::ranges::all_of(given, [](const auto& m) { return m.parallel.chosen(); })) {
       choose_parallel(given);
     }
-    stage_units(planned->plan, crosses_link(planned->machines) ? choose_staged_units(run_of(*this)) : 1, pipeline(),
+    const bool several = chosen.depth() > 1 && crosses_link(planned->machines);
+    stage_units(planned->plan, several ? std::min(choose_staged_units(run_of(*this)), chosen.depth()) : 1, pipeline(),
                 planned->machines);
   } catch (...) {
     descriptions = given;
@@ -542,9 +543,12 @@ rehearsal_summary session::rehearse(std::uint32_t steps) {
 }
 
 forecast session::predict(std::unique_ptr<policy> by) {
-  const auto run = state_->whole_run();
+  auto run = state_->whole_run();
   const auto& chosen = state_->chosen;
-  return hydra::predict(run, by ? chosen.applied(guard(std::move(by))) : chosen.make());
+  auto asked = by ? chosen.applied(guard(std::move(by))) : chosen.make();
+  const auto units = std::min(run.planned.plan.staged_units, asked->depth());
+  stage_units(run.planned.plan, units, run.pipeline, run.devices);
+  return hydra::predict(run, std::move(asked));
 }
 
 forecast_setup session::simulated_plan() {

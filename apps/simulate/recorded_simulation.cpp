@@ -204,10 +204,12 @@ std::unique_ptr<policy> policy_of(const recording& r, const listed_policy& p, st
 forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>& models, const listed_policy& p,
                        std::uint64_t seed) {
   r.seen.times->rewind();
+  auto chosen = policy_of(r, p, seed);
+  const auto slots = std::min(r.plan.staged_units, chosen->depth());
   return predict({.devices = devices_of(r),
                   .models = models,
-                  .chosen = policy_of(r, p, seed),
-                  .pipeline = {.slots = r.plan.staged_units,
+                  .chosen = std::move(chosen),
+                  .pipeline = {.slots = slots,
                                .double_buffer = r.ablation.double_buffer,
                                .cache = r.ablation.cache,
                                .copy_back_clean = r.ablation.copy_back_clean,

@@ -184,15 +184,22 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
   return m;
 }
 
+/// 1 in plans of versions that staged one.
+std::uint32_t staged_units_in(const json& j) {
+  constexpr std::uint32_t most = 64;
+  const auto units = j.value("staged_units", json(1u));
+  if (!units.is_number_unsigned() || units == 0u || units > most) {
+    throw fault_error(fault_code::bad_input, fmt::format("has {} staged units, expected 1 to {}", units.dump(), most));
+  }
+  return units.get<std::uint32_t>();
+}
+
 workload_plan costs_from_json(const json& j) {
   workload_plan plan;
   plan.profiles = plan_from_json(j).profiles;
   plan.staging_bytes = bytes_at(j, "staging_room_bytes");
   plan.computing_bytes = bytes_at(j, "computing_room_bytes");
-  plan.staged_units = j.value("staged_units", 1u);
-  if (plan.staged_units == 0) {
-    throw fault_error(fault_code::bad_input, "has devices that stage no unit");
-  }
+  plan.staged_units = staged_units_in(j);
   for (const auto& m : j.at("models")) {
     plan.models.push_back(costs_from_json(m, plan.profiles));
   }

@@ -7,7 +7,7 @@
 
 namespace hydra::test {
 
-inline constexpr std::chrono::seconds patience{600};
+inline constexpr std::chrono::seconds patience{300};
 
 /// Closed until a thread opens it, then open for good.
 class gate {

@@ -91,12 +91,12 @@ TEST_CASE("a paced layer computes what its inner layer does and takes at least i
 
 TEST_CASE("overlap measures every cell in every repeat") {
   const overlap_result r = measure_overlap({.models = {1, 2}, .ratios = {0.1, 1}, .repeats = 2, .workload = tiny});
-  REQUIRE(r.cells.size() == 8);
+  REQUIRE(r.cells.size() == 12);
   for (const overlap_cell& c : r.cells) CHECK(c.makespan_over_bound.values.size() == 2);
-  CHECK(r.cells.front().memory * 2 == r.cells.back().memory);
+  CHECK(r.cells.front().memory * 3 == r.cells.back().memory);
   CHECK_THAT(to_table(r), Contains("models") && Contains("promote/unit") && Contains("makespan/bound"));
   const auto j = json_of(r);
-  CHECK(j["cells"].size() == 8);
+  CHECK(j["cells"].size() == 12);
   CHECK(j["cells"][3]["models"] == 2);
   CHECK(j["cells"][3]["makespan_over_bound"]["values"].size() == 2);
 }

@@ -135,10 +135,24 @@ TEST_CASE("a plan with any one value changed for another kind of value is refuse
   }
 }
 
+TEST_CASE("costs of a plan without a number of staged units have one, and no plan has none or too many") {
+  auto j = nlohmann::json::parse(to_json(two_models()));
+  const auto costs = [&] { return parse_costs(j.dump(), "plan.json").staged_units; };
+  for (const auto& units : {nlohmann::json(0), nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(65),
+                            nlohmann::json(true)}) {
+    j["staged_units"] = units;
+    CHECK_THROWS_WITH(costs(), Contains("has " + units.dump() + " staged units, expected 1 to 64"));
+  }
+  j.erase("staged_units");
+  CHECK(costs() == 1);
+}
+
 TEST_CASE("the costs of a plan that is read back are those of the one that was written, in bytes and nearly in times") {
-  const auto plan = two_models();
+  auto plan = two_models();
+  plan.staged_units = 3;
   const auto costs = parse_costs(to_json(plan), "plan.json");
   CHECK(costs.staging_bytes == plan.staging_bytes);
+  CHECK(costs.staged_units == 3);
   REQUIRE(costs.models.size() == 2);
   for (std::size_t m = 0; m < 2; ++m) {
     CHECK(costs.models[m].name == plan.models[m].name);
