@@ -2,6 +2,7 @@
 
 #include "apps/report/markup.hpp"
 #include "apps/report/page_parts.hpp"
+#include "apps/simulate/study_chart.hpp"
 
 #include <hydra/version.hpp>
 
@@ -61,7 +62,7 @@ std::string ratios_section(const study_result& s) {
     rows += row_of(columns, cells);
   }
   return section(
-      "Makespan / best bound", table_of(columns, rows),
+      "Makespan / best bound", ratio_chart(s) + table_of(columns, rows),
       "Mean over the instances of a cell, below it the smallest and the largest. No schedule of any policy can be "
       "below 1; whether 1 can be reached is not known. The yardstick is the makespan if the models did not "
       "disturb each other; it is not a bound.");

@@ -63,6 +63,10 @@ TEST_CASE("a study prints its table and writes CSV, JSON and a page") {
   const std::string page = folder.read("studies/s/study.html");
   CHECK(xml_fault(page) == "");
   CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("few, &lt;small&gt;"));
+  const std::string dot = "<circle ";
+  std::size_t dots = 0;
+  for (auto at = page.find(dot); at != std::string::npos; at = page.find(dot, at + 1)) ++dots;
+  CHECK(dots == 2 + 1);  // the policies of each cell
 }
 
 TEST_CASE("a study has the optimum of small instances, and completions of models with deadlines") {
