@@ -137,11 +137,23 @@ double stay_pace::margin(duration unit) const {
   return options_.margin.units * static_cast<double>(unit.count()) + options_.margin.share * end_;
 }
 
-/// Not for a model that has units to spare, as one that is critical may have: the device would do nothing meanwhile.
 bool stay_pace::holds(const device_state& device, const policy_view& view) {
-  const auto* m = model_at_step_boundary(device, view);
-  return m != nullptr && laxity(device, m->remaining, view) <= options_.margin.share * end_ &&
-         patience_.lasts(device, *m, view.now, margin(m->next_cost));
+  // Not for a model that has units to spare, as a critical one may: the device would do nothing meanwhile.
+  const auto critical = [&](const model_state& m) {
+    return laxity(device, m.remaining, view) <= options_.margin.share * end_;
+  };
+  const auto lasts = [&](const model_state& m) {
+    return patience_.lasts(device, m, view.now, margin(m.next_cost));
+  };
+  if (!equal_speeds(view)) {
+    const auto* own = model_at_step_boundary(device, view);
+    return own != nullptr && critical(*own) && lasts(*own);
+  }
+  const bool free_first = is_free_first(device, view);
+  return std::ranges::any_of(view.models, [&](const model_state& m) {
+    return waits_at_step_boundary(m) && (free_first || m.running) && critical(m) &&
+           device_after_boundary(m, view) == device.device && lasts(m);
+  });
 }
 
 std::size_t stay_pace::relaxed(const device_state& device, std::span<const candidate> candidates) const {

@@ -23,9 +23,9 @@ struct stay_pace_options {
 
 /// If no device is ever asked while it computes (no double buffer) it is stay-hold: decisions are late then, and no
 /// staged unit could be grouped or wait. Otherwise the slot of a critical model (laxity against the end at the measured
-/// pace) is kept at its step boundary, unless it has units to spare. Several speeds: level scheduling that stays longer
-/// (near_level). Equal speeds: the longest critical candidate first; without any the device's own model, else the least
-/// avoidable transfer, of equals the longest.
+/// pace) is kept at its step boundary, unless it has units to spare; on equal devices that of the one that is free
+/// next. Several speeds: level scheduling that stays longer (near_level). Equal speeds: the longest critical candidate
+/// first; without any the device's own model, else the least avoidable transfer, of equals the longest.
 ///
 /// If loads are measured to wait for gradients, a forward after a backward hides nothing. Then a device whose model has
 /// reached its first backward takes forwards of other models first, and a device that has computed a backward takes
@@ -50,7 +50,10 @@ class stay_pace final : public policy {
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
   std::uint32_t depth() const override { return most_staged; }
-  void model_left(model_id model) override { times_.forget(model); }
+  void model_left(model_id model) override {
+    times_.forget(model);
+    patience_.forget(model);
+  }
   void device_left(device_id device) override {
     drains_.forget(device);
     patience_.forget(device);

@@ -1,6 +1,7 @@
 #include "actors/policy/step_boundary.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hydra {
 
@@ -24,10 +25,34 @@ const model_state* model_at_step_boundary(const device_state& device, const poli
   return stays_here && at_boundary ? &m : nullptr;
 }
 
+namespace {
+
+duration until_all_computed(const device_state& d, const policy_view& view) { return view.until_free(d) + d.staged; }
+
+}  // namespace
+
+bool waits_at_step_boundary(const model_state& m) {
+  return m.at_step_boundary && m.staged_units == 0 && m.remaining > duration{};
+}
+
+bool is_free_first(const device_state& device, const policy_view& view) {
+  const auto busy = until_all_computed(device, view);
+  return std::ranges::none_of(view.devices,
+                              [&](const device_state& d) { return until_all_computed(d, view) < busy; });
+}
+
+device_id device_after_boundary(const model_state& m, const policy_view& view) {
+  if (m.running) {
+    return *m.running;
+  }
+  const auto busy = [&](const device_state& d) { return std::pair{until_all_computed(d, view), m.ended != d.device}; };
+  return std::ranges::min_element(view.devices, {}, busy)->device;
+}
+
 bool patience::lasts(const device_state& device, const model_state& m, time_point now, double longest_ns) {
-  auto& t = since_[device.device];
-  if (t.model != m.model || t.remaining != m.remaining || !device.idle) {
-    t = {m.model, m.remaining, now};
+  auto& t = since_[{device.device, m.model}];
+  if (t.remaining != m.remaining || !device.idle) {
+    t = {m.remaining, now};
   }
   return static_cast<double>((now - t.since).count()) <= longest_ns;
 }

@@ -105,6 +105,32 @@ TEST_CASE("stay-pace does not keep the slot of another device", "[policy]") {
   CHECK(turning(9000).chosen(p, 1) == 1);
 }
 
+TEST_CASE("stay-pace keeps the slot of the device that will be free first for a critical model", "[policy]") {
+  auto w = turning(9000);
+  w.devices[0].free_at = w.now + us(5);  // it computes another model
+  stay_pace p;
+  CHECK(w.chosen(p, 0) == 1);
+  CHECK(w.chosen(p, 1) == std::nullopt);
+  w.models[0].running = device_id{0};  // its last unit: it goes on there
+  CHECK(w.chosen(p, 0) == std::nullopt);
+  CHECK(w.chosen(p, 1) == 1);
+}
+
+TEST_CASE("a device does not wait longer for two models than for one", "[policy]") {
+  world w{1, 2};
+  w.devices[0].idle = true;
+  hydra::patience p;
+  const auto lasts = [&](std::size_t m, int now) { return p.lasts(w.devices[0], w.models[m], at(now), 2000); };
+  CHECK(lasts(0, 0));
+  CHECK(lasts(1, 1));
+  CHECK(lasts(0, 2));
+  CHECK_FALSE(lasts(0, 3));
+  CHECK(lasts(1, 3));
+  CHECK_FALSE(lasts(1, 4));
+  p.forget(model_id{0});
+  CHECK(lasts(0, 4));
+}
+
 // -- behind a staged unit ---------------------------------------------------------------------------------------------
 
 namespace {
