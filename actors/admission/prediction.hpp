@@ -23,6 +23,7 @@ struct planned_run {
   std::function<std::unique_ptr<policy>()> make_policy;
   pipeline_options pipeline;  ///< its staging bytes are those of each plan
   int optimizer_workers = 1;
+  std::uint32_t most_staged_units = 1;  ///< that the policy uses; 1 where no link is crossed
   const rehearsal* rehearsed = nullptr;  ///< whose times predict() takes; null: those of the pilot
 };
 

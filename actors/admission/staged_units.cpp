@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 namespace hydra {
 
@@ -22,13 +23,14 @@ bool loads_slowly(const model_plan& m, std::span<const device_info> devices) {
 
 std::uint32_t most_of(const planned_run& run) {
   const auto& models = run.planned.plan.models;
-  if (std::ranges::none_of(models, [&](const model_plan& m) { return loads_slowly(m, run.devices); })) {
+  if (run.most_staged_units <= 1 ||
+      std::ranges::none_of(models, [&](const model_plan& m) { return loads_slowly(m, run.devices); })) {
     return 1;
   }
   auto options = pipeline_of(run.planned.plan, run.pipeline);
-  options.slots = run.make_policy()->depth();
+  options.slots = run.most_staged_units;
   const auto slots = [&](const device_info& d) { return options.slots_in(d.usable()); };
-  return slots(*std::ranges::min_element(run.devices, {}, slots));
+  return std::ranges::min(run.devices | std::views::transform(slots));
 }
 
 /// None if it cannot be simulated: the run may know better.

@@ -14,9 +14,9 @@ namespace hydra {
 /// by every later one. After an exception it is not called any more.
 class guarded_policy final : public policy {
  public:
-  /// `inner` is not null. Throws what its name() and depth() throw.
-  explicit guarded_policy(std::unique_ptr<policy> inner)
-      : inner_{std::move(inner)}, name_{inner_->name()}, depth_{inner_->depth()} {}
+  /// `inner` is not null. Throws what its depth(), and without a name its name(), throws.
+  explicit guarded_policy(std::unique_ptr<policy> inner, const std::string& name = "")
+      : inner_{std::move(inner)}, name_{name.empty() ? inner_->name() : name}, depth_{inner_->depth()} {}
 
   std::string name() const override { return name_; }
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,

@@ -42,9 +42,13 @@ std::uint32_t schedule_tracker::credits(device_id device) const {
   return at ? devices_[*at].credits : 0;
 }
 
-bool schedule_tracker::is_idle(device_id device) const {
+bool schedule_tracker::is_idle(std::size_t device) const {
+  return device_states_[device].idle && devices_[device].staged.empty();
+}
+
+duration schedule_tracker::idle_time(device_id device, time_point since, time_point now) const {
   const auto at = place_of(device);
-  return at && device_states_[*at].idle && devices_[*at].staged.empty();
+  return at && is_idle(*at) ? now - std::max(since, std::min(device_states_[*at].free_at, now)) : duration{};
 }
 
 bool schedule_tracker::any_for(std::size_t device) const {

@@ -222,7 +222,7 @@ placement schedule_tracker::place(model_id model, std::uint32_t lane, std::size_
   const auto available = units.lanes()[lane].available;
   const auto f = units.place(lane, device_states_[device].device, now);
   const auto here = time_on(device_states_[device].speed, f.cost);
-  const bool waited = is_idle(f.device);
+  const bool waited = is_idle(device);
   --announced_;
   --devices_[device].credits;
   ++devices_[device].taken;

@@ -60,8 +60,8 @@ class schedule_tracker {
   std::size_t ready_count() const noexcept { return announced_; }
   std::size_t flight_count() const noexcept;
   std::size_t device_count() const noexcept { return devices_.size(); }
-  /// It computes nothing, and no unit is staged there.
-  bool is_idle(device_id device) const;
+  /// For how long it has computed nothing at `now`, at most since `since`; 0 if it computes, or units are staged there.
+  duration idle_time(device_id device, time_point since, time_point now) const;
   /// The current view of a policy.
   policy_view view(time_point now) const noexcept {
     return {.now = now, .devices = device_states_, .models = shown_.all()};
@@ -125,6 +125,7 @@ class schedule_tracker {
   bool may_stage(const lane_row& lane, device_id device) const;
   /// Devices that may not stage it now; never all.
   std::vector<device_id> avoided_by(const unit_ready& u) const;
+  bool is_idle(std::size_t device) const;
   bool any_for(std::size_t device) const;
   duration copy_time(const device_tracker& d, byte_count bytes) const;
   candidate candidate_of(const lane_row& lane, std::size_t at, std::size_t device) const;

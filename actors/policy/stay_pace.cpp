@@ -104,14 +104,15 @@ bool stay_pace::goes_on(const device_state& device, const policy_view& view) {
                                : view.models.end();
   const bool expected = own != view.models.end() && own->model == *device.last && own->staged_units > 0 &&
                         !own->candidate && !own->at_step_boundary && own->next_cost > duration{};
-  auto& since = expected_[device.device];
   if (!expected) {
-    since.reset();
     return false;
   }
-  since = since.value_or(view.now);
+  auto& next = expected_[device.device];
+  if (next.model != own->model || next.remaining != own->remaining) {
+    next = {own->model, own->remaining, view.now};
+  }
   constexpr int part = 16;
-  return view.now - *since <= own->next_cost / part;
+  return view.now - next.since <= own->next_cost / part;
 }
 
 /// What follows the units that are staged, unless a longer critical candidate would wait for it.
@@ -150,10 +151,13 @@ bool stay_pace::holds(const device_state& device, const policy_view& view) {
     return own != nullptr && critical(*own) && lasts(*own);
   }
   const bool free_first = is_free_first(device, view);
-  return std::ranges::any_of(view.models, [&](const model_state& m) {
-    return waits_at_step_boundary(m) && (free_first || m.running) && critical(m) &&
-           device_after_boundary(m, view) == device.device && lasts(m);
-  });
+  bool waits = false;
+  for (const auto& m : view.models) {
+    const bool here = waits_at_step_boundary(m) && (free_first || m.running) && critical(m) &&
+                      device_after_boundary(m, view) == device.device;
+    waits = (here && lasts(m)) || waits;  // for all of them at the same time
+  }
+  return waits;
 }
 
 std::size_t stay_pace::relaxed(const device_state& device, std::span<const candidate> candidates) const {

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 
 namespace hydra {
 
@@ -77,6 +76,13 @@ class stay_pace final : public policy {
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
   std::size_t in_turn(const device_state& device, std::span<const candidate> candidates) const;
 
+  /// The next unit of a device's own model, before it is announced.
+  struct expected_unit {
+    model_id model;
+    duration remaining{};   ///< of that unit
+    time_point since;
+  };
+
   stay_pace_options options_;
   seen_times times_;
   several_lanes lanes_{times_};
@@ -87,7 +93,7 @@ class stay_pace final : public policy {
   fluid left_;
   pace pace_;
   drains drains_;
-  std::map<device_id, std::optional<time_point>> expected_;  ///< since when, of its own model's next unit
+  std::map<device_id, expected_unit> expected_;
   patience patience_;
   double end_ = 0;
 };

@@ -150,8 +150,9 @@ class scheduler final : public scheduler_actor::base {
 
   void on_policy_advised(const policy_advised& m) {
     if (advice_.asks != nullptr) {
-      const auto asked = advice_.asks->asked(m.device, m.request);
-      waited_ += asked && m.choice && tracker_.is_idle(m.device) ? clock().now() - *asked : duration{};
+      if (const auto asked = advice_.asks->asked(m.device, m.request); asked && m.choice) {
+        waited_ += tracker_.idle_time(m.device, *asked, clock().now());
+      }
       advice_.asks->advised(m.request, m.device, m.choice);
     }
     place_if_quiet();

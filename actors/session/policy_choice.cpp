@@ -49,9 +49,10 @@ void policy_choice::use(const known_policy& known, std::map<std::string, double>
 void policy_choice::use(const std::string& which, std::map<std::string, double> values) {
   const auto known = known_.find(which);
   if (trusts_ && (known.plugin.empty() || known.make_actor)) {
+    const auto what = known.make_actor ? "an actor" : "built in, and decides in place";
     throw fault_error(fault_code::bad_input,
-                      fmt::format("policy '{}' is {}: only a plug-in's policy can be trusted", known.entry.name,
-                                  known.make_actor ? "an actor" : "built in, and decides in place"));
+                      fmt::format("policy '{}' is {}: only a plug-in's policy can be trusted (run.trusted_policy)",
+                                  known.entry.name, what));
   }
   use(known, std::move(values));
 }

@@ -51,7 +51,7 @@ known_policy known(const plugin& from, const plugin_item& item, const policy_lim
     k.entry.make = [item, limits](const policy_options& given) -> std::unique_ptr<policy> {
       auto made = make<policy>(item, given);
       if (limits.trusted) {
-        return std::make_unique<guarded_policy>(std::move(made));
+        return std::make_unique<guarded_policy>(std::move(made), item.name);
       }
       return std::make_unique<limited_policy>(std::move(made), item.name, limits.decision);
     };

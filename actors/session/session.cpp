@@ -380,8 +380,7 @@ void session::state::make_plan() {
       choose_parallel(given);
     }
     const bool several = chosen.depth() > 1 && crosses_link(planned->machines);
-    stage_units(planned->plan, several ? std::min(choose_staged_units(run_of(*this)), chosen.depth()) : 1, pipeline(),
-                planned->machines);
+    stage_units(planned->plan, several ? choose_staged_units(run_of(*this)) : 1, pipeline(), planned->machines);
   } catch (...) {
     descriptions = given;
     planned.reset();
@@ -500,7 +499,9 @@ std::vector<device_info> session::state::measured_machines() {
 planned_run session::state::run_of(const state& part) {
   return {.planned = *part.planned, .from = part.planning(), .devices = measured_machines(),
           .make_policy = [this] { return chosen.make(); }, .pipeline = pipeline(),
-          .optimizer_workers = optimizer_threads(options), .rehearsed = rehearsed ? &*rehearsed : nullptr};
+          .optimizer_workers = optimizer_threads(options),
+          .most_staged_units = crosses_link(part.planned->machines) ? chosen.depth() : 1,
+          .rehearsed = rehearsed ? &*rehearsed : nullptr};
 }
 
 planned_run session::state::whole_run() {
@@ -546,7 +547,7 @@ forecast session::predict(std::unique_ptr<policy> by) {
   auto run = state_->whole_run();
   const auto& chosen = state_->chosen;
   auto asked = by ? chosen.applied(guard(std::move(by))) : chosen.make();
-  const auto units = std::min(run.planned.plan.staged_units, asked->depth());
+  const auto units = std::min(run.planned.plan.staged_units, std::max(asked->depth(), 1u));
   stage_units(run.planned.plan, units, run.pipeline, run.devices);
   return hydra::predict(run, std::move(asked));
 }

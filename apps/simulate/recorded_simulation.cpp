@@ -205,7 +205,7 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                        std::uint64_t seed) {
   r.seen.times->rewind();
   auto chosen = policy_of(r, p, seed);
-  const auto slots = std::min(r.plan.staged_units, chosen->depth());
+  const auto slots = std::min(r.plan.staged_units, std::max(chosen->depth(), 1u));
   return predict({.devices = devices_of(r),
                   .models = models,
                   .chosen = std::move(chosen),

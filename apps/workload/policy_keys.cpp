@@ -58,7 +58,7 @@ std::vector<plugin_file> read_plugins(const value_table& root) {
 
 void leave_out_policy(value_table& root) {
   if (auto* const run = content_of<value_table>(root.find("run")))
-    for (const char* key : {"policy", "plugins"}) run->erase(key);
+    for (const char* key : {"policy", "trusted_policy", "plugins"}) run->erase(key);
 }
 
 named_choice read_choice(const value& v) {

@@ -36,7 +36,7 @@ void resolve_plugins(value_table& root);
 /// Of a table that need not have been checked.
 std::vector<plugin_file> read_plugins(const value_table& root);
 
-/// Removes the policy and the plug-ins of [run], if there are any.
+/// Removes the policy, whether it is trusted, and the plug-ins of [run], if there are any.
 void leave_out_policy(value_table& root);
 
 /// A checked text, or table of a name and numbers.

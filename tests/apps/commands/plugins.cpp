@@ -57,6 +57,8 @@ TEST_CASE("a trusted policy of a plug-in is asked in place, and replaced if it t
                                  " --policy " + policy);
   };
   CHECK(train(plugin("shortest_first")).status == 0);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    if (entry.is_directory()) CHECK(run_hydra(folder, "evaluate " + entry.path().filename().string()).status == 0);
   const auto thrown = train(plugin("throwing"));
   CHECK(thrown.status == 0);
   CHECK_THAT(thrown.err, Contains("was replaced by sharded-lrtf") && Contains("the stars are not right"));
