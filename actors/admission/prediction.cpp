@@ -3,17 +3,23 @@
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/rehearsal.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
 
-pipeline_options pipeline_of(const workload_plan& plan, pipeline_options options) {
-  options.slots = plan.staged_units;
-  options.staging_bytes = plan.staging_bytes;
-  options.computing_bytes = plan.computing_bytes;
-  options.write_back_bytes = plan.write_back_bytes();
-  return options;
+pipeline_options pipeline_of(const workload_plan& plan, const ablation_options& parts) {
+  return {.slots = plan.staged_units,
+          .double_buffer = parts.double_buffer,
+          .cache = parts.cache,
+          .copy_back_clean = parts.copy_back_clean,
+          .save = parts.save,
+          .staging_bytes = plan.staging_bytes,
+          .computing_bytes = plan.computing_bytes,
+          .write_back_bytes = plan.write_back_bytes()};
 }
+
+std::uint32_t slots_for(const policy& p, std::uint32_t planned) { return std::min(planned, std::max(p.depth(), 1u)); }
 
 forecast_setup forecast_of_plan(const planned_run& run) {
   const auto& from = run.from;
@@ -23,7 +29,7 @@ forecast_setup forecast_of_plan(const planned_run& run) {
                        .waiting = planned.plan.waiting,
                        .host_memory = planned.host_cap,
                        .chosen = {},
-                       .pipeline = pipeline_of(planned.plan, run.pipeline),
+                       .pipeline = pipeline_of(planned.plan, from.options.ablation),
                        .optimizer_workers = run.optimizer_workers};
   for (std::size_t i = 0; i < from.models.size(); ++i) {
     setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));

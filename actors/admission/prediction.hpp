@@ -21,14 +21,15 @@ struct planned_run {
   planning_setup from;
   std::vector<device_info> devices;  ///< with the rates of their links
   std::function<std::unique_ptr<policy>()> make_policy;
-  pipeline_options pipeline;  ///< its staging bytes are those of each plan
   int optimizer_workers = 1;
   std::uint32_t most_staged_units = 1;  ///< that the policy uses; 1 where no link is crossed
   const rehearsal* rehearsed = nullptr;  ///< whose times predict() takes; null: those of the pilot
 };
 
-/// `options` with what the plan says of staging and computing.
-pipeline_options pipeline_of(const workload_plan& plan, pipeline_options options);
+pipeline_options pipeline_of(const workload_plan& plan, const ablation_options& parts);
+
+/// Those of `planned` staged units that the policy uses.
+std::uint32_t slots_for(const policy& p, std::uint32_t planned);
 
 /// By the times of the pilot; everything but the policy.
 forecast_setup forecast_of_plan(const planned_run& run);

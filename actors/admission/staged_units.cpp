@@ -27,7 +27,7 @@ std::uint32_t most_of(const planned_run& run) {
       std::ranges::none_of(models, [&](const model_plan& m) { return loads_slowly(m, run.devices); })) {
     return 1;
   }
-  auto options = pipeline_of(run.planned.plan, run.pipeline);
+  auto options = pipeline_of(run.planned.plan, run.from.options.ablation);
   options.slots = run.most_staged_units;
   const auto slots = [&](const device_info& d) { return options.slots_in(d.usable()); };
   return std::ranges::min(run.devices | std::views::transform(slots));
@@ -36,7 +36,7 @@ std::uint32_t most_of(const planned_run& run) {
 /// None if it cannot be simulated: the run may know better.
 std::optional<forecast> predicted_with(std::uint32_t units, planned_run run) {
   run.from.require_uninterrupted();
-  stage_units(run.planned.plan, units, run.pipeline, run.devices);
+  stage_units(run.planned.plan, units, run.from.options.ablation, run.devices);
   try {
     return predict_shortly(run);
   } catch (const fault_error&) {
@@ -46,17 +46,18 @@ std::optional<forecast> predicted_with(std::uint32_t units, planned_run run) {
 
 }  // namespace
 
-void stage_units(workload_plan& plan, std::uint32_t units, const pipeline_options& options,
+void stage_units(workload_plan& plan, std::uint32_t units, const ablation_options& parts,
                  std::span<const device_info> devices) {
   plan.staged_units = units;
-  const auto smallest = std::ranges::min_element(devices, {}, &device_info::usable)->usable();
+  const auto smallest = std::ranges::min(devices | std::views::transform(&device_info::usable));
+  const auto room = pipeline_of(plan, parts).saving_room(smallest);
   for (auto& m : plan.models) {
-    m.saving_room = pipeline_of(plan, options).saving_room(smallest);
+    m.saving_room = room;
   }
 }
 
 planned_run with_staged_units(planned_run run) {
-  stage_units(run.planned.plan, choose_staged_units(run), run.pipeline, run.devices);
+  stage_units(run.planned.plan, choose_staged_units(run), run.from.options.ablation, run.devices);
   return run;
 }
 

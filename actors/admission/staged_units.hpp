@@ -15,7 +15,7 @@ namespace hydra {
 std::uint32_t choose_staged_units(const planned_run& run);
 
 /// Sets their number in the plan, and what memory they leave to saved tensors.
-void stage_units(workload_plan& plan, std::uint32_t units, const pipeline_options& options,
+void stage_units(workload_plan& plan, std::uint32_t units, const ablation_options& parts,
                  std::span<const device_info> devices);
 
 /// Both.

@@ -28,6 +28,7 @@ class band final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
+  void model_left(model_id model) override { patience_.forget(model); }
   void device_left(device_id device) override { patience_.forget(device); }
 
  private:

@@ -100,10 +100,9 @@ std::size_t stay_pace::in_turn(const device_state& device, std::span<const candi
 /// The unit that follows those of the device's own model is announced at once, as a rule; it may have to wait for its
 /// version, its data or a callback.
 bool stay_pace::goes_on(const device_state& device, const policy_view& view) {
-  const auto own = device.last ? std::ranges::lower_bound(view.models, *device.last, {}, &model_state::model)
-                               : view.models.end();
-  const bool expected = own != view.models.end() && own->model == *device.last && own->staged_units > 0 &&
-                        !own->candidate && !own->at_step_boundary && own->next_cost > duration{};
+  const auto* own = own_model(device, view);
+  const bool expected = own != nullptr && own->staged_units > 0 && !own->candidate && !own->at_step_boundary &&
+                        own->next_cost > duration{};
   if (!expected) {
     return false;
   }

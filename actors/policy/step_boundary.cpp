@@ -10,19 +10,25 @@ bool equal_speeds(const policy_view& view) {
                              [&](const device_state& d) { return d.speed == view.devices.front().speed; });
 }
 
-const model_state* model_at_step_boundary(const device_state& device, const policy_view& view) {
-  const auto own = device.last;
-  const auto found = own ? std::ranges::lower_bound(view.models, *own, {}, &model_state::model) : view.models.end();
-  if (found == view.models.end() || found->model != *own) {
+const model_state* own_model(const device_state& device, const policy_view& view) {
+  if (!device.last) {
     return nullptr;
   }
-  const auto& m = *found;
-  const bool stays_here = m.ended == device.device && (!m.running || m.running == device.device);
-  const auto others =
-      std::find_if(found, view.models.end(), [&](const model_state& lane) { return lane.model != *own; });
-  const bool all_lanes = std::all_of(found, others, [](const model_state& lane) { return lane.at_step_boundary; });
-  const bool at_boundary = all_lanes && m.staged_units == 0 && m.remaining > duration{};
-  return stays_here && at_boundary ? &m : nullptr;
+  const auto found = std::ranges::lower_bound(view.models, *device.last, {}, &model_state::model);
+  return found != view.models.end() && found->model == *device.last ? &*found : nullptr;
+}
+
+const model_state* model_at_step_boundary(const device_state& device, const policy_view& view) {
+  const auto* m = own_model(device, view);
+  if (m == nullptr) {
+    return nullptr;
+  }
+  const bool stays_here = m->ended == device.device && (!m->running || m->running == device.device);
+  const bool all_lanes = std::ranges::none_of(view.models, [&](const model_state& lane) {
+    return lane.model == m->model && !lane.at_step_boundary;
+  });
+  const bool at_boundary = all_lanes && m->staged_units == 0 && m->remaining > duration{};
+  return stays_here && at_boundary ? m : nullptr;
 }
 
 namespace {

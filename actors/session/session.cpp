@@ -160,6 +160,7 @@ struct session::state {
   void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
   /// `part`: this, or some steps of it.
+  std::uint32_t most_staged_units(const planned_workload& p) const;
   planned_run run_of(const state& part);
   planned_run whole_run();
   sharded_model_ptr cut_model(std::size_t i) const;
@@ -174,7 +175,6 @@ struct session::state {
   }
   bool saves() const { return files.wanted() && options.checkpoint.keep > 0; }
   void check_search() const;
-  pipeline_options pipeline() const;
   run_setup make_setup(trace* spans);
   void keep_models(const run_record& record);
   /// Throws unless the run has ended and had the model.
@@ -379,8 +379,8 @@ void session::state::make_plan() {
     if (!std::ranges::all_of(given, [](const auto& m) { return m.parallel.chosen(); })) {
       choose_parallel(given);
     }
-    const bool several = chosen.depth() > 1 && crosses_link(planned->machines);
-    stage_units(planned->plan, several ? choose_staged_units(run_of(*this)) : 1, pipeline(), planned->machines);
+    const auto units = most_staged_units(*planned) > 1 ? choose_staged_units(run_of(*this)) : 1;  // measures links
+    stage_units(planned->plan, units, options.ablation, planned->machines);
   } catch (...) {
     descriptions = given;
     planned.reset();
@@ -496,11 +496,14 @@ std::vector<device_info> session::state::measured_machines() {
   return infos;
 }
 
+std::uint32_t session::state::most_staged_units(const planned_workload& p) const {
+  return crosses_link(p.machines) ? chosen.depth() : 1;
+}
+
 planned_run session::state::run_of(const state& part) {
   return {.planned = *part.planned, .from = part.planning(), .devices = measured_machines(),
-          .make_policy = [this] { return chosen.make(); }, .pipeline = pipeline(),
-          .optimizer_workers = optimizer_threads(options),
-          .most_staged_units = crosses_link(part.planned->machines) ? chosen.depth() : 1,
+          .make_policy = [this] { return chosen.make(); }, .optimizer_workers = optimizer_threads(options),
+          .most_staged_units = most_staged_units(*part.planned),
           .rehearsed = rehearsed ? &*rehearsed : nullptr};
 }
 
@@ -547,8 +550,8 @@ forecast session::predict(std::unique_ptr<policy> by) {
   auto run = state_->whole_run();
   const auto& chosen = state_->chosen;
   auto asked = by ? chosen.applied(guard(std::move(by))) : chosen.make();
-  const auto units = std::min(run.planned.plan.staged_units, std::max(asked->depth(), 1u));
-  stage_units(run.planned.plan, units, run.pipeline, run.devices);
+  const auto units = slots_for(*asked, run.planned.plan.staged_units);
+  stage_units(run.planned.plan, units, run.from.options.ablation, run.devices);
   return hydra::predict(run, std::move(asked));
 }
 
@@ -625,12 +628,6 @@ void session::state::load_models() {
   models = joiner->begin(descriptions);
 }
 
-pipeline_options session::state::pipeline() const {
-  const auto& parts = options.ablation;
-  return pipeline_of(planned->plan, {.double_buffer = parts.double_buffer, .cache = parts.cache,
-                                     .copy_back_clean = parts.copy_back_clean, .save = parts.save});
-}
-
 run_setup session::state::make_setup(trace* spans) {
   run_setup setup;
   setup.services = {
@@ -644,7 +641,7 @@ run_setup session::state::make_setup(trace* spans) {
   setup.advice = chosen.advice();
   setup.built_in = chosen.built_in();
   setup.stand_in = [this] { return chosen.applied(make_policy("sharded-lrtf", 0)); };
-  setup.pipeline = pipeline();
+  setup.pipeline = pipeline_of(planned->plan, options.ablation);
   setup.callbacks = callbacks;
   setup.metrics = files.metrics();
   setup.make_model = [this](admission_request r) {

@@ -1,6 +1,7 @@
 #include "apps/report/device_charts.hpp"
 
 #include "apps/report/axis.hpp"
+#include "apps/report/chart_parts.hpp"
 #include "apps/report/markup.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr double timeline_width = 960, left = 96, right = 16, footer = 36;
+constexpr double timeline_width = 960, left = 96, right = 16;
 constexpr std::size_t most_spans = 30000;  // of all lanes together, about 25 bytes each
 
 // -- timeline ---------------------------------------------------------------------------------------------------------
@@ -32,16 +33,6 @@ std::string lane_paths(const std::vector<drawn_span>& spans, const axis& time, d
   std::string out;
   for (const auto& [model, path] : paths) out += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", colour_of(model), path);
   return out;
-}
-
-std::string time_ticks(const axis& time, double bottom) {
-  std::string out;
-  for (const double v : round_values(time, 8)) {
-    const std::string x = coordinate(time.at(v));
-    out += fmt::format("<path class=\"grid\" d=\"M{} 0V{}\"/>\n", x, coordinate(bottom));
-    out += svg_text(time.at(v), bottom + 16, "middle", tick_text(v));
-  }
-  return out + svg_text((left + timeline_width - right) / 2, bottom + 32, "middle", "seconds");
 }
 
 /// Upper edges of the lanes, and the lower edge of the last one.
@@ -106,12 +97,10 @@ std::vector<std::string> names_of_parts(std::span<const breakdown_bar> bars) {
   return names;
 }
 
-std::string legend(std::span<const breakdown_bar> bars) {
-  std::string out = "<p class=\"legend\">";
-  for (const std::string& name : names_of_parts(bars))
-    out += fmt::format("<span><i style=\"background:{}\"></i>{}</span> ", colour_of_cause(name),
-                       escaped(cause_text(name)));
-  return out + "</p>\n";
+std::string legend_of(std::span<const breakdown_bar> bars) {
+  std::vector<legend_entry> entries;
+  for (const std::string& name : names_of_parts(bars)) entries.push_back({colour_of_cause(name), cause_text(name)});
+  return legend(entries);
 }
 
 /// Time cannot be negative or undefined, whatever a file says.
@@ -133,8 +122,8 @@ std::string timeline_chart(const timeline& t) {
   const auto places = lane_places(t.lanes);
   const axis time{0, t.seconds, left, timeline_width - right};
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"timeline of the devices\">\n",
-                                timeline_width, coordinate(places.back() + footer));
-  out += time_ticks(time, places.back());
+                                timeline_width, coordinate(places.back() + grid_footer));
+  out += vertical_grid(time, places.back(), "seconds");
   for (std::size_t i = 0; i < t.lanes.size(); ++i) {
     const timeline_lane& lane = t.lanes[i];
     const bool compute = lane.queue == "compute";
@@ -164,13 +153,13 @@ std::string breakdown_chart(std::span<const breakdown_bar> bars) {
   const axis time{0, longest, left, timeline_width - right};
   const double bottom = static_cast<double>(bars.size()) * (bar_height + bar_gap);
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"what the time went to\">\n",
-                                timeline_width, coordinate(bottom + footer));
-  out += time_ticks(time, bottom);
+                                timeline_width, coordinate(bottom + grid_footer));
+  out += vertical_grid(time, bottom, "seconds");
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const double y = static_cast<double>(i) * (bar_height + bar_gap);
     out += svg_text(left - 6, y + bar_height / 2 + 4, "end", bars[i].device) + bar_parts(bars[i], time, y);
   }
-  return out + "</svg>\n" + legend(bars);
+  return out + "</svg>\n" + legend_of(bars);
 }
 
 std::string cause_text(std::string_view name) {

@@ -4,6 +4,7 @@
 #include "actors/report/number_text.hpp"
 #include "actors/report/report_table.hpp"
 #include "actors/report/search_table.hpp"
+#include "apps/report/chart_parts.hpp"
 #include "apps/report/device_charts.hpp"
 #include "apps/report/loss_chart.hpp"
 #include "apps/report/markup.hpp"
@@ -147,9 +148,9 @@ loss_curve curve_of(const recorded_run& run, std::size_t model) {
 }
 
 std::string curve_legend(const std::vector<loss_curve>& curves) {
-  std::string out = "<p class=\"legend\">";
-  for (const loss_curve& c : curves) out += fmt::format("<span>{}{}</span> ", swatch(c.colour), escaped(c.name));
-  return out + "</p>\n";
+  std::vector<legend_entry> entries;
+  for (const loss_curve& c : curves) entries.push_back({colour_of(c.colour), c.name});
+  return legend(entries);
 }
 
 std::string lines_note(const std::vector<loss_curve>& curves) {

@@ -1,5 +1,6 @@
 #include "apps/simulate/recorded_simulation.hpp"
 
+#include "actors/admission/prediction.hpp"
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/simulation/predict.hpp"
 #include "actors/simulation/planned_instance.hpp"
@@ -205,18 +206,12 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                        std::uint64_t seed) {
   r.seen.times->rewind();
   auto chosen = policy_of(r, p, seed);
-  const auto slots = std::min(r.plan.staged_units, std::max(chosen->depth(), 1u));
+  pipeline_options pipeline = pipeline_of(r.plan, r.ablation);
+  pipeline.slots = slots_for(*chosen, pipeline.slots);
   return predict({.devices = devices_of(r),
                   .models = models,
                   .chosen = std::move(chosen),
-                  .pipeline = {.slots = slots,
-                               .double_buffer = r.ablation.double_buffer,
-                               .cache = r.ablation.cache,
-                               .copy_back_clean = r.ablation.copy_back_clean,
-                               .save = r.ablation.save,
-                               .staging_bytes = r.plan.staging_bytes,
-                               .computing_bytes = r.plan.computing_bytes,
-                               .write_back_bytes = r.plan.write_back_bytes()},
+                  .pipeline = pipeline,
                   .optimizer_workers = optimizer_workers(r.seen.updates_at_once),
                   .most_units = std::numeric_limits<std::uint64_t>::max(),
                   .recorded = r.seen.times});

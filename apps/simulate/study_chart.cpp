@@ -1,17 +1,19 @@
 #include "apps/simulate/study_chart.hpp"
 
 #include "apps/report/axis.hpp"
+#include "apps/report/chart_parts.hpp"
 #include "apps/report/markup.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace hydra::apps {
 
 namespace {
 
-constexpr double width = 960, left_margin = 330, right_margin = 16, top = 4, row = 16, footer = 36;
+constexpr double width = 960, left_margin = 330, right_margin = 16, top = 4, row = 16;
 constexpr double most_shown = 2;
 
 double largest_of(const study_result& s) {
@@ -19,15 +21,6 @@ double largest_of(const study_result& s) {
   for (const cell_result& cell : s.cells)
     for (std::size_t p = 0; p < cell.policies.size(); ++p) largest = std::max(largest, cell.of(p).mean);
   return largest;
-}
-
-std::string ticks(const axis& ratio, double bottom) {
-  std::string out;
-  for (const double v : round_values(ratio, 8)) {
-    out += fmt::format("<path class=\"grid\" d=\"M{} 0V{}\"/>\n", coordinate(ratio.at(v)), coordinate(bottom));
-    out += svg_text(ratio.at(v), bottom + 16, "middle", tick_text(v));
-  }
-  return out + svg_text((left_margin + width - right_margin) / 2, bottom + 32, "middle", "makespan / best bound");
 }
 
 std::size_t place_of(const study_result& s, const std::string& policy) {
@@ -51,11 +44,10 @@ std::string label_of(const study_result& s, const cell_result& cell) {
   return same ? cell.name : cell.name + ", " + cell.driver;
 }
 
-std::string legend(const study_result& s) {
-  std::string out = "<p class=\"legend\">";
-  for (std::size_t p = 0; p < s.policies.size(); ++p)
-    out += fmt::format("<span><i style=\"background:{}\"></i>{}</span> ", colour_of(p), escaped(s.policies[p]));
-  return out + "</p>\n";
+std::string legend_of(const study_result& s) {
+  std::vector<legend_entry> entries;
+  for (std::size_t p = 0; p < s.policies.size(); ++p) entries.push_back({colour_of(p), s.policies[p]});
+  return legend(entries);
 }
 
 }  // namespace
@@ -65,13 +57,13 @@ std::string ratio_chart(const study_result& s) {
   const axis ratio{1, std::min(std::max(largest_of(s), 1.05), most_shown), left_margin, width - right_margin};
   const double bottom = top + row * static_cast<double>(s.cells.size());
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"makespan / best bound\">\n",
-                                width, coordinate(bottom + footer));
-  out += ticks(ratio, bottom);
+                                width, coordinate(bottom + grid_footer));
+  out += vertical_grid(ratio, bottom, "makespan / best bound");
   for (std::size_t i = 0; i < s.cells.size(); ++i) {
     const double y = top + row * (static_cast<double>(i) + 0.5);
     out += svg_text(left_margin - 8, y + 4, "end", label_of(s, s.cells[i])) + dots(s, s.cells[i], ratio, y);
   }
-  return out + "</svg>\n" + legend(s);
+  return out + "</svg>\n" + legend_of(s);
 }
 
 }  // namespace hydra::apps

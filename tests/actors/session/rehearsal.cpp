@@ -49,7 +49,7 @@ struct made_up {
       {"cpu", [](const std::string& name, device_use) { return make_cpu_device(name, {.memory = 1_MiB}); }}};
   interrupt_flag interrupts;
   planning_setup from{options, models, devices, interrupts, make_logger(verbosity::quiet)};
-  planned_run run{.planned = {}, .from = from, .devices = {}, .make_policy = {}, .pipeline = {}};
+  planned_run run{.planned = {}, .from = from, .devices = {}, .make_policy = {}};
 
   made_up() {
     models.front().validate.reset();
