@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <span>
@@ -143,66 +144,68 @@ double sum_over_versions(const std::vector<duration>& times, std::uint32_t count
   return static_cast<double>(std::accumulate(times.begin(), times.end(), duration::zero()).count()) * count;
 }
 
+/// What a visit needs on its device.
+struct needed_copy {
+  duration time{};  ///< on a link
+  byte_count bytes{};
+};
+
+/// Time on links for what has to be copied if `room` bytes are left of `needed`, at least: those are left that take the
+/// longest to copy for their bytes; of the last of them a part counts in proportion.
+double missing(std::vector<needed_copy> needed, byte_count room) {
+  const auto per_byte = [](const needed_copy& c) {
+    return static_cast<double>(c.time.count()) / static_cast<double>(std::max<std::uint64_t>(c.bytes.value(), 1));
+  };
+  std::ranges::sort(needed, std::greater{}, per_byte);
+  auto left = static_cast<double>(room.value());
+  double copies = 0;
+  for (const auto& c : needed) {
+    const auto bytes = static_cast<double>(c.bytes.value());
+    const auto held = bytes > left ? left / bytes : 1.0;
+    copies += static_cast<double>(c.time.count()) * (1 - held);
+    left -= bytes * held;
+  }
+  return copies;
+}
+
+/// Copies of parameters that one model's visits need in each step. Each version has to come to a device before F_s (of
+/// the last shard, before its only visit). When the first lane begins to visit its last shard, the devices have at most
+/// as many bytes of the others as this visit leaves of their memory: what is not there, or on its way, is copied once
+/// more before the lane's B_s ends. The last shard's visit separates the two copies, so neither counts twice.
+double parameter_copies(const unit_times& m, byte_count memory) {
+  std::vector<needed_copy> down;
+  for (std::size_t s = m.first_trained; s + 1 < m.parameters.size(); ++s) {
+    down.push_back({at(m.promote, s), m.parameters[s]});
+  }
+  const auto room = memory > m.last_visit ? memory - m.last_visit : byte_count{};
+  return missing(std::move(down), room) * m.steps + sum_over_versions(m.promote, m.steps + (m.evaluated_last ? 1 : 0));
+}
+
 /// Copies of frozen parameters that one model's visits need, whoever else visits. A visit needs its base on its device,
 /// and bases come to devices only over links. In each step a model visits all shards from F_0 to B_{S-1}, and from
 /// B_{S-1} to the next F_0 those from the first trained one on. When such a walk starts, the devices have at most as
 /// many bytes of bases as they have memory: what is not there, or on its way, is copied before the walk ends. The walks
 /// of a model follow each other, so no copy counts twice. When the run starts there are no bases on the devices.
-class base_walks {
- public:
-  base_walks(const unit_times& m, byte_count memory) : bases_(m.bases), memory_(memory), trained_(m.first_trained) {}
-
-  /// Time on links, of all steps.
-  double copies(std::uint32_t steps) const {
-    if (steps == 0 || bases_.empty()) {
-      return 0;
-    }
-    const std::span all(bases_);
-    const auto up = missing(all);
-    const auto down = all.subspan(std::min(trained_, all.size() - 1));
-    std::vector<base_copy_times> turn(down.begin(), down.end());
-    if (trained_ > 0) {
-      turn.push_back(bases_.front());
-    }
-    return sum(all) + (up + missing(turn)) * (steps - 1) + missing(down);
+double base_copies(const unit_times& m, byte_count memory) {
+  if (m.steps == 0 || m.bases.empty()) {
+    return 0;
   }
-
- private:
-  static double time_of(const base_copy_times& b) { return static_cast<double>(b.promote.count()); }
-
-  static double sum(std::span<const base_copy_times> bases) {
-    return std::accumulate(bases.begin(), bases.end(), 0.0, [](double s, const auto& b) { return s + time_of(b); });
+  std::vector<needed_copy> up;
+  std::ranges::transform(m.bases, std::back_inserter(up), [](const auto& b) { return needed_copy{b.promote, b.bytes}; });
+  const std::vector down(up.begin() + std::min<std::ptrdiff_t>(m.first_trained, std::ssize(up) - 1), up.end());
+  auto turn = down;
+  if (m.first_trained > 0) {
+    turn.push_back(up.front());
   }
-
-  /// At least, if the devices hold what takes the longest to copy for its bytes; parts of a base count in proportion.
-  double missing(std::span<const base_copy_times> visited) const {
-    std::vector<base_copy_times> bases(visited.begin(), visited.end());
-    const auto per_byte = [](const base_copy_times& b) {
-      return time_of(b) / static_cast<double>(std::max<std::uint64_t>(b.bytes.value(), 1));
-    };
-    std::ranges::sort(bases, std::greater{}, per_byte);
-    auto left = static_cast<double>(memory_.value());
-    double copies = 0;
-    for (const auto& b : bases) {
-      const auto bytes = static_cast<double>(b.bytes.value());
-      const auto held = bytes > left ? left / bytes : 1.0;
-      copies += time_of(b) * (1 - held);
-      left -= bytes * held;
-    }
-    return copies;
-  }
-
-  const std::vector<base_copy_times>& bases_;
-  byte_count memory_;
-  std::size_t trained_;
-};
+  return missing(up, {}) + (missing(up, memory) + missing(turn, memory)) * (m.steps - 1) + missing(down, memory);
+}
 
 /// A copy serves all models that share the base: of models that have a base in common one counts, that which needs
 /// most.
-double base_copies(std::span<const unit_times> models, byte_count memory) {
+double shared_base_copies(std::span<const unit_times> models, byte_count memory) {
   std::vector<std::pair<double, const unit_times*>> needed;
   for (const auto& m : models) {
-    needed.emplace_back(base_walks{m, memory}.copies(m.steps), &m);
+    needed.emplace_back(base_copies(m, memory), &m);
   }
   std::ranges::stable_sort(needed, std::greater{}, [](const auto& each) { return each.first; });
   double total = 0;
@@ -223,11 +226,11 @@ double base_copies(std::span<const unit_times> models, byte_count memory) {
 }
 
 void add_transfers(bounds& b, std::span<const unit_times> models, const resources& machines) {
-  double up = base_copies(models, machines.memory);
+  double up = shared_base_copies(models, machines.memory);
   double down = 0;
   double update = 0;
   for (const auto& m : models) {
-    up += sum_over_versions(m.promote, m.steps + (m.evaluated_last ? 1 : 0));
+    up += parameter_copies(m, machines.memory);
     down += sum_over_versions(m.demote, m.steps) * lanes_of(m);
     update += sum_over_versions(m.update, m.steps);
   }

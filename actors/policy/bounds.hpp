@@ -29,6 +29,8 @@ struct unit_times {
   std::vector<duration> promote{};   ///< per shard, h2d of its parameters but frozen ones; 0 where not measured
   std::vector<duration> demote{};    ///< per shard, d2h of its gradients; 0 where not measured
   std::vector<duration> update{};    ///< per shard, optimizer; 0 where not measured
+  std::vector<byte_count> parameters{};  ///< per shard, on a device, but frozen ones; where not given they need none
+  byte_count last_visit{};  ///< all bytes on its device that the last shard's visit takes
   std::vector<base_copy_times> bases{};  ///< per shard
   std::uint32_t first_trained = 0;       ///< shard; those below it have no backward units
   std::uint32_t steps = 0;
@@ -44,7 +46,7 @@ struct unit_times {
 struct resources {
   std::vector<double> speeds;      ///< of the devices; each has a link of its own, both ways at once
   int optimizer_workers = 1;
-  byte_count memory{std::numeric_limits<std::uint64_t>::max()};  ///< of all devices together, as base_copy_times counts
+  byte_count memory{std::numeric_limits<std::uint64_t>::max()};  ///< of all devices together, as unit_times counts
 };
 
 /// The bounds of a workload and the largest of them by name.
@@ -52,7 +54,7 @@ struct bounds {
   duration work{};        ///< sum of all unit times / sum of speeds
   duration chain{};       ///< longest replica alone on the fastest devices: its units in order, waves side by side
   duration uniform{};     ///< of the k longest lanes on the k fastest devices, for each k (Horvath, Lam, Sethi 1977)
-  duration h2d{};  ///< every version of every shard crosses a link at least once, bases as often as needed / links
+  duration h2d{};         ///< every version of every shard as often as memory requires, bases as well / links
   duration d2h{};         ///< so do the gradients of each lane
   duration optimizer{};   ///< all updates / workers
 

@@ -5,7 +5,6 @@
 #include "actors/report/run_metrics.hpp"
 #include "actors/report/unit_times_record.hpp"
 #include "models/optimizer/schedule.hpp"
-#include "partition/plan/shared_bases.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/executor.hpp"
 #include "runtime/memory/host_arena.hpp"
@@ -32,15 +31,7 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   out.steps_before = steps_before(begins);
   out.history = begins.history;
   out.arrival = m.terms.arrival;
-  const bool frozen = std::ranges::any_of(m.plan.shards, [](const shard_plan& s) { return s.base > byte_count{}; });
-  for (std::size_t s = 0; frozen && s < m.plan.shards.size(); ++s) {
-    const auto& shard = m.plan.shards[s];
-    out.smallest.bases.push_back({.promote = {}, .bytes = shard.base, .shared = shared_name(shard)});
-  }
-  out.smallest.first_trained = m.plan.first_trained;
-  out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
-  out.smallest.replicas = m.plan.replicas;
-  out.smallest.waves = m.plan.waves;
+  out.smallest = without_times(m.plan);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "actors/report/unit_times_record.hpp"
 
+#include "partition/plan/shared_bases.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -54,6 +56,22 @@ duration time_sample::mean() const {
     }
   }
   return kept.count == 0 ? duration{} : duration{std::llround(kept.sum / static_cast<double>(kept.count))};
+}
+
+unit_times without_times(const model_plan& plan) {
+  unit_times t{.first_trained = plan.first_trained,
+               .replicas = plan.replicas,
+               .waves = plan.waves,
+               .evaluation_micro_batches = plan.evaluation.micro_batches};
+  const bool frozen = std::ranges::any_of(plan.shards, [](const shard_plan& s) { return s.base > byte_count{}; });
+  for (const auto& s : plan.shards) {
+    t.parameters.push_back(s.parameters);
+    t.last_visit = s.backward.computing();
+    if (frozen) {
+      t.bases.push_back({.promote = {}, .bytes = s.base, .shared = shared_name(s)});
+    }
+  }
+  return t;
 }
 
 unit_times_record::unit_times_record(const sharded_model& m)

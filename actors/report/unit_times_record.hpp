@@ -33,6 +33,9 @@ class time_sample {
   duration least_{};
 };
 
+/// All but times, steps and evaluations.
+unit_times without_times(const model_plan& plan);
+
 /// At speed 1.
 class unit_times_record {
  public:

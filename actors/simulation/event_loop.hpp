@@ -14,13 +14,6 @@
 
 namespace hydra {
 
-/// When a unit counts as complete, so that its successor may be staged on another device.
-enum class completion_rule : std::uint8_t {
-  ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README). What
-           ///< has ended counts as written back even if its device dies meanwhile
-  written_back,  ///< when all its outputs are written back, as in a real run; its gradients drain outside the slot
-};
-
 struct loop_options {
   completion_rule completion = completion_rule::ended;
   bool record_order = false;   ///< fill simulated_run::units

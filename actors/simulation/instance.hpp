@@ -55,6 +55,13 @@ struct schedule_instance {
   std::uint64_t seed = 0;               ///< of the noise
 };
 
+/// When a unit counts as complete, so that its successor may be staged on another device.
+enum class completion_rule : std::uint8_t {
+  ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README). What
+           ///< has ended counts as written back even if its device dies meanwhile
+  written_back,  ///< when all its outputs are written back, as in a real run; its gradients drain outside the slot
+};
+
 /// Copy of the shard's frozen parameters; zero: it has none.
 duration base_copy(const instance_model& m, std::size_t shard);
 

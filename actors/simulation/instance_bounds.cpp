@@ -88,9 +88,11 @@ unit_times times_of(const instance_model& m, double shortest, model_id base_owne
   t.update = m.optimizer;
   std::fill_n(t.backward.begin(), m.first_trained, duration::zero());
   std::fill_n(t.demote.begin(), m.first_trained, duration::zero());
+  t.last_visit = byte_count{1};  // in slots, as all bytes
   for (shard_index s; s.value < m.forward.size(); s = s.next()) {
+    t.parameters.push_back(byte_count{base_copy(m, s.value) > duration{} ? 0u : 1u});  // besides a base they take none
     t.bases.push_back({.promote = base_copy(m, s.value),
-                       .bytes = byte_count{1},  // in slots
+                       .bytes = byte_count{1},
                        .shared = base_name(m, s, base_owner)});
   }
   return t;
@@ -100,11 +102,15 @@ unit_times times_of(const instance_model& m, double shortest, model_id base_owne
 
 std::vector<bounds::named> instance_bounds::all() const {
   auto named = limits.all();
-  named.push_back({"staged_chain", staged_chain});
+  if (staged_chain) {
+    named.push_back({"staged_chain", *staged_chain});
+  }
+  named.push_back({"staged_work", staging.staged_work});
+  named.push_back({"slots", staging.slots});
   return named;
 }
 
-instance_bounds bounds_of(const schedule_instance& instance) {
+instance_bounds bounds_of(const schedule_instance& instance, completion_rule rule) {
   validate(instance);
   resources machines{.speeds = {}, .optimizer_workers = static_cast<int>(instance.host_workers)};
   for (const auto& d : instance.devices) {
@@ -117,14 +123,18 @@ instance_bounds bounds_of(const schedule_instance& instance) {
   for (std::size_t i = 0; i < instance.models.size(); ++i) {
     times.push_back(times_of(instance.models[i], 1 - instance.noise, owners[i]));
   }
-  instance_bounds b{.limits = lower_bounds(times, machines)};
+  instance_bounds b{.limits = lower_bounds(times, machines), .staging = staging_bounds_of(instance, times, rule)};
+  if (rule == completion_rule::ended) {
+    b.staged_chain = duration{};
+  }
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto& m = instance.models[i];
     const auto alone = lower_bounds({&times[i], 1}, machines).chain;
     b.limits.chain = std::max(b.limits.chain, m.arrival + alone);
-    if (shape_of(m).lanes() == 1 && instance.depth == 1) {  // else another lane may have loaded a version
-      b.staged_chain =
-          std::max(b.staged_chain, m.arrival + staged_alone{m, times[i], fastest, instance.prefetch}.run());
+    // Of several lanes, or units staged behind each other, another one may have loaded a version.
+    if (b.staged_chain && shape_of(m).lanes() == 1 && instance.depth == 1) {
+      const auto staged = staged_alone{m, times[i], fastest, instance.prefetch}.run();
+      b.staged_chain = std::max(*b.staged_chain, m.arrival + staged);
     }
   }
   return b;

@@ -3,7 +3,9 @@
 
 #include "actors/policy/bounds.hpp"
 #include "actors/simulation/instance.hpp"
+#include "actors/simulation/staging_bounds.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +15,14 @@ namespace hydra {
 struct instance_bounds {
   bounds limits;            ///< hold for every prefetch depth; the chain starts at its model's arrival
   /// The chain of a device that may stage one unit besides the one computing, and copies every checkpoint: by the rules
-  /// of completion_rule::ended. A real device may find a checkpoint in its cache.
-  duration staged_chain{};
+  /// of completion_rule::ended; by others none. A real device may find a checkpoint in its cache.
+  std::optional<duration> staged_chain{};
+  staging_bounds staging;
 
   std::vector<bounds::named> all() const;
 };
 
 /// Throws fault_error{bad_input} of validate().
-instance_bounds bounds_of(const schedule_instance& instance);
+instance_bounds bounds_of(const schedule_instance& instance, completion_rule rule = completion_rule::ended);
 
 }  // namespace hydra

@@ -5,7 +5,7 @@
 #include "actors/simulation/shortened_run.hpp"
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulation.hpp"
-#include "partition/plan/shared_bases.hpp"
+#include "actors/report/unit_times_record.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <algorithm>
@@ -59,13 +59,9 @@ duration least_backward(const model_plan& plan, std::size_t s, byte_count saving
 }  // namespace
 
 unit_times planned_times(const sharded_model& m, std::span<const device_info> devices, byte_count saving) {
-  unit_times t;
+  auto t = without_times(m.plan);
   t.steps = m.steps;
-  t.replicas = m.plan.replicas;
-  t.waves = m.plan.waves;
-  t.first_trained = m.plan.first_trained;
   const auto lanes = m.plan.shape().lanes();
-  t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
   t.evaluations = m.evaluations().due_after(0, m.steps);
   for (const auto& s : m.plan.shards) {
@@ -75,9 +71,11 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});
     t.promote.push_back(crosses ? fastest_copy(s.parameters, devices) : duration{});
-    t.bases.push_back({s.base > byte_count{} ? fastest_copy(s.base, devices) : duration{}, s.base, shared_name(s)});
     const bool trained = t.demote.size() >= m.plan.first_trained;
     t.demote.push_back(crosses && trained ? fastest_copy(s.gradient_bytes(), devices) : duration{});
+  }
+  for (auto& b : t.bases) {
+    b.promote = b.bytes > byte_count{} ? fastest_copy(b.bytes, devices) : duration{};
   }
   return t;
 }

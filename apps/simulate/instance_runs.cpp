@@ -61,7 +61,7 @@ void check(const driver_options& options) {
 
 std::string describe(const driver_options& options) {
   if (options.driver == simulation_driver::actors) return "the actors of a run";
-  const bool written_back = options.completion == completion_rule::written_back;
+  const bool written_back = options.rule() == completion_rule::written_back;
   return fmt::format("the loop, units are complete when {}",
                      written_back ? "their outputs are written back" : "they have ended");
 }
@@ -69,21 +69,11 @@ std::string describe(const driver_options& options) {
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
                        const driver_options& options) {
   if (options.driver == simulation_driver::actors) return run_with_actors(instance, std::move(chosen));
-  loop_options loop;
-  loop.completion = options.completion.value_or(completion_rule::ended);
-  return run_in_loop(instance, std::move(chosen), loop);
-}
-
-std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options) {
-  const instance_bounds b = bounds_of(instance);
-  const bool from_host =
-      options.driver == simulation_driver::loop && options.completion != completion_rule::written_back;
-  return from_host ? b.all() : b.limits.all();
+  return run_in_loop(instance, std::move(chosen), {.completion = options.rule()});
 }
 
 void check_optimum(const std::vector<listed_policy>& policies, const driver_options& options) {
-  const bool ended = options.driver == simulation_driver::loop && options.completion != completion_rule::written_back;
-  if (!ended && std::ranges::any_of(policies, &listed_policy::is_optimum))
+  if (options.rule() != completion_rule::ended && std::ranges::any_of(policies, &listed_policy::is_optimum))
     refuse_option("exact is searched where units are complete when they have ended: by the loop (--driver loop), "
                   "without completion \"landed\"");
 }
@@ -93,7 +83,7 @@ comparison compare(const schedule_instance& instance, const std::vector<listed_p
   check_optimum(policies, options);
   comparison c{.name = instance.name,
                .heading = heading_of(instance, options),
-               .limits = valid_bounds(instance, options),
+               .limits = bounds_of(instance, options.rule()).all(),
                .rows = {},
                .yardstick = yardstick};
   for (const listed_policy& p : policies) c.rows.push_back(simulated_row(instance, p, options));

@@ -24,6 +24,11 @@ struct driver_options {
   simulation_driver driver = simulation_driver::actors;
   std::optional<completion_rule> completion{};  ///< of the loop; default: ended
   std::uint64_t seed = 0;                       ///< of policies that choose by chance
+
+  completion_rule rule() const {
+    return driver == simulation_driver::actors ? completion_rule::written_back
+                                               : completion.value_or(completion_rule::ended);
+  }
 };
 
 /// Each throws fault_error{bad_input} that names the option.
@@ -38,10 +43,6 @@ std::string describe(const driver_options& options);
 
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
                        const driver_options& options);
-
-/// The bounds that are valid for the driver and its rule: the staged chain only where checkpoints are always read from
-/// the host.
-std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
 
 /// Throws fault_error{bad_input} if the optimum is among the policies and this is not simulated as it is searched.
 void check_optimum(const std::vector<listed_policy>& policies, const driver_options& options);

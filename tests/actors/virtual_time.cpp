@@ -63,12 +63,18 @@ void notify_late(simulation& s, duration late) {
 
 duration exposed(const simulation& s) { return s.record()->devices[0].counters.exposed_transfer; }
 
-bounds bounds_of(const simulation& s, const std::vector<double>& speeds) {
+bounds bounds_of(simulation& s) {
   std::vector<unit_times> smallest;
   for (const auto& m : s.record()->models) {
     smallest.push_back(m.smallest);
   }
-  return lower_bounds(smallest, {.speeds = speeds, .optimizer_workers = s.record()->optimizer_workers});
+  resources machines{.speeds = {}, .optimizer_workers = s.record()->optimizer_workers, .memory = {}};
+  for (std::size_t d = 0; d < s.record()->devices.size(); ++d) {
+    const auto& info = s.device_at(d).info();
+    machines.speeds.push_back(info.speed);
+    machines.memory += info.memory;
+  }
+  return lower_bounds(smallest, machines);
 }
 
 /// On two devices without transfers, where nothing is staged ahead: the scheduling problem of the theory.
@@ -77,7 +83,7 @@ duration late_makespan(const std::vector<simulated_model>& models, const std::st
   setup.chosen = make_policy(policy, 0);
   setup.pipeline.double_buffer = false;
   const auto s = finished(std::move(setup));
-  CHECK(makespan(*s) >= bounds_of(*s, {1.0, 1.0}).best());
+  CHECK(makespan(*s) >= bounds_of(*s).best());
   return makespan(*s);
 }
 
@@ -127,8 +133,8 @@ TEST_CASE("a lone model waits only at each step boundary, as its chain bound say
   constexpr int steps = 5;
   const auto s = finished(even_run({study_model(steps)}, 1));
   CHECK(makespan(*s) == steps * 26ms);  // 24 ms of computations; gradients of shard 0 down, its next version up
-  CHECK(bounds_of(*s, {1.0}).work == steps * 24ms);
-  CHECK(bounds_of(*s, {1.0}).chain == makespan(*s));
+  CHECK(bounds_of(*s).work == steps * 24ms);
+  CHECK(bounds_of(*s).chain == makespan(*s));
 }
 
 TEST_CASE("a step that is clipped waits for the last gradient, one that is not only for that of shard 0", "[time]") {
@@ -318,14 +324,12 @@ TEST_CASE("no run is shorter than its bounds", "[time]") {
   for (const std::uint32_t seed : seeds(400)) {
     INFO("seed " << seed);
     auto setup = make_case(seed).setup;
-    std::vector<double> speeds;
     for (auto& d : setup.devices) {
-      speeds.push_back(d.speed);
       d.link = setup.devices[0].link;  // a copy that takes no time counts as not measured
       d.latency = setup.devices[0].latency;
     }
     const auto s = finished(std::move(setup));
-    REQUIRE(bounds_of(*s, speeds).best() <= makespan(*s));
+    REQUIRE(bounds_of(*s).best() <= makespan(*s));
   }
 }
 

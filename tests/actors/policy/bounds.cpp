@@ -252,6 +252,29 @@ TEST_CASE("a base is copied as often as the walks of one model need, whoever sha
   CHECK(h2d({m}, 200) == us(80 + 2 * (10 + 20)));  // the largest ones stay
 }
 
+TEST_CASE("parameters for which there is no memory cross a link for both visits of a step", "[bounds]") {
+  const auto us = [](int n) { return std::chrono::microseconds{n}; };
+  auto m = uniform(4, 3, 10, 30);
+  m.promote = durations(4, us(10));
+  m.parameters.assign(4, byte_count{100});
+  m.last_visit = byte_count{150};
+  const auto h2d = [](const unit_times& model, std::uint64_t memory) {
+    return lower_bounds({&model, 1}, {.speeds = {1.0}, .memory = byte_count{memory}}).h2d;
+  };
+  CHECK(h2d(m, 450) == us(3 * 40));
+  CHECK(h2d(m, 350) == us(3 * (40 + 10)));  // next to the last shard's visit there is room for two of three
+  CHECK(h2d(m, 300) == us(3 * (40 + 15)));  // and a half
+  CHECK(h2d(m, 150) == us(3 * (40 + 30)));
+  CHECK(h2d(m, 100) == us(3 * (40 + 30)));
+  m.promote[1] = us(40);
+  CHECK(h2d(m, 250) == us(3 * (70 + 20)));  // the slowest one stays
+  m.first_trained = 2;                      // only one of the others is visited again
+  CHECK(h2d(m, 250) == us(3 * 70));
+  CHECK(h2d(m, 200) == us(3 * (70 + 5)));
+  m.evaluated_last = true;
+  CHECK(h2d(m, 200) == us(3 * (70 + 5) + 70));
+}
+
 TEST_CASE("replicas are more work and no longer chain; an evaluation is shared by them", "[bounds]") {
   auto m = uniform(2, 3, 10, 40);
   const resources two{.speeds = {1.0, 1.0}};

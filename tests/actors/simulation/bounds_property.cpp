@@ -144,8 +144,7 @@ bool devices_die(const schedule_instance& i) {
 }
 
 void check_run(const schedule_instance& i, const simulated_run& run, completion_rule rule) {
-  const auto b = bounds_of(i);
-  for (const auto& [name, value] : rule == completion_rule::ended ? b.all() : b.limits.all()) {
+  for (const auto& [name, value] : bounds_of(i, rule).all()) {
     INFO(name);
     REQUIRE(run.makespan + rounding(i) >= value);
   }
@@ -251,6 +250,24 @@ TEST_CASE("a model alone loads its base as often as the bound says, and models o
     three.models[2].base = "b";
     CHECK(bounds_of(three).limits.h2d == 3 * loads * copy);
     CHECK(together < bounds_of(three).limits.h2d);
+  }
+}
+
+TEST_CASE("a model alone loads its shards as often as the bound says") {
+  constexpr std::chrono::milliseconds copy{50};
+  schedule_instance i;
+  i.devices.emplace_back();
+  auto& m = i.models.emplace_back();
+  m.steps = 5;
+  m.forward.assign(6, std::chrono::milliseconds{1});
+  m.backward.assign(6, std::chrono::milliseconds{3});
+  m.h2d.assign(6, copy);
+  m.d2h_gradient = m.optimizer = std::vector<duration>(6);
+  for (i.slots = 2; i.slots < 8; ++i.slots) {
+    INFO(i.slots << " slots");
+    const auto loads = run_in_loop(i, make_policy("sharded-lrtf", 0)).loads;
+    CHECK(loads == 5 * (6 + (i.slots < 6 ? 6 - i.slots : 0)));
+    CHECK(bounds_of(i).limits.h2d == loads * copy);
   }
 }
 

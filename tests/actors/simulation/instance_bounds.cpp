@@ -15,12 +15,16 @@ using namespace std::chrono_literals;
 
 TEST_CASE("the bounds of the shipped instances are the reference's, to a microsecond") {
   for (const auto& file : shipped_instances()) {
-    const auto b = bounds_of(load_instance(file));
     const auto& expected = reference_of(file.stem()).at("bounds");
-    for (const auto& [name, value] : b.all()) {
+    std::size_t compared = 0;
+    for (const auto& [name, value] : bounds_of(load_instance(file)).all()) {
       INFO(file.stem() << " " << name);
-      CHECK(seconds(value) * 1e6 == Approx(expected.at(name).get<double>()).margin(1).epsilon(0));
+      if (expected.contains(name)) {
+        CHECK(seconds(value) * 1e6 == Approx(expected.at(name).get<double>()).margin(1).epsilon(0));
+        ++compared;
+      }
     }
+    CHECK(compared == expected.size());  // `slots` has a test of its own
   }
 }
 
@@ -30,7 +34,7 @@ TEST_CASE("no model can end earlier than its chain after its arrival") {
   i.models[0].arrival = 1s;
   const auto after = bounds_of(i);
   CHECK(after.limits.chain == before.limits.chain + 1s);
-  CHECK(after.staged_chain == before.staged_chain + 1s);
+  CHECK(after.staged_chain == *before.staged_chain + 1s);
   CHECK(after.limits.work == before.limits.work);
 }
 
