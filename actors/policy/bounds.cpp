@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <numeric>
 #include <set>
 #include <span>
@@ -191,7 +190,9 @@ double base_copies(const unit_times& m, byte_count memory) {
     return 0;
   }
   std::vector<needed_copy> up;
-  std::ranges::transform(m.bases, std::back_inserter(up), [](const auto& b) { return needed_copy{b.promote, b.bytes}; });
+  for (const auto& b : m.bases) {
+    up.push_back({b.promote, b.bytes});
+  }
   const std::vector down(up.begin() + std::min<std::ptrdiff_t>(m.first_trained, std::ssize(up) - 1), up.end());
   auto turn = down;
   if (m.first_trained > 0) {

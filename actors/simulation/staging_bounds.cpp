@@ -87,8 +87,8 @@ struct linear {
   std::vector<double> factors;
 };
 
-/// Minimum of max(rising(x), falling(x)) over all x in [0, 1]^n; the factors are >= 0 and <= 0. At the minimum those x_k
-/// are 1 by which `falling` falls the most for what `rising` rises.
+/// Minimum of max(rising(x), falling(x)) over all x in [0, 1]^n; the factors are >= 0 and <= 0. At the minimum those
+/// x_k are 1 by which `falling` falls the most for what `rising` rises.
 double least_maximum(const linear& rising, const linear& falling) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < rising.factors.size(); ++k) {
