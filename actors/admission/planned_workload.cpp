@@ -70,6 +70,7 @@ class planner {
     prepare_models();
     find_checkpoints();
     auto made = finished([this] { admit(); });
+    note_shards(made);
     for (const auto& note : made.notes()) {
       setup_.log->info("{}", note);
     }
@@ -129,6 +130,19 @@ class planner {
             "{} continues inside a step, and until the end of this run with the waves of its checkpoint: {} instead "
             "of {}",
             setup_.models[i].name, kept, setup_.models[i].parallel.waves);
+      }
+    }
+  }
+
+  /// A chain has no more shards than layers.
+  void note_shards(planned_workload& made) const {
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      const auto* asked = std::get_if<balanced_cut>(&setup_.models[i].cuts);
+      const auto& shards = made.plan.models[i].shards;
+      if (asked && shards.size() < asked->shards && !made.begins.keeps_cuts(i)) {
+        made.prepared[i].notes.push_back(fmt::format("model '{}': {} shards were asked for, its {} layers make {}",
+                                                     setup_.models[i].name, asked->shards, shards.back().last_layer,
+                                                     shards.size()));
       }
     }
   }

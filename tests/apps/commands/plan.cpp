@@ -80,6 +80,16 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   CHECK(ways[4]["shards"] > ways[3]["shards"]);
 }
 
+TEST_CASE("shards for which a chain has too few layers are noted by a plan") {
+  const temporary_folder folder;
+  const auto asked = [](const std::string& n) {
+    return bent("steps = 3", "steps = 3\nparallel = { shards = " + n + " }");
+  };
+  CHECK_THAT(plan(folder, asked("40")).out,
+             Contains("notes:\n") && Contains("model 'gpt': 40 shards were asked for, its 4 layers make 4\n"));
+  CHECK_THAT(plan(folder, asked("4")).out, !Contains("notes:"));
+}
+
 TEST_CASE("a plan as JSON is the plan with its forecast") {
   const temporary_folder folder;
   const auto j = json::parse(plan(folder, example, "--json").out);
