@@ -168,9 +168,10 @@ double missing(std::vector<needed_copy> needed, byte_count room) {
 }
 
 /// Copies of parameters that one model's visits need in each step. Each version has to come to a device before F_s (of
-/// the last shard, before its only visit). When the first lane begins to visit its last shard, the devices have at most
-/// as many bytes of the others as this visit leaves of their memory: what is not there, or on its way, is copied once
-/// more before the lane's B_s ends. The last shard's visit separates the two copies, so neither counts twice.
+/// the last shard, before its only visit). When the first lane's visit of the last shard has all its bytes, the devices
+/// have at most as many bytes of the others as it leaves of their memory: what is neither there nor on its way is
+/// copied once more before the lane's B_s ends. The last shard's visit separates the two copies, so neither counts
+/// twice.
 double parameter_copies(const unit_times& m, byte_count memory) {
   std::vector<needed_copy> down;
   for (std::size_t s = m.first_trained; s + 1 < m.parameters.size(); ++s) {
@@ -183,8 +184,8 @@ double parameter_copies(const unit_times& m, byte_count memory) {
 /// Copies of frozen parameters that one model's visits need, whoever else visits. A visit needs its base on its device,
 /// and bases come to devices only over links. In each step a model visits all shards from F_0 to B_{S-1}, and from
 /// B_{S-1} to the next F_0 those from the first trained one on. When such a walk starts, the devices have at most as
-/// many bytes of bases as they have memory: what is not there, or on its way, is copied before the walk ends. The walks
-/// of a model follow each other, so no copy counts twice. When the run starts there are no bases on the devices.
+/// many bytes of bases as they have memory: what is neither there nor on its way is copied before the walk ends. The
+/// walks of a model follow each other, so no copy counts twice. When the run starts there are no bases on the devices.
 double base_copies(const unit_times& m, byte_count memory) {
   if (m.steps == 0 || m.bases.empty()) {
     return 0;

@@ -46,7 +46,8 @@ struct unit_times {
 struct resources {
   std::vector<double> speeds;      ///< of the devices; each has a link of its own, both ways at once
   int optimizer_workers = 1;
-  byte_count memory{std::numeric_limits<std::uint64_t>::max()};  ///< of all devices together, as unit_times counts
+  /// Of all devices together, in what unit_times counts: bytes, or cache slots.
+  byte_count memory{std::numeric_limits<std::uint64_t>::max()};
 };
 
 /// The bounds of a workload and the largest of them by name.

@@ -10,7 +10,7 @@ namespace hydra {
 
 bool equal_speeds(const policy_view& view);
 
-/// The model whose units the device was given last, its first lane; null: it has left.
+/// The model whose units the device was given last, its first lane; null: none, or it has left.
 const model_state* own_model(const device_state& device, const policy_view& view);
 
 /// The device's own model, if it is at a step boundary (gradient, update and load of shard 0) and has no units

@@ -113,7 +113,7 @@ void add_bounds(report& r, const run_record& record) {
   machines.memory = {};
   for (const auto& d : r.devices) {
     machines.speeds.push_back(d.speed);
-    machines.memory += d.budget;
+    machines.memory += d.budget - d.reserve;
   }
   r.limits = lower_bounds(smallest, machines);
   r.usual = lower_bounds(usual, machines);

@@ -136,8 +136,9 @@ class reporter final : public reporter_actor::base {
       times_[model.value] = unit_times_record(*entry.what);
       out = empty_outcome(*entry.what, entry.standing);
     } else {
-      const auto there = entry.standing.history.losses.size(), here = out.history.losses.size();
-      out.steps_before += static_cast<std::uint32_t>(there > here ? there - here : 0);
+      const auto here = static_cast<std::uint32_t>(out.history.losses.size());
+      const bool trained_elsewhere = entry.standing.history.losses.size() > here;
+      out.steps_before += trained_elsewhere ? steps_before(entry.standing) - here : 0;
       out.history = entry.standing.history;
     }
     out.ended = out.paused = false;

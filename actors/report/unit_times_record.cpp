@@ -66,7 +66,7 @@ unit_times without_times(const model_plan& plan) {
   const bool frozen = std::ranges::any_of(plan.shards, [](const shard_plan& s) { return s.base > byte_count{}; });
   for (const auto& s : plan.shards) {
     t.parameters.push_back(s.parameters);
-    t.last_visit = s.backward.computing();
+    t.last_visit = s.base + s.parameters + s.backward.working;
     if (frozen) {
       t.bases.push_back({.promote = {}, .bytes = s.base, .shared = shared_name(s)});
     }

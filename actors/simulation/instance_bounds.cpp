@@ -105,7 +105,9 @@ std::vector<bounds::named> instance_bounds::all() const {
   if (staged_chain) {
     named.push_back({"staged_chain", *staged_chain});
   }
-  named.push_back({"staged_work", staging.staged_work});
+  if (staging.staged_work) {
+    named.push_back({"staged_work", *staging.staged_work});
+  }
   named.push_back({"slots", staging.slots});
   return named;
 }
@@ -124,17 +126,14 @@ instance_bounds bounds_of(const schedule_instance& instance, completion_rule rul
     times.push_back(times_of(instance.models[i], 1 - instance.noise, owners[i]));
   }
   instance_bounds b{.limits = lower_bounds(times, machines), .staging = staging_bounds_of(instance, times, rule)};
-  if (rule == completion_rule::ended) {
-    b.staged_chain = duration{};
-  }
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto& m = instance.models[i];
     const auto alone = lower_bounds({&times[i], 1}, machines).chain;
     b.limits.chain = std::max(b.limits.chain, m.arrival + alone);
     // Of several lanes, or units staged behind each other, another one may have loaded a version.
-    if (b.staged_chain && shape_of(m).lanes() == 1 && instance.depth == 1) {
-      const auto staged = staged_alone{m, times[i], fastest, instance.prefetch}.run();
-      b.staged_chain = std::max(*b.staged_chain, m.arrival + staged);
+    if (rule == completion_rule::ended && shape_of(m).lanes() == 1 && instance.depth == 1) {
+      const auto staged = m.arrival + staged_alone{m, times[i], fastest, instance.prefetch}.run();
+      b.staged_chain = std::max(b.staged_chain.value_or(staged), staged);
     }
   }
   return b;

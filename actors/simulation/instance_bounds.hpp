@@ -15,7 +15,7 @@ namespace hydra {
 struct instance_bounds {
   bounds limits;            ///< hold for every prefetch depth; the chain starts at its model's arrival
   /// The chain of a device that may stage one unit besides the one computing, and copies every checkpoint: by the rules
-  /// of completion_rule::ended; by others none. A real device may find a checkpoint in its cache.
+  /// of completion_rule::ended; elsewhere none. A real device may find a checkpoint in its cache.
   std::optional<duration> staged_chain{};
   staging_bounds staging;
 

@@ -1,11 +1,11 @@
 #include "actors/simulation/predict.hpp"
 
+#include "actors/report/unit_times_record.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/recorded_times.hpp"
 #include "actors/simulation/shortened_run.hpp"
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulation.hpp"
-#include "actors/report/unit_times_record.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <algorithm>

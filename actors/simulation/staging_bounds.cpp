@@ -33,53 +33,36 @@ struct demand {
 
 double ns(duration t) { return static_cast<double>(t.count()); }
 
-/// Forward visits but that of the last shard, which is part of its backward visit; backward visits of trained shards.
-/// Without bases, which stay in their slots whatever the versions. In steps of several lanes a version may serve any of
-/// them: only what a step needs once is counted of copies.
-class demand_of_model {
- public:
-  demand_of_model(const instance_model& given, const unit_times& times, double speed, demand& all)
-      : given_(given), times_(times), speed_(speed), all_(all) {}
-
-  void add() {
-    const auto shards = given_.forward.size();
-    const auto lanes = static_cast<double>(times_.replicas) * times_.waves;
-    double between = 0;
-    for (auto s = shards; s-- > 0;) {
-      const bool last = s + 1 == shards;
-      const bool trained = s >= times_.first_trained;
-      const auto forward = last ? 0 : ns(times_.forward[s]) / speed_;
-      const auto backward = trained ? ns(times_.backward[s]) / speed_ : 0;
-      add_units(forward, lanes);
-      add_units(backward, lanes);
-      add_load(s, !last && trained && lanes == 1, between);
-      between += forward + backward;
-    }
+/// Of what one shard needs in each step.
+void add_load(demand& d, const instance_model& m, const unit_times& times, std::size_t s, double between) {
+  const auto load = ns(times.promote[s]);
+  const double steps = times.steps;
+  d.loads.push_back({load, steps});
+  if (base_copy(m, s) > duration{}) {
+    return;  // a base stays in its slot whatever the version, and the rest of the shard takes none
   }
-
- private:
-  void add_units(double length, double lanes) {
-    all_.units.push_back({length, lanes * times_.steps});
-    all_.used += length * lanes * times_.steps;
+  d.used += (load + (d.drains ? ns(times.demote[s]) : 0)) * steps;
+  const bool visited_back = s + 1 < times.backward.size() && s >= times.first_trained;
+  if (visited_back && times.replicas * times.waves == 1) {  // else a version may serve any lane
+    d.back.push_back({load, between, steps});
   }
+}
 
-  void add_load(std::size_t s, bool visited_back, double between) {
-    const auto load = ns(times_.promote[s]);
-    all_.loads.push_back({load, static_cast<double>(times_.steps)});
-    if (base_copy(given_, s) > duration{}) {
-      return;
+/// The last shard's forward visit is part of its backward visit; frozen shards have no backward visits.
+void add(demand& d, const instance_model& m, const unit_times& times, double speed) {
+  const auto units = static_cast<double>(times.replicas) * times.waves * times.steps;
+  double between = 0;
+  for (auto s = times.backward.size(); s-- > 0;) {
+    const auto forward = s + 1 < times.backward.size() ? ns(times.forward[s]) / speed : 0;
+    const auto backward = ns(times.backward[s]) / speed;  // 0: frozen
+    for (const auto length : {forward, backward}) {
+      d.units.push_back({length, units});
+      d.used += length * units;
     }
-    all_.used += (load + (all_.drains ? ns(times_.demote[s]) : 0)) * times_.steps;
-    if (visited_back) {
-      all_.back.push_back({load, between, static_cast<double>(times_.steps)});
-    }
+    add_load(d, m, times, s, between);
+    between += forward + backward;
   }
-
-  const instance_model& given_;
-  const unit_times& times_;
-  double speed_;
-  demand& all_;
-};
+}
 
 /// a + sum of b_k x_k
 struct linear {
@@ -90,23 +73,24 @@ struct linear {
 /// Minimum of max(rising(x), falling(x)) over all x in [0, 1]^n; the factors are >= 0 and <= 0. At the minimum those
 /// x_k are 1 by which `falling` falls the most for what `rising` rises.
 double least_maximum(const linear& rising, const linear& falling) {
-  std::vector<std::size_t> order;
+  struct change {
+    double rise = 0;
+    double fall = 0;
+    double cost() const { return rise / fall; }
+  };
+  std::vector<change> changes;
   for (std::size_t k = 0; k < rising.factors.size(); ++k) {
     if (falling.factors[k] < 0) {
-      order.push_back(k);
+      changes.push_back({rising.factors[k], -falling.factors[k]});
     }
   }
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return falling.factors[a] * rising.factors[b] < falling.factors[b] * rising.factors[a];
-  });
+  std::ranges::sort(changes, {}, &change::cost);
   auto up = rising.constant;
   auto down = falling.constant;
-  for (const auto k : order) {
-    const auto rise = rising.factors[k];
-    const auto fall = -falling.factors[k];
-    const auto part = std::clamp((down - up) / (rise + fall), 0.0, 1.0);
-    up += part * rise;
-    down -= part * fall;
+  for (const auto& c : changes) {
+    const auto part = std::clamp((down - up) / (c.rise + c.fall), 0.0, 1.0);
+    up += part * c.rise;
+    down -= part * c.fall;
   }
   return std::max(up, down);
 }
@@ -238,7 +222,7 @@ staging_bounds staging_bounds_of(const schedule_instance& instance, std::span<co
     fastest = std::max(fastest, device.speed);
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
-    demand_of_model(instance.models[i], times[i], fastest, d).add();
+    add(d, instance.models[i], times[i], fastest);
   }
   const auto devices = static_cast<double>(instance.devices.size());
   const auto slots = divided(slot_time(d), devices * instance.slots);

@@ -4,14 +4,15 @@
 #include "actors/policy/bounds.hpp"
 #include "actors/simulation/instance.hpp"
 
+#include <optional>
 #include <span>
 
 namespace hydra {
 
 struct staging_bounds {
   /// Of the devices' time. Where they stage one unit: neighbours on a device start at least as far from each other as
-  /// the first one computes and as the second one's load takes. Elsewhere 0.
-  duration staged_work{};
+  /// the first one computes and as the second one's load takes. Elsewhere none.
+  std::optional<duration> staged_work{};
   /// Of the time of devices, links and cache slots together: a backward visit finds its shard in the cache only if a
   /// slot has held it since its forward visit, else it is loaded once more.
   duration slots{};

@@ -72,7 +72,7 @@ bounds bounds_of(simulation& s) {
   for (std::size_t d = 0; d < s.record()->devices.size(); ++d) {
     const auto& info = s.device_at(d).info();
     machines.speeds.push_back(info.speed);
-    machines.memory += info.memory;
+    machines.memory += info.usable();
   }
   return lower_bounds(smallest, machines);
 }

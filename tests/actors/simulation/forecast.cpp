@@ -89,6 +89,24 @@ TEST_CASE("a plan and the record of its run bound the copies of shared frozen pa
   CHECK(makespan(*s) >= bound);
 }
 
+TEST_CASE("a plan and the record of its run bound the copies of parameters for which memory is short in the same way") {
+  auto m = even_model("m", 5, 6, 2ms, 1ms);
+  for (auto& s : m.shards) {
+    s.working = bytes_of(3ms);
+  }
+  auto setup = even_run({m}, 1);
+  setup.devices[0].memory = bytes_of(6ms);   // next to a visit there is room for two shards
+  setup.pipeline.staging_bytes = bytes_of(1ms);
+  setup.pipeline.computing_bytes = bytes_of(4ms);
+  const resources machine{.speeds = {1}, .memory = setup.devices[0].memory};
+  const auto planned = planned_times(*make_simulated_model(m), setup.devices);
+  const auto s = finished(std::move(setup));
+  const auto& seen = s->record()->models[0].smallest;
+  CHECK(lower_bounds({&planned, 1}, machine).h2d == 6 * (5 + 2) * 1ms);
+  CHECK(lower_bounds({&seen, 1}, machine).h2d == 6 * (5 + 2) * 1ms);
+  CHECK(makespan(*s) >= 6 * (5 + 2) * 1ms);
+}
+
 TEST_CASE("no run of a model in replicas and waves is shorter than a bound of its plan") {
   const std::vector<device_info> devices{roomy_device(0), roomy_device(1), roomy_device(2)};
   for (const auto& [replicas, waves] : {std::pair{1u, 2u}, {1u, 8u}, {2u, 1u}, {2u, 4u}, {4u, 2u}}) {

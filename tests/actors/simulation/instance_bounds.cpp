@@ -16,15 +16,12 @@ using namespace std::chrono_literals;
 TEST_CASE("the bounds of the shipped instances are the reference's, to a microsecond") {
   for (const auto& file : shipped_instances()) {
     const auto& expected = reference_of(file.stem()).at("bounds");
-    std::size_t compared = 0;
     for (const auto& [name, value] : bounds_of(load_instance(file)).all()) {
       INFO(file.stem() << " " << name);
-      if (expected.contains(name)) {
+      if (name != "slots") {  // which has tests of its own
         CHECK(seconds(value) * 1e6 == Approx(expected.at(name).get<double>()).margin(1).epsilon(0));
-        ++compared;
       }
     }
-    CHECK(compared == expected.size());  // `slots` has a test of its own
   }
 }
 

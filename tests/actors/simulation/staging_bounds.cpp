@@ -160,7 +160,29 @@ TEST_CASE("loads are hidden behind units at best, the longest ones behind the lo
   i.prefetch = true;
   i.slots = 3;
   i.depth = 2;
-  CHECK(bounds_of(i).staging.staged_work == 0ms);
+  CHECK_FALSE(bounds_of(i).staging.staged_work);
+}
+
+TEST_CASE("only shards of one lane that are trained are loaded again or held for a backward visit") {
+  schedule_instance i;
+  i.devices.emplace_back();
+  auto& m = i.models.emplace_back();
+  const auto shards = [&](std::size_t n, duration load) {
+    m.forward.assign(n, 1ms);
+    m.backward.assign(n, 3ms);
+    m.h2d.assign(n, load);
+    m.d2h_gradient = m.optimizer = std::vector<duration>(n);
+  };
+  const auto slots = [&] { return bounds_of(i).staging.slots; };
+  shards(2, 4ms);
+  CHECK(slots() == 8500us);  // B_0: held for 4 ms, or loaded in 4 ms; slots compute for 8 ms and load for 8 ms
+  m.first_trained = 1;
+  CHECK(slots() == 8ms);  // no B_0: devices wait for loads
+  m.first_trained = 0;
+  shards(8, 1ms);
+  CHECK(slots() > 40ms);
+  m.waves = 2;
+  CHECK(slots() == 64ms);  // the work of two waves, which one load of each shard may serve
 }
 
 TEST_CASE("few slots either hold shards for their backward visits or have them loaded again") {
