@@ -175,14 +175,14 @@ TEST_CASE("only shards of one lane that are trained are loaded again or held for
   };
   const auto slots = [&] { return bounds_of(i).staging.slots; };
   shards(2, 4ms);
-  CHECK(slots() == 8500us);  // B_0: held for 4 ms, or loaded in 4 ms; slots compute for 8 ms and load for 8 ms
+  CHECK(slots() == 10ms);  // of two slots: 8 ms of units, 8 ms of loads, and 4 ms that hold or load shard 0 for B_0
   m.first_trained = 1;
   CHECK(slots() == 8ms);  // no B_0: devices wait for loads
   m.first_trained = 0;
-  shards(8, 1ms);
-  CHECK(slots() > 40ms);
+  shards(8, 5ms);
+  CHECK(slots() > 60ms);
   m.waves = 2;
-  CHECK(slots() == 64ms);  // the work of two waves, which one load of each shard may serve
+  CHECK(slots() == 78ms);  // that of devices: loads of 5 ms behind 16 units of 3 ms, one for both waves
 }
 
 TEST_CASE("few slots either hold shards for their backward visits or have them loaded again") {
