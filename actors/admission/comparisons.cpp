@@ -28,6 +28,20 @@ parallel_forecast forecast_of(const parallel_choice& choice, const planned_run& 
           .expected = predict_shortly(one_lane ? with_staged_units(run) : run)};
 }
 
+std::vector<model_description> divided(const planned_run& run, const parallel_choice& choice) {
+  std::vector<model_description> models;
+  std::ranges::transform(run.from.models, choice.models, std::back_inserter(models),
+                         [](const auto& m, const model_way& way) { return divided(m, way); });
+  return models;
+}
+
+planned_workload planned_with(const planned_run& run, const parallel_choice& choice) {
+  const auto& from = run.from;
+  const auto models = divided(run, choice);
+  return plan_again(run.planned, {.options = from.options, .models = models, .devices = from.devices,
+                                  .interrupts = from.interrupts, .log = from.log});
+}
+
 /// Of a workload that is planned again with other choices.
 class choice_forecasts {
  public:
@@ -35,13 +49,8 @@ class choice_forecasts {
 
   /// None if it does not fit, or has the plan of one before.
   std::optional<parallel_forecast> next(const parallel_choice& choice) {
-    const auto& from = run_.from;
-    from.require_uninterrupted();
-    std::vector<model_description> models;
-    std::ranges::transform(from.models, choice.models, std::back_inserter(models),
-                           [](const auto& m, const model_way& way) { return divided(m, way); });
-    auto planned = planned_again({.options = from.options, .models = models, .devices = from.devices,
-                                  .interrupts = from.interrupts, .log = from.log});
+    run_.from.require_uninterrupted();
+    auto planned = planned_again(choice);
     if (!planned || std::ranges::count(seen_, divisions_of(planned->plan)) > 0) {
       return std::nullopt;
     }
@@ -62,8 +71,8 @@ class choice_forecasts {
     return all;
   }
 
-  std::optional<planned_workload> planned_again(const planning_setup& setup) const try {
-    return plan_again(run_.planned, setup);
+  std::optional<planned_workload> planned_again(const parallel_choice& choice) const try {
+    return planned_with(run_, choice);
   } catch (const fault_error& e) {
     if (e.what_happened().code != fault_code::does_not_fit) {
       throw;
@@ -121,6 +130,9 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
     }
     try {
       larger.planned = plan_again(larger.planned, run.from);
+      if (const auto finer = choose_shards(larger)) {
+        larger.planned = planned_with(larger, *finer);
+      }
       all.push_back(forecast_of(more, with_staged_units(larger)));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::does_not_fit) {
@@ -202,6 +214,15 @@ parallel_choice choose_for_each(const planned_run& run, std::span<const parallel
     }
   }
   return best.choice;
+}
+
+std::optional<parallel_choice> choose_shards(const planned_run& run) {
+  if (!may_stage_several(run)) {
+    return std::nullopt;
+  }
+  const auto ways = compare_parallel(run, finer_choices(run.from.models, run.planned.plan));
+  const auto& best = fastest(ways).choice;
+  return best == ways.front().choice ? std::nullopt : std::optional(best);
 }
 
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways) {

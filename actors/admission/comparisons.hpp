@@ -4,6 +4,7 @@
 #include "actors/admission/compared_forecasts.hpp"
 #include "actors/admission/prediction.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,9 +15,13 @@ namespace hydra {
 /// steps.
 std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::span<const parallel_choice> choices);
 
-/// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Shortened
-/// like those. Empty where nothing can be saved.
+/// The plan as it is, then with devices that have so many times the memory, each cut as choose_shards() says, until
+/// nothing is computed again. Shortened like those. Empty where nothing can be saved.
 std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<const double> times);
+
+/// The one of finer_choices() with which the simulated run is shorter by more than 2 %, with as many staged units as it
+/// takes. None: the plan as it is, or several staged units cannot pay.
+std::optional<parallel_choice> choose_shards(const planned_run& run);
 
 /// The fastest one; of those that are hardly slower (2 %) the first.
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways);

@@ -128,6 +128,20 @@ std::vector<parallel_choice> parallel_choices(std::span<const model_description>
   return all;
 }
 
+std::vector<parallel_choice> finer_choices(std::span<const model_description> models, const workload_plan& plan) {
+  std::vector all{as_given(models)};
+  for (const std::size_t halves : {3, 4, 6, 8}) {
+    auto choice = all.front();
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      if (plan.models[i].shape().lanes() == 1 && std::holds_alternative<balanced_cut>(models[i].cuts)) {
+        choice.models[i].shards = (plan.models[i].shards.size() * halves + 1) / 2;
+      }
+    }
+    add(all, std::move(choice));
+  }
+  return all;
+}
+
 std::vector<parallel_choice> open_choices(std::span<const model_description> models, std::size_t devices) {
   std::vector<parallel_choice> open{as_given(models)};
   for (const auto& choice : parallel_choices(models, devices)) {

@@ -22,9 +22,7 @@ bool loads_slowly(const model_plan& m, std::span<const device_info> devices) {
 }
 
 std::uint32_t most_of(const planned_run& run) {
-  const auto& models = run.planned.plan.models;
-  if (run.most_staged_units <= 1 ||
-      std::ranges::none_of(models, [&](const model_plan& m) { return loads_slowly(m, run.devices); })) {
+  if (!may_stage_several(run)) {
     return 1;
   }
   auto options = pipeline_of(run.planned.plan, run.from.options.ablation);
@@ -54,6 +52,11 @@ void stage_units(workload_plan& plan, std::uint32_t units, const ablation_option
   for (auto& m : plan.models) {
     m.saving_room = room;
   }
+}
+
+bool may_stage_several(const planned_run& run) {
+  const auto slowly = [&](const model_plan& m) { return loads_slowly(m, run.devices); };
+  return run.most_staged_units > 1 && std::ranges::any_of(run.planned.plan.models, slowly);
 }
 
 planned_run with_staged_units(planned_run run) {

@@ -18,9 +18,12 @@ double share_of(const report& r, duration time_breakdown::*part) {
 }  // namespace
 
 std::optional<named_gap> largest_gap(const report& r) {
+  constexpr double rounding = 0.001;
+  const auto beyond = 1 - r.efficiency();
   named_gap most;
-  const auto consider = [&most](double share, const char* text) {
-    if (share > most.share) {
+  const auto consider = [&](double share, const char* text) {
+    const bool in_bound = share > beyond + rounding;  // such as devices that the longest model leaves idle
+    if (share > most.share && !in_bound) {
       most = {share, text};
     }
   };

@@ -161,6 +161,8 @@ struct session::state {
   std::vector<device_info> measured_machines();
   /// `part`: this, or some steps of it.
   std::uint32_t most_staged_units(const planned_workload& p) const;
+  void divide(const parallel_choice& chosen_ways);
+  void choose_staging();
   planned_run run_of(const state& part);
   planned_run whole_run();
   sharded_model_ptr cut_model(std::size_t i) const;
@@ -379,8 +381,7 @@ void session::state::make_plan() {
     if (!std::ranges::all_of(given, [](const auto& m) { return m.parallel.chosen(); })) {
       choose_parallel(given);
     }
-    const auto units = most_staged_units(*planned) > 1 ? choose_staged_units(run_of(*this)) : 1;  // measures links
-    stage_units(planned->plan, units, options.ablation, planned->machines);
+    choose_staging();
   } catch (...) {
     descriptions = given;
     planned.reset();
@@ -427,13 +428,27 @@ void session::state::choose_parallel(std::vector<model_description> given) {
   }
   const auto run = run_of(*this);
   const auto ways = hydra::compare_parallel(run, open_choices(given, device_entries.size()));
-  const auto best = choose_for_each(run, ways);
-  if (best == ways.front().choice) {
-    return;
+  if (const auto best = choose_for_each(run, ways); best != ways.front().choice) {
+    divide(best);
   }
-  std::ranges::transform(descriptions, best.models, descriptions.begin(),
+}
+
+void session::state::divide(const parallel_choice& chosen_ways) {
+  std::ranges::transform(descriptions, chosen_ways.models, descriptions.begin(),
                          [](model_description m, const model_way& way) { return divided(std::move(m), way); });
   planned = plan_again(*planned, planning());
+}
+
+/// How many shards, and how many units a device stages.
+void session::state::choose_staging() {
+  std::uint32_t units = 1;
+  if (most_staged_units(*planned) > 1) {
+    if (const auto finer = choose_shards(run_of(*this))) {  // measures links
+      divide(*finer);
+    }
+    units = choose_staged_units(run_of(*this));
+  }
+  stage_units(planned->plan, units, options.ablation, planned->machines);
 }
 
 const std::vector<device_info>& session::devices() { return state_->plan().machines; }

@@ -82,6 +82,12 @@ std::string search_line(const workload& w) {
               : "";
 }
 
+/// Also of a rehearsed plan they are by the times of the pilot.
+std::string tables(std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory, bool rehearsed) {
+  const std::string both = to_table(ways) + to_table(memory);
+  return rehearsed && !both.empty() ? "\nby the times of the pilot, not of the rehearsal:" + both : both;
+}
+
 std::string to_json(const workload_plan& plan, const plan_inputs& inputs, const plan_surroundings& around,
                     const forecast& f, const std::optional<rehearsal_summary>& rehearsed,
                     std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory,
@@ -141,7 +147,7 @@ int plan(const plan_options& o) {
                           : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, around.devices) +
                                       to_line(around.room) + search_line(w) +
                                       (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
-                                      to_lines(f) + to_table(ways) + to_table(memory) + note_lines(notes)));
+                                      to_lines(f) + tables(ways, memory, rehearsed.has_value()) + note_lines(notes)));
   return 0;
 }
 

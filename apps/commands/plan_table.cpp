@@ -169,8 +169,11 @@ std::string sharing_text(const workload_plan& plan) {
   return fmt::format("\nfrozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
 }
 
-std::string units_text(const workload_plan& plan) {
-  return plan.staged_units == 1 ? "" : fmt::format(" for each of {} units", plan.staged_units);
+/// Chosen by simulation.
+std::string staged_text(const workload_plan& plan) {
+  if (plan.staged_units == 1) return "";
+  return fmt::format("staged {} units behind each other, because loads take longer than forward visits\n",
+                     plan.staged_units);
 }
 
 std::string waiting_text(const workload_plan& plan) {
@@ -189,9 +192,10 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
     if (std::find_if(plan.models.begin(), m, before) == m) text += model_text(plan, *m);
   }
   return text + device_table(devices) +
-         fmt::format("\nstaging bytes {}{}  computing bytes {}  smallest sufficient memory {} ({} bytes)\n",
-                     to_string(plan.staging_bytes), units_text(plan), to_string(plan.computing_bytes),
-                     to_string(plan.sufficient), plan.sufficient.value()) +
+         fmt::format("\nstaging bytes {}  computing bytes {}  smallest sufficient memory {} ({} bytes)\n",
+                     to_string(plan.staging_bytes), to_string(plan.computing_bytes), to_string(plan.sufficient),
+                     plan.sufficient.value()) +
+         staged_text(plan) +
          fmt::format("host {}{}{}\n", to_string(plan.host_needed), waiting_text(plan), sharing_text(plan));
 }
 

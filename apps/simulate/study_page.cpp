@@ -33,7 +33,10 @@ std::string ratio_cell(const ratio_summary& s, bool several) {
 std::string cell_of(const cell_result& cell, const std::string& policy) {
   const auto found = std::ranges::find(cell.policies, policy);
   if (found == cell.policies.end()) return "-";
-  return ratio_cell(cell.of(static_cast<std::size_t>(found - cell.policies.begin())), cell.runs.size() > 1);
+  const auto at = static_cast<std::size_t>(found - cell.policies.begin());
+  const bool proven = std::ranges::all_of(
+      cell.runs, [at](const comparison& c) { return c.rows.at(at).proven.value_or(false); });
+  return ratio_cell(cell.of(at), cell.runs.size() > 1) + (proven ? "<br/><small>proven</small>" : "");
 }
 
 std::string name_of(const cell_result& cell) {
@@ -64,8 +67,8 @@ std::string ratios_section(const study_result& s) {
   return section(
       "Makespan / best bound", ratio_chart(s) + table_of(columns, rows),
       "Mean over the instances of a cell, below it the smallest and the largest. No schedule of any policy can be "
-      "below 1; whether 1 can be reached is not known. The yardstick is the makespan if the models did not "
-      "disturb each other; it is not a bound.");
+      "below 1; whether 1 can be reached is not known, except where exact has proven its schedule: no policy is better "
+      "than that. The yardstick is the makespan if the models did not disturb each other; it is not a bound.");
 }
 
 /// Of a policy, over all instances of a cell.

@@ -112,3 +112,21 @@ TEST_CASE("the planner chooses the number of shards with the waves, of a model t
   CHECK(shards(0, greedy_cut{}) == std::vector<std::size_t>{1});
   CHECK(shards(4, balanced_cut{}) == std::vector<std::size_t>{1});
 }
+
+TEST_CASE("finer cuts have up to four times as many shards, of models that the planner cuts and of one lane") {
+  std::vector models{of(8), of(8, {.replicas = 1, .waves = 2}), of(8)};
+  models[2].cuts = cut_points{0, 1, 2};
+  workload_plan plan;
+  plan.models.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    plan.models[i].shards.resize(3);
+    plan.models[i].waves = models[i].parallel.waves;
+  }
+  std::vector<std::size_t> first;
+  for (const auto& choice : finer_choices(models, plan)) {
+    first.push_back(choice.models[0].shards);
+    CHECK(choice.models[1].shards == 1);
+    CHECK(choice.models[2].shards == 1);
+  }
+  CHECK(first == std::vector<std::size_t>{1, 5, 6, 9, 12});
+}

@@ -33,6 +33,7 @@ TEST_CASE("the largest gap is the part of the devices' time that is largest besi
   CHECK(largest_gap(r)->text == "waits for copies to the devices");
   r.devices.push_back(r.devices[0]);
   r.devices[1].time = {.no_unit = 10s};
+  r.limits.work = 3500ms;
   CHECK(largest_gap(r)->share == Approx(0.5));
   CHECK(largest_gap(r)->text == "devices had nothing to train");
 }
@@ -51,6 +52,19 @@ TEST_CASE("a slow device counts as its speed does", "[report]") {
   r.devices.resize(2);
   r.devices[1].speed = 0.25;
   r.devices[1].time = {.no_unit = 10s};
+  r.limits.work = 8s;
   REQUIRE(largest_gap(r));
   CHECK(largest_gap(r)->share == Approx(0.2));
+}
+
+TEST_CASE("what the bound has in it is no gap", "[report]") {
+  auto r = busy_run();
+  r.devices.resize(4);
+  for (std::size_t d = 1; d < 4; ++d) {
+    r.devices[d].time = {.no_unit = 10s};
+  }
+  r.devices[0].time = {.compute = 9s, .predecessor = 1s};
+  r.limits = {.work = 2250ms, .chain = 8s};  // one model: the others have nothing to do at best
+  REQUIRE(largest_gap(r));
+  CHECK(largest_gap(r)->text == "waits for another device's part of the model");
 }
