@@ -10,14 +10,17 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include <memory>
+#include <utility>
+
 using namespace hydra;
 using namespace hydra::literals;
 using namespace std::chrono_literals;
 
 namespace {
 
-/// Four models of eight layers, each layer 1 ms forward, 3 ms backward and 16.25 KiB, on a device that holds one of the
-/// models whole.
+/// Four models of eight layers, each layer 1 ms forward, 3 ms backward and 16.25 KiB, on a device that can stage one of
+/// them while another is computed, but not before the one before is written back.
 struct four_models {
   session_options options{.log = verbosity::quiet};
   std::vector<model_description> models;
@@ -29,7 +32,7 @@ struct four_models {
   explicit four_models(duration load_of_layer, cut_choice cuts = balanced_cut{}) {
     const byte_rate link{16.25 * 1024 / seconds(load_of_layer)};
     devices.push_back({"cpu", [link](const std::string& name, device_use) {
-                         return make_cpu_device(name, {.memory = 448_KiB, .link = link});
+                         return make_cpu_device(name, {.memory = 540_KiB, .link = link});
                        }});
     for (int i = 0; i < 4; ++i) {
       models.push_back({.name = fmt::format("m{}", i),
@@ -42,10 +45,13 @@ struct four_models {
     }
     run.planned = plan_workload(from);
     for (auto& p : run.planned.prepared) {
-      for (auto& layer : p.profile.layers) {
+      auto given = *p.profile;
+      for (auto& layer : given.layers) {
         layer.forward = 1ms;
         layer.backward = 3ms;
       }
+      p.profile = std::make_shared<const chain_profile>(std::move(given));
+      p.profile_for.fill(p.profile);
     }
     run.planned = plan_again(run.planned, from);
     run.devices = run.planned.machines;
