@@ -14,8 +14,8 @@ struct named_gap {
 };
 
 /// The largest part of the devices' time that was not spent on units at their smallest times. A part that is larger
-/// than all that the run took beyond its bound is in the bound, too, and is left out. None below half a percent, and of a
-/// run whose time was not measured.
+/// than all that the run took beyond its bound is in the bound, too, and is left out. None below half a percent, and of
+/// a run whose time was not measured.
 std::optional<named_gap> largest_gap(const report& r);
 
 }  // namespace hydra

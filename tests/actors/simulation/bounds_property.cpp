@@ -149,6 +149,18 @@ schedule_instance short_of_slots(schedule_instance i, std::uint64_t seed) {
   return i;
 }
 
+/// On one device, of six shards that take no time to copy and to update.
+schedule_instance one_model(std::uint32_t steps) {
+  schedule_instance i;
+  i.devices.emplace_back();
+  auto& m = i.models.emplace_back();
+  m.steps = steps;
+  m.forward.assign(6, std::chrono::milliseconds{1});
+  m.backward.assign(6, std::chrono::milliseconds{3});
+  m.h2d = m.d2h_gradient = m.optimizer = std::vector<duration>(6);
+  return i;
+}
+
 /// Units are rounded to nanoseconds on devices of odd speeds, half a nanosecond each.
 duration rounding(const schedule_instance& i) { return duration{static_cast<std::int64_t>(count_units(i) + 1)}; }
 
@@ -248,14 +260,9 @@ TEST_CASE("no run of the actors with steps in replicas and waves beats a bound, 
 
 TEST_CASE("a model alone loads its base as often as the bound says, and models over one base need no more") {
   constexpr std::chrono::milliseconds copy{50};
-  schedule_instance i;
-  i.devices.emplace_back();
-  auto& m = i.models.emplace_back();
+  auto i = one_model(5);
+  auto& m = i.models[0];
   m.name = m.base = "m";
-  m.steps = 5;
-  m.forward.assign(6, std::chrono::milliseconds{1});
-  m.backward.assign(6, std::chrono::milliseconds{3});
-  m.h2d = m.d2h_gradient = m.optimizer = std::vector<duration>(6);
   m.base_h2d.assign(6, copy);
   for (i.slots = 2; i.slots < 8; ++i.slots) {
     INFO(i.slots << " slots");
@@ -275,14 +282,8 @@ TEST_CASE("a model alone loads its base as often as the bound says, and models o
 
 TEST_CASE("a model alone loads its shards as often as the bound says") {
   constexpr std::chrono::milliseconds copy{50};
-  schedule_instance i;
-  i.devices.emplace_back();
-  auto& m = i.models.emplace_back();
-  m.steps = 5;
-  m.forward.assign(6, std::chrono::milliseconds{1});
-  m.backward.assign(6, std::chrono::milliseconds{3});
-  m.h2d.assign(6, copy);
-  m.d2h_gradient = m.optimizer = std::vector<duration>(6);
+  auto i = one_model(5);
+  i.models[0].h2d.assign(6, copy);
   for (i.slots = 2; i.slots < 8; ++i.slots) {
     INFO(i.slots << " slots");
     const auto loads = run_in_loop(i, make_policy("sharded-lrtf", 0)).loads;
@@ -293,14 +294,9 @@ TEST_CASE("a model alone loads its shards as often as the bound says") {
 
 TEST_CASE(
     "the chain bound is the time of a lone model on one device, where nothing is exposed but its step boundaries") {
-  schedule_instance i;
-  i.devices.emplace_back();
-  auto& m = i.models.emplace_back();
-  m.steps = 10;
-  m.forward.assign(6, std::chrono::milliseconds{1});
-  m.backward.assign(6, std::chrono::milliseconds{3});
+  auto i = one_model(10);
+  auto& m = i.models[0];
   m.h2d = m.d2h_gradient = m.forward;
-  m.optimizer.assign(6, duration{});
   i.slots = 4;
   CHECK(run_in_loop(i, make_policy("sharded-lrtf", 0)).makespan == bounds_of(i).limits.chain);
 }
