@@ -216,13 +216,18 @@ parallel_choice choose_for_each(const planned_run& run, std::span<const parallel
   return best.choice;
 }
 
-std::optional<parallel_choice> choose_shards(const planned_run& run) {
+std::optional<parallel_choice> choose_shards(const planned_run& run) try {
   if (!may_stage_several(run)) {
     return std::nullopt;
   }
   const auto ways = compare_parallel(run, finer_choices(run.from.models, run.planned.plan));
   const auto& best = fastest(ways).choice;
   return best == ways.front().choice ? std::nullopt : std::optional(best);
+} catch (const fault_error& e) {
+  if (e.what_happened().code == fault_code::interrupted) {
+    throw;
+  }
+  return std::nullopt;  // the run may know better
 }
 
 const parallel_forecast& fastest(std::span<const parallel_forecast> ways) {

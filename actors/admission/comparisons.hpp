@@ -20,7 +20,7 @@ std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::spa
 std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<const double> times);
 
 /// The one of finer_choices() with which the simulated run is shorter by more than 2 %, with as many staged units as it
-/// takes. None: the plan as it is, or several staged units cannot pay.
+/// takes. None: the plan as it is, or several staged units cannot pay, or the run cannot be simulated.
 std::optional<parallel_choice> choose_shards(const planned_run& run);
 
 /// The fastest one; of those that are hardly slower (2 %) the first.

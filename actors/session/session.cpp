@@ -159,10 +159,10 @@ struct session::state {
   void end_stopped_trials();
   void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
-  /// `part`: this, or some steps of it.
-  std::uint32_t most_staged_units(const planned_workload& p) const;
   void divide(const parallel_choice& chosen_ways);
   void choose_staging();
+  std::uint32_t most_staged_units(const planned_workload& p) const;
+  /// `part`: this, or some steps of it.
   planned_run run_of(const state& part);
   planned_run whole_run();
   sharded_model_ptr cut_model(std::size_t i) const;
