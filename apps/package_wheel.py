@@ -57,7 +57,7 @@ def main():
     if cuda.exists():
         place(cuda, package / "lib/hydra/libhydra_cuda.so",
               "$ORIGIN/..:$ORIGIN/../../../torch/lib:$ORIGIN/../../../nvidia/cu13/lib")
-    for module in ("hydra_train", "hydra_export"):
+    for module in ("hydra_train", "hydra_export", "hydra_ray"):
         shutil.copytree(f"apps/python/{module}", STAGE / module, ignore=shutil.ignore_patterns("__pycache__"),
                         dirs_exist_ok=True)
 
@@ -69,7 +69,7 @@ def main():
         f"Metadata-Version: 2.1\nName: hydra-train\nVersion: {version}\n"
         "Summary: Trains many deep-learning models, each larger than device memory, on a few devices at once\n"
         f"License-File: LICENSE\nRequires-Python: >=3.9\nRequires-Dist: torch=={torch}\nRequires-Dist: safetensors\n"
-        "Requires-Dist: tomli; python_version < '3.11'\n")
+        "Requires-Dist: tomli; python_version < '3.11'\nProvides-Extra: ray\nRequires-Dist: ray>=2.60; extra == 'ray'\n")
     (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: hydra\nRoot-Is-Purelib: false\nTag: {tag}\n")
     (info / "entry_points.txt").write_text("[console_scripts]\nhydra = hydra_train.launcher:main\n")
     shutil.copy("LICENSE", info)

@@ -1,0 +1,32 @@
+"""python -m hydra_ray train W.toml --nodes N: hydra train on machines of Ray's cluster."""
+import argparse
+import sys
+
+import hydra_train
+
+from .training import train
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m hydra_ray", description=__doc__,
+                                     epilog="Other options are those of hydra train.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("train", help="train the models of a workload")
+    command.add_argument("workload", help="the workload file; with --resume also a run folder")
+    command.add_argument("--nodes", type=int, required=True, help="machines that train; Ray finds or adds them")
+    command.add_argument("--cpus", type=float, default=1, help="that each of them has to have free (1)")
+    command.add_argument("--gpus", type=float, default=0, help="that each of them has to have free (0)")
+    command.add_argument("--output", help="the run folder")
+    command.add_argument("--resume", action="store_true", help="continue the run of the folder")
+    options, more = parser.parse_known_args()
+    try:
+        train(options.workload, options.output, nodes=options.nodes, cpus=options.cpus, gpus=options.gpus, show=True,
+              resume=options.resume, arguments=more)
+    except hydra_train.HydraError as error:
+        print(f"hydra_ray: {error}", file=sys.stderr)
+        return getattr(error, "status", None) or 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""The actor that runs `hydra node` on a machine of the cluster."""
+from __future__ import annotations
+
+import ctypes
+import pathlib
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+
+import ray
+from hydra_train.program import environment, find_program
+
+PR_SET_PDEATHSIG = 1
+
+
+def leave_with_parent() -> None:
+    """A node whose worker of Ray ends hands its models over, as it does with any SIGTERM."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+@ray.remote(max_restarts=-1, max_task_retries=-1)
+class Node:
+    """Has the keys of the run in a folder of its own, for as long as it works."""
+
+    def work(self, address: str, keys: Mapping[str, bytes], name: str, words: Sequence[str]) -> int:
+        """Until the run is over; returns the exit status."""
+        with tempfile.TemporaryDirectory(prefix="hydra-node-") as folder:
+            own = pathlib.Path(folder, "keys")
+            own.mkdir(mode=0o700)
+            for file, content in keys.items():
+                path = own / file
+                path.touch(mode=0o600)
+                path.write_bytes(content)
+            command = [find_program(), "node", "--join", address, "--keys", str(own), "--name", name, "--folder",
+                       f"{folder}/models", *words]
+            return subprocess.run(command, env=environment(), cwd=folder, check=False,
+                                  preexec_fn=leave_with_parent).returncode

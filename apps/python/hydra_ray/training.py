@@ -1,0 +1,69 @@
+"""A run whose nodes are actors of Ray."""
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import hydra_train
+import ray
+from hydra_train.toml import Path, Workload
+from ray.util.placement_group import placement_group, remove_placement_group
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+from .node import Node
+
+LEAVING = 30.0  # seconds in which nodes may end by themselves when the run is over
+
+
+@contextlib.contextmanager
+def machines(nodes: int, resources: Mapping[str, float]) -> Iterator[Any]:
+    """So many bundles of resources, each on a machine of its own. Does not wait for them: what is missing is what Ray's
+    autoscaler adds."""
+    group = placement_group([dict(resources)] * nodes, strategy="STRICT_SPREAD", name="hydra")
+    try:
+        yield group
+    finally:
+        remove_placement_group(group)
+
+
+def nodes_at_work(group: Any, nodes: int, folder: pathlib.Path, resources: Mapping[str, float],
+                  words: Sequence[str]) -> tuple[list[Any], list[Any]]:
+    """The actors, and what their work will return."""
+    address = json.loads((folder / "cluster.json").read_text(encoding="utf-8"))["address"]
+    keys = {file.name: file.read_bytes() for file in (folder / "keys").iterdir()}
+    actors, work = [], []
+    for i in range(nodes):
+        strategy = PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=i)
+        actors.append(Node.options(name=f"{folder.name} {i}", num_cpus=resources["CPU"],
+                                   num_gpus=resources.get("GPU", 0), scheduling_strategy=strategy).remote())
+        work.append(actors[-1].work.remote(address, keys, f"ray-{i}", list(words)))
+    return actors, work
+
+
+def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: float = 1, gpus: float = 0,
+          port: int = 0, node_arguments: Sequence[str] = (), **options: Any) -> dict[str, Any]:
+    """Trains the models of a workload on `nodes` machines of the cluster that Ray is connected to, or that it starts.
+
+    `cpus`, `gpus`: that each machine has to have free. `port`: at which the coordinator listens; 0: a free one.
+    `node_arguments`: more words for `hydra node`, ["--devices", "/etc/devices.toml"]. Other arguments are those of
+    `hydra_train.train` but for `wait`; raises what that raises, and Run.wait. Returns report.json of the run folder.
+
+    Models are placed as soon as one machine is there; those of a machine that is lost continue on the others, and Ray
+    starts its node again where it finds the resources.
+    """
+    if not ray.is_initialized():
+        ray.init()
+    resources = {"CPU": cpus, "GPU": gpus} if gpus else {"CPU": cpus}
+    listen = f"{ray.util.get_node_ip_address()}:{port}"
+    arguments = [*options.pop("arguments", ()), "--listen", listen, "--no-local", "--nodes", "1"]
+    run = hydra_train.train(workload, output, arguments=arguments, wait=False, **options)
+    with run, machines(nodes, resources) as group:
+        actors, work = nodes_at_work(group, nodes, run.folder, resources, node_arguments)
+        run.wait()
+        ray.wait(work, num_returns=nodes, timeout=LEAVING)
+        for actor in actors:
+            ray.kill(actor)
+    return dict(json.loads((run.folder / "report.json").read_text(encoding="utf-8")))
