@@ -15,7 +15,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from .node import Node
 
-LEAVING = 30.0  # seconds in which nodes may end by themselves when the run is over
+LEAVING = 10.0  # seconds in which nodes may end by themselves when the run is over
 
 
 @contextlib.contextmanager
