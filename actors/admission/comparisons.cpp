@@ -104,6 +104,15 @@ bool saves(const model_plan& m) {
   return std::ranges::any_of(m.shards, [](const shard_plan& s) { return s.saved > byte_count{}; });
 }
 
+/// With more memory at least as many shards as now where loads are slow: fewer would be longer, and the run slower.
+parallel_choice as_fine_as(const planned_run& run) {
+  auto choice = finer_choices(run.from.models, run.planned.plan).front();
+  for (std::size_t i = 0; may_stage_several(run) && i < choice.models.size(); ++i) {
+    choice.models[i].shards = std::max(choice.models[i].shards, run.planned.plan.models[i].shards.size());
+  }
+  return choice;
+}
+
 memory_forecast forecast_of(double times, const planned_run& run) {
   const auto smallest = std::ranges::min_element(run.planned.machines, {}, &device_info::usable)->memory;
   return {.times = times, .memory = smallest, .shards = shards_of(run.planned.plan), .expected = predict_shortly(run)};
@@ -117,6 +126,7 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
     return {};
   }
   std::vector<memory_forecast> all{forecast_of(1, run)};
+  const auto as_fine = as_fine_as(run);
   for (const auto more : times) {
     if (all.back().expected.recomputed == 0) {
       break;
@@ -129,10 +139,7 @@ std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<co
       }
     }
     try {
-      larger.planned = plan_again(larger.planned, run.from);
-      if (const auto finer = choose_shards(larger)) {
-        larger.planned = planned_with(larger, *finer);
-      }
+      larger.planned = planned_with(larger, as_fine);
       all.push_back(forecast_of(more, with_staged_units(larger)));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::does_not_fit) {
@@ -217,10 +224,11 @@ parallel_choice choose_for_each(const planned_run& run, std::span<const parallel
 }
 
 std::optional<parallel_choice> choose_shards(const planned_run& run) try {
-  if (!may_stage_several(run)) {
+  const auto choices = finer_choices(run.from.models, run.planned.plan);
+  if (choices.size() == 1 || !may_stage_several(run) || !run.planned.plan.waiting.empty()) {
     return std::nullopt;
   }
-  const auto ways = compare_parallel(run, finer_choices(run.from.models, run.planned.plan));
+  const auto ways = compare_parallel(run, choices);
   const auto& best = fastest(ways).choice;
   return best == ways.front().choice ? std::nullopt : std::optional(best);
 } catch (const fault_error& e) {

@@ -76,6 +76,15 @@ std::optional<parallel_choice> kept(std::span<const model_description> models, p
   return choice;
 }
 
+/// Not where the user has said how many shards. A model with a frozen base has the cuts of those that join later and
+/// share it.
+bool may_be_finer(const model_description& m, const model_plan& planned) {
+  const auto* rule = std::get_if<balanced_cut>(&m.cuts);
+  const bool has_base =
+      std::ranges::any_of(planned.shards, [](const shard_plan& s) { return s.base > byte_count{}; });
+  return rule && rule->shards == 1 && planned.shape().lanes() == 1 && !has_base;
+}
+
 /// Each way once.
 void add(std::vector<parallel_choice>& all, parallel_choice choice) {
   if (!std::ranges::count(all, choice.models, &parallel_choice::models)) {
@@ -133,7 +142,7 @@ std::vector<parallel_choice> finer_choices(std::span<const model_description> mo
   for (const std::size_t halves : {3, 4, 6, 8}) {
     auto choice = all.front();
     for (std::size_t i = 0; i < models.size(); ++i) {
-      if (plan.models[i].shape().lanes() == 1 && std::holds_alternative<balanced_cut>(models[i].cuts)) {
+      if (may_be_finer(models[i], plan.models[i])) {
         choice.models[i].shards = (plan.models[i].shards.size() * halves + 1) / 2;
       }
     }

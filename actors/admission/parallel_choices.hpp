@@ -36,8 +36,9 @@ model_description divided(model_description m, const model_way& way);
 std::vector<parallel_choice> parallel_choices(std::span<const model_description> models, std::size_t devices,
                                               std::size_t most = 12);
 
-/// As the models are, then with one and a half to four times as many shards as `plan` has of models of one lane: a load
-/// is hidden behind shorter visits, and there is room for more of them.
+/// As the models are, then with one and a half to four times as many shards as `plan` has of models of one lane without
+/// frozen bases whose number of shards is not given: a load is hidden behind shorter visits, and there is room for more
+/// of them.
 std::vector<parallel_choice> finer_choices(std::span<const model_description> models, const workload_plan& plan);
 
 /// Those in which every model keeps the numbers that are chosen, each once; of models without a choice the first one

@@ -443,7 +443,9 @@ void session::state::divide(const parallel_choice& chosen_ways) {
 void session::state::choose_staging() {
   std::uint32_t units = 1;
   if (most_staged_units(*planned) > 1) {
-    if (const auto finer = choose_shards(run_of(*this))) {  // measures links
+    // A node of a cluster gets models that other nodes have cut: it needs their staging bytes.
+    const auto finer = options.begin_paused ? std::nullopt : choose_shards(run_of(*this));  // measures links
+    if (finer) {
       divide(*finer);
     }
     units = choose_staged_units(run_of(*this));

@@ -1,5 +1,6 @@
 """python -m hydra_ray train W.toml --nodes N: hydra train on machines of Ray's cluster."""
 import argparse
+import signal
 import sys
 
 import hydra_train
@@ -19,6 +20,8 @@ def main() -> int:
     command.add_argument("--output", help="the run folder")
     command.add_argument("--resume", action="store_true", help="continue the run of the folder")
     options, more = parser.parse_known_args()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(128 + signal.SIGTERM))  # the run is saved and ended
     try:
         train(options.workload, options.output, nodes=options.nodes, cpus=options.cpus, gpus=options.gpus, show=True,
               resume=options.resume, arguments=more)

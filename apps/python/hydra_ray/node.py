@@ -12,11 +12,24 @@ import ray
 from hydra_train.program import environment, find_program
 
 PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+LEAVING = 30.0  # seconds in which a node may hand its models over
 
 
 def leave_with_parent() -> None:
-    """A node whose worker of Ray ends hands its models over, as it does with any SIGTERM."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    """A node whose worker of Ray ends is told to leave, as by any SIGTERM."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def status_of(command: Sequence[str], folder: str) -> int:
+    """Of the program at its end; told to leave before an exception goes on."""
+    with subprocess.Popen(command, env=environment(), cwd=folder, preexec_fn=leave_with_parent) as program:
+        try:
+            return program.wait()
+        except BaseException:
+            program.terminate()
+            program.wait(LEAVING)
+            raise
 
 
 @ray.remote(max_restarts=-1, max_task_retries=-1)
@@ -34,5 +47,4 @@ class Node:
                 path.write_bytes(content)
             command = [find_program(), "node", "--join", address, "--keys", str(own), "--name", name, "--folder",
                        f"{folder}/models", *words]
-            return subprocess.run(command, env=environment(), cwd=folder, check=False,
-                                  preexec_fn=leave_with_parent).returncode
+            return status_of(command, folder)

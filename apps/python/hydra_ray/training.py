@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,14 +17,18 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 from .node import Node
 
 LEAVING = 10.0  # seconds in which nodes may end by themselves when the run is over
+WAITING = 10.0  # seconds until it is told that machines are missing
+INTERVAL = 1.0  # seconds between looks at the nodes
 
 
 @contextlib.contextmanager
 def machines(nodes: int, resources: Mapping[str, float]) -> Iterator[Any]:
-    """So many bundles of resources, each on a machine of its own. Does not wait for them: what is missing is what Ray's
-    autoscaler adds."""
+    """So many bundles of resources, each on a machine of its own: Ray gives all of them at once. What is missing is what
+    its autoscaler adds."""
     group = placement_group([dict(resources)] * nodes, strategy="STRICT_SPREAD", name="hydra")
     try:
+        if not group.wait(WAITING):
+            print(f"hydra_ray: waiting until Ray has {nodes} machines with {dict(resources)} free", file=sys.stderr)
         yield group
     finally:
         remove_placement_group(group)
@@ -43,6 +48,24 @@ def nodes_at_work(group: Any, nodes: int, folder: pathlib.Path, resources: Mappi
     return actors, work
 
 
+def wait_for_end(run: hydra_train.Run, work: Sequence[Any]) -> None:
+    """Of the run. Where no node is left that works, nothing would be trained any more: it is saved and ended."""
+    pending, ends = list(work), []
+    while not run._is_over():  # pylint: disable=protected-access
+        ended, pending = ray.wait(pending, timeout=INTERVAL)
+        for node in ended:
+            try:
+                ends.append(f"a node has ended with status {ray.get(node)}")
+            except (ray.exceptions.RayError, hydra_train.HydraError) as error:
+                ends.append(f"a node has failed: {error}")
+            print(f"hydra_ray: {ends[-1]}", file=sys.stderr)
+        if not pending and not run._is_over():  # pylint: disable=protected-access
+            run.quit()
+            raise hydra_train.HydraError("no node is left: " + "; ".join(ends), 1)
+    run.wait()
+    ray.wait(list(work), num_returns=len(work), timeout=LEAVING)
+
+
 def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: float = 1, gpus: float = 0,
           port: int = 0, node_arguments: Sequence[str] = (), **options: Any) -> dict[str, Any]:
     """Trains the models of a workload on `nodes` machines of the cluster that Ray is connected to, or that it starts.
@@ -51,8 +74,8 @@ def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: f
     `node_arguments`: more words for `hydra node`, ["--devices", "/etc/devices.toml"]. Other arguments are those of
     `hydra_train.train` but for `wait`; raises what that raises, and Run.wait. Returns report.json of the run folder.
 
-    Models are placed as soon as one machine is there; those of a machine that is lost continue on the others, and Ray
-    starts its node again where it finds the resources.
+    Training begins when Ray has that many machines. Models of a machine that is lost continue on the others, and Ray
+    starts its node again where it finds the resources. Raises HydraError, with the run saved, when no node is left.
     """
     if not ray.is_initialized():
         ray.init()
@@ -61,9 +84,9 @@ def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: f
     arguments = [*options.pop("arguments", ()), "--listen", listen, "--no-local", "--nodes", "1"]
     run = hydra_train.train(workload, output, arguments=arguments, wait=False, **options)
     with run, machines(nodes, resources) as group:
-        actors, work = nodes_at_work(group, nodes, run.folder, resources, node_arguments)
-        run.wait()
-        ray.wait(work, num_returns=nodes, timeout=LEAVING)
-        for actor in actors:
-            ray.kill(actor)
+        if not run._is_over():  # else it was complete before; pylint: disable=protected-access
+            actors, work = nodes_at_work(group, nodes, run.folder, resources, node_arguments)
+            wait_for_end(run, work)
+            for actor in actors:
+                ray.kill(actor)
     return dict(json.loads((run.folder / "report.json").read_text(encoding="utf-8")))

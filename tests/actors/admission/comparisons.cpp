@@ -84,4 +84,5 @@ TEST_CASE("cuts stay as they are where loads are fast, one unit is staged, or th
   CHECK_FALSE(choose_shards(one.run));
   CHECK_FALSE(choose_shards(four_models{2ms, greedy_cut{}}.run));
   CHECK_FALSE(choose_shards(four_models{2ms, cut_points{0, 4}}.run));
+  CHECK_FALSE(choose_shards(four_models{2ms, balanced_cut{.shards = 2}}.run));
 }
