@@ -7,12 +7,12 @@ Of three machines one is removed while its models train, and another one added: 
 bit. What a run refuses is raised. Exits with 77 where Ray is not installed.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
 import sys
 import tempfile
-import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -44,15 +44,10 @@ def digests(report):
     return {model["name"]: (model["status"], model["steps"], model["digest"]) for model in report["models"]}
 
 
-def replace_a_machine(cluster, machine, metrics, done):
-    """Once the models have trained for some steps."""
+def wait_for_steps(metrics):
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        if metrics.exists() and metrics.read_text().count("\n") > 100:
-            cluster.remove_node(machine, allow_graceful=False)
-            done.set()
-            cluster.add_node(num_cpus=1)
-            return
+    while not metrics.exists() or metrics.read_text().count("\n") < 100:
+        require(time.monotonic() < until, "the models are not trained")
         time.sleep(0.1)
 
 
@@ -62,11 +57,13 @@ def loses_a_machine(folder):
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     machines = [cluster.add_node(num_cpus=1) for _ in range(3)]
     ray.init(address=cluster.address, log_to_driver=False)
-    replaced = threading.Event()
-    threading.Thread(target=replace_a_machine, daemon=True,
-                     args=(cluster, machines[0], folder / "ray/metrics.jsonl", replaced)).start()
-    report = hydra_ray.train(WORKLOAD, folder / "ray", nodes=3)
-    require(replaced.is_set(), "the run was over before a machine was removed")
+    with concurrent.futures.ThreadPoolExecutor() as pool:  # machines start in the main thread only
+        training = pool.submit(hydra_ray.train, WORKLOAD, folder / "ray", nodes=3)
+        wait_for_steps(folder / "ray/metrics.jsonl")
+        cluster.remove_node(machines[0], allow_graceful=False)
+        require(not training.done(), "the run was over before a machine was removed")
+        cluster.add_node(num_cpus=1)
+        report = training.result()
     require(digests(report) == expected, f"{digests(report)} on Ray, {expected} on one machine")
     joined = {node["name"] for node in report["cluster"]["nodes"]}
     require(joined == {"ray-0", "ray-1", "ray-2"}, f"nodes {joined}")

@@ -48,20 +48,26 @@ def nodes_at_work(group: Any, nodes: int, folder: pathlib.Path, resources: Mappi
     return actors, work
 
 
+def failure_of(node: Any) -> str:
+    """Of one whose work has ended; empty: the run was over for it."""
+    try:
+        status = ray.get(node)
+        return f"a node has ended with status {status}" if status else ""
+    except (ray.exceptions.RayError, hydra_train.HydraError) as error:
+        return f"a node has failed: {error}"
+
+
 def wait_for_end(run: hydra_train.Run, work: Sequence[Any]) -> None:
-    """Of the run. Where no node is left that works, nothing would be trained any more: it is saved and ended."""
-    pending, ends = list(work), []
-    while not run._is_over():  # pylint: disable=protected-access
+    """Of the run. Where all nodes have failed nothing would be trained any more: it is saved and ended."""
+    pending, failures = list(work), []
+    while pending and not run._is_over():  # pylint: disable=protected-access
         ended, pending = ray.wait(pending, timeout=INTERVAL)
-        for node in ended:
-            try:
-                ends.append(f"a node has ended with status {ray.get(node)}")
-            except (ray.exceptions.RayError, hydra_train.HydraError) as error:
-                ends.append(f"a node has failed: {error}")
-            print(f"hydra_ray: {ends[-1]}", file=sys.stderr)
-        if not pending and not run._is_over():  # pylint: disable=protected-access
-            run.quit()
-            raise hydra_train.HydraError("no node is left: " + "; ".join(ends), 1)
+        for failure in filter(None, map(failure_of, ended)):
+            failures.append(failure)
+            print(f"hydra_ray: {failure}", file=sys.stderr)
+    if len(failures) == len(work):
+        run.quit()
+        raise hydra_train.HydraError("no node is left: " + "; ".join(failures), 1)
     run.wait()
     ray.wait(list(work), num_returns=len(work), timeout=LEAVING)
 
