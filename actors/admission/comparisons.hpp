@@ -15,8 +15,8 @@ namespace hydra {
 /// steps.
 std::vector<parallel_forecast> compare_parallel(const planned_run& run, std::span<const parallel_choice> choices);
 
-/// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Where loads
-/// are slow: with as many shards as now or more. Shortened like those. Empty where nothing can be saved.
+/// The plan as it is, then with devices that have so many times the memory, until nothing is computed again. Where
+/// loads are slow: with as many shards as now or more. Shortened like those. Empty where nothing can be saved.
 std::vector<memory_forecast> compare_memory(const planned_run& run, std::span<const double> times);
 
 /// The one of finer_choices() with which the simulated run is shorter by more than 2 %, with as many staged units as it
