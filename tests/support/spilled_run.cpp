@@ -56,19 +56,25 @@ std::string first_difference(const std::vector<reference_evaluation>& a, const s
 /// How far a run is that will be interrupted.
 struct progress {
   std::atomic<std::size_t> backward = 0;   ///< computations of the devices together
-  std::atomic<std::size_t> before_step;    ///< models of after_step_of that have not completed a step
+  std::atomic<std::size_t> before_step;    ///< models of after_step_of that are still awaited
   std::atomic<bool> interrupted = false;   ///< a second interruption would leave what is under way
 };
 
 using shared_progress = std::shared_ptr<progress>;
 
-/// Counts the models that complete their first step.
+/// Counts the models that complete their first step, or have saved one, where steps are saved: a save that has not begun
+/// is given up when the run is interrupted.
 shared_progress follow_steps(session& s, const run_options& options) {
   auto far = std::make_shared<progress>();
   far->before_step = options.after_step_of.size();
-  s.on<step_completed>([far, waiting = options.after_step_of](const step_completed& e, control&) mutable {
+  const auto count = [far, waiting = options.after_step_of](const auto& e, control&) mutable {
     far->before_step -= waiting.erase(e.model.value);
-  });
+  };
+  if (options.checkpoint.every_steps > 0) {
+    s.on<checkpoint_saved>(count);
+  } else {
+    s.on<step_completed>(count);
+  }
   return far;
 }
 

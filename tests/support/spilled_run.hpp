@@ -56,7 +56,8 @@ struct run_options {
   /// Backward computation of all devices together before which the run is interrupted: whatever is done again, such as
   /// an evaluation, a run that is resumed goes on by as many.
   std::optional<std::size_t> interrupt_at{};
-  /// Models that complete a step before the run is interrupted: only from a whole step may they continue in other cuts.
+  /// Models that complete a step, and save it where steps are saved, before the run is interrupted: only from a whole
+  /// step may they continue in other cuts.
   std::set<std::size_t> after_step_of{};
   std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
   std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
