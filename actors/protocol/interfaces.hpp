@@ -60,8 +60,8 @@ using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::rea
 /// CONTROLLER: the user's callbacks and the rule of a search; every observed event is acknowledged.
 using controller_actor =
     caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<event_observed>,
-                     caf::reacts_to<trial_left>, caf::reacts_to<trial_copied>, caf::reacts_to<record_again>,
-                     caf::reacts_to<shut_down>>;
+                     caf::reacts_to<trial_left>, caf::reacts_to<trial_copied>, caf::reacts_to<rule_decided>,
+                     caf::reacts_to<record_again>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor =
@@ -83,9 +83,10 @@ using supervisor_actor =
                      caf::reacts_to<device_given_up>, caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>,
                      caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
                      caf::reacts_to<pause_failed>, caf::reacts_to<model_kept>, caf::reacts_to<trial_held>,
-                     caf::reacts_to<trial_decided>, caf::reacts_to<trial_copied>, caf::reacts_to<record_again>,
-                     caf::reacts_to<read_status>, caf::reacts_to<event_acknowledged>, caf::reacts_to<callback_failed>,
-                     caf::reacts_to<checkpoint_saved>, caf::reacts_to<policy_replaced>, caf::reacts_to<interrupt_run>,
-                     caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
+                     caf::reacts_to<trial_decided>, caf::reacts_to<trial_copied>, caf::reacts_to<rule_decided>,
+                     caf::reacts_to<record_again>, caf::reacts_to<read_status>, caf::reacts_to<event_acknowledged>,
+                     caf::reacts_to<callback_failed>, caf::reacts_to<checkpoint_saved>,
+                     caf::reacts_to<policy_replaced>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
+                     caf::reacts_to<run_stalled>>;
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/interfaces.hpp"
+#include "actors/selection/search_rule.hpp"
 #include "runtime/base/ids.hpp"
 
 #include <cstdint>
@@ -73,6 +74,11 @@ struct trial_decided {
 struct trial_copied {
   std::string name;
   bool joined = true;
+};
+
+/// To the SUPERVISOR, and on to the CONTROLLER: what the rule of the search did not decide at once.
+struct rule_decided {
+  trial_decision decision;
 };
 
 /// Timer of the CONTROLLER while decisions of the search cannot be recorded. By way of the SUPERVISOR: a message that

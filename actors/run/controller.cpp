@@ -3,12 +3,12 @@
 #include "actors/protocol/guarded.hpp"
 #include "actors/protocol/own_thread.hpp"
 #include "actors/run/write_retry.hpp"
+#include "actors/selection/trial_score.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -58,8 +58,8 @@ class callback_controller final : public controller_actor::base {
     return {guarded(this, &callback_controller::on_step_observed),
             guarded(this, &callback_controller::on_evaluation_observed),
             guarded(this, &callback_controller::on_event_observed), guarded(this, &callback_controller::on_trial_left),
-            guarded(this, &callback_controller::on_trial_copied), guarded(this, &callback_controller::on_record_again),
-            guarded(this, &callback_controller::on_shut_down)};
+            guarded(this, &callback_controller::on_trial_copied), guarded(this, &callback_controller::on_rule_decided),
+            guarded(this, &callback_controller::on_record_again), guarded(this, &callback_controller::on_shut_down)};
   }
 
   void on_exit() override {
@@ -148,9 +148,8 @@ class callback_controller final : public controller_actor::base {
   void end_search(const fault& why) {
     send(supervisor_, callback_failed{"the search failed after " + reported_ + ": " + why.text +
                                       "; it decides nothing any more, all its trials go on"});
-    trials_ = trial_gate({});
+    trials_.give_up();
     retry_ = write_retry(retry_.limit());
-    copied_.clear();
     for (const auto& [name, waiting] : std::exchange(waiting_, {})) {
       go_on(waiting, false);
     }
@@ -159,8 +158,9 @@ class callback_controller final : public controller_actor::base {
   /// Until the rule of the search has decided.
   void hold(const evaluation_observed& m) {
     waiting_[m.what.name] = {m.what.model, m.what.done, m.task};
+    const trial_result result{m.what.name, m.what.done, score_of(trials_.metric(), m.what.loss, m.what.accuracy)};
     search([&] {
-      answer(trials_.evaluated(m.what));
+      answer(trials_.evaluated(result, m.what.model));
       if (trials_.holds(m.what.name)) {
         send(supervisor_, trial_held{m.what.model});
       }
@@ -169,10 +169,8 @@ class callback_controller final : public controller_actor::base {
 
   void answer(const std::vector<trial_answer>& answers) {
     for (const auto& a : answers) {
-      if (a.copies.empty()) {
-        answer(a);
-      } else {
-        begin_copies(a);
+      if (const auto waiting = waiting_.extract(a.trial)) {
+        go_on(waiting.mapped(), a.stop);
       }
     }
     watch_record();
@@ -220,12 +218,6 @@ class callback_controller final : public controller_actor::base {
     ended();
   }
 
-  void answer(const trial_answer& a) {
-    if (const auto waiting = waiting_.extract(a.trial)) {
-      go_on(waiting.mapped(), a.stop);
-    }
-  }
-
   struct waiting_trial {
     model_id model;
     std::uint32_t done = 0;
@@ -236,46 +228,23 @@ class callback_controller final : public controller_actor::base {
     send(supervisor_, trial_decided{t.model, stop});
   }
 
-  /// The trial keeps its state until they have begun: a run that is resumed before that asks again.
-  void begin_copies(const trial_answer& a) {
-    if (waiting_.contains(a.trial)) {
-      copied_.insert_or_assign(a.trial, copied_trial{a, {}});
-      send(supervisor_, trial_held{a.model});
-    }
-    for (const auto& c : a.copies) {
-      if (waiting_.contains(a.trial)) {
-        copied_.at(a.trial).to_begin.insert(c.trial);
-      }
-      trials_.hooks().copy(c);
-    }
-  }
-
   void on_trial_copied(const trial_copied& m) {
     if (trials_.searches()) {
       began("the start of " + m.name);
-      search([&] { copied(m); });
+      search([&] { answer(trials_.begun(m.name, m.joined)); });
       ended();
     }
   }
 
-  void copied(const trial_copied& m) {
-    trials_.begun(m.name);
-    if (!m.joined) {
-      answer(trials_.ended(m.name));
-    }
-    for (auto of = copied_.begin(); of != copied_.end();) {
-      const bool begun = of->second.to_begin.erase(m.name) > 0 && of->second.to_begin.empty();
-      if (begun) {
-        answer(of->second.answer);
-      }
-      of = begun ? copied_.erase(of) : std::next(of);
+  void on_rule_decided(const rule_decided& m) {
+    if (trials_.searches()) {
+      answer(trials_.decided(m.decision));
     }
   }
 
   void on_trial_left(const trial_left& m) {
     if (trials_.has(m.name)) {
       waiting_.erase(m.name);
-      copied_.erase(m.name);
       began("the end of " + m.name);
       search([&] { answer(trials_.ended(m.name)); });
       ended();
@@ -335,11 +304,6 @@ class callback_controller final : public controller_actor::base {
   trial_gate trials_;
   write_retry retry_;
   std::map<std::string, waiting_trial> waiting_;
-  struct copied_trial {
-    trial_answer answer;
-    std::set<std::string> to_begin;
-  };
-  std::map<std::string, copied_trial> copied_;  ///< trials that wait until copies of them have begun
   run_callbacks callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;

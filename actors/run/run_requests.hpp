@@ -20,7 +20,7 @@
 namespace hydra {
 
 /// To the SUPERVISOR.
-using run_request = std::variant<add_model, steer_model, read_status, trial_copied>;
+using run_request = std::variant<add_model, steer_model, read_status, trial_copied, rule_decided>;
 using request_line = request_queue<run_request>;
 
 /// A user's sink, for a thread of the run: what it throws is logged, and the run goes on. Null stays null; `of` is the

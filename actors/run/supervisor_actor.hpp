@@ -61,7 +61,8 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_read_status),       guarded(this, &supervisor::on_model_kept),
             guarded(this, &supervisor::on_trial_copied),      guarded(this, &supervisor::on_event_acknowledged),
             guarded(this, &supervisor::on_callback_failed),   guarded(this, &supervisor::on_checkpoint_saved),
-            guarded(this, &supervisor::on_policy_replaced),  guarded(this, &supervisor::on_record_again)};
+            guarded(this, &supervisor::on_policy_replaced),   guarded(this, &supervisor::on_rule_decided),
+            guarded(this, &supervisor::on_record_again)};
   }
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
@@ -107,6 +108,7 @@ class supervisor final : public supervisor_actor::base {
   void on_trial_held(const trial_held& m);
   void on_trial_decided(const trial_decided& m);
   void on_trial_copied(const trial_copied& m) { send(actors_.controller, m); }
+  void on_rule_decided(const rule_decided& m) { send(actors_.controller, m); }
   void on_record_again(const record_again& m) { send(actors_.controller, m); }
   void on_read_status(const read_status& m);
   void on_model_kept(const model_kept& m);

@@ -2,6 +2,7 @@
 // Asynchronous successive halving (Li et al. 2020: A system for massively parallel hyperparameter tuning, algorithm 2):
 // a trial goes on as soon as it is among the best of those that have arrived at its rung. Standard library only.
 
+#include "actors/selection/rungs.hpp"
 #include "actors/selection/search_rule.hpp"
 
 #include <cstddef>
@@ -22,6 +23,9 @@ class asha final : public search_rule {
   asha(std::vector<std::string> trials, std::vector<std::uint32_t> rungs, std::uint32_t factor);
 
   std::string describe() const override;
+  std::uint32_t compares_after(const std::string&, std::uint32_t steps) const override {
+    return rung_behind(rungs_, steps);
+  }
   std::vector<trial_decision> result(const trial_result& arrived) override;
   std::vector<trial_decision> ended(const std::string& trial) override;
 

@@ -23,6 +23,9 @@ class halving final : public search_rule {
   halving(std::vector<std::string> trials, std::vector<std::uint32_t> rungs, std::uint32_t factor);
 
   std::string describe() const override;
+  std::uint32_t compares_after(const std::string&, std::uint32_t steps) const override {
+    return rung_behind(rungs_, steps);
+  }
   std::vector<trial_decision> result(const trial_result& arrived) override;
   std::vector<trial_decision> ended(const std::string& trial) override;
 

@@ -17,6 +17,9 @@ class hyperband final : public search_rule {
   hyperband(const std::vector<std::string>& trials, const std::vector<std::uint32_t>& rungs, std::uint32_t factor);
 
   std::string describe() const override;
+  std::uint32_t compares_after(const std::string& trial, std::uint32_t steps) const override {
+    return brackets_[bracket_of(trial)].compares_after(trial, steps);
+  }
   std::vector<trial_decision> result(const trial_result& arrived) override;
   std::vector<trial_decision> ended(const std::string& trial) override;
 

@@ -31,6 +31,11 @@ std::string pbt::describe() const {
          " of " + std::to_string(settings_.steps) + " steps the worst quarter begins again from the best";
 }
 
+std::uint32_t pbt::compares_after(const std::string&, std::uint32_t steps) const {
+  const std::uint32_t next = (steps / settings_.every + 1) * settings_.every;
+  return next < settings_.steps ? next : 0;
+}
+
 std::vector<trial_decision> pbt::result(const trial_result& arrived) {
   const std::size_t trial = place(arrived.trial);
   const trial_decision goes_on{arrived.trial, arrived.steps, trial_verdict::go_on};

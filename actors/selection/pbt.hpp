@@ -26,6 +26,7 @@ class pbt final : public search_rule {
 
   std::string describe() const override;
   bool copies() const override { return true; }
+  std::uint32_t compares_after(const std::string& trial, std::uint32_t steps) const override;
   std::vector<trial_decision> result(const trial_result& arrived) override;
   std::vector<trial_decision> ended(const std::string& trial) override;
 

@@ -23,6 +23,11 @@ std::optional<std::size_t> rung_at(const std::vector<std::uint32_t>& rungs, std:
   return static_cast<std::size_t>(found - rungs.begin());
 }
 
+std::uint32_t rung_behind(const std::vector<std::uint32_t>& rungs, std::uint32_t steps) {
+  const auto next = std::ranges::upper_bound(rungs, steps);
+  return next == rungs.end() || next + 1 == rungs.end() ? 0 : *next;
+}
+
 bool is_better(const ranked_score& a, const ranked_score& b) {
   const bool a_bad = !std::isfinite(a.score), b_bad = !std::isfinite(b.score);
   return std::tuple(a_bad, a_bad ? 0 : a.score, a.trial) < std::tuple(b_bad, b_bad ? 0 : b.score, b.trial);

@@ -20,6 +20,9 @@ std::vector<std::uint32_t> rung_steps(std::uint32_t first, std::uint32_t factor,
 /// The place of the rung that decides after exactly so many steps; none for other steps and for the end.
 std::optional<std::size_t> rung_at(const std::vector<std::uint32_t>& rungs, std::uint32_t steps);
 
+/// Steps to the first rung behind so many that decides; 0: there is none.
+std::uint32_t rung_behind(const std::vector<std::uint32_t>& rungs, std::uint32_t steps);
+
 /// A score of the trial at a place of the workload.
 struct ranked_score {
   double score = 0;

@@ -66,6 +66,10 @@ class search_rule {
   /// Whether trials may be stopped for copies of others. Then the run has to save its models.
   virtual bool copies() const { return false; }
 
+  /// The steps after which a trial that has trained `steps` is compared next. 0: it trains to its end, or that is not
+  /// known. Nodes of a cluster share the work up to there: what comes behind may not be done at all.
+  virtual std::uint32_t compares_after(const std::string& /*trial*/, std::uint32_t /*steps*/) const { return 0; }
+
   /// The decision about the trial of the result comes first, then those about trials that have waited. Throws
   /// fault_error{bad_input} for a trial that the search does not have.
   virtual std::vector<trial_decision> result(const trial_result& arrived) = 0;

@@ -16,8 +16,7 @@
 #include "actors/run/device_set.hpp"
 #include "actors/run/execute.hpp"
 #include "actors/run/run_requests.hpp"
-#include "actors/selection/missing_results.hpp"
-#include "actors/selection/search_rules.hpp"
+#include "actors/run/search_setup.hpp"
 #include "actors/selection/trial_score.hpp"
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
@@ -73,23 +72,6 @@ Answer answered(const fault& if_dropped, const Ask& ask) {
     return known.get();
   } catch (const std::future_error&) {
     throw fault_error(if_dropped);
-  }
-}
-
-/// What has been decided: trials that stop, and copies of others.
-void take_over(search_setup& search, std::span<const search_record> decided) {
-  for (const auto& r : decided) {
-    for (const auto& d : r.decisions) {
-      if (d.verdict == trial_verdict::stop) {
-        search.stopped.emplace(d.trial, d.steps);
-      }
-      if (d.copy) {
-        search.copies.push_back(*d.copy);
-      }
-    }
-    if (const auto* end = std::get_if<trial_ended>(&r.event)) {
-      search.trials.insert(end->trial);  // a copy that could not begin is not expected again
-    }
   }
 }
 
@@ -307,6 +289,8 @@ void session::queue_model(model_description model, std::function<void(const faul
 
 void session::copy_begun(const std::string& copy, bool joined) { state_->requests.offer(trial_copied{copy, joined}); }
 
+void session::decided(const trial_decision& decision) { state_->requests.offer(rule_decided{decision}); }
+
 run_status session::status() {
   if (!state_->requests.has_listener()) {
     throw fault_error(no_run());  // it would be answered when the models are loaded
@@ -333,22 +317,7 @@ void session::watch_metrics(metrics_sink sink) {
 
 void session::use_search(const search_settings& settings, search_hooks hooks, std::span<const search_record> earlier) {
   state_->set("session::use_search: a search is", [] {});
-  search_setup search{.rule = make_search_rule(settings), .metric = settings.metric, .hooks = std::move(hooks)};
-  if (!search.rule) {
-    return;
-  }
-  if (search.rule->copies() && !search.hooks.copy) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("{}: stopped trials are replaced by copies of others: give search_hooks::copy, which "
-                                  "begins them",
-                                  search.rule->describe()));
-  }
-  replay(*search.rule, earlier);
-  take_over(search, earlier);
-  for (const auto& t : settings.trials) {
-    search.trials.insert(t.name);
-  }
-  state_->search = std::move(search);
+  state_->search = make_search(settings, std::move(hooks), earlier);
   state_->recorded.assign(earlier.begin(), earlier.end());
 }
 
@@ -403,10 +372,7 @@ void session::state::decide_missing_results() {
       results.push_back({descriptions[i].name, e.steps, score_of(search.metric, e.loss, e.accuracy)});
     }
   }
-  auto known = search.trials;
-  std::ranges::transform(search.copies, std::inserter(known, known.end()), &trial_copy::trial);
-  unrecorded = decide_missing(*search.rule, recorded, std::move(results), std::move(known));
-  take_over(search, unrecorded);
+  unrecorded = take_missing(search, recorded, std::move(results));
 }
 
 /// One that had given its memory to others when it was decided has not been saved as stopped.

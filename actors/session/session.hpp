@@ -34,7 +34,8 @@ struct forecast_setup;
 struct policy_actor_source;
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
-/// add_model(), queue_model(), stop(), pause(), resume(), keep(), copy_begun() and status(). run() may be called once.
+/// add_model(), queue_model(), stop(), pause(), resume(), keep(), copy_begun(), decided() and status(). run() may be
+/// called once.
 class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
@@ -179,6 +180,11 @@ class session {
 
   /// Answers search_hooks::copy, from any thread: the copy has joined the run (queue_model() has returned), or cannot.
   void copy_begun(const std::string& copy, bool joined);
+
+  /// The same: what the rule of the search did not decide when it was told of the result, because it asks elsewhere
+  /// (search_rule::result() without a decision). Not recorded by search_hooks::record, and without a copy. A trial that
+  /// does not wait after these steps now gets the answer when it does.
+  void decided(const trial_decision& decision);
 
   /// While run() is under way, from any thread, also in a callback, from run_begun on: what its models and devices do
   /// now. Cheap. Throws fault_error{refused} if no run is under way.

@@ -272,6 +272,8 @@ void simulation::copy_begun(const std::string& copy, bool joined) {
   post(actors_.supervisor, trial_copied{copy, joined});
 }
 
+void simulation::decided(const trial_decision& decision) { post(actors_.supervisor, rule_decided{decision}); }
+
 bool simulation::step(std::size_t choice) {
   auto& jobs = coordinator_->jobs;
   if (!jobs.empty()) {

@@ -103,6 +103,8 @@ class simulation {
   void add_model(const std::string& name);
   /// See session::copy_begun().
   void copy_begun(const std::string& copy, bool joined);
+  /// See session::decided().
+  void decided(const trial_decision& decision);
   /// The answer is among the answers().
   void steer(const std::string& name, model_command what);
   void steer(const std::string& name, model_command what, command_sink answer);

@@ -161,6 +161,17 @@ struct undecided final : search_rule {
   std::vector<trial_decision> ended(const std::string&) override { return {}; }
 };
 
+/// Asks elsewhere.
+struct asking final : search_rule {
+  std::string describe() const override { return "asking"; }
+  std::vector<trial_decision> result(const trial_result& r) override {
+    asked.push_back(r);
+    return {};
+  }
+  std::vector<trial_decision> ended(const std::string&) override { return {}; }
+  std::vector<trial_result> asked;
+};
+
 /// Decides nothing, and throws at the fifth result.
 struct confused final : search_rule {
   std::string describe() const override { return "confused"; }
@@ -183,6 +194,32 @@ struct slow_store final : checkpoint_store {
 };
 
 }  // namespace
+
+TEST_CASE("a rule that asks elsewhere is told later, or before its trial is there", "[search]") {
+  const std::size_t admitted = GENERATE(9, 2);
+  INFO(admitted << " of 9 trials have memory at the start");
+  memory_store store;
+  auto setup = search_run(store, admitted, 2, search_kind::halving);
+  const auto rule = std::make_shared<asking>();
+  setup.search.rule = rule;
+  setup.stall_limit = 1s;
+  simulation s(std::move(setup));
+  s.decided({"t5", 2, trial_verdict::stop});  // it is not there yet
+  std::size_t told = 0;
+  for (int n = 0; n < 200'000 && !s.record(); ++n) {
+    if (told < rule->asked.size()) {
+      const auto r = rule->asked[told++];
+      const bool stops = r.trial != "t4" && r.steps == 3;
+      s.decided({r.trial, r.steps, stops ? trial_verdict::stop : trial_verdict::go_on});
+      s.decided({r.trial, r.steps, trial_verdict::stop});  // the first one counts
+    } else if (!s.step()) {
+      break;
+    }
+  }
+  REQUIRE(s.record());
+  CHECK(steps_of(s) == std::vector<std::uint32_t>{3, 3, 3, 3, 9, 2, 3, 3, 3});
+  CHECK(s.record()->leftovers == "");
+}
 
 TEST_CASE("a run whose trials all wait for a paused one waits for a command", "[search]") {
   const std::size_t admitted = GENERATE(9, 3);

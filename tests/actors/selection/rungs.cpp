@@ -33,6 +33,15 @@ TEST_CASE("a rung decides after exactly its steps, and the end decides nothing",
   CHECK_FALSE(rung_at(rungs, 20));
 }
 
+TEST_CASE("the next rung that decides is behind the steps, and the end is none", "[selection]") {
+  const steps rungs{10, 30, 40};
+  CHECK(rung_behind(rungs, 0) == 10);
+  CHECK(rung_behind(rungs, 10) == 30);
+  CHECK(rung_behind(rungs, 29) == 30);
+  CHECK(rung_behind(rungs, 30) == 0);
+  CHECK(rung_behind({40}, 0) == 0);
+}
+
 TEST_CASE("a lower score is better, then a lower place; one that is not finite is worse than all others",
           "[selection]") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();

@@ -4,6 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <set>
+
 using namespace hydra;
 
 namespace search_rules_test {
@@ -28,6 +31,25 @@ TEST_CASE("a rule needs evaluations at a divisor of each of its rungs", "[select
   CHECK(evaluation_interval(settings_of(search_kind::halving)) == 10);
   CHECK(evaluation_interval(settings_of(search_kind::pbt)) == 20);
   CHECK(evaluation_interval(settings_of(search_kind::random)) == 0);
+}
+
+TEST_CASE("each rule says when a trial is compared next", "[selection]") {
+  for (const search_kind kind : {search_kind::halving, search_kind::asha, search_kind::pbt}) {
+    const auto rule = make_search_rule(settings_of(kind));
+    const std::uint32_t first = kind == search_kind::pbt ? 20 : 10, second = kind == search_kind::pbt ? 40 : 30;
+    CHECK(rule->compares_after("a", 0) == first);
+    CHECK(rule->compares_after("a", first) == second);
+    CHECK(rule->compares_after("a", 80) == 0);
+  }
+  const auto brackets = make_search_rule({.kind = search_kind::hyperband,
+                                          .trials = {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}, {"f"}, {"g"}},
+                                          .steps = 90,
+                                          .first = 10,
+                                          .factor = 3});
+  CHECK(brackets->compares_after("a", 0) == 10);
+  std::set<std::uint32_t> of_all;
+  for (const char* const trial : {"a", "b", "c", "d", "e", "f", "g"}) of_all.insert(brackets->compares_after(trial, 0));
+  CHECK(of_all == std::set<std::uint32_t>{0, 10, 30});
 }
 
 TEST_CASE("the rules whose decisions depend on the order of results are known", "[selection]") {
