@@ -6,6 +6,7 @@
 #include "actors/cluster/inputs.hpp"
 #include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
+#include "actors/run/search_setup.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -29,6 +30,7 @@ struct cluster_workload {
   std::vector<std::string> data{};    ///< data_lines_of() each; empty: all nodes must only have the same
   /// of these models, those that end with their next step, as session_options::stopped
   std::vector<std::string> stopped{};
+  search_setup search{};              ///< of these models
   std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
   std::uint32_t keep = 2;             ///< checkpoints of each model
 };

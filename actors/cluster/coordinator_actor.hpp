@@ -1,11 +1,14 @@
 #pragma once
 // COORDINATOR: the actor. Nodes are in coordinator_nodes.cpp, models on them and their checkpoints in
-// coordinator_models.cpp, the end in coordinator_ends.cpp, what others ask in coordinator.cpp.
+// coordinator_models.cpp, trials of a search in coordinator_trials.cpp, the end in coordinator_ends.cpp, what others
+// ask in coordinator.cpp.
 
 #include "actors/cluster/assignments.hpp"
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/folder_source.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "actors/run/trial_gate.hpp"
+#include "actors/run/write_retry.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -15,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -92,7 +96,7 @@ class coordinator final : public local_coordinator::base {
   using super = local_coordinator::base;
 
   coordinator(caf::actor_config& config, coordinator_setup setup)
-      : super(config), setup_(std::move(setup)), began_(clock().now()) {
+      : super(config), setup_(std::move(setup)), began_(clock().now()), trials_(std::move(setup_.what.search)) {
     for (const auto& name : setup_.what.models) {
       const auto model = plan_.add_model(name, duration{1}, {});
       record_.models.push_back({.name = name});
@@ -118,6 +122,7 @@ class coordinator final : public local_coordinator::base {
             guarded(this, &coordinator::on_refused),
             guarded(this, &coordinator::on_stays),
             guarded(this, &coordinator::on_offered),
+            guarded(this, &coordinator::on_trial_waits),
             guarded(this, &coordinator::on_progressed),
             guarded(this, &coordinator::on_leaves),
             guarded(this, &coordinator::on_ended),
@@ -207,6 +212,16 @@ class coordinator final : public local_coordinator::base {
   void take_checkpoint(const checkpoint_offered& m, const checkpoint_arrived& how);
   void count_bytes(const checkpoint_arrived& m, std::optional<std::size_t> node);
   void note_end(std::uint32_t model, model_phase end, const fault& why, const std::string& digest);
+  // trials of a search
+  void on_trial_waits(const trial_waits& m);
+  /// Calls what asks the rule of the search, or its hooks.
+  void search(const std::function<trial_gate::answers()>& asks);
+  void end_search(const fault& why);
+  void tell(const trial_answer& a);
+  void watch_record();
+  void record_again();
+  /// Steps to its next comparison with others, or to its end, that are left of `steps`.
+  std::uint32_t steps_ahead(std::size_t model, std::uint32_t steps) const;
   // the end
   void on_decide_again(const decide_again&);
   void settle();
@@ -244,6 +259,9 @@ class coordinator final : public local_coordinator::base {
   std::vector<joined_node> members_;
   std::vector<duration> works_;          ///< of all steps of each model, on the first node's devices at speed 1
   std::vector<std::string> identities_;  ///< of the models, on the first node
+  trial_gate trials_;
+  write_retry record_retry_{duration{}};
+  std::optional<time_point> record_due_;  ///< decisions that could not be recorded are tried again
   std::map<std::uint32_t, std::deque<checkpoint_offered>> arriving_;
   std::map<std::size_t, std::vector<std::uint64_t>> offers_;  ///< of models on their way to nodes
   std::map<std::size_t, time_point> transit_;    ///< models between two nodes, since when

@@ -17,6 +17,7 @@ constexpr auto report_limit = 30s;      ///< for the reports of the nodes at the
 
 void coordinator::on_decide_again(const decide_again&) {
   ask_again();
+  record_again();
   if (clock().now() >= forgiven_ + forgive_interval) {
     forgiven_ = clock().now();
     plan_.forgive();

@@ -395,6 +395,9 @@ void coordinator::note_end(std::uint32_t model, model_phase end, const fault& wh
   transit_.erase(model);
   say(fmt::format("{} has {}{}", record.name, end == model_phase::failed ? "failed" : "ended",
                   why ? ": " + why.text : " after " + counted(record.steps, "step")));
+  if (trials_.has(record.name) && end != model_phase::finished) {
+    search([&] { return trials_.ended(record.name); });
+  }
 }
 
 }  // namespace hydra

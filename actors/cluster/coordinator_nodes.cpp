@@ -200,9 +200,7 @@ double coordinator::speed_of(const node_planned& m) const {
 }
 
 duration coordinator::remaining_of(std::size_t model, std::uint32_t steps) const {
-  const auto of = std::max(record_.models[model].of, 1U);
-  const auto left = of - std::min(steps, of);
-  return std::max(works_[model] / of * left, duration{1});
+  return std::max(works_[model] / std::max(record_.models[model].of, 1U) * steps_ahead(model, steps), duration{1});
 }
 
 std::size_t coordinator::nodes_here() const {

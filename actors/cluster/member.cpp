@@ -215,7 +215,8 @@ std::unique_ptr<session> cluster_member::planned_session(cluster_network& networ
                                                          const network_address& near) {
   std::unique_ptr<session> s;
   try {
-    s = make_(what, {run.folder, exchange, [&](const std::string& name) { return input(network, what, name); }});
+    s = make_(what, {run.folder, exchange, [&](const std::string& name) { return input(network, what, name); },
+                     [node = *node_](const trial_result& r) { node.evaluated(r); }});
     s->watch_metrics([node = *node_](const metrics_line& line) { node.wrote(line); });
     use(s.get());
     plan(*s, run);

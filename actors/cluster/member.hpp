@@ -35,6 +35,8 @@ struct node_place {
   /// Brings an input of the workload (cluster_workload::inputs) to this machine, and says where it is. Throws
   /// fault_error.
   std::function<std::filesystem::path(const std::string& name)> input{};
+  /// Of a trial of the workload's search: the decision comes by session::decided().
+  std::function<void(const trial_result&)> evaluated{};
 };
 
 /// The session of the workload, whose models begin paused (session_options). Throws fault_error if the workload cannot

@@ -51,6 +51,10 @@ struct command_answered {
   fault why;
 };
 
+struct trial_evaluated {
+  trial_result result;
+};
+
 struct status_arrived {
   run_status status;
 };
@@ -69,6 +73,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoints_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_formed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::command_answered)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::trial_evaluated)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::status_arrived)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::report_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::metrics_line)
@@ -80,8 +85,8 @@ namespace {
 using local_node =
     node_actor::extend<caf::reacts_to<node_run>, caf::reacts_to<node_run_over>, caf::reacts_to<leave_cluster>,
                        caf::reacts_to<checkpoints_arrived>, caf::reacts_to<team_formed>, caf::reacts_to<team_failure>,
-                       caf::reacts_to<command_answered>, caf::reacts_to<status_arrived>, caf::reacts_to<report_due>,
-                       caf::reacts_to<metrics_line>>;
+                       caf::reacts_to<command_answered>, caf::reacts_to<trial_evaluated>,
+                       caf::reacts_to<status_arrived>, caf::reacts_to<report_due>, caf::reacts_to<metrics_line>>;
 
 enum class held_phase : std::uint8_t { arriving, starting, training, pausing, handed_over };
 
@@ -133,6 +138,7 @@ class node final : public local_node::base {
             guarded(this, &node::on_give_back),
             guarded(this, &node::on_drop_assigned),
             guarded(this, &node::on_stop_assigned),
+            guarded(this, &node::on_trial_told),
             guarded(this, &node::on_offer_found),
             guarded(this, &node::on_end_node),
             guarded(this, &node::on_run),
@@ -142,6 +148,7 @@ class node final : public local_node::base {
             guarded(this, &node::on_team_formed),
             guarded(this, &node::on_team_lost),
             guarded(this, &node::on_command_answered),
+            guarded(this, &node::on_trial_evaluated),
             guarded(this, &node::on_status),
             guarded(this, &node::on_report_due),
             guarded(this, &node::on_metrics_line)};
@@ -449,6 +456,23 @@ class node final : public local_node::base {
     }
   }
 
+  void on_trial_told(const trial_told& m) {
+    if (current(m.model, m.epoch) && run_.run) {
+      run_.run->decided({.trial = run_.models.at(m.model),
+                         .steps = m.steps,
+                         .verdict = m.stop ? trial_verdict::stop : trial_verdict::go_on});
+    }
+  }
+
+  /// Of a team the first node asks, and all are told.
+  void on_trial_evaluated(const trial_evaluated& m) {
+    const auto model =
+        static_cast<std::uint32_t>(std::ranges::find(run_.models, m.result.trial) - run_.models.begin());
+    if (const auto held = held_.find(model); held != held_.end() && !held->second.helps()) {
+      send(setup_.coordinator, trial_waits{model, held->second.epoch, m.result.steps, sent_number(m.result.score)});
+    }
+  }
+
   void on_offer_found(const offer_found& m) {
     checkpoint_offered message{.model = m.model, .what = handover::found};
     try {
@@ -651,6 +675,7 @@ node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
 
 void node_handle::begin(node_run run) const { caf::anon_send(actor_, std::move(run)); }
 void node_handle::wrote(const metrics_line& line) const { caf::anon_send(actor_, line); }
+void node_handle::evaluated(const trial_result& result) const { caf::anon_send(actor_, trial_evaluated{result}); }
 void node_handle::over(node_run_over end) const { caf::anon_send(actor_, std::move(end)); }
 void node_handle::lost(const team_failure& failure) const { caf::anon_send(actor_, failure); }
 void node_handle::leave() const { caf::anon_send(actor_, leave_cluster{}); }

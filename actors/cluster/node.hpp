@@ -3,6 +3,7 @@
 
 #include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
+#include "actors/selection/search_rule.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -65,6 +66,8 @@ class node_handle {
   void begin(node_run run) const;
   /// Its run has added it to metrics.jsonl.
   void wrote(const metrics_line& line) const;
+  /// A trial of the workload's search, which waits until its session is told (session::decided).
+  void evaluated(const trial_result& result) const;
   void over(node_run_over end) const;
   void leave() const;
   /// A model that is trained together with others cannot go on.

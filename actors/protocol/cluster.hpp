@@ -22,7 +22,7 @@
 namespace hydra {
 
 /// Of the messages below: processes with another one are refused.
-inline constexpr std::uint32_t cluster_protocol = 4;
+inline constexpr std::uint32_t cluster_protocol = 5;
 
 /// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost,
 /// and another one has the model.
@@ -170,6 +170,16 @@ struct stop_assigned {
   friend auto inspect(auto& f, stop_assigned& x) { return f(x.model, x.epoch); }
 };
 
+/// The search has decided: the trial, which waits after so many steps, or will, goes on or stops.
+struct trial_told {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  std::uint32_t steps = 0;
+  bool stop = false;
+
+  friend auto inspect(auto& f, trial_told& x) { return f(x.model, x.epoch, x.steps, x.stop); }
+};
+
 /// Offer the checkpoints of the model that an earlier membership has left.
 struct offer_found {
   std::uint32_t model = 0;
@@ -186,7 +196,7 @@ struct end_node {
 using node_actor =
     chunk_source::extend<caf::reacts_to<node_accepted>, caf::reacts_to<node_refused>, caf::reacts_to<take_model>,
                          caf::reacts_to<give_back>, caf::reacts_to<drop_assigned>, caf::reacts_to<stop_assigned>,
-                         caf::reacts_to<offer_found>, caf::reacts_to<end_node>>;
+                         caf::reacts_to<trial_told>, caf::reacts_to<offer_found>, caf::reacts_to<end_node>>;
 
 // -- from a NODE ------------------------------------------------------------------------------------------------------
 
@@ -294,6 +304,16 @@ struct sent_number {
   friend auto inspect(auto& f, sent_number& x) { return f(x.known, x.bits); }
 };
 
+/// A trial of a search has been evaluated, and waits for trial_told.
+struct trial_waits {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  std::uint32_t steps = 0;
+  sent_number score{};  ///< as in trial_result
+
+  friend auto inspect(auto& f, trial_waits& x) { return f(x.model, x.epoch, x.steps, x.score); }
+};
+
 struct assignment_progress {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
@@ -348,8 +368,8 @@ struct node_ended {
 using coordinator_actor =
     chunk_source::extend<caf::reacts_to<join_cluster>, caf::reacts_to<node_planned>, caf::reacts_to<assignment_began>,
                          caf::reacts_to<assignment_refused>, caf::reacts_to<assignment_stays>,
-                         caf::reacts_to<checkpoint_offered>, caf::reacts_to<node_progressed>,
-                         caf::reacts_to<node_leaves>, caf::reacts_to<node_ended>>;
+                         caf::reacts_to<checkpoint_offered>, caf::reacts_to<trial_waits>,
+                         caf::reacts_to<node_progressed>, caf::reacts_to<node_leaves>, caf::reacts_to<node_ended>>;
 
 /// For both sides.
 inline void add_cluster_messages(caf::actor_system_config& config) {
@@ -372,6 +392,8 @@ inline void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<assignment_refused>("hydra::assignment_refused");
   config.add_message_type<assignment_stays>("hydra::assignment_stays");
   config.add_message_type<checkpoint_offered>("hydra::checkpoint_offered");
+  config.add_message_type<trial_told>("hydra::trial_told");
+  config.add_message_type<trial_waits>("hydra::trial_waits");
   config.add_message_type<node_progressed>("hydra::node_progressed");
   config.add_message_type<node_leaves>("hydra::node_leaves");
   config.add_message_type<node_ended>("hydra::node_ended");

@@ -1,7 +1,11 @@
 #include "apps/commands/search_log.hpp"
 
+#include "actors/selection/search_rules.hpp"
+#include "actors/selection/trial_score.hpp"
 #include "apps/run_folder/recorded_search.hpp"
 #include "apps/steering/trial_copies.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/storage/appended_file.hpp"
@@ -10,7 +14,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra::apps {
@@ -53,25 +60,57 @@ void check_copies(const workload& w, const std::vector<search_record>& earlier) 
                           d.copy->trial, d.copy->of, m.description.steps, w.search->steps, m.description.steps));
 }
 
+struct search_log {
+  search_hooks hooks;
+  std::vector<search_record> earlier;
+};
+
+search_log open_log(const workload& w, bool resumes, std::function<void(const trial_copy&)> copy) {
+  auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
+  const auto log = std::make_shared<appended_file>(w.options.output / search_file);
+  check_copies(w, earlier);
+  return {{.record = [log](const search_record& r) { log->append_durably(to_json_line(r)); }, .copy = std::move(copy)},
+          std::move(earlier)};
+}
+
+template <class Use>
+auto used(const workload& w, const Use& use) try {
+  return use();
+} catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::damaged) throw;
+  refuse(w.options.output / search_file,
+         fmt::format("{}; [search] and the steps of its models must be as they were, or train in another folder",
+                     e.what_happened().text));
+}
+
+std::vector<trial_result> saved_results(const workload& w) {
+  std::vector<trial_result> all;
+  for (const model_entry& m : w.models) {
+    const std::string& name = m.description.name;
+    const auto states = states_to_continue(checkpoints_of(w.options.output / "checkpoints", name));
+    if (states.empty()) continue;
+    for (const evaluation_record& e : read_checkpoint(states.front()).standing.history.evaluations)
+      all.push_back({name, e.steps, score_of(w.search->metric, e.loss, e.accuracy)});
+  }
+  return all;
+}
+
 }  // namespace
 
 void add_search(session& into, const workload& w, bool resumes, trial_copies& copies) {
   if (!w.search) return;
-  const fs::path file = w.options.output / search_file;
-  const auto earlier = resumes ? take_over(w.options.output) : std::vector<search_record>{};
-  const auto log = std::make_shared<appended_file>(file);
-  check_copies(w, earlier);
-  try {
-    into.use_search(*w.search,
-                    {.record = [log](const search_record& r) { log->append_durably(to_json_line(r)); },
-                     .copy = [&copies](const trial_copy& c) { copies.begin(c); }},
-                    earlier);
-  } catch (const fault_error& e) {
-    if (e.what_happened().code != fault_code::damaged) throw;
-    refuse(file,
-           fmt::format("{}; [search] and the steps of its models must be as they were, or train in another folder",
-                       e.what_happened().text));
-  }
+  const search_log log = open_log(w, resumes, [&copies](const trial_copy& c) { copies.begin(c); });
+  used(w, [&] { into.use_search(*w.search, log.hooks, log.earlier); });
+}
+
+search_setup search_on_nodes(const workload& w, bool resumes, trial_copies& copies) {
+  if (!w.search || !has_rule(w.search->kind)) return {};
+  const search_log log = open_log(w, resumes, [&copies](const trial_copy& c) { copies.begin(c); });
+  return used(w, [&] {
+    search_setup search = make_search(*w.search, log.hooks, log.earlier);
+    for (const search_record& r : take_missing(search, log.earlier, saved_results(w))) log.hooks.record(r);
+    return search;
+  });
 }
 
 }  // namespace hydra::apps

@@ -264,7 +264,8 @@ int train_on_nodes(const workload& w, const train_options& o, const blocked_sign
   if (is_new) claim_folder(w, lock);
   tell_notes_on_file(w, o);
   try {
-    const report r = train_on_cluster(w, {*o.listen, o.keys, o.nodes, !o.no_local, page_of(o), o.quiet}, blocked);
+    const cluster_train_options how{*o.listen, o.keys, o.nodes, !o.no_local, o.resume, page_of(o), o.quiet};
+    const report r = train_on_cluster(w, how, blocked);
     tell(r, w, o);
     return status_of(r);
   } catch (...) {

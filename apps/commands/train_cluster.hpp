@@ -19,6 +19,7 @@ struct cluster_train_options {
   std::optional<std::string> keys;  ///< folder; none: keys of the run
   std::uint64_t nodes = 1;
   bool local = true;  ///< this process is a node, too
+  bool resume = false;
   std::optional<live_address> page;
   bool quiet = false;
 };

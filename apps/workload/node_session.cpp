@@ -1,6 +1,8 @@
 #include "apps/workload/node_session.hpp"
 
+#include "actors/cluster/asked_search.hpp"
 #include "actors/plugin/known_plugins.hpp"
+#include "actors/selection/search_rules.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/foreign_code.hpp"
@@ -74,6 +76,7 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
   o.keep_parameters = false;
   auto s = std::make_unique<session>(o);
   assemble(*s, w);
+  if (w.search && has_rule(w.search->kind)) s->use_search(asked_search(*w.search, place.evaluated));
   return s;
 }
 
@@ -93,7 +96,12 @@ input_paths inputs_of(const workload& w) {
 
 void check_for_cluster(const workload& w) {
   const auto at = [&](const char* key) { return place_of(w.as_run, key, w.file); };
-  if (w.search) refuse(at("search"), "search", "a search runs on one machine, not on the nodes of a cluster");
+  if (w.search && w.search->kind == search_kind::pbt)
+    refuse(at("search"), "search.kind", "\"pbt\" copies trials, which needs one machine: use another kind");
+  if (w.search && has_rule(w.search->kind) && (w.policy.which == "whole-model" || !w.options.ablation.sharp))
+    refuse(at("search"), "search",
+           "a device that trains one model to its end (policy whole-model, ablation sharp = false) waits for ever for "
+           "trials that have no device: use another policy");
   if (has_choices(w))
     refuse(at("model"), "model.parallel", "\"auto\" is for one machine: the nodes of a cluster need numbers");
   if (w.policy.which == "whole-model" &&

@@ -35,8 +35,8 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
 /// The files and folders that a workload names, for nodes.
 input_paths inputs_of(const workload& w);
 
-/// Refuses, with key and line, what a cluster cannot do: a search, steps in parallel that are left to the planner, a
-/// run that keeps no checkpoints, a policy with which nodes of one model could wait for each other.
+/// Refuses, with key and line, what a cluster cannot do: steps in parallel that are left to the planner, a run that
+/// keeps no checkpoints, a policy with which nodes of one model, or trials of a search, could wait for each other.
 void check_for_cluster(const workload& w);
 
 }  // namespace hydra::apps

@@ -6,7 +6,8 @@ of one machine: every loss, validation and digest, bit for bit.
 
 Each round starts a coordinator and three nodes, each in a namespace of its own on a bridge, and draws faults at random moments:
 nodes are killed, frozen, told to leave, cut off, and given a slow link; the coordinator is killed or interrupted, and resumed;
-models are paused and resumed; strangers send bytes; a node's disk is full. The nodes do not see the files of the workload,
+models are paused and resumed; strangers send bytes; a node's disk is full. Every other round is a search by halving, whose
+decisions are compared, too. The nodes do not see the files of the workload,
 which only the coordinator has. One node's clock is an hour ahead, one's an hour behind, and one is reached through
 a relay that delays each way by 100 ms. Without the right to make namespaces all processes share the loopback interface, and
 the faults of links are left out, and the nodes see all files.
@@ -112,6 +113,25 @@ steps = 150
 optimizer = { learning_rate = 1e-3 }
 validate = { every_steps = 50, batches = 2 }
 """
+SEARCH = WORKLOAD[:WORKLOAD.index("[[model]]")] + """
+[search]
+kind = "halving"
+samples = 9
+first = 40
+factor = 2
+space.learning_rate = { log_uniform = [1e-4, 1e-2] }
+
+[[model]]
+name = "gpt"
+chain = { family = "gpt2", layers = 4, width = 64, heads = 4, context = 32, dropout = 0.1 }
+data = "text"
+batch_size = 8
+micro_batches = 2
+steps = 320
+optimizer = { learning_rate = 3e-3, clip_norm = 1.0 }
+validate = { every_steps = 40, batches = 4 }
+"""
+WORKLOADS = {"w.toml": WORKLOAD, "s.toml": SEARCH}
 DEVICES = '[[device]]\nkind = "cpu"\nmemory = "4MiB"\n'  # other cuts than the workload's
 
 
@@ -230,6 +250,18 @@ def results_of(folder):
             | {"validation": [(v["step"], v["loss"]) for v in m.get("validation", [])]} for m in r["models"]}
 
 
+def decisions_of(folder):
+    """By trial and steps: one that is asked again is answered as before."""
+    file = folder / "search.jsonl"
+    lines = file.read_text().splitlines() if file.exists() else []
+    decided = {}
+    for line in lines:
+        for d in json.loads(line)["decisions"]:
+            if d["verdict"] != "wait" and decided.setdefault((d["trial"], d["steps"]), d) != d:
+                decided[d["trial"], d["steps"]] = "two decisions"
+    return decided
+
+
 def memory_mib(pid):
     with contextlib.suppress(OSError, ValueError):
         for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -239,8 +271,9 @@ def memory_mib(pid):
 
 
 class Round:
-    def __init__(self, hydra, folder, shim, rng, network):
-        self.hydra, self.folder, self.shim, self.rng, self.network = hydra, folder, shim, rng, network
+    def __init__(self, hydra, folder, workload, models, shim, rng, network):
+        self.hydra, self.folder, self.workload, self.models = hydra, folder, workload, models
+        self.shim, self.rng, self.network = shim, rng, network
         self.processes, self.stopped, self.undo, self.faults = {}, set(), [], []
         self.most_memory = 0
 
@@ -252,7 +285,7 @@ class Round:
                                                 stderr=log, env=env)
 
     def start_coordinator(self, resume=False):
-        self.start("c", [self.hydra, "train", "w.toml", "--listen", f"{self.coordinator}:{PORT}", "--nodes",
+        self.start("c", [self.hydra, "train", self.workload, "--listen", f"{self.coordinator}:{PORT}", "--nodes",
                          "1" if resume else "3", "--no-local", "--output", "run", *(["--resume"] if resume else [])], "c")
 
     def start_node(self, n):
@@ -311,7 +344,7 @@ class Round:
                     f.flush()
             self.later(seconds, lambda: (fill.unlink(missing_ok=True), self.again(n)))
         elif kind == "pause":
-            model = self.rng.choice(["gpt-1", "mlp-5", "together-added", "together-gathered"])
+            model = self.rng.choice(self.models)
             threading.Thread(target=self.control, args=("pause", model), daemon=True).start()
             for after in (seconds, seconds + 5):  # a node that is frozen hands it over late
                 self.later(after, lambda: self.control("resume", model))
@@ -401,11 +434,13 @@ def one_round(hydra, base, shim, seed, number, network, addresses, expected, cal
     rng = random.Random(seed * 1000 + number)
     folder = base / f"round{number}"
     folder.mkdir()
-    shutil.copy(base / "w.toml", folder)
+    workload = list(WORKLOADS)[number % 2]
+    wanted, decided = expected[workload]
+    shutil.copy(base / workload, folder)
     shutil.copytree(base / "inputs", folder / "inputs")
     (folder / "devices.toml").write_text(DEVICES)
     disks = tiny_disks(folder, network)
-    r = Round(hydra, folder, shim, rng, network)
+    r = Round(hydra, folder, workload, sorted(wanted), shim, rng, network)
     began = time.monotonic()
     try:
         r.begin(addresses["c"])
@@ -420,8 +455,10 @@ def one_round(hydra, base, shim, seed, number, network, addresses, expected, cal
         wrong.append(f"the coordinator ends with {status}")
     else:
         got = results_of(folder / "run")
-        wrong = [f"{name}: {key} differs" for name, want in expected.items() for key in want
+        wrong = [f"{name}: {key} differs" for name, want in wanted.items() for key in want
                  if got.get(name, {}).get(key) != want[key]]
+        if decisions_of(folder / "run") != decided:
+            wrong.append("the search has decided otherwise")
     if network.real and not any("comes from the coordinator" in (folder / f"{n}.log").read_text() for n in "123"):
         wrong.append("no node took its inputs from the coordinator")
     if r.most_memory > calm + MEMORY_MIB:
@@ -472,13 +509,16 @@ def main():
     o = parser.parse_args()
     hydra = o.hydra.resolve()
     base = pathlib.Path(tempfile.mkdtemp(prefix="cluster", dir=o.folder))
-    (base / "w.toml").write_text(WORKLOAD)
+    for name, text in WORKLOADS.items():
+        (base / name).write_text(text)
     (base / "shim.c").write_text(SHIM)
     write_inputs(base / "inputs")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", base / "shim.so", base / "shim.c", "-ldl"], check=True)
-    subprocess.run([hydra, "train", "w.toml", "--quiet", "--output", "alone"], cwd=base, check=True, stdout=subprocess.DEVNULL,
-                   env=os.environ | {"OMP_NUM_THREADS": "1"})
-    expected = results_of(base / "alone")
+    expected = {}
+    for name in list(WORKLOADS)[:o.first + o.rounds]:
+        subprocess.run([hydra, "train", name, "--quiet", "--output", f"alone-{name}"], cwd=base, check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | {"OMP_NUM_THREADS": "1"})
+        expected[name] = results_of(base / f"alone-{name}"), decisions_of(base / f"alone-{name}")
     network = Network()
     good = True
     try:

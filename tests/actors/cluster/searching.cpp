@@ -1,0 +1,198 @@
+// A search on the nodes of a cluster decides as on one machine, and its trials have the same bits.
+
+#include "actors/run/search_setup.hpp"
+#include "runtime/base/fault.hpp"
+#include "tests/actors/cluster/small_cluster.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+constexpr std::uint32_t steps = 40;
+
+cases some_trials(std::size_t n) {
+  auto all = some_models(n, steps);
+  for (std::size_t i = 0; i < n; ++i) {
+    all[i] = tiny_gpt(0.1, true);
+    all[i].steps = steps;
+    all[i].evaluate_every = 10;
+    all[i].cuts = {};
+    all[i].seed = i + 1;
+    all[i].optimizer.learning_rate = 0.001 * static_cast<double>(i + 1);
+  }
+  return all;
+}
+
+search_settings search_of(const cases& trials, search_kind kind) {
+  search_settings s{.kind = kind, .steps = steps, .first = 10, .factor = 2};
+  for (std::size_t i = 0; i < trials.size(); ++i) s.trials.push_back({"model-" + std::to_string(i)});
+  return s;
+}
+
+/// What a search has recorded. Not thread-safe, but for its hook.
+struct search_book {
+  std::vector<search_record> records;
+  std::mutex mutex;
+
+  search_hooks hooks() {
+    return {.record = [this](const search_record& r) {
+      const std::lock_guard lock(mutex);
+      records.push_back(r);
+    }};
+  }
+  /// By trial and steps: a result that comes again is decided as before.
+  std::map<std::pair<std::string, std::uint32_t>, trial_decision> decisions() const {
+    std::map<std::pair<std::string, std::uint32_t>, trial_decision> all;
+    for (const auto& r : records)
+      for (const auto& d : r.decisions)
+        if (d.verdict != trial_verdict::wait) {
+          const auto [known, is_new] = all.emplace(std::pair{d.trial, d.steps}, d);
+          CHECK((is_new || known->second == d));
+        }
+    return all;
+  }
+};
+
+report search_alone(const cases& trials, const search_settings& search, search_book& book) {
+  session s({.log = verbosity::quiet});
+  s.add_devices(1, cpu_device{.memory = 8_MiB});
+  for (std::size_t i = 0; i < trials.size(); ++i) s.add_model(describe(trials[i], i));
+  s.use_search(search, book.hooks());
+  return s.run();
+}
+
+cluster_workload searching(const cases& trials, const fs::path& folder, const search_settings& search,
+                           search_hooks hooks, const std::vector<search_record>& earlier = {}) {
+  auto w = workload_of(trials, folder);
+  w.search = make_search(search, std::move(hooks), earlier);
+  return w;
+}
+
+void check_same(const report& r, const report& alone) {
+  REQUIRE(r.models.size() == alone.models.size());
+  for (std::size_t i = 0; i < r.models.size(); ++i) {
+    CHECK(r.models[i].status == alone.models[i].status);
+    CHECK(r.models[i].steps == alone.models[i].steps);
+    CHECK(r.models[i].digest == alone.models[i].digest);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("trials on two nodes are decided about as on one machine", "[cluster]") {
+  const auto kind = GENERATE(search_kind::halving, search_kind::hyperband);
+  const temporary_folder folder;
+  const auto trials = some_trials(6);
+  const auto search = search_of(trials, kind);
+  search_book alone, book;
+  const auto expected = search_alone(trials, search, alone);
+  cluster c(searching(trials, folder.path() / "run", search, book.hooks()), {.nodes = 2});
+  test_node a("a", folder.path(), c.address(), maker(trials, 8_MiB, nullptr, {}, search));
+  test_node b("b", folder.path(), c.address(), maker(trials, 400_KiB, nullptr, {}, search));
+  const auto r = c.run();
+  CHECK(a.end() == node_end::done);
+  CHECK(b.end() == node_end::done);
+  check_same(r, expected);
+  CHECK(book.decisions() == alone.decisions());
+  CHECK(alone.decisions().size() > 6);
+}
+
+TEST_CASE("trials of a node that leaves are evaluated again elsewhere, and decided about as before", "[cluster]") {
+  const temporary_folder folder;
+  const auto trials = some_trials(6);
+  const auto search = search_of(trials, search_kind::halving);
+  search_book alone, book;
+  const auto expected = search_alone(trials, search, alone);
+  under_way c(searching(trials, folder.path() / "run", search, book.hooks()), {.nodes = 2});
+  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), slow, search));
+  test_node b("b", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
+  c.train_on(35);  // b's wait at the first rung, or soon do
+  b.leave();
+  CHECK(b.end() == node_end::done);
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  check_same(r, expected);
+  CHECK(book.decisions() == alone.decisions());
+}
+
+TEST_CASE("a search of a cluster that is interrupted is resumed with the same decisions", "[cluster]") {
+  const temporary_folder folder;
+  const auto trials = some_trials(4);
+  const auto search = search_of(trials, search_kind::halving);
+  search_book alone, book;
+  const auto expected = search_alone(trials, search, alone);
+  {
+    under_way c(searching(trials, folder.path() / "run", search, book.hooks()), {});
+    test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), slow, search));
+    c.train_on(45);
+    c->interrupt();
+    REQUIRE(c.end().interrupted);
+    CHECK(a.end() == node_end::done);
+  }
+  const auto earlier = book.records;
+  under_way c(searching(trials, folder.path() / "run", search, book.hooks(), earlier), {});
+  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  check_same(r, expected);
+  CHECK(book.decisions() == alone.decisions());
+}
+
+TEST_CASE("trials on nodes wait while decisions cannot be recorded", "[cluster]") {
+  const temporary_folder folder;
+  const auto trials = some_trials(4);
+  const auto search = search_of(trials, search_kind::halving);
+  search_book alone, book;
+  const auto expected = search_alone(trials, search, alone);
+  std::atomic<int> attempts = 0;
+  auto hooks = book.hooks();
+  hooks.record = [&, record = hooks.record](const search_record& r) {
+    if (++attempts == 4) throw fault_error(fault_code::io, "no space left");
+    record(r);
+  };
+  under_way c(searching(trials, folder.path() / "run", search, hooks), {});
+  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  CHECK(c.said("trials wait until the decisions of the search can be recorded: no space left"));
+  CHECK(c.said("can be recorded again"));
+  check_same(r, expected);
+  CHECK(book.decisions() == alone.decisions());
+}
+
+TEST_CASE("all trials on nodes go on when the search fails, and one that was stopped is not waited for", "[cluster]") {
+  const temporary_folder folder;
+  const auto trials = some_trials(3);
+  const auto search = search_of(trials, search_kind::halving);
+  search_book book;
+  const bool fails = GENERATE(true, false);
+  auto hooks = book.hooks();
+  if (fails) hooks.record = [](const search_record&) { throw std::runtime_error("lost count"); };
+  auto work = searching(trials, folder.path() / "run", search, hooks);
+  if (!fails) work.stopped = {"model-0"};
+  under_way c(std::move(work), {});
+  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  if (fails) {
+    CHECK(c.said("the search failed: lost count"));
+    for (const auto& m : r.models) CHECK(m.steps == steps);
+  } else {
+    CHECK(r.models[0].status == model_status::stopped);
+    CHECK(std::ranges::count(r.models, steps, &model_report::steps) == 1);
+  }
+}
