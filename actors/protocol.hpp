@@ -232,6 +232,7 @@
 //  trial_decided: CONTROLLER -> SUPERVISOR. It goes on or stops; if it was paused, it is resumed or ends as it is.
 //  trial_copied: SESSION -> SUPERVISOR -> CONTROLLER. A copy of a good trial has joined in the place of a bad one. The
 //    good one has waited for that, saved where it is.
+//  rule_decided: SESSION -> SUPERVISOR -> CONTROLLER. What the rule did not decide at once, because it asks elsewhere.
 //  trial_left: SUPERVISOR -> CONTROLLER. A model has failed or was stopped: other trials do not wait for it.
 //  record_again: CONTROLLER -> SUPERVISOR -> CONTROLLER. Timer: decisions that could not be written are tried again;
 //    until then nothing of them is carried out.
@@ -260,6 +261,8 @@
 //  assignment_stays: NODE -> COORDINATOR. It could not be saved, and is trained on.
 //  stop_assigned: COORDINATOR -> NODE. End the model with the step that has begun.
 //  drop_assigned: COORDINATOR -> NODE. Do not train it any more, and do not save it: others of its team cannot go on.
+//  trial_waits: NODE -> COORDINATOR. A trial of a search was evaluated; the rule, and its record, are here.
+//  trial_told: COORDINATOR -> NODE. It goes on or stops. A trial that has moved meanwhile asks again.
 //  node_leaves: NODE -> COORDINATOR. Give my models to others.
 //  end_node: COORDINATOR -> NODE. The run is over.
 //  node_ended: NODE -> COORDINATOR. With its report.

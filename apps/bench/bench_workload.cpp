@@ -55,7 +55,9 @@ model_description model_of(const bench_workload& w, int i) {
           .parallel = w.parallel,
           .steps = w.steps,
           .optimizer = adamw({.learning_rate = 1e-3 / (1 + i)}),
-          .cuts = equal_cuts(w)};
+          .cuts = equal_cuts(w),
+          .validate = w.evaluate_every > 0 ? std::optional{validation_options{.every_steps = w.evaluate_every}}
+                                           : std::nullopt};
 }
 
 session_options silent(const bench_workload& w) {

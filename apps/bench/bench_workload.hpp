@@ -30,6 +30,7 @@ struct bench_workload {
   byte_count memory{};  ///< 0: unlimited
   ablation_options ablation{};
   std::string policy{};       ///< empty: the default
+  std::uint32_t evaluate_every = 0;  ///< steps; 0: after the last one
 };
 
 /// Adds devices, models and policy.

@@ -3,6 +3,7 @@
 #include "actors/cluster/cluster.hpp"
 #include "actors/cluster/cluster_forecast.hpp"
 #include "actors/report/text_table.hpp"
+#include "apps/bench/bench_cluster.hpp"
 #include "apps/bench/scaling_run.hpp"
 #include "apps/bench/scratch_folder.hpp"
 
@@ -10,53 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <future>
-#include <list>
-#include <memory>
 #include <thread>
 #include <utility>
 
 namespace hydra::apps {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-session_maker maker(const bench_workload& w) {
-  return [w](const node_accepted&, const node_place& place) {
-    auto s = std::make_unique<session>(session_options{.seed = 7,
-                                                       .name = "bench",
-                                                       .output = place.output,
-                                                       .log = verbosity::quiet,
-                                                       .begin_paused = true,
-                                                       .keep_parameters = false});
-    fill(*s, w);
-    return s;
-  };
-}
-
-/// A node on a thread.
-class bench_node {
- public:
-  bench_node(int number, const std::string& address, const fs::path& folder, const bench_workload& w)
-      : network_{cluster_keys::in(keys_of_run(folder / "run")), add_cluster_messages},
-        member_{{.name = fmt::format("node-{}", number), .folder = folder / std::to_string(number)}, maker(w)},
-        end_{std::async(std::launch::async,
-                        [this, address] { return member_.join(network_, [&] { return parse_address(address); }); })} {}
-
- private:
-  cluster_network network_;
-  cluster_member member_;
-  std::future<node_end> end_;
-};
-
-cluster_workload work_of(const bench_workload& w, const fs::path& folder) {
-  cluster_workload all{.run = 1, .name = "bench", .folder = folder};
-  for (int i = 0; i < w.models; ++i) all.models.push_back(fmt::format("model-{}", i));
-  fs::create_directories(folder);
-  return all;
-}
 
 report checked(report r, known_parameters& parameters, const std::string& run) {
   if (!r.all_finished()) throw fault_error{fault_code::internal, "a model of the benchmark has failed"};
@@ -65,11 +26,7 @@ report checked(report r, known_parameters& parameters, const std::string& run) {
 }
 
 report run_on(int nodes, const bench_workload& w, known_parameters& parameters) {
-  const scratch_folder scratch{"bench-nodes"};
-  cluster c{work_of(w, scratch.path() / "run"), {.nodes = static_cast<std::size_t>(nodes)}};
-  std::list<bench_node> all;
-  for (int i = 1; i <= nodes; ++i) all.emplace_back(i, c.address(), scratch.path(), w);
-  return checked(c.run(), parameters, fmt::format("{} nodes", nodes));
+  return checked(run_on_nodes(nodes, w), parameters, fmt::format("{} nodes", nodes));
 }
 
 /// Seconds.
@@ -95,7 +52,7 @@ void wait_for(cluster& c, double share, const bench_workload& w) {
 /// Seconds.
 double join_in_the_middle(const bench_workload& w, known_parameters& parameters) {
   const scratch_folder scratch{"bench-nodes"};
-  cluster c{work_of(w, scratch.path() / "run"), {}};
+  cluster c{cluster_work(w, scratch.path() / "run"), {}};
   const bench_node first{1, c.address(), scratch.path(), w};
   auto run = std::async(std::launch::async, [&] { return c.run(); });
   wait_for(c, 0.3, w);

@@ -31,7 +31,6 @@ struct node_scaling_result {
   duration step{};      ///< of a model alone
 };
 
-/// Coordinator and nodes are in this process, each with an actor system of its own, and reach each other over loopback.
 /// Throws fault_error{internal} if a model's parameters depend on the nodes.
 node_scaling_result measure_node_scaling(const node_scaling_options& o);
 

@@ -5,6 +5,7 @@
 #include "apps/bench/node_scaling.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/scaling.hpp"
+#include "apps/bench/search_scaling.hpp"
 #include "apps/bench/sharing.hpp"
 #include "apps/bench/spilling.hpp"
 #include "runtime/base/nearest.hpp"
@@ -73,6 +74,8 @@ const std::vector<bench_entry>& benches() {
        repeated(measure_collectives)},
       {"nodes", "speed-up of 12 models on 1 to 4 nodes of a cluster, and how soon one that joins is used",
        repeated(measure_node_scaling)},
+      {"searches", "speed-up of a search by halving, with 32 trials, on 1 to 4 nodes of a cluster",
+       repeated(measure_search_scaling)},
       {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",
        repeated(measure_sharing)},
   };

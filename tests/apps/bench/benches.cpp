@@ -3,6 +3,7 @@
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/paced_layer.hpp"
+#include "apps/bench/search_scaling.hpp"
 #include "apps/bench/sharing.hpp"
 #include "models/layers/linear.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
@@ -55,6 +56,19 @@ TEST_CASE("the cores in use are those that the process may run on") {
   REQUIRE(::sched_setaffinity(0, sizeof all, &all) == 0);
   CHECK(m.cores_used == 1);
   CHECK_THAT(to_string(machine_description{"CPU", 2, 64}), StartsWith("CPU, 2 cores used of 64"));
+}
+
+TEST_CASE("a search on more nodes has the same decisions, and is beside what its rungs allow") {
+  const search_scaling_result r =
+      measure_search_scaling({.nodes = {1, 2},
+                              .repeats = 1,
+                              .first = 1,
+                              .workload = {.models = 4, .steps = 4, .layers = 2, .width = 16, .batch_size = 4}});
+  REQUIRE(r.cells.size() == 2);
+  CHECK(r.cells[0].speed_up.median() == 1);
+  CHECK(r.cells[1].possible.median() == Approx(8.0 / 5));  // 4 + 2 + 2 steps, or 2 + 1 + 2
+  CHECK_THAT(to_table(r), Contains("makespan/bound"));
+  CHECK(json_of(r)["cells"][1]["nodes"] == 2);
 }
 
 TEST_CASE("the JSON of a benchmark begins with its name and the machine") {
