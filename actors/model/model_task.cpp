@@ -424,6 +424,19 @@ class model_task final : public task_actor::base {
            tracker_.whole_version() == tracker_.completed_steps();
   }
 
+  /// What was to be done at the end of the step, and came during the evaluation behind it: the next step may be long in
+  /// coming, if the controller's answer depends on others that need this model's memory. True if it leaves.
+  bool obey_between_steps() {
+    if (pause_ == pause_phase::due) {
+      on_pause_model({});
+      return true;
+    }
+    if (keep_ == keep_phase::wanted) {
+      on_keep_model({});
+    }
+    return false;
+  }
+
   void save_between_steps(std::uint32_t steps) {
     if (pause_ == pause_phase::due && steps < tracker_.units().steps()) {
       on_pause_model({});
@@ -479,6 +492,9 @@ class model_task final : public task_actor::base {
     }
     if (evaluation_open_ && !observer_.owes_answer() && !saves_.holds_best()) {
       tracker_.release_evaluation(*std::exchange(evaluation_open_, {}));
+    }
+    if (evaluation_open_ && is_between_steps() && obey_between_steps()) {
+      return;
     }
     if (phase_ == task_phase::scheduled && tracker_.finished() && !results_.step_is_open() &&
         !observer_.owes_answer()) {  // a callback may still add models

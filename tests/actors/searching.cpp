@@ -221,6 +221,21 @@ TEST_CASE("a rule that asks elsewhere is told later, or before its trial is ther
   CHECK(s.record()->leftovers == "");
 }
 
+TEST_CASE("a trial that is to leave between two steps does, also when it is being evaluated, or waits", "[search]") {
+  for (int n = 1; n < 1200; n += 7) {
+    INFO("after " << n << " messages");
+    memory_store store;
+    auto setup = search_run(store, 9, 2, search_kind::halving);
+    setup.search.rule = std::make_shared<undecided>();
+    simulation s(std::move(setup));
+    for (int i = 0; i < n; ++i) s.step();
+    s.steer("t1", model_command::pause_between_steps);
+    let_an_hour_pass(s);
+    REQUIRE(!s.record());
+    CHECK(s.status().models[1].phase == model_phase::paused);
+  }
+}
+
 TEST_CASE("a run whose trials all wait for a paused one waits for a command", "[search]") {
   const std::size_t admitted = GENERATE(9, 3);
   INFO(admitted << " of 9 trials have memory at the start");
