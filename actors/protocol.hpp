@@ -252,15 +252,17 @@
 //  drop_folders: RECEIVER -> OWNER. It has what it wanted, or does not want it any more.
 //  node_planned: NODE -> COORDINATOR. The workload as planned for its devices; or it cannot train it.
 //  offer_found: COORDINATOR -> NODE. Offer what an earlier membership in the same run has left.
-//  take_model: COORDINATOR -> NODE. Train this model, alone or with a team, from the newest of these checkpoints.
+//  take_model: COORDINATOR -> NODE. Train this model, alone or with a team, from the newest of these checkpoints. One
+//    that was added to the run comes with its table.
 //  assignment_began: NODE -> COORDINATOR. It does.
 //  assignment_refused: NODE -> COORDINATOR. It cannot: no checkpoint, no memory, a member that it does not reach.
 //  node_progressed: NODE -> COORDINATOR. Steps and losses of its models, what its devices do, lines of metrics.jsonl.
-//  checkpoint_offered: NODE -> COORDINATOR. A model was saved, is given back, has ended, or was found.
+//  checkpoint_offered: NODE -> COORDINATOR. A model was saved, or kept, is given back, has ended, or was found.
 //  give_back: COORDINATOR -> NODE. Save the model between two steps, and offer it (checkpoint_offered).
 //  assignment_stays: NODE -> COORDINATOR. It could not be saved, and is trained on.
 //  stop_assigned: COORDINATOR -> NODE. End the model with the step that has begun.
 //  drop_assigned: COORDINATOR -> NODE. Do not train it any more, and do not save it: others of its team cannot go on.
+//  keep_assigned: COORDINATOR -> NODE. Save it, offer that, and train it on: another model begins from there.
 //  trial_waits: NODE -> COORDINATOR. A trial of a search was evaluated; the rule, and its record, are here.
 //  trial_told: COORDINATOR -> NODE. It goes on or stops. A trial that has moved meanwhile asks again.
 //  node_leaves: NODE -> COORDINATOR. Give my models to others.

@@ -18,6 +18,8 @@ class asked_rule final : public search_rule {
   explicit asked_rule(std::function<void(const trial_result&)> ask) : ask_(std::move(ask)) {}
 
   std::string describe() const override { return "asked: the coordinator decides"; }
+  /// Those that are added later are not known.
+  bool has(const std::string& /*model*/) const override { return true; }
   std::vector<trial_decision> result(const trial_result& arrived) override {
     ask_(arrived);
     return {};

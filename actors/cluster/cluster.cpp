@@ -160,6 +160,26 @@ void cluster::steer(const std::string& model, model_command what) {
   awaited(std::move(done));
 }
 
+void cluster::add(cluster_addition model) {
+  auto answer = std::make_shared<std::promise<void>>();
+  auto done = answer->get_future();
+  state_->coordinator.add(std::move(model), sink_of(std::move(answer)));
+  awaited(std::move(done));
+}
+
+std::filesystem::path cluster::keep(const std::string& model, std::optional<std::uint32_t> steps) {
+  auto answer = std::make_shared<std::promise<std::filesystem::path>>();
+  auto known = answer->get_future();
+  state_->coordinator.keep(model, steps,
+                           [answer = std::move(answer)](const fault& why, const std::filesystem::path& kept) {
+                             why ? answer->set_exception(std::make_exception_ptr(fault_error(why)))
+                                 : answer->set_value(kept);
+                           });
+  return awaited(std::move(known));
+}
+
+void cluster::copy_begun(const std::string& copy, bool joined) { state_->coordinator.copy_begun(copy, joined); }
+
 run_status cluster::status() {
   auto answer = std::make_shared<std::promise<run_status>>();
   auto known = answer->get_future();

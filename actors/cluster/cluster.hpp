@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,8 +28,7 @@ struct cluster_options {
 };
 
 /// Trains the models of a workload on the nodes that join: whole models, which move between nodes as their checkpoints,
-/// with the results of plain training. Not thread-safe, except interrupt(), stop() and status(). run() may be called
-/// once.
+/// with the results of plain training. Not thread-safe, except interrupt() and what says so. run() may be called once.
 class cluster {
  public:
   /// Listens from now on. Throws fault_error{bad_input} for an address or keys that cannot be used, {damaged} for
@@ -54,6 +54,13 @@ class cluster {
   void pause(const std::string& model);
   void resume(const std::string& model);
   run_status status();
+
+  /// The same: a model joins the run. Nodes that it is given to need its data. Throws fault_error{refused} if the run
+  /// ends, {bad_input} for a name that is taken.
+  void add(cluster_addition model);
+  /// session::keep(). `steps`: of a trial of a search that waits there, or will.
+  std::filesystem::path keep(const std::string& model, std::optional<std::uint32_t> steps = {});
+  void copy_begun(const std::string& copy, bool joined);
 
  private:
   void steer(const std::string& model, model_command what);

@@ -13,14 +13,24 @@
 
 namespace hydra {
 
-void coordinator::on_steer(const steer_by_name& m) {
+/// None: that is answered.
+std::optional<std::uint32_t> coordinator::find_model(const std::string& name, const command_sink& answer) const {
   const auto& names = setup_.what.models;
-  const auto found = std::ranges::find(names, m.model);
+  const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
-    return m.answer({fault_code::bad_input,
-                     fmt::format("there is no model \"{}\"{}", shown(m.model), known_instead(m.model, names))});
+    answer({fault_code::bad_input,
+            fmt::format("there is no model \"{}\"{}", shown(name), known_instead(name, names))});
+    return std::nullopt;
   }
-  const auto model = static_cast<std::uint32_t>(found - names.begin());
+  return static_cast<std::uint32_t>(found - names.begin());
+}
+
+void coordinator::on_steer(const steer_by_name& m) {
+  const auto known = find_model(m.model, m.answer);
+  if (!known) {
+    return;
+  }
+  const auto model = *known;
   if (const auto why = objection(model, m.what)) {
     return m.answer(why);
   }
@@ -91,9 +101,14 @@ void coordinator::refuse_pause(std::uint32_t model, const fault& why) {
 }
 
 bool coordinator::waits_for_command() const {
-  return std::ranges::all_of(plan_.models(), [](const cluster_model& m) {
-    return m.phase == assignment_phase::ended || (m.phase == assignment_phase::waiting && m.paused);
-  });
+  const auto& all = plan_.models();
+  const auto is_paused = [](const cluster_model& m) { return m.phase == assignment_phase::waiting && m.paused; };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].phase != assignment_phase::ended && !is_paused(all[i]) && !waits_for_decision(i)) {
+      return false;
+    }
+  }
+  return std::ranges::any_of(all, is_paused);
 }
 
 void coordinator::note_wait() {
@@ -103,7 +118,7 @@ void coordinator::note_wait() {
   }
   std::vector<std::string> paused;
   for (const auto& m : plan_.models()) {
-    if (m.phase != assignment_phase::ended) {
+    if (m.phase == assignment_phase::waiting) {
       paused.push_back(m.name);
     }
   }
@@ -133,6 +148,10 @@ void coordinator::on_read(const read_cluster& m) {
   run_status s;
   for (std::size_t i = 0; i < plan_.models().size(); ++i) {
     s.models.push_back(status_of(plan_.of(i), record_.models[i]));
+    if (waits_for_decision(i) && plan_.of(i).phase == assignment_phase::training) {
+      s.models.back().phase = model_phase::waiting;
+      s.models.back().note = "for the decision of the search";
+    }
   }
   for (const auto& n : record_.nodes) {
     for (std::size_t i = 0; i < n.devices.size() && i < n.last.devices.size() && !n.left; ++i) {
@@ -207,6 +226,16 @@ void coordinator_handle::steer(const std::string& model, model_command what, com
 }
 void coordinator_handle::read_status(status_sink answer) const {
   caf::anon_send(local_, read_cluster{std::move(answer)});
+}
+
+void coordinator_handle::add(cluster_addition model, command_sink answer) const {
+  caf::anon_send(local_, add_to_cluster{std::move(model), std::move(answer)});
+}
+void coordinator_handle::keep(const std::string& model, std::optional<std::uint32_t> steps, kept_sink answer) const {
+  caf::anon_send(local_, keep_by_name{model, steps, std::move(answer)});
+}
+void coordinator_handle::copy_begun(const std::string& copy, bool joined) const {
+  caf::anon_send(local_, copy_has_begun{copy, joined});
 }
 
 }  // namespace hydra

@@ -14,10 +14,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace hydra {
+
+/// A model that is added to the run.
+struct cluster_addition {
+  std::string name{};
+  std::string table{};      ///< its [[model]], TOML
+  std::string data{};       ///< data_lines_of() what it reads
+  std::uint32_t steps = 0;     ///< 0: not known yet
+  std::uint32_t before = 0;    ///< of them, those of the state that it begins from
+  std::uint32_t replicas = 1;
+  std::uint32_t lanes = 1;     ///< units of a step that may be computed at a time
+  input_paths inputs{};     ///< files and folders that it names
+};
 
 /// What is to be trained.
 struct cluster_workload {
@@ -27,6 +40,7 @@ struct cluster_workload {
   std::string began_in{};             ///< folder from which its relative paths start
   input_paths inputs{};               ///< files and folders that it names: for nodes that lack them
   std::vector<std::string> models{};  ///< names, in its order
+  std::vector<cluster_addition> added{};  ///< in an earlier part of the run
   std::vector<std::string> data{};    ///< data_lines_of() each; empty: all nodes must only have the same
   /// of these models, those that end with their next step, as session_options::stopped
   std::vector<std::string> stopped{};
@@ -34,6 +48,9 @@ struct cluster_workload {
   std::filesystem::path folder{};     ///< the run folder, which is there: checkpoints, metrics.jsonl, nodes/
   std::uint32_t keep = 2;             ///< checkpoints of each model
 };
+
+/// With the folder of a state, or why there is none. As command_sink.
+using kept_sink = std::function<void(const fault& why, const std::filesystem::path& state)>;
 
 /// On a thread of the COORDINATOR: must return at once.
 struct coordinator_events {
@@ -64,6 +81,12 @@ class coordinator_handle {
   /// stop, pause or resume, as those of a session.
   void steer(const std::string& model, model_command what, command_sink answer) const;
   void read_status(status_sink answer) const;
+  void add(cluster_addition model, command_sink answer) const;
+  /// Saves the model to the run folder: as it is between two of its next steps, or that is there; with `steps` as it is
+  /// after so many, where it waits or will. Later checkpoints do not replace it.
+  void keep(const std::string& model, std::optional<std::uint32_t> steps, kept_sink answer) const;
+  /// session::copy_begun().
+  void copy_begun(const std::string& copy, bool joined) const;
 
  private:
   coordinator_handle(coordinator_actor actor, caf::actor local) : actor_(std::move(actor)), local_(std::move(local)) {}

@@ -1,7 +1,7 @@
 #pragma once
 // COORDINATOR: the actor. Nodes are in coordinator_nodes.cpp, models on them and their checkpoints in
-// coordinator_models.cpp, trials of a search in coordinator_trials.cpp, the end in coordinator_ends.cpp, what others
-// ask in coordinator.cpp.
+// coordinator_models.cpp, trials of a search in coordinator_trials.cpp, models that are added, and kept for that, in
+// coordinator_additions.cpp, the end in coordinator_ends.cpp, what else others ask in coordinator.cpp.
 
 #include "actors/cluster/assignments.hpp"
 #include "actors/cluster/coordinator.hpp"
@@ -52,6 +52,19 @@ struct steer_by_name {
 struct read_cluster {
   status_sink answer;
 };
+struct add_to_cluster {
+  cluster_addition what;
+  command_sink answer;
+};
+struct keep_by_name {
+  std::string model;
+  std::optional<std::uint32_t> steps;
+  kept_sink answer;
+};
+struct copy_has_begun {
+  std::string copy;
+  bool joined = true;
+};
 
 }  // namespace hydra
 
@@ -61,13 +74,19 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::interrupt_cluster)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::decide_again)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::steer_by_name)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::read_cluster)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::add_to_cluster)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::keep_by_name)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::copy_has_begun)
 
 namespace hydra {
 
 using local_coordinator = coordinator_actor::extend<caf::reacts_to<checkpoint_arrived>, caf::reacts_to<report_arrived>,
                                                     caf::reacts_to<interrupt_cluster>, caf::reacts_to<decide_again>,
-                                                    caf::reacts_to<steer_by_name>, caf::reacts_to<read_cluster>>;
+                                                    caf::reacts_to<steer_by_name>, caf::reacts_to<read_cluster>,
+                                                    caf::reacts_to<add_to_cluster>, caf::reacts_to<keep_by_name>,
+                                                    caf::reacts_to<copy_has_begun>>;
 
+inline constexpr auto retry_interval = std::chrono::seconds(5);             ///< after a transfer that has failed
 inline constexpr auto decide_interval = std::chrono::milliseconds(250);  ///< at which moves are considered
 
 /// A node, from its joining on.
@@ -89,6 +108,15 @@ struct missed_handover {
   time_point due{};
 };
 
+/// Somebody waits for a state of a model.
+struct wanted_state {
+  std::uint32_t model = 0;
+  std::optional<std::uint32_t> steps{};  ///< after so many; none: the next one
+  kept_sink answer;
+  std::optional<assignment_epoch> asked{};  ///< whom it was asked of
+  time_point not_before{};                  ///< after a fault
+};
+
 /// A thread of its own: it reads files. A message that is sent later keeps that thread until it arrives, so timers are
 /// short.
 class coordinator final : public local_coordinator::base {
@@ -98,11 +126,12 @@ class coordinator final : public local_coordinator::base {
   coordinator(caf::actor_config& config, coordinator_setup setup)
       : super(config), setup_(std::move(setup)), began_(clock().now()), trials_(std::move(setup_.what.search)) {
     for (const auto& name : setup_.what.models) {
-      const auto model = plan_.add_model(name, duration{1}, {});
+      plan_.add_model(name, duration{1}, {});
       record_.models.push_back({.name = name});
-      if (std::ranges::count(setup_.what.stopped, name) > 0) {
-        stopped_before_.insert(static_cast<std::uint32_t>(model));
-      }
+    }
+    first_added_ = plan_.models().size();
+    for (const auto& m : setup_.what.added) {
+      append(m);
     }
     find_checkpoints();
   }
@@ -111,8 +140,9 @@ class coordinator final : public local_coordinator::base {
   behavior_type make_behavior() override {
     set_down_handler([this](const caf::down_msg& m) { on_down(m); });
     delayed_send(this, decide_interval, decide_again{});
-    if (!setup_.what.inputs.empty()) {
-      inputs_ = spawn_inputs(system(), setup_.what.inputs);
+    inputs_ = spawn_inputs(system(), setup_.what.inputs);
+    for (const auto& m : setup_.what.added) {
+      add_inputs(inputs_, m.inputs);
     }
     return {guarded(this, &coordinator::on_want_chunk),
             guarded(this, &coordinator::on_drop_folders),
@@ -131,11 +161,15 @@ class coordinator final : public local_coordinator::base {
             guarded(this, &coordinator::on_interrupt),
             guarded(this, &coordinator::on_decide_again),
             guarded(this, &coordinator::on_steer),
-            guarded(this, &coordinator::on_read)};
+            guarded(this, &coordinator::on_read),
+            guarded(this, &coordinator::on_add),
+            guarded(this, &coordinator::on_keep),
+            guarded(this, &coordinator::on_copy_begun)};
   }
 
   void on_exit() override {
     pausing_.clear();
+    keeping_.clear();
     if (inputs_) {
       send_exit(inputs_, caf::exit_reason::user_shutdown);
     }
@@ -198,12 +232,14 @@ class coordinator final : public local_coordinator::base {
   void set_aside_damaged(std::size_t model);
   void on_stays(const assignment_stays& m);
   void on_progressed(const node_progressed& m);
+  void take_length(const assignment_progress& p);
   void take_times(const assignment_progress& p, std::size_t node);
   void take_losses(const assignment_progress& p);
   // checkpoints that come
   void on_offered(const checkpoint_offered& m);
   void pull(const checkpoint_offered& m);
   static byte_count bytes_to_pull(const offered_folders& what, const std::filesystem::path& into);
+  static byte_count bytes_of_one(const offered_folders& what);
   static std::string best_of(const offered_folders& what);
   void on_checkpoint_arrived(const checkpoint_arrived& m);
   void take_found(const checkpoint_offered& m, const fault& why);
@@ -220,6 +256,7 @@ class coordinator final : public local_coordinator::base {
   void tell(const trial_answer& a);
   void watch_record();
   void record_again();
+  bool waits_for_decision(std::size_t model) const;
   /// Steps to its next comparison with others, or to its end, that are left of `steps`.
   std::uint32_t steps_ahead(std::size_t model, std::uint32_t steps) const;
   // the end
@@ -233,7 +270,21 @@ class coordinator final : public local_coordinator::base {
   void finish_if_ended();
   void finish();
   void on_interrupt(const interrupt_cluster&);
+  // models that are added
+  std::size_t append(const cluster_addition& m);
+  void on_add(const add_to_cluster& m);
+  void on_keep(const keep_by_name& m);
+  void on_copy_begun(const copy_has_begun& m);
+  void answer_keeps();
+  duration expected_work(std::uint32_t steps) const;
+  bool is_there(const wanted_state& w) const;
+  bool may_be_kept(const wanted_state& w) const;
+  void take_kept(const checkpoint_offered& m);
+  void answer_kept(const wanted_state& w) const;
+  void answer_trial_keeps(const fault& why);
+  bool is_added(std::size_t model) const { return model >= first_added_; }
   // from outside
+  std::optional<std::uint32_t> find_model(const std::string& name, const command_sink& answer) const;
   void on_steer(const steer_by_name& m);
   fault objection(std::uint32_t model, model_command what) const;
   void stop(std::uint32_t model);
@@ -270,6 +321,10 @@ class coordinator final : public local_coordinator::base {
   std::set<std::uint32_t> stopping_;
   std::set<std::uint32_t> stopped_before_;  ///< in an earlier part of the run: they are stopped where they begin
   std::multimap<std::uint32_t, command_sink> pausing_;  ///< who waits until a model is paused
+  std::vector<wanted_state> keeping_;
+  std::size_t first_added_ = 0;      ///< behind the models of the workload
+  std::vector<added_model> added_;   ///< those behind it
+  std::map<std::uint32_t, std::pair<assignment_epoch, std::uint32_t>> waits_at_;  ///< trials, after so many steps
   std::set<std::uint64_t> asked_to_end_;
   time_point forgiven_{};
   bool started_ = false;

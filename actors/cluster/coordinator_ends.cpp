@@ -38,6 +38,7 @@ void coordinator::settle() {
   end_stopped();
   decide();
   answer_pauses();
+  answer_keeps();
   note_wait();
   if (ending_) {
     finish_if_ended();

@@ -18,10 +18,7 @@ namespace hydra {
 
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-
-constexpr auto retry_interval = 5s;  ///< after a transfer that has failed
 
 }  // namespace
 
@@ -39,6 +36,9 @@ void coordinator::find_checkpoints() {
     if (const auto steps = newest_step(checkpoints_of(m))) {
       plan_.found(m, *steps);
       record_.models[m].before = *steps;
+    }
+    if (std::ranges::count(setup_.what.stopped, setup_.what.models[m]) > 0) {
+      stopped_before_.insert(static_cast<std::uint32_t>(m));
     }
   }
 }
@@ -97,6 +97,9 @@ void coordinator::give(const assign_model& c) {
 
 take_model coordinator::with_checkpoints(const assign_model& c, const std::vector<fs::path>& states) {
   take_model message{.model = static_cast<std::uint32_t>(c.model), .epoch = c.epoch, .team = team_of(c)};
+  if (is_added(c.model)) {
+    message.added = added_.at(c.model - first_added_);
+  }
   if (!states.empty()) {
     message.checkpoints = source_.offer(states, caf::actor_cast<chunk_source>(this));
     offers_[c.model].push_back(message.checkpoints.offer);
@@ -217,6 +220,7 @@ void coordinator::on_progressed(const node_progressed& m) {
   }
   for (const auto& p : m.models) {
     if (p.model < works_.size() && plan_.progressed(p.model, p.epoch, p.steps, remaining_of(p.model, p.steps))) {
+      take_length(p);
       take_times(p, *node->number);
       take_losses(p);
     }
@@ -227,6 +231,15 @@ void coordinator::on_progressed(const node_progressed& m) {
   }
   if (!m.metrics_lines.empty() && setup_.events.metrics_lines) {
     setup_.events.metrics_lines(m.metrics_lines);
+  }
+}
+
+/// Of one that was added.
+void coordinator::take_length(const assignment_progress& p) {
+  auto& record = record_.models[p.model];
+  if (is_added(p.model) && p.of > 0) {
+    record.of = p.of;
+    works_[p.model] = record.step_work > duration{} ? record.step_work * p.of : expected_work(p.of);
   }
 }
 
@@ -306,6 +319,16 @@ byte_count coordinator::bytes_to_pull(const offered_folders& what, const fs::pat
   return bytes;
 }
 
+/// Of the largest folder.
+byte_count coordinator::bytes_of_one(const offered_folders& what) {
+  std::map<std::string, byte_count> folders;
+  byte_count most{};
+  for (const auto& f : what.files) {
+    most = std::max(most, folders[f.folder] += f.size);
+  }
+  return most;
+}
+
 std::string coordinator::best_of(const offered_folders& what) {
   const auto best =
       std::ranges::find_if(what.files, [](const offered_file& f) { return f.folder.starts_with("best-"); });
@@ -347,9 +370,10 @@ void coordinator::on_lost_checkpoint(const checkpoint_offered& m, const fault& w
     return;
   }
   say(fmt::format("the checkpoint of {} did not come: {}", plan_.of(m.model).name, why.text));
-  if (why.code == fault_code::damaged &&
-      m.what != handover::saved) {  // on the node's disk: it is trained again from the last one
-    plan_.refused(m.model, m.epoch, {fault_code::io, why.text});
+  if (m.what == handover::kept) {
+    take_kept({.model = m.model, .epoch = m.epoch, .steps = m.steps, .why = why});
+  } else if (m.what != handover::saved && why.code == fault_code::damaged) {
+    plan_.refused(m.model, m.epoch, {fault_code::io, why.text});  // on the node's disk: it is trained from the last one
   } else if (m.what != handover::saved) {
     missed_.push_back({m.model, m.epoch, clock().now() + retry_interval});
   }
@@ -369,9 +393,12 @@ void coordinator::take_checkpoint(const checkpoint_offered& m, const checkpoint_
   count_bytes(how, plan_.of(m.model).node);
   if (!m.checkpoints.files.empty()) {
     plan_.saved(m.model, m.epoch, m.steps);
+    plan_.weighs(m.model, bytes_of_one(m.checkpoints));
   }
   if (m.what == handover::given_back && plan_.released(m.model, m.epoch)) {
     record_.models[m.model].steps = m.steps;
+  } else if (m.what == handover::kept) {
+    take_kept(m);
   } else if (m.what == handover::ended && plan_.ended(m.model, m.epoch, m.why)) {
     record_.models[m.model].steps = m.steps;
     note_end(m.model, m.end, m.why, m.digest);

@@ -134,7 +134,7 @@ void coordinator::release_held(std::uint64_t instance) {
 
 /// All nodes must train the same models, from the same data.
 std::string coordinator::objection_to_plan(const node_planned& m) const {
-  if (m.models.size() != plan_.models().size() || m.devices.empty()) {
+  if (m.models.size() != first_added_ || m.devices.empty()) {
     return "it has planned other models";
   }
   for (std::size_t i = 0; i < setup_.what.data.size(); ++i) {
@@ -183,6 +183,10 @@ void coordinator::take_estimates(const node_planned& m) {
     record_.models[i].replicas = std::max(p.replicas, 1U);
     plan_.estimated(i, remaining_of(i, plan_.of(i).steps), p.checkpoint, std::max(std::min(p.nodes, p.replicas), 1U));
   }
+  for (std::size_t i = works_.size(); i < plan_.models().size(); ++i) {  // added before that
+    works_.push_back(expected_work(record_.models[i].of));
+    plan_.remains(i, remaining_of(i, plan_.of(i).steps));
+  }
   if (setup_.events.planned) {
     setup_.events.planned(m.models);
   }
@@ -192,7 +196,8 @@ void coordinator::take_estimates(const node_planned& m) {
 double coordinator::speed_of(const node_planned& m) const {
   const auto sum = [](duration total, const planned_model& p) { return total + p.work; };
   const auto its = std::accumulate(m.models.begin(), m.models.end(), duration{}, sum);
-  const auto first = std::accumulate(works_.begin(), works_.end(), duration{});
+  const auto base = works_.begin() + static_cast<std::ptrdiff_t>(std::min(first_added_, works_.size()));
+  const auto first = std::accumulate(works_.begin(), base, duration{});  // of the same models
   const double emulated = std::accumulate(m.devices.begin(), m.devices.end(), 0.0,
                                           [](double total, const node_device& d) { return total + d.speed; }) /
                           static_cast<double>(m.devices.size());

@@ -20,8 +20,9 @@ void coordinator::on_trial_waits(const trial_waits& m) {
     return tell({name, model, m.steps});
   }
   const trial_result result{name, m.steps, m.score.value().value_or(std::numeric_limits<double>::quiet_NaN())};
+  waits_at_[m.model] = {m.epoch, m.steps};
   search([&] { return trials_.evaluated(result, model); });
-  plan_.remains(m.model, remaining_of(m.model, m.steps));
+  plan_.progressed(m.model, m.epoch, m.steps, remaining_of(m.model, m.steps));
 }
 
 void coordinator::search(const std::function<trial_gate::answers()>& asks) try {
@@ -35,17 +36,15 @@ void coordinator::end_search(const fault& why) {
   const auto text = "the search failed: " + why.text + "; it decides nothing any more, all its trials go on";
   say(text);
   record_.notes.push_back(text);
-  record_due_.reset();
+  answer_trial_keeps({fault_code::bad_input, "the search has failed"});
   std::ranges::for_each(trials_.give_up(), [this](const trial_answer& a) { tell(a); });
 }
 
-/// One that no node has now asks again, unless it stops here.
+/// One that no node has now asks again when it is there.
 void coordinator::tell(const trial_answer& a) {
   const auto model = a.model.value;
   const auto& now = plan_.of(model);
-  if (now.phase == assignment_phase::waiting && a.stop) {
-    return stop(model);
-  }
+  waits_at_.erase(model);
   plan_.remains(model, remaining_of(model, a.steps));
   for (std::size_t n = 0; n < plan_.nodes().size(); ++n) {
     if (now.is_on(n)) {
@@ -61,7 +60,6 @@ void coordinator::watch_record() {
     if (record_retry_.succeeded()) {
       say("the decisions of the search can be recorded again");
     }
-    record_due_.reset();
     return;
   }
   const auto now = clock().now();
@@ -81,9 +79,15 @@ void coordinator::record_again() {
   }
 }
 
+/// One that has moved, or was lost, does not until it is there again.
+bool coordinator::waits_for_decision(std::size_t model) const {
+  const auto waits = waits_at_.find(static_cast<std::uint32_t>(model));
+  return waits != waits_at_.end() && waits->second.first == plan_.of(model).epoch;
+}
+
 std::uint32_t coordinator::steps_ahead(std::size_t model, std::uint32_t steps) const {
   const auto& record = record_.models[model];
-  if (trials_.has(record.name) && trials_.holds(record.name)) {
+  if (waits_for_decision(model)) {
     return 0;
   }
   const auto next = trials_.has(record.name) ? trials_.compares_after(record.name, steps) : 0;

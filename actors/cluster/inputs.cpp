@@ -44,18 +44,24 @@ struct input_was_read {
 
 struct notify_waiting_nodes {};
 
+struct more_inputs {
+  input_paths what;
+};
+
 }  // namespace
 
 }  // namespace hydra
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::input_was_read)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::notify_waiting_nodes)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::more_inputs)
 
 namespace hydra {
 
 namespace {
 
-using local_inputs = input_source::extend<caf::reacts_to<input_was_read>, caf::reacts_to<notify_waiting_nodes>>;
+using local_inputs = input_source::extend<caf::reacts_to<input_was_read>, caf::reacts_to<notify_waiting_nodes>,
+                                          caf::reacts_to<more_inputs>>;
 
 bool is_hidden(const fs::path& p) { return p.filename().string().starts_with('.'); }
 
@@ -115,12 +121,7 @@ class inputs final : public local_inputs::base {
  public:
   using super = local_inputs::base;
 
-  inputs(caf::actor_config& config, const input_paths& what) : super(config) {
-    for (const auto& [name, paths] : what) {
-      numbers_[name] = all_.size();
-      all_.push_back({.paths = paths});
-    }
-  }
+  inputs(caf::actor_config& config, const input_paths& what) : super(config) { add(what); }
   const char* name() const override { return "inputs"; }
 
   behavior_type make_behavior() override {
@@ -129,7 +130,8 @@ class inputs final : public local_inputs::base {
             [this](const notify_waiting_nodes&) {
               notifying_ = false;
               notify();
-            }};
+            },
+            [this](const more_inputs& m) { add(m.what); }};
   }
 
   void on_exit() override {
@@ -141,6 +143,14 @@ class inputs final : public local_inputs::base {
   }
 
  private:
+  void add(const input_paths& what) {
+    for (const auto& [name, paths] : what) {
+      if (numbers_.emplace(name, all_.size()).second) {
+        all_.push_back({.paths = paths});
+      }
+    }
+  }
+
   void on_want(const want_input& m) {
     const auto found = numbers_.find(m.name);
     if (found == numbers_.end()) {
@@ -247,6 +257,10 @@ class inputs final : public local_inputs::base {
 
 input_source spawn_inputs(caf::actor_system& system, input_paths what) {
   return spawn_on_own_thread<inputs>(system, std::move(what));
+}
+
+void add_inputs(const input_source& to, input_paths what) {
+  caf::anon_send(caf::actor_cast<caf::actor>(to), more_inputs{std::move(what)});
 }
 
 }  // namespace hydra

@@ -20,4 +20,7 @@ using input_paths = std::map<std::string, std::vector<std::filesystem::path>>;
 /// input waits until it was read once, for its checksums.
 input_source spawn_inputs(caf::actor_system& system, input_paths what);
 
+/// Those of models that are added to a run. What is offered under such a name already stays.
+void add_inputs(const input_source& to, input_paths what);
+
 }  // namespace hydra

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>
+#include <oneapi/tbb/concurrent_queue.h>
 
 #include <algorithm>
 #include <atomic>
@@ -49,6 +50,57 @@ struct node_course : std::enable_shared_from_this<node_course> {
                   self->ended.set_value({how, why});
                 }};
   }
+};
+
+/// Opens models that are added to the run of a node, one after the other.
+class opening_thread {
+ public:
+  using opener = std::function<model_description(const added_model&)>;
+
+  opening_thread(opener open, node_handle node)
+      : open_(std::move(open)), node_(std::move(node)), thread_([this] { open_all(); }) {}
+  ~opening_thread() {
+    over_ = true;
+    wanted_->push({.last = true});
+    thread_.join();
+  }
+  opening_thread(const opening_thread&) = delete;
+  opening_thread& operator=(const opening_thread&) = delete;
+
+  /// For the NODE, which may outlive this.
+  model_opening opens() const {
+    return [wanted = wanted_](std::uint32_t model, assignment_epoch epoch, const added_model& what) {
+      wanted->push({model, epoch, what});
+    };
+  }
+
+ private:
+  struct wanted_model {
+    std::uint32_t model = 0;
+    assignment_epoch epoch = 0;
+    added_model what{};
+    bool last = false;
+  };
+
+  void open_all() {
+    wanted_model next;
+    for (wanted_->pop(next); !next.last && !over_; wanted_->pop(next)) {
+      opened_model answer{.model = next.model, .epoch = next.epoch};
+      try {
+        answer.what = std::make_shared<const model_description>(open_(next.what));
+      } catch (...) {
+        answer.why = to_fault(std::current_exception());
+      }
+      node_.opened(std::move(answer));
+    }
+  }
+
+  using queue = tbb::concurrent_bounded_queue<wanted_model>;
+  std::shared_ptr<queue> wanted_ = std::make_shared<queue>();
+  opener open_;
+  node_handle node_;
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
 };
 
 /// The files of a run that its COORDINATOR keeps; empty if they cannot be written.
@@ -210,25 +262,25 @@ fs::path cluster_member::input(cluster_network& network, const node_accepted& wh
 }
 
 /// A session that cannot be planned is null; the COORDINATOR is told why.
-std::unique_ptr<session> cluster_member::planned_session(cluster_network& network, const node_accepted& what,
-                                                         node_run& run, const std::shared_ptr<node_exchange>& exchange,
-                                                         const network_address& near) {
-  std::unique_ptr<session> s;
+made_session cluster_member::planned_session(cluster_network& network, const node_accepted& what, node_run& run,
+                                             const std::shared_ptr<node_exchange>& exchange,
+                                             const network_address& near) {
+  made_session s{nullptr};
   try {
     s = make_(what, {run.folder, exchange, [&](const std::string& name) { return input(network, what, name); },
                      [node = *node_](const trial_result& r) { node.evaluated(r); }});
-    s->watch_metrics([node = *node_](const metrics_line& line) { node.wrote(line); });
-    use(s.get());
-    plan(*s, run);
+    s.run->watch_metrics([node = *node_](const metrics_line& line) { node.wrote(line); });
+    use(s.run.get());
+    plan(*s.run, run);
     if (std::ranges::any_of(run.plan.models, [](const planned_model& m) { return m.nodes > 1; })) {
       run.plan.exchange = exchange->listen(options_.address.empty() ? address_towards(near) : options_.address);
       run.exchange = exchange.get();
     }
-    run.run = s.get();
+    run.run = s.run.get();
   } catch (...) {
     run.plan.why = to_fault(std::current_exception());
     use(nullptr);
-    s.reset();
+    s = {nullptr};
   }
   return s;
 }
@@ -273,13 +325,21 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
     }
   }
   const auto what = accepted.get();
-  std::unique_ptr<session> trained;
+  made_session trained{nullptr};
+  std::optional<opening_thread> opening;
   if (what) {
     node_run run{.folder = folder_of(*what)};
     trained = planned_session(network, *what, run, exchange, near);
+    if (trained.open) {
+      try {
+        opening.emplace(trained.open, *node_);
+        run.open = opening->opens();
+      } catch (const std::system_error&) {  // no thread: it takes no models that are added
+      }
+    }
     node_->begin(run);
-    if (trained && !is_over()) {
-      auto over = train(*trained);
+    if (trained.run && !is_over()) {
+      auto over = train(*trained.run);
       if (!over.why) {
         over.report = report_folder(run.folder);
       }
@@ -293,7 +353,8 @@ node_end cluster_member::serve(cluster_network& network, const coordinator_actor
     node_.reset();
     running_ = nullptr;
   }
-  trained.reset();
+  opening.reset();
+  trained.run.reset();
   if (how == node_end::done && what) {
     drop_folder(*what);
   }

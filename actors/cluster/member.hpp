@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace hydra {
 
@@ -39,9 +40,18 @@ struct node_place {
   std::function<void(const trial_result&)> evaluated{};
 };
 
-/// The session of the workload, whose models begin paused (session_options). Throws fault_error if the workload cannot
-/// be trained here.
-using session_maker = std::function<std::unique_ptr<session>(const node_accepted& what, const node_place& place)>;
+/// The session of a workload, and what opens models that are added to its run. That may take files from the
+/// coordinator, is called on a thread of its own, and throws fault_error.
+struct made_session {
+  made_session(std::unique_ptr<session> s,  // NOLINT: where none are added
+               std::function<model_description(const added_model&)> opens = nullptr)
+      : run(std::move(s)), open(std::move(opens)) {}
+  std::unique_ptr<session> run;
+  std::function<model_description(const added_model&)> open;
+};
+
+/// The models of the session begin paused (session_options). Throws fault_error if the workload cannot be trained here.
+using session_maker = std::function<made_session(const node_accepted& what, const node_place& place)>;
 
 /// Not thread-safe, except leave().
 class cluster_member {
@@ -67,8 +77,8 @@ class cluster_member {
 
  private:
   void plan(session& s, node_run& run) const;
-  std::unique_ptr<session> planned_session(cluster_network& network, const node_accepted& what, node_run& run,
-                                           const std::shared_ptr<node_exchange>& exchange, const network_address& near);
+  made_session planned_session(cluster_network& network, const node_accepted& what, node_run& run,
+                               const std::shared_ptr<node_exchange>& exchange, const network_address& near);
   std::filesystem::path input(cluster_network& network, const node_accepted& what, const std::string& name) const;
   std::filesystem::path folder_of(const node_accepted& what) const;
   void drop_folder(const node_accepted& what) const;

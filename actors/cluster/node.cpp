@@ -59,6 +59,13 @@ struct status_arrived {
   run_status status;
 };
 
+/// A model that was added cannot join the run.
+struct added_refused {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  fault why;
+};
+
 /// Timer: the COORDINATOR is told of the run.
 struct report_due {};
 
@@ -75,6 +82,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::team_failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::command_answered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::trial_evaluated)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::status_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::opened_model)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::added_refused)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::report_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::metrics_line)
 
@@ -85,8 +94,9 @@ namespace {
 using local_node =
     node_actor::extend<caf::reacts_to<node_run>, caf::reacts_to<node_run_over>, caf::reacts_to<leave_cluster>,
                        caf::reacts_to<checkpoints_arrived>, caf::reacts_to<team_formed>, caf::reacts_to<team_failure>,
-                       caf::reacts_to<command_answered>, caf::reacts_to<trial_evaluated>,
-                       caf::reacts_to<status_arrived>, caf::reacts_to<report_due>, caf::reacts_to<metrics_line>>;
+                       caf::reacts_to<command_answered>, caf::reacts_to<opened_model>, caf::reacts_to<added_refused>,
+                       caf::reacts_to<trial_evaluated>, caf::reacts_to<status_arrived>, caf::reacts_to<report_due>,
+                       caf::reacts_to<metrics_line>>;
 
 enum class held_phase : std::uint8_t { arriving, starting, training, pausing, handed_over };
 
@@ -97,6 +107,7 @@ struct held_model {
   std::vector<team_member> team{};  ///< none: it is trained here alone
   std::uint32_t place = 0;          ///< in the team
   std::string from{};               ///< name of the checkpoint that it continues from
+  added_model added{};
   checkpoint_offered last{};        ///< of one that was handed over
 
   /// The first one of a team saves the model and hands it over.
@@ -138,6 +149,7 @@ class node final : public local_node::base {
             guarded(this, &node::on_give_back),
             guarded(this, &node::on_drop_assigned),
             guarded(this, &node::on_stop_assigned),
+            guarded(this, &node::on_keep_assigned),
             guarded(this, &node::on_trial_told),
             guarded(this, &node::on_offer_found),
             guarded(this, &node::on_end_node),
@@ -148,6 +160,8 @@ class node final : public local_node::base {
             guarded(this, &node::on_team_formed),
             guarded(this, &node::on_team_lost),
             guarded(this, &node::on_command_answered),
+            guarded(this, &node::on_opened),
+            guarded(this, &node::on_added_refused),
             guarded(this, &node::on_trial_evaluated),
             guarded(this, &node::on_status),
             guarded(this, &node::on_report_due),
@@ -303,12 +317,13 @@ class node final : public local_node::base {
       }
       return;
     }
+    name_added(m);
     if (m.place > 0) {
       helped_.insert(run_.models.at(m.model));
     } else {
       helped_.erase(run_.models.at(m.model));
     }
-    held_[m.model] = {.epoch = m.epoch, .team = m.team, .place = m.place};
+    held_[m.model] = {.epoch = m.epoch, .team = m.team, .place = m.place, .added = m.added};
     if (run_.exchange && !m.team.empty()) {
       run_.exchange->form({m.model, run_.models.at(m.model), m.epoch, m.team, m.place},
                           [self = self_handle(), model = m.model, epoch = m.epoch] {
@@ -316,6 +331,13 @@ class node final : public local_node::base {
                           });
     }
     receive(m);
+  }
+
+  void name_added(const take_model& m) {
+    if (!m.added.name.empty()) {
+      run_.models.resize(std::max<std::size_t>(run_.models.size(), m.model + 1));
+      run_.models[m.model] = m.added.name;
+    }
   }
 
   /// One at a time of a model: those that come for an older assignment are written to the same folder.
@@ -361,9 +383,13 @@ class node final : public local_node::base {
   }
 
   /// It may have ended here, or be about to, and the COORDINATOR did not get it; of one that is paused a drop is
-  /// refused.
+  /// refused. One that was added joins the run when it is first given to this node.
   void start(std::uint32_t model, held_model& held) {
     held.phase = held_phase::starting;
+    if (!held.added.name.empty() && !joined_.contains(model)) {
+      return run_.open ? run_.open(model, held.epoch, held.added)
+                       : refuse(model, held.epoch, {fault_code::refused, "this node takes no models that are added"});
+    }
     command(model, held.epoch, model_command::drop);
     command(model, held.epoch, model_command::resume, held.share());
   }
@@ -373,6 +399,33 @@ class node final : public local_node::base {
       post(self, command_answered{model, epoch, what, why});
     };
     run_.run->steer(run_.models.at(model), what, answer, share);
+  }
+
+  void on_opened(const opened_model& m) {
+    if (!current(m.model, m.epoch)) {
+      return;
+    }
+    if (m.why) {
+      return refuse(m.model, m.epoch, m.why);
+    }
+    joined_.insert(m.model);
+    const auto refused = [self = self_handle(), m](const fault& why) {
+      post(self, added_refused{m.model, m.epoch, why});
+    };
+    const auto joined = [self = self_handle(), m, refused](const fault& why) {
+      why ? refused(why) : post(self, command_answered{m.model, m.epoch, model_command::resume, {}});
+    };
+    run_.run->queue_model(*m.what, joined, refused);
+  }
+
+  void on_added_refused(const added_refused& m) {
+    joined_.erase(m.model);
+    auto* held = current(m.model, m.epoch);
+    if (held && held->phase == held_phase::pausing) {  // it has waited
+      hand_over(m.model, *held, {.what = handover::given_back});
+    } else if (held) {
+      refuse(m.model, m.epoch, m.why);
+    }
   }
 
   void on_drop_assigned(const drop_assigned& m) {
@@ -403,9 +456,15 @@ class node final : public local_node::base {
   }
 
   void on_command_answered(const command_answered& m) {
+    if (m.what == model_command::resume && m.why.code == fault_code::bad_input) {
+      joined_.erase(m.model);  // it was dropped before it had joined
+    }
     auto* held = current(m.model, m.epoch);
     if (!held) {
       return;
+    }
+    if (m.what == model_command::save) {
+      return send_kept(m);
     }
     if (m.what == model_command::resume) {
       if (m.why) {
@@ -448,6 +507,24 @@ class node final : public local_node::base {
       held->phase = held_phase::pausing;
       command(m.model, m.epoch, model_command::pause_between_steps);
     }
+  }
+
+  void on_keep_assigned(const keep_assigned& m) {
+    if (current(m.model, m.epoch) && run_.run && !over_) {
+      command(m.model, m.epoch, model_command::save);
+    }
+  }
+
+  void send_kept(const command_answered& m) {
+    checkpoint_offered message{.model = m.model, .epoch = m.epoch, .what = handover::kept, .why = m.why};
+    try {
+      if (!m.why) {
+        message.checkpoints = offer_states(m.model, message.steps);
+      }
+    } catch (const fault_error& e) {  // it was removed meanwhile: there is a newer one
+      message.why = e.what_happened();
+    }
+    send(setup_.coordinator, message);
   }
 
   void on_stop_assigned(const stop_assigned& m) {
@@ -510,11 +587,20 @@ class node final : public local_node::base {
 
   /// They are sent with the next node_progressed.
   void on_metrics_line(const metrics_line& m) {
-    if (m.before) {
+    if (m.before && !begins_here(m.model)) {
       before_[m.model] += m.text;
     } else if (!helped_.contains(m.model)) {
       lines_ += m.text;
     }
+  }
+
+  /// One that was added joins after the COORDINATOR has heard that it is trained here.
+  bool begins_here(const std::string& name) const {
+    return std::ranges::any_of(held_, [&](const auto& entry) {
+      const auto& [model, held] = entry;
+      return run_.models.at(model) == name && held.phase != held_phase::arriving &&
+             held.phase != held_phase::starting && held.from.empty() && !held.helps();
+    });
   }
 
   void on_report_due(const report_due&) {
@@ -535,13 +621,26 @@ class node final : public local_node::base {
       return;
     }
     send_progress(m.status);
-    for (std::uint32_t model = 0; model < m.status.models.size(); ++model) {
-      const auto& now = m.status.models[model];
+    for (std::uint32_t model = 0; model < run_.models.size(); ++model) {
+      const auto* const there = find(m.status, model);
+      if (!there) {
+        continue;
+      }
+      const auto& now = *there;
       const bool saved = std::exchange(saved_[model], now.checkpoints) != now.checkpoints;
       if (const auto held = held_.find(model); held != held_.end()) {
         follow(model, held->second, now, saved);
       }
     }
+  }
+
+  /// Null: it is not a model of this run.
+  const model_now* find(const run_status& s, std::uint32_t model) const {
+    if (model < s.models.size() && s.models[model].name == run_.models[model]) {
+      return &s.models[model];  // but for those that were added
+    }
+    const auto found = std::ranges::find(s.models, run_.models[model], &model_now::name);
+    return found == s.models.end() ? nullptr : &*found;
   }
 
   /// `saved`: since the last status.
@@ -597,9 +696,10 @@ class node final : public local_node::base {
     node_progressed message{.instance = setup_.hello.instance};
     for (const auto& [model, held] : held_) {
       const bool under_way = held.phase != held_phase::arriving && held.phase != held_phase::starting;
-      if (model < s.models.size() && under_way && s.models[model].phase != model_phase::waiting) {
-        const auto& now = s.models[model];
-        assignment_progress p{.model = model, .epoch = held.epoch, .steps = now.steps};
+      const auto* const there = under_way ? find(s, model) : nullptr;
+      if (there && there->phase != model_phase::waiting) {
+        const auto& now = *there;
+        assignment_progress p{.model = model, .epoch = held.epoch, .steps = now.steps, .of = now.of.value_or(0)};
         p.loss = sent_number(now.loss);
         p.validation = sent_number(now.validation);
         p.step_work = now.step_work;
@@ -639,6 +739,7 @@ class node final : public local_node::base {
   std::map<std::string, std::string> before_;  ///< of models that begin from a checkpoint: the lines of its steps
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
+  std::set<std::uint32_t> joined_;                       ///< models that were added, and are known to the run
   std::map<std::uint32_t, std::uint32_t> saved_;         ///< how many checkpoints of each model, in the last status
   std::set<std::string> helped_;                         ///< models that others save: those have the same lines
   std::optional<std::pair<node_end, std::string>> end_;  ///< known, though the run may not have ended
@@ -675,6 +776,7 @@ node_handle node_handle::spawn(caf::actor_system& system, node_setup setup) {
 
 void node_handle::begin(node_run run) const { caf::anon_send(actor_, std::move(run)); }
 void node_handle::wrote(const metrics_line& line) const { caf::anon_send(actor_, line); }
+void node_handle::opened(opened_model m) const { caf::anon_send(actor_, std::move(m)); }
 void node_handle::evaluated(const trial_result& result) const { caf::anon_send(actor_, trial_evaluated{result}); }
 void node_handle::over(node_run_over end) const { caf::anon_send(actor_, std::move(end)); }
 void node_handle::lost(const team_failure& failure) const { caf::anon_send(actor_, failure); }

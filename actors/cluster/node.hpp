@@ -3,12 +3,15 @@
 
 #include "actors/cluster/teller.hpp"
 #include "actors/protocol/cluster.hpp"
+#include "actors/protocol/model_description.hpp"
 #include "actors/selection/search_rule.hpp"
 
 #include <caf/actor_system.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,10 +44,22 @@ struct node_setup {
   node_events events;
 };
 
+/// Its description, or why there is none.
+struct opened_model {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+  std::shared_ptr<const model_description> what{};
+  fault why{};
+};
+
+/// Opens a model that was added to the run, on another thread: node_handle::opened() gets it. Must return at once.
+using model_opening = std::function<void(std::uint32_t model, assignment_epoch epoch, const added_model& what)>;
+
 /// The run is about to begin, with all of the workload's models paused; or it cannot.
 struct node_run {
   session* run = nullptr;             ///< lives until node_events::ended; null: `plan.why` says why
   node_exchange* exchange = nullptr;  ///< the same; null: no model is trained by several nodes
+  model_opening open{};               ///< null: no model can be added
   std::vector<std::string> models{};  ///< names
   std::filesystem::path folder{};     ///< of the run
   node_planned plan{};
@@ -66,6 +81,7 @@ class node_handle {
   void begin(node_run run) const;
   /// Its run has added it to metrics.jsonl.
   void wrote(const metrics_line& line) const;
+  void opened(opened_model m) const;
   /// A trial of the workload's search, which waits until its session is told (session::decided).
   void evaluated(const trial_result& result) const;
   void over(node_run_over end) const;

@@ -135,15 +135,27 @@ struct team_member {
   friend auto inspect(auto& f, team_member& x) { return f(x.address, x.replicas); }
 };
 
+/// A model that was added to the run while it was under way.
+struct added_model {
+  std::string name{};   ///< empty: the model is one of the workload
+  std::string table{};  ///< TOML, with paths as they are for the coordinator
+  std::string data{};   ///< data_lines_of() what it reads
+
+  friend auto inspect(auto& f, added_model& x) { return f(x.name, x.table, x.data); }
+};
+
 /// Train the model, from the newest of these checkpoints; from the beginning if there is none.
 struct take_model {
-  std::uint32_t model = 0;  ///< place in the workload, here and in the next ones
+  std::uint32_t model = 0;  ///< place in the workload, or behind it, here and in the next ones
   assignment_epoch epoch = 0;
   offered_folders checkpoints{};
   std::vector<team_member> team{};  ///< none: alone. Only the first one saves it, and hands it over
   std::uint32_t place = 0;          ///< of this node in the team
+  added_model added{};
 
-  friend auto inspect(auto& f, take_model& x) { return f(x.model, x.epoch, x.checkpoints, x.team, x.place); }
+  friend auto inspect(auto& f, take_model& x) {
+    return f(x.model, x.epoch, x.checkpoints, x.team, x.place, x.added);
+  }
 };
 
 /// Save the model between two steps, and offer its checkpoint.
@@ -168,6 +180,14 @@ struct stop_assigned {
   assignment_epoch epoch = 0;
 
   friend auto inspect(auto& f, stop_assigned& x) { return f(x.model, x.epoch); }
+};
+
+/// Save the model between two steps, offer that (handover::kept), and train it on.
+struct keep_assigned {
+  std::uint32_t model = 0;
+  assignment_epoch epoch = 0;
+
+  friend auto inspect(auto& f, keep_assigned& x) { return f(x.model, x.epoch); }
 };
 
 /// The search has decided: the trial, which waits after so many steps, or will, goes on or stops.
@@ -196,7 +216,8 @@ struct end_node {
 using node_actor =
     chunk_source::extend<caf::reacts_to<node_accepted>, caf::reacts_to<node_refused>, caf::reacts_to<take_model>,
                          caf::reacts_to<give_back>, caf::reacts_to<drop_assigned>, caf::reacts_to<stop_assigned>,
-                         caf::reacts_to<trial_told>, caf::reacts_to<offer_found>, caf::reacts_to<end_node>>;
+                         caf::reacts_to<keep_assigned>, caf::reacts_to<trial_told>, caf::reacts_to<offer_found>,
+                         caf::reacts_to<end_node>>;
 
 // -- from a NODE ------------------------------------------------------------------------------------------------------
 
@@ -272,6 +293,7 @@ struct assignment_stays {
 
 enum class handover : std::uint8_t {
   saved,       ///< the node trains it on
+  kept,        ///< the same, and it was asked to save it
   given_back,  ///< as it was asked to
   ended,       ///< the model has ended
   found,       ///< it was saved in an earlier membership; without an epoch
@@ -284,7 +306,7 @@ struct checkpoint_offered {
   std::uint32_t steps = 0;  ///< complete
   offered_folders checkpoints{};
   model_phase end = model_phase::training;  ///< of one that has ended
-  fault why{};                              ///< of one that has failed
+  fault why{};                              ///< of one that has failed, or could not be kept
   std::string digest{};                     ///< of its parameters
 
   friend auto inspect(auto& f, checkpoint_offered& x) {
@@ -318,13 +340,14 @@ struct assignment_progress {
   std::uint32_t model = 0;
   assignment_epoch epoch = 0;
   std::uint32_t steps = 0;
-  sent_number loss{};  ///< as in model_now
+  std::uint32_t of = 0;  ///< 0: not known yet
+  sent_number loss{};    ///< as in model_now
   sent_number validation{};
   duration step_work{};
   duration step_chain{};
 
   friend auto inspect(auto& f, assignment_progress& x) {
-    return f(x.model, x.epoch, x.steps, x.loss, x.validation, x.step_work, x.step_chain);
+    return f(x.model, x.epoch, x.steps, x.of, x.loss, x.validation, x.step_work, x.step_chain);
   }
 };
 
@@ -392,6 +415,7 @@ inline void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<assignment_refused>("hydra::assignment_refused");
   config.add_message_type<assignment_stays>("hydra::assignment_stays");
   config.add_message_type<checkpoint_offered>("hydra::checkpoint_offered");
+  config.add_message_type<keep_assigned>("hydra::keep_assigned");
   config.add_message_type<trial_told>("hydra::trial_told");
   config.add_message_type<trial_waits>("hydra::trial_waits");
   config.add_message_type<node_progressed>("hydra::node_progressed");

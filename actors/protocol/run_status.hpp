@@ -60,7 +60,7 @@ using status_sink = std::function<void(run_status)>;
 struct metrics_line {
   std::string model{};
   std::string text{};   ///< with its end
-  bool before = false;  ///< of a step before the run, in the checkpoint that the model begins from
+  bool before = false;  ///< of a step before it joined, in the checkpoint that it begins from
 };
 
 using metrics_sink = std::function<void(const metrics_line&)>;

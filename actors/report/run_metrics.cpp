@@ -171,7 +171,7 @@ void run_metrics::go_on_behind(const std::vector<model_entry>& models, bool goes
 void run_metrics::joined(model_id model, const model_entry& m) {
   const bool is_new = tokens_.insert_or_assign(model, trained_tokens(m.facts.tokens)).second;
   for (const auto& line : is_new ? missing_lines(m, earlier_[m.what->name], true) : std::vector<json>{}) {
-    write(line);
+    write(line, true);
   }
 }
 
@@ -196,11 +196,11 @@ void run_metrics::append(json line) {
   write(line);
 }
 
-void run_metrics::write(const json& line) {
+void run_metrics::write(const json& line, bool before) {
   const auto text = text_of(line) + "\n";
   log_.append(file_, text);
   if (sink_) {
-    sink_({line.at("model").get<std::string>(), text});
+    sink_({line.at("model").get<std::string>(), text, before});
   }
   if (board_) {
     board_->add(line);

@@ -64,7 +64,7 @@ class run_metrics {
 
  private:
   void append(nlohmann::ordered_json line);
-  void write(const nlohmann::ordered_json& line);
+  void write(const nlohmann::ordered_json& line, bool before = false);
   void go_on_behind(const std::vector<model_entry>& models, bool goes_on);
 
   std::filesystem::path file_;

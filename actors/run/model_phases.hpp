@@ -149,11 +149,15 @@ class model_phases {
   std::size_t paused() const {
     return count([](const record& m) { return m.phase == model_phase::paused; });
   }
+  /// Nothing is trained: there are only trials that wait for a decision, besides those that are paused or have ended.
+  bool rest() const {
+    return std::ranges::none_of(all_, [](const record& m) { return m.due == due_command::resume; }) &&
+           running() == count(is_held);
+  }
   /// Only a command can continue the run: some are paused by one, and those that are trained are trials that wait for a
   /// decision, with these.
   bool wait_for_command() const {
-    return std::ranges::none_of(all_, [](const record& m) { return m.due == due_command::resume; }) &&
-           running() == count(is_held) && paused() > count([](const record& m) {
+    return rest() && paused() > count([](const record& m) {
              return m.phase == model_phase::paused && m.trial == trial_wait::paused;
            });
   }

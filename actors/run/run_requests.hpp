@@ -60,13 +60,13 @@ inline command_sink sink_of(std::shared_ptr<std::promise<void>> answer) {
     }
   };
 }
-/// Set already when the model waits for memory; `refused` is called if it is refused after that.
-inline join_sink early_sink_of(std::shared_ptr<std::promise<void>> answer, command_sink refused) {
+/// Answers already when the model waits for memory; `refused` is called if it is refused after that.
+inline join_sink early_sink_of(command_sink answer, command_sink refused) {
   // shared: the sink is copied
-  return [open = std::make_shared<std::shared_ptr<std::promise<void>>>(std::move(answer)),
+  return [open = std::make_shared<command_sink>(std::move(answer)),
           refused = std::move(refused)](const join_result& result) {
     if (const auto first = std::exchange(*open, nullptr)) {
-      sink_of(first)(result.why);
+      first(result.why);
     } else if (result.why && refused) {
       refused(result.why);
     }

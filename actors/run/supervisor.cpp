@@ -60,7 +60,7 @@ void supervisor::on_actors_spawned(const actors_spawned& m) {
 }
 
 void supervisor::on_add_model(const add_model& m) {
-  wanted_admission wanted{.what = m.what, .answer = m.answer};
+  wanted_admission wanted{.what = m.what, .continues = setup_.begin_paused, .answer = m.answer};
   if (!actors_.admission || is_over()) {
     refuse(wanted, {fault_code::refused,
                     "model '" + m.what.name +

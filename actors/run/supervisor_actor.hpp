@@ -161,7 +161,10 @@ class supervisor final : public supervisor_actor::base {
   void make_room();
   /// Says once that the run waits, and for what, when nothing but a command can continue it.
   void note_wait();
-  bool waits_for_command() const { return !is_over() && queue_.empty() && phases_.wait_for_command(); }
+  /// One that begins paused also waits for more models, or for decisions that are made elsewhere.
+  bool waits_for_command() const {
+    return !is_over() && queue_.empty() && (setup_.begin_paused ? phases_.rest() : phases_.wait_for_command());
+  }
   bool waits_for_decision(model_id model) const { return !is_over() && phases_.waits_for_decision(model); }
   /// What it waits for.
   std::string note_on(model_id model) const;

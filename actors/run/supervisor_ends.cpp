@@ -88,7 +88,7 @@ void supervisor::refuse_all(const fault& why) {
     }
   }
   for (const auto& wanted : queue_.take_all()) {
-    if (wanted.continues) {
+    if (wanted.continues && wanted.known) {
       phases_.end(*wanted.known, model_phase::paused);  // as it was: its state is saved
     } else if (wanted.known) {
       end_without_task(*wanted.known, why);

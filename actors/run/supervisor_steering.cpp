@@ -72,9 +72,10 @@ void supervisor::on_steer_model(const steer_model& m) {
   }
 }
 
-/// A model that was added, and waits: it has no id yet.
+/// A model that was added, and waits: it has no id yet. A run that begins paused can be given it again.
 void supervisor::steer_new(const steer_model& m) {
-  if (m.what == model_command::stop) {
+  const bool leaves = setup_.begin_paused && m.what != model_command::resume && m.what != model_command::save;
+  if (m.what == model_command::stop || leaves) {
     if (const auto wanted = queue_.remove(m.name)) {
       refuse(*wanted,
              {fault_code::cancelled, fmt::format("model '{}': it was stopped before there was memory for it", m.name)});

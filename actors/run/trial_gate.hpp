@@ -34,7 +34,9 @@ class trial_gate {
 
   search_metric metric() const { return setup_.metric; }
   bool searches() const { return setup_.rule != nullptr; }
-  bool has(const std::string& model) const { return setup_.rule && setup_.trials.contains(model); }
+  bool has(const std::string& model) const {
+    return setup_.rule && (setup_.trials.contains(model) || setup_.rule->has(model));
+  }
   std::uint32_t compares_after(const std::string& trial, std::uint32_t steps) const {
     return setup_.rule->compares_after(trial, steps);
   }

@@ -63,6 +63,9 @@ class search_rule {
   /// "halving: 32 trials; 1 of 3 goes on after 50, 150 and 450 of 1000 steps".
   virtual std::string describe() const = 0;
 
+  /// Whether a model that the settings do not name is a trial, too.
+  virtual bool has(const std::string& /*model*/) const { return false; }
+
   /// Whether trials may be stopped for copies of others. Then the run has to save its models.
   virtual bool copies() const { return false; }
 

@@ -37,7 +37,6 @@
 #include <algorithm>
 #include <exception>
 #include <future>
-#include <iterator>
 #include <ranges>
 #include <set>
 #include <utility>
@@ -283,8 +282,25 @@ void session::queue_model(model_description model, std::function<void(const faul
   check_keep_best(model, state_->options.checkpoint.keep);
   refused = contained(std::move(refused), "session::queue_model", state_->log);
   answered<void>(no_run(), [&](auto answer) {
-    state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(std::move(answer), std::move(refused))});
+    state_->requests.offer(
+        hydra::add_model{std::move(model), early_sink_of(sink_of(std::move(answer)), std::move(refused))});
   });
+}
+
+void session::queue_model(model_description model, command_sink joined, command_sink refused) {
+  joined = contained(std::move(joined), "session::queue_model", state_->log);
+  try {
+    validate(model);
+    check_keep_best(model, state_->options.checkpoint.keep);
+  } catch (const fault_error& e) {
+    return joined(e.what_happened());
+  }
+  refused = contained(std::move(refused), "session::queue_model", state_->log);
+  const auto line =
+      state_->requests.offer(hydra::add_model{std::move(model), early_sink_of(joined, std::move(refused))});
+  if (line != line_state::open) {
+    joined(no_run());
+  }
 }
 
 void session::copy_begun(const std::string& copy, bool joined) { state_->requests.offer(trial_copied{copy, joined}); }

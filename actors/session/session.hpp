@@ -196,6 +196,9 @@ class session {
   /// complete. `share`: of the steps of a model that is resumed, the rest is for session_options::partners.
   void steer(const std::string& model, model_command what, command_sink answer, const step_share& share = {});
   void read_status(status_sink answer);
+  /// queue_model() in the same way; where models begin paused (session_options), it continues from its newest
+  /// checkpoint in the run's folder. `joined`: it has, or waits for memory.
+  void queue_model(model_description model, command_sink joined, command_sink refused);
 
   /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its
   /// report says `interrupted`. Called before run(), it takes effect when run() is called. After a second call run()

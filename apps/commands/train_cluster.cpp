@@ -4,10 +4,10 @@
 #include "actors/cluster/cluster.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/search_log.hpp"
+#include "apps/run_folder/added_models.hpp"
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/cluster_trace.hpp"
 #include "apps/run_folder/recorded_data.hpp"
-#include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
 #include "apps/run_folder/stopped_models.hpp"
@@ -30,10 +30,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <system_error>
-#include <utility>
+#include <variant>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -44,8 +44,7 @@ namespace fs = std::filesystem;
 using open_data = std::map<std::string, std::shared_ptr<const data_source>>;
 
 /// Opens what the models read: what is wrong with them is said before a node joins.
-open_data open_sources(const workload& w) {
-  model_opener opener{w};
+open_data open_sources(const workload& w, model_opener& opener) {
   open_data sources;
   for (const model_entry& m : w.models) {
     const model_description d = opener.open(m, w.models, w.search);
@@ -54,19 +53,29 @@ open_data open_sources(const workload& w) {
   return sources;
 }
 
-cluster_workload work_of(const workload& w, const open_data& sources) {
+/// Models that were added in an earlier part of the run, after those of the workload.
+cluster_workload work_of(const workload& w, model_opener& opener, const open_data& sources) {
   const auto before = read_cluster(w.options.output);
+  const std::vector<std::string> added = names_of(read_added(w.options.output));
+  const auto is_added = [&](const model_entry& m) { return std::ranges::count(added, m.description.name) > 0; };
+  const workload began = added.empty() ? w : without_models(w, added);
   cluster_workload all{.run = before ? before->run : random_number(),
                        .name = w.options.name,
-                       .text = w.expanded,
+                       .text = began.expanded,
                        .began_in = fs::current_path().string(),
-                       .inputs = inputs_of(w),
+                       .inputs = inputs_in(began.as_run),
                        .stopped = read_stopped(w.options.output),
                        .folder = fs::absolute(w.options.output),
                        .keep = w.options.checkpoint.keep};
-  for (const model_entry& m : w.models) {
-    all.models.push_back(m.description.name);
-    all.data.push_back(data_lines_of(*sources.at(m.description.name)));
+  const auto& tables = std::get<value_list>(w.as_run.find("model")->content);  // in the same order
+  for (std::size_t i = 0; i < w.models.size(); ++i) {
+    const model_entry& m = w.models[i];
+    if (is_added(m)) {
+      all.added.push_back(addition_of(opener.open(m, w.models), tables.at(i)));
+    } else {
+      all.models.push_back(m.description.name);
+      all.data.push_back(data_lines_of(*sources.at(m.description.name)));
+    }
   }
   return all;
 }
@@ -113,27 +122,15 @@ session_maker local_node(const workload& w, bool wanted) {
   return [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); };
 }
 
-/// Trials, and after how many steps. One that no node had then was not saved as stopped.
-std::set<std::pair<std::string, std::uint32_t>> stopped_by_search(const workload& w) {
-  std::set<std::pair<std::string, std::uint32_t>> all;
-  if (!w.search) return all;
-  for (const search_record& r : read_decisions(w.options.output))
-    for (const trial_decision& d : r.decisions)
-      if (d.verdict == trial_verdict::stop) all.emplace(d.trial, d.steps);
-  return all;
-}
-
 }  // namespace
 
 bool is_complete_on_cluster(const workload& w) try {
-  const auto stopped = stopped_by_search(w);
   return std::ranges::all_of(w.models, [&](const model_entry& m) {
     const auto states = states_to_continue(checkpoints_of(w.options.output / "checkpoints", m.description.name));
     if (states.empty()) return false;
     const saved_model saved = read_checkpoint(states.front());
     const std::uint32_t steps = m.description.steps > 0 ? m.description.steps : saved.steps;
-    const bool is_stopped = saved.standing.stopped || stopped.contains({m.description.name, saved.standing.next.step});
-    return (is_stopped && saved.standing.next.begins_step()) || saved.standing.next.step >= steps;
+    return (saved.standing.stopped && saved.standing.next.begins_step()) || saved.standing.next.step >= steps;
   });
 } catch (const fault_error&) {
   return false;  // a checkpoint is damaged: there may be an older one
@@ -141,8 +138,9 @@ bool is_complete_on_cluster(const workload& w) try {
 
 report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked) {
   const fs::path& folder = w.options.output;
-  const auto sources = open_sources(w);
-  cluster_workload what = work_of(w, sources);
+  model_opener opener{w};
+  const auto sources = open_sources(w, opener);
+  cluster_workload what = work_of(w, opener, sources);
   check_saved(what);
   trial_copies copies;
   what.search = search_on_nodes(w, o.resume, copies);
@@ -155,8 +153,9 @@ report train_on_cluster(const workload& w, const cluster_train_options& o, const
     fs::remove_all(keys_of_run(folder), ignored);  // of an earlier start: no node must join by them
   record_cluster(folder, {run, c.address()});
   const interrupts watch{blocked, [&c] { c.interrupt(); }};
-  cluster_steering steered{c, folder};
+  cluster_steering steered{c, w, opener};
   const entrances both{steered, folder, o.page};
+  const copying_thread copying{copies, steered};
   say_how_to_join(c, w, o);
   report r = c.run(local_node(w, o.local));
   join_traces(folder, r);

@@ -2,41 +2,38 @@
 // Steers a run of `hydra train --listen`.
 
 #include "actors/cluster/cluster.hpp"
-#include "apps/run_folder/stopped_models.hpp"
-#include "apps/steering/steering.hpp"
+#include "apps/steering/growing_steering.hpp"
+#include "apps/workload/node_session.hpp"
 
-#include <atomic>
+#include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace hydra::apps {
 
-/// Models are stopped, paused and resumed, and the run ended; what needs one machine is refused.
-class cluster_steering final : public steering {
+class cluster_steering final : public growing_steering {
  public:
-  /// `run` outlives it. Models that are stopped are recorded in its folder before that is answered.
-  cluster_steering(cluster& run, const std::filesystem::path& folder) : run_{run}, stopped_{folder} {}
+  /// `run` outlives it, too.
+  cluster_steering(cluster& run, workload w, model_opener& opener)
+      : growing_steering{std::move(w), opener}, run_{run} {}
 
-  /// The run has ended; its last status is that of the report.
-  void ended(const report& r);
-
-  nlohmann::ordered_json status() override;
-  void stop(const std::string& model) override;
   void pause(const std::string& model) override { run_.pause(model); }
   void resume(const std::string& model) override { run_.resume(model); }
-  std::string clone(const std::string& model, const std::vector<std::string>& changes) override;
-  std::vector<std::string> add(const std::string& toml) override;
-  void quit() override;
+  void copy_begun(const trial_copy& copy, bool joined) override { run_.copy_begun(copy.trial, joined); }
 
  private:
+  run_status now() override { return run_.status(); }
+  void end(const std::string& model) override { run_.stop(model); }
+  void interrupt() override { run_.interrupt(); }
+  std::filesystem::path keep(const std::string& model, std::optional<std::uint32_t> steps) override {
+    return run_.keep(model, steps);
+  }
+  /// One that no node can train waits for another node.
+  void queue(joining_model m) override { run_.add(addition_of(m.what, m.table)); }
+
   cluster& run_;
-  stopped_models stopped_;
-  std::mutex ending_;  ///< of the next one
-  std::optional<run_status> last_;
-  std::atomic<bool> quitting_ = false;
 };
 
 }  // namespace hydra::apps

@@ -1,71 +1,36 @@
 #pragma once
 // Steers a run of `hydra train`.
 
-#include "apps/run_folder/stopped_models.hpp"
-#include "apps/steering/steering.hpp"
-#include "apps/workload/assemble.hpp"
-#include "apps/workload/workload.hpp"
+#include "apps/steering/growing_steering.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace hydra::apps {
 
-/// Models that are added are recorded in the run folder, workload.toml and added.toml, before they join: what continues
-/// the run has them, too. Those that are stopped, in stopped.toml, before that is answered.
-class session_steering final : public steering {
+class session_steering final : public growing_steering {
  public:
-  /// `session` and `opener`, which has opened the workload's models, outlive it. `w`: as the run folder has it.
-  session_steering(session& s, workload w, model_opener& opener);
+  /// `session` outlives it, too.
+  session_steering(session& s, workload w, model_opener& opener)
+      : growing_steering{std::move(w), opener}, session_{s} {}
 
-  /// The run has ended; its last status is that of the report.
-  void ended(const report& r);
-
-  nlohmann::ordered_json status() override;
-  void stop(const std::string& model) override;
   void pause(const std::string& model) override { session_.pause(model); }
   void resume(const std::string& model) override { session_.resume(model); }
-  std::string clone(const std::string& model, const std::vector<std::string>& changes) override;
-  std::vector<std::string> add(const std::string& toml) override;
-  void quit() override;
-
-  /// Lets a copy of a trial join; nothing if it is there. Throws fault_error: {bad_input} if the other trial's newest
-  /// state is another than the copy wants, or its name is taken, {refused} if the run ends.
-  void copy(const trial_copy& wanted);
-  void copy_begun(const trial_copy& copy, bool joined) { session_.copy_begun(copy.trial, joined); }
+  void copy_begun(const trial_copy& copy, bool joined) override { session_.copy_begun(copy.trial, joined); }
 
  private:
-  std::vector<std::string> join(const value_list& models);
-  /// The table of a model of the run with another name and changed keys.
-  value_list changed_copy(const std::string& name, const std::string& model,
-                          const std::vector<std::string>& changes) const;
-  std::filesystem::path saved(const std::string& model, std::optional<std::uint32_t> steps = {});
-  value copy_of(const std::string& model) const;
-  const model_entry* find(const std::string& model) const;
-  std::string free_name(const std::string& like) const;
-  /// One that was added and has waited cannot join.
-  void note_refused(const std::string& model, const fault& why);
-  /// Removes those from what the run folder records: a run that continues would be refused, too.
-  void drop_refused();
+  run_status now() override { return session_.status(); }
+  void end(const std::string& model) override { session_.stop(model); }
+  void interrupt() override { session_.interrupt(); }
+  std::filesystem::path keep(const std::string& model, std::optional<std::uint32_t> /*steps*/) override {
+    return session_.keep(model);
+  }
+  void queue(joining_model m) override { session_.queue_model(std::move(m.what), std::move(m.refused)); }
 
   session& session_;
-  model_opener& opener_;
-  std::mutex joining_;  ///< of the next two
-  workload workload_;
-  value_list added_;
-  stopped_models stopped_;
-
-  std::mutex refusing_;  ///< of the next one
-  std::vector<std::string> refused_;
-
-  std::mutex ending_;  ///< of the next one
-  std::optional<run_status> last_;
-  std::atomic<bool> quitting_ = false;
 };
 
 }  // namespace hydra::apps

@@ -1,6 +1,6 @@
 #include "apps/steering/trial_copies.hpp"
 
-#include "apps/steering/session_steering.hpp"
+#include "apps/steering/growing_steering.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/tell_line.hpp"
 
@@ -25,7 +25,7 @@ fault failure_of(const Action& action) {
 
 }  // namespace
 
-copying_thread::copying_thread(trial_copies& copies, session_steering& run)
+copying_thread::copying_thread(trial_copies& copies, growing_steering& run)
     : copies_{copies}, thread_{[this, &run] { carry_out(run); }} {}
 
 copying_thread::~copying_thread() {
@@ -33,7 +33,7 @@ copying_thread::~copying_thread() {
   thread_.join();
 }
 
-void copying_thread::carry_out(session_steering& run) {
+void copying_thread::carry_out(growing_steering& run) {
   trial_copy next;
   for (copies_.queue_.pop(next); !next.trial.empty(); copies_.queue_.pop(next)) {
     const fault why = failure_of([&] { run.copy(next); });

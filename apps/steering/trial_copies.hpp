@@ -9,7 +9,7 @@
 
 namespace hydra::apps {
 
-class session_steering;
+class growing_steering;
 
 class trial_copies {
  public:
@@ -24,13 +24,13 @@ class trial_copies {
 /// Carries them out while the run is under way. One that cannot begin is named on stderr.
 class copying_thread {
  public:
-  copying_thread(trial_copies& copies, session_steering& run);
+  copying_thread(trial_copies& copies, growing_steering& run);
   ~copying_thread();
   copying_thread(const copying_thread&) = delete;
   copying_thread& operator=(const copying_thread&) = delete;
 
  private:
-  void carry_out(session_steering& run);
+  void carry_out(growing_steering& run);
 
   trial_copies& copies_;
   std::thread thread_;

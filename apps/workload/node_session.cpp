@@ -1,5 +1,6 @@
 #include "apps/workload/node_session.hpp"
 
+#include "actors/admission/identity.hpp"
 #include "actors/cluster/asked_search.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/selection/search_rules.hpp"
@@ -11,12 +12,18 @@
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
 #include "models/tokenizers/tokenizer.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/text_file.hpp"
+#include "runtime/device/cpu/queue_threads.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace hydra::apps {
@@ -47,6 +54,21 @@ std::string path_here(const std::string& path, const fs::path& folder, const nod
   return fs::exists(own, ignored) || !place.input ? own.string() : place.input(path).string();
 }
 
+model_description open_added(const added_model& added, const workload& w, model_opener& opener,
+                             const std::function<void(value_table&)>& find_paths) {
+  use_threads(1);  // what is read for it begins no threads of LibTorch's, of which there may be none
+  value_table root = parse_toml(added.table, added.name);
+  find_paths(root);
+  const workload with = with_models(w, parse_models(to_toml(root), added.name));
+  model_description d = opener.open(with.models.back(), {with.models.back()});
+  if (!has_lines(data_lines_of(*std::get<std::shared_ptr<const data_source>>(d.data.what)), added.data))
+    throw fault_error{fault_code::refused,
+                      fmt::format("of {} this node has other data than the coordinator: other files, another "
+                                  "tokenizer, or they are read otherwise",
+                                  added.name)};
+  return d;
+}
+
 }  // namespace
 
 void check_machine(const node_machine& here) {
@@ -56,18 +78,20 @@ void check_machine(const node_machine& here) {
   for (const std::string& file : here.plugins) plugins->load(file);
 }
 
-std::unique_ptr<session> node_session(const node_accepted& what, const node_machine& here, const node_place& place) {
+made_session node_session(const node_accepted& what, const node_machine& here, const node_place& place) {
   const std::string name = what.name + ".toml";
   value_table root = parse_toml(what.workload, name);
   const hydra::apps::place top{std::make_shared<std::string>(name), 1};
   use_own_plugins(root, here.plugins);
   if (!here.devices.empty()) root.set("device", devices_in(here.devices));
   if (here.host_memory) set_path(root, "host.memory", text_value(*here.host_memory, top));
-  for_each_path(root, workload_rules(), [&, folder = folder_for_paths(what.began_in)](std::string& path, value_kind) {
-    path = path_here(path, folder, place);
-  });
-  const workload w = parse_workload(to_toml(root), name);
-  session_options o = w.options;
+  const auto find_paths = [place, folder = folder_for_paths(what.began_in)](value_table& in) {
+    for_each_path(in, workload_rules(),
+                  [&](std::string& path, value_kind) { path = path_here(path, folder, place); });
+  };
+  find_paths(root);
+  const auto w = std::make_shared<const workload>(parse_workload(to_toml(root), name));
+  session_options o = w->options;
   o.output = place.output;
   o.partners = place.partners;
   o.log = verbosity::quiet;
@@ -75,14 +99,28 @@ std::unique_ptr<session> node_session(const node_accepted& what, const node_mach
   o.begin_paused = true;
   o.keep_parameters = false;
   auto s = std::make_unique<session>(o);
-  assemble(*s, w);
-  if (w.search && has_rule(w.search->kind)) s->use_search(asked_search(*w.search, place.evaluated));
-  return s;
+  const auto opener = std::make_shared<model_opener>(*w);
+  assemble(*s, *w, *opener);
+  if (w->search && has_rule(w->search->kind)) s->use_search(asked_search(*w->search, place.evaluated));
+  const auto open = [w, opener, find_paths](const added_model& m) { return open_added(m, *w, *opener, find_paths); };
+  return {std::move(s), open};
 }
 
-input_paths inputs_of(const workload& w) {
+cluster_addition addition_of(const model_description& d, const value& table) {
+  value_table root;
+  root.set("model", {.where = {}, .written = {}, .content = value_list{table}});
+  return {.name = d.name,
+          .table = to_toml(root),
+          .data = data_lines_of(*std::get<std::shared_ptr<const data_source>>(d.data.what)),
+          .steps = d.steps,
+          .before = d.begins.empty() ? 0 : read_checkpoint(d.begins).standing.next.step,
+          .replicas = d.parallel.replicas,
+          .lanes = d.parallel.replicas * d.parallel.waves,
+          .inputs = inputs_in(root)};
+}
+
+input_paths inputs_in(value_table root) {
   input_paths all;
-  value_table root = w.as_run;
   for_each_path(root, workload_rules(), [&](std::string& path, value_kind kind) {
     const fs::path file = without_end(fs::absolute(path));
     auto& belong = all[path] = {file};
@@ -96,8 +134,6 @@ input_paths inputs_of(const workload& w) {
 
 void check_for_cluster(const workload& w) {
   const auto at = [&](const char* key) { return place_of(w.as_run, key, w.file); };
-  if (w.search && w.search->kind == search_kind::pbt)
-    refuse(at("search"), "search.kind", "\"pbt\" copies trials, which needs one machine: use another kind");
   if (w.search && has_rule(w.search->kind) && (w.policy.which == "whole-model" || !w.options.ablation.sharp))
     refuse(at("search"), "search",
            "a device that trains one model to its end (policy whole-model, ablation sharp = false) waits for ever for "

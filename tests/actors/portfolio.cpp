@@ -159,7 +159,7 @@ TEST_CASE("who is answered when its model has to wait is answered once, whatever
   model_description late;
   late.name = "late";
   post(s.actors().supervisor,
-       add_model{late, early_sink_of(answer, [&](const fault& why) { refusals.push_back(why.text); })});
+       add_model{late, early_sink_of(sink_of(answer), [&](const fault& why) { refusals.push_back(why.text); })});
   answer.reset();
   step_until(s, [&] { return answered.wait_for(0s) == std::future_status::ready; });
   REQUIRE(!s.record());

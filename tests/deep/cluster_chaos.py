@@ -6,8 +6,8 @@ of one machine: every loss, validation and digest, bit for bit.
 
 Each round starts a coordinator and three nodes, each in a namespace of its own on a bridge, and draws faults at random moments:
 nodes are killed, frozen, told to leave, cut off, and given a slow link; the coordinator is killed or interrupted, and resumed;
-models are paused and resumed; strangers send bytes; a node's disk is full. Every other round is a search by halving, whose
-decisions are compared, too. The nodes do not see the files of the workload,
+models are paused and resumed; strangers send bytes; a node's disk is full. Of three rounds one is a search by halving
+and one by pbt, whose copies join the run; their decisions are compared, too. The nodes do not see the files of the workload,
 which only the coordinator has. One node's clock is an hour ahead, one's an hour behind, and one is reached through
 a relay that delays each way by 100 ms. Without the right to make namespaces all processes share the loopback interface, and
 the faults of links are left out, and the nodes see all files.
@@ -114,6 +114,9 @@ optimizer = { learning_rate = 1e-3 }
 validate = { every_steps = 50, batches = 2 }
 """
 SEARCH = WORKLOAD[:WORKLOAD.index("[[model]]")] + """
+[host]
+memory = "11MiB"  # for two trials
+
 [search]
 kind = "halving"
 samples = 9
@@ -131,7 +134,8 @@ steps = 320
 optimizer = { learning_rate = 3e-3, clip_norm = 1.0 }
 validate = { every_steps = 40, batches = 4 }
 """
-WORKLOADS = {"w.toml": WORKLOAD, "s.toml": SEARCH}
+POPULATION = SEARCH.replace('"halving"', '"pbt"').replace("first = 40\nfactor = 2", "every = 80").replace("space.learning_rate", 'space."optimizer.learning_rate"')
+WORKLOADS = {"w.toml": WORKLOAD, "s.toml": SEARCH, "p.toml": POPULATION}
 DEVICES = '[[device]]\nkind = "cpu"\nmemory = "4MiB"\n'  # other cuts than the workload's
 
 
@@ -434,7 +438,7 @@ def one_round(hydra, base, shim, seed, number, network, addresses, expected, cal
     rng = random.Random(seed * 1000 + number)
     folder = base / f"round{number}"
     folder.mkdir()
-    workload = list(WORKLOADS)[number % 2]
+    workload = list(WORKLOADS)[number % 3]
     wanted, decided = expected[workload]
     shutil.copy(base / workload, folder)
     shutil.copytree(base / "inputs", folder / "inputs")
@@ -456,7 +460,7 @@ def one_round(hydra, base, shim, seed, number, network, addresses, expected, cal
     else:
         got = results_of(folder / "run")
         wrong = [f"{name}: {key} differs" for name, want in wanted.items() for key in want
-                 if got.get(name, {}).get(key) != want[key]]
+                 if got.get(name, {}).get(key) != want[key] and want[key] is not None]  # a trial that stops without memory
         if decisions_of(folder / "run") != decided:
             wrong.append("the search has decided otherwise")
     if network.real and not any("comes from the coordinator" in (folder / f"{n}.log").read_text() for n in "123"):

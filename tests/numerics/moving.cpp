@@ -98,4 +98,29 @@ TEST_CASE("models can only begin paused in a run that saves them", "[moving]") {
   CHECK_THROWS_WITH(session({.begin_paused = true}), Catch::Contains("give the run a folder"));
 }
 
+TEST_CASE("a model that is added to a run that begins paused, and waits, is taken back, or refused when the run ends",
+          "[moving]") {
+  auto model = tiny_gpt(0.1, true);
+  model.steps = 1'000'000;
+  model.cuts = {};
+  const cpu_device device{.memory = 8_MiB};
+  const temporary_folder folder;
+  waiting_run a(folder.path(), {model}, device, nullptr, planned_host_memory({model}, {.devices = {device}}));
+  (*a).resume("model-0");
+  const auto add = [&](std::promise<fault>& refused) {
+    std::promise<fault> waits;
+    (*a).queue_model(
+        describe(model, 1), [&](const fault& why) { waits.set_value(why); },
+        [&](const fault& why) { refused.set_value(why); });
+    return waits.get_future().get();
+  };
+  std::promise<fault> taken_back, ended;
+  CHECK(!add(taken_back));
+  a.steer("model-1", model_command::pause_between_steps);
+  CHECK(taken_back.get_future().get().code == fault_code::cancelled);
+  CHECK(!add(ended));
+  CHECK(a.end().interrupted);
+  CHECK(ended.get_future().get().code == fault_code::refused);
+}
+
 }  // namespace moving_test

@@ -23,9 +23,10 @@ namespace hydra::test {
 class waiting_run {
  public:
   waiting_run(std::filesystem::path folder, const std::vector<exact_case>& models, const cpu_device& device,
-              std::shared_ptr<step_partners> partners = nullptr)
+              std::shared_ptr<step_partners> partners = nullptr, byte_count host_memory = {})
       : folder_(std::move(folder)),
-        session_({.output = folder_,
+        session_({.host_memory = host_memory,
+                  .output = folder_,
                   .log = verbosity::quiet,
                   .checkpoint = {.every_minutes = 0},
                   .begin_paused = true,

@@ -82,96 +82,97 @@ cluster_workload searching(const cases& trials, const fs::path& folder, const se
   return w;
 }
 
-void check_same(const report& r, const report& alone) {
-  REQUIRE(r.models.size() == alone.models.size());
-  for (std::size_t i = 0; i < r.models.size(); ++i) {
-    CHECK(r.models[i].status == alone.models[i].status);
-    CHECK(r.models[i].steps == alone.models[i].steps);
-    CHECK(r.models[i].digest == alone.models[i].digest);
+/// A search, and what one machine makes of it.
+struct searched {
+  explicit searched(std::size_t n, search_kind kind = search_kind::halving)
+      : trials(some_trials(n)), search(search_of(trials, kind)), alone(search_alone(trials, search, book_alone)) {}
+
+  cluster_workload work(const fs::path& folder, search_hooks hooks, const std::vector<search_record>& earlier = {}) {
+    return searching(trials, folder / "run", search, std::move(hooks), earlier);
   }
-}
+  session_maker node(byte_count memory, std::shared_ptr<step_signal> signal = nullptr, duration latency = {}) {
+    return maker(trials, memory, std::move(signal), latency, search);
+  }
+  void check(const report& r, const search_book& book) const {
+    REQUIRE(r.models.size() == alone.models.size());
+    for (std::size_t i = 0; i < r.models.size(); ++i) {
+      CHECK(r.models[i].status == alone.models[i].status);
+      CHECK(r.models[i].steps == alone.models[i].steps);
+      CHECK(r.models[i].digest == alone.models[i].digest);
+    }
+    CHECK(book.decisions() == book_alone.decisions());
+  }
+
+  cases trials;
+  search_settings search;
+  search_book book_alone;
+  report alone;
+};
 
 }  // namespace
 
 TEST_CASE("trials on two nodes are decided about as on one machine", "[cluster]") {
-  const auto kind = GENERATE(search_kind::halving, search_kind::hyperband);
   const temporary_folder folder;
-  const auto trials = some_trials(6);
-  const auto search = search_of(trials, kind);
-  search_book alone, book;
-  const auto expected = search_alone(trials, search, alone);
-  cluster c(searching(trials, folder.path() / "run", search, book.hooks()), {.nodes = 2});
-  test_node a("a", folder.path(), c.address(), maker(trials, 8_MiB, nullptr, {}, search));
-  test_node b("b", folder.path(), c.address(), maker(trials, 400_KiB, nullptr, {}, search));
-  const auto r = c.run();
+  searched s(6, GENERATE(search_kind::halving, search_kind::hyperband));
+  search_book book;
+  cluster c(s.work(folder.path(), book.hooks()), {.nodes = 2});
+  test_node a("a", folder.path(), c.address(), s.node(8_MiB));
+  test_node b("b", folder.path(), c.address(), s.node(400_KiB));
+  s.check(c.run(), book);
   CHECK(a.end() == node_end::done);
   CHECK(b.end() == node_end::done);
-  check_same(r, expected);
-  CHECK(book.decisions() == alone.decisions());
-  CHECK(alone.decisions().size() > 6);
+  CHECK(book.decisions().size() > 6);
 }
 
 TEST_CASE("trials of a node that leaves are evaluated again elsewhere, and decided about as before", "[cluster]") {
   const temporary_folder folder;
-  const auto trials = some_trials(6);
-  const auto search = search_of(trials, search_kind::halving);
-  search_book alone, book;
-  const auto expected = search_alone(trials, search, alone);
-  under_way c(searching(trials, folder.path() / "run", search, book.hooks()), {.nodes = 2});
-  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), slow, search));
-  test_node b("b", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
+  searched s(6);
+  search_book book;
+  under_way c(s.work(folder.path(), book.hooks()), {.nodes = 2});
+  test_node a("a", folder.path(), c->address(), s.node(8_MiB, c.steps(), slow));
+  test_node b("b", folder.path(), c->address(), s.node(8_MiB, c.steps()));
   c.train_on(35);  // b's wait at the first rung, or soon do
   b.leave();
   CHECK(b.end() == node_end::done);
-  const auto r = c.end();
+  s.check(c.end(), book);
   CHECK(a.end() == node_end::done);
-  check_same(r, expected);
-  CHECK(book.decisions() == alone.decisions());
 }
 
 TEST_CASE("a search of a cluster that is interrupted is resumed with the same decisions", "[cluster]") {
   const temporary_folder folder;
-  const auto trials = some_trials(4);
-  const auto search = search_of(trials, search_kind::halving);
-  search_book alone, book;
-  const auto expected = search_alone(trials, search, alone);
+  searched s(4);
+  search_book book;
   {
-    under_way c(searching(trials, folder.path() / "run", search, book.hooks()), {});
-    test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), slow, search));
+    under_way c(s.work(folder.path(), book.hooks()), {});
+    test_node a("a", folder.path(), c->address(), s.node(8_MiB, c.steps(), slow));
     c.train_on(45);
     c->interrupt();
     REQUIRE(c.end().interrupted);
     CHECK(a.end() == node_end::done);
   }
   const auto earlier = book.records;
-  under_way c(searching(trials, folder.path() / "run", search, book.hooks(), earlier), {});
-  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
-  const auto r = c.end();
+  under_way c(s.work(folder.path(), book.hooks(), earlier), {});
+  test_node a("a", folder.path(), c->address(), s.node(8_MiB, c.steps()));
+  s.check(c.end(), book);
   CHECK(a.end() == node_end::done);
-  check_same(r, expected);
-  CHECK(book.decisions() == alone.decisions());
 }
 
 TEST_CASE("trials on nodes wait while decisions cannot be recorded", "[cluster]") {
   const temporary_folder folder;
-  const auto trials = some_trials(4);
-  const auto search = search_of(trials, search_kind::halving);
-  search_book alone, book;
-  const auto expected = search_alone(trials, search, alone);
+  searched s(4);
+  search_book book;
   std::atomic<int> attempts = 0;
   auto hooks = book.hooks();
   hooks.record = [&, record = hooks.record](const search_record& r) {
-    if (++attempts == 4) throw fault_error(fault_code::io, "no space left");
+    if (++attempts == 4 || attempts == 6) throw fault_error(fault_code::io, "no space left");  // it was written between
     record(r);
   };
-  under_way c(searching(trials, folder.path() / "run", search, hooks), {});
-  test_node a("a", folder.path(), c->address(), maker(trials, 8_MiB, c.steps(), {}, search));
-  const auto r = c.end();
+  under_way c(s.work(folder.path(), hooks), {});
+  test_node a("a", folder.path(), c->address(), s.node(8_MiB, c.steps()));
+  s.check(c.end(), book);
   CHECK(a.end() == node_end::done);
   CHECK(c.said("trials wait until the decisions of the search can be recorded: no space left"));
   CHECK(c.said("can be recorded again"));
-  check_same(r, expected);
-  CHECK(book.decisions() == alone.decisions());
 }
 
 TEST_CASE("all trials on nodes go on when the search fails, and one that was stopped is not waited for", "[cluster]") {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -49,8 +50,9 @@ inline constexpr duration slow = std::chrono::milliseconds(1);
 
 /// The session of a node with one device; its steps are reported to `steps`.
 inline session_maker maker(const cases& models, byte_count memory, std::shared_ptr<step_signal> steps = nullptr,
-                           duration latency = {}, const std::optional<search_settings>& search = {}) {
-  return [models, memory, steps, latency, search](const node_accepted&, const node_place& place) {
+                           duration latency = {}, const std::optional<search_settings>& search = {},
+                           std::function<model_description(const added_model&)> open = nullptr) {
+  return [=](const node_accepted&, const node_place& place) {
     auto s = std::make_unique<session>(session_options{.output = place.output,
                                                        .log = verbosity::quiet,
                                                        .checkpoint = {.every_steps = 8, .every_minutes = 0},
@@ -65,7 +67,7 @@ inline session_maker maker(const cases& models, byte_count memory, std::shared_p
       s->add_model(m);
     }
     if (search) s->use_search(asked_search(*search, place.evaluated));
-    return s;
+    return made_session{std::move(s), open};
   };
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("a node has the same models with its own files as with those that it t
       return folder.path() / "other" / name;
     };
     const auto s = node_session({.name = "w", .workload = workload_text, .began_in = began_in.string()}, {},
-                                {folder.path() / output, nullptr, input});
+                                {folder.path() / output, nullptr, input}).run;
     s->plan();
     return with_bare_names(s->estimates().at(0).identity);
   };
@@ -83,7 +83,8 @@ TEST_CASE("a node loads the plug-ins that it was started with, and refuses a wor
   write_inputs(folder.path(), std::string(500, '\0'));
   const auto session_of = [&](const std::string& text, const std::vector<std::string>& own) {
     return node_session({.name = "w", .workload = text, .began_in = folder.path().string()}, {.plugins = own},
-                        {folder.path() / "out", nullptr, nullptr});
+                        {folder.path() / "out", nullptr, nullptr})
+        .run;
   };
   const auto with = [](const std::string& lines) { return "[run]\n" + lines + "\n" + workload_text.substr(6); };
   const std::string theirs = "/theirs/two_policies.so", list = "plugins = [\"" + theirs + "\"]";
@@ -104,7 +105,7 @@ TEST_CASE("the inputs of a workload are the files and folders that it names") {
   write_inputs(folder.path(), std::string(500, '\0'));
   const workload w = parse_workload(workload_text, "w.toml", {}, folder.path());
   const std::string text = (folder.path() / "data" / "train.bin").string(), tiny = (folder.path() / "tiny").string();
-  CHECK(inputs_of(w) == input_paths{{text, {text}}, {tiny, {tiny}}});
+  CHECK(inputs_in(w.as_run) == input_paths{{text, {text}}, {tiny, {tiny}}});
 }
 
 TEST_CASE("a tokenizer goes to nodes with the files that are read beside it") {
@@ -116,7 +117,7 @@ TEST_CASE("a tokenizer goes to nodes with the files that are read beside it") {
   set_path(root, "data.ids.tokenizer.file", text_value(tokenizer.string(), {}));
   workload w;
   w.as_run = root;
-  CHECK(inputs_of(w).at(tokenizer.string()) == std::vector{tokenizer, beside, model});
+  CHECK(inputs_in(w.as_run).at(tokenizer.string()) == std::vector{tokenizer, beside, model});
 }
 
 }  // namespace hydra::apps

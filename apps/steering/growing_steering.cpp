@@ -1,4 +1,4 @@
-#include "apps/steering/session_steering.hpp"
+#include "apps/steering/growing_steering.hpp"
 
 #include "actors/selection/pbt.hpp"
 #include "apps/run_folder/added_models.hpp"
@@ -70,20 +70,19 @@ void check_parallel(const model_entry& m) {
 
 }  // namespace
 
-session_steering::session_steering(session& s, workload w, model_opener& opener)
-    : session_{s},
-      opener_{opener},
+growing_steering::growing_steering(workload w, model_opener& opener)
+    : opener_{opener},
       workload_{std::move(w)},
       added_{read_added(workload_.options.output)},
       stopped_{workload_.options.output} {}
 
 /// Only what the run has accepted is recorded.
-void session_steering::stop(const std::string& model) {
-  session_.stop(model);
+void growing_steering::stop(const std::string& model) {
+  end(model);
   stopped_.add(model);
 }
 
-void session_steering::ended(const report& r) {
+void growing_steering::ended(const report& r) {
   const std::scoped_lock lock{joining_, ending_};
   try {
     drop_refused();
@@ -99,46 +98,52 @@ void session_steering::ended(const report& r) {
   }
 }
 
-nlohmann::ordered_json session_steering::status() {
+nlohmann::ordered_json growing_steering::status() {
   {
     const std::lock_guard lock{ending_};
     if (last_) return to_json(*last_);
   }
-  return to_json(session_.status());
+  return to_json(now());
 }
 
-void session_steering::quit() {
-  if (!quitting_.exchange(true)) session_.interrupt();  // a second one would end the run without saving
+void growing_steering::quit() {
+  if (!quitting_.exchange(true)) interrupt();  // a second one would end the run without saving
 }
 
-std::vector<std::string> session_steering::add(const std::string& toml) {
+std::vector<std::string> growing_steering::add(const std::string& toml) {
   const value_list models = parse_models(toml, std::string{given_workload});
   const std::lock_guard lock{joining_};
   check_names(models, workload_.search);
   return join(models);
 }
 
-std::string session_steering::clone(const std::string& model, const std::vector<std::string>& changes) {
-  const std::lock_guard lock{joining_};
+std::string growing_steering::clone(const std::string& model, const std::vector<std::string>& changes) {
+  std::unique_lock lock{joining_};
   value_list made = changed_copy(free_name(model), model, changes);
   check_names(made, workload_.search);
-  begin_from(made, saved(model));
+  lock.unlock();  // a state may come late
+  const std::filesystem::path state = saved(model);
+  lock.lock();
+  if (find(names_of(made).front())) made = changed_copy(free_name(model), model, changes);
+  begin_from(made, state);
   return join(made).front();
 }
 
-void session_steering::copy(const trial_copy& wanted) {
-  const std::lock_guard lock{joining_};
+void growing_steering::copy(const trial_copy& wanted) {
+  std::unique_lock lock{joining_};
   if (const model_entry* const there = find(wanted.trial)) return check_is_copy(*there, wanted);
   std::vector<std::string> changes;
   for (const key_value& k : wanted.keys) changes.push_back(fmt::format("{}={}", k.key, k.value));
   value_list made = changed_copy(wanted.trial, wanted.of, changes);
+  lock.unlock();
   begin_from(made, saved(wanted.of, wanted.steps));
+  lock.lock();
   join(made);
 }
 
 /// A checkpoint of the model, after so many steps if that is asked for.
-std::filesystem::path session_steering::saved(const std::string& model, std::optional<std::uint32_t> steps) {
-  std::filesystem::path kept = session_.keep(model);
+std::filesystem::path growing_steering::saved(const std::string& model, std::optional<std::uint32_t> steps) {
+  std::filesystem::path kept = keep(model, steps);
   const std::uint32_t has = steps_in(read_checkpoint(kept));
   if (steps && has != *steps)
     throw fault_error{fault_code::bad_input, fmt::format("{} was to wait after {} steps, but its newest state is that "
@@ -147,7 +152,7 @@ std::filesystem::path session_steering::saved(const std::string& model, std::opt
   return kept;
 }
 
-value_list session_steering::changed_copy(const std::string& name, const std::string& model,
+value_list growing_steering::changed_copy(const std::string& name, const std::string& model,
                                           const std::vector<std::string>& changes) const {
   value_table root;
   root.set("model", {.where = {}, .written = {}, .content = value_list{copy_of(model)}});
@@ -165,7 +170,7 @@ value_list session_steering::changed_copy(const std::string& name, const std::st
   return std::move(made);
 }
 
-value session_steering::copy_of(const std::string& model) const {
+value growing_steering::copy_of(const std::string& model) const {
   const auto found = std::ranges::find_if(workload_.models, [&](const auto& m) { return has_name(m, model); });
   const auto& all =
       std::get<value_list>(workload_.as_run.find("model")->content);  // in the same order, with what was chosen
@@ -176,20 +181,20 @@ value session_steering::copy_of(const std::string& model) const {
                     fmt::format("there is no model \"{}\"{}", shown(model), known_instead(model, known))};
 }
 
-std::string session_steering::free_name(const std::string& like) const {
+std::string growing_steering::free_name(const std::string& like) const {
   const model_entry* const source = find(like);
   return clone_name(like, source && !source->description.begins.empty(),
                     names_of(std::get<value_list>(workload_.as_run.find("model")->content)));
 }
 
-const model_entry* session_steering::find(const std::string& model) const {
+const model_entry* growing_steering::find(const std::string& model) const {
   const auto found = std::ranges::find_if(workload_.models, [&](const auto& m) { return has_name(m, model); });
   return found == workload_.models.end() ? nullptr : &*found;
 }
 
 /// All are checked before the first one joins. One that the run refuses is removed from the record again, with those
 /// behind it.
-std::vector<std::string> session_steering::join(const value_list& models) {
+std::vector<std::string> growing_steering::join(const value_list& models) {
   use_threads(1);  // what is read for them begins no threads of LibTorch's, of which there may be none
   drop_refused();
   const auto known = static_cast<std::ptrdiff_t>(workload_.models.size());
@@ -201,16 +206,16 @@ std::vector<std::string> session_steering::join(const value_list& models) {
     descriptions.push_back(opener_.open(m, written));
     check_steps(descriptions.back(), m.keys.where);
   }
-  session_.status();  // refuses if no run is under way
+  now();  // refuses if no run is under way
   value_list added = added_;
   added.insert(added.end(), models.begin(), models.end());
   std::vector<std::string> names;
   try {
     record_added(more.options.output, added);  // first: what is recorded there is expected in the other
     record_workload(more.options.output, more.expanded);
-    for (model_description& d : descriptions) {
-      const std::string name = d.name;
-      session_.queue_model(std::move(d), [this, name](const fault& why) { note_refused(name, why); });
+    for (std::size_t i = 0; i < descriptions.size(); ++i) {
+      const std::string name = descriptions[i].name;
+      queue({std::move(descriptions[i]), models[i], [this, name](const fault& why) { note_refused(name, why); }});
       names.push_back(name);
     }
   } catch (...) {
@@ -229,13 +234,13 @@ std::vector<std::string> session_steering::join(const value_list& models) {
   return names;
 }
 
-void session_steering::note_refused(const std::string& model, const fault& why) {
+void growing_steering::note_refused(const std::string& model, const fault& why) {
   if (why.code == fault_code::refused) return;  // the run is being halted: one that continues has it
   const std::lock_guard lock{refusing_};
   refused_.push_back(model);
 }
 
-void session_steering::drop_refused() {
+void growing_steering::drop_refused() {
   std::unique_lock lock{refusing_};
   const std::vector<std::string> refused = refused_;
   lock.unlock();

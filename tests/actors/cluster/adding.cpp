@@ -1,0 +1,129 @@
+// Models that are added to a run of a cluster have the bits of plain training, wherever they are trained.
+
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/text_file.hpp"
+#include "tests/actors/cluster/small_cluster.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+/// The "table" of an added model is its place among `models`, and the folder that it begins from.
+std::function<model_description(const added_model&)> opens(const cases& models) {
+  return [models](const added_model& m) {
+    const auto comma = m.table.find(',');
+    const auto place = static_cast<std::size_t>(std::stoul(m.table.substr(0, comma)));
+    if (place >= models.size()) throw fault_error(fault_code::refused, "other data");
+    auto d = describe(models[place], place);
+    d.name = m.name;
+    d.begins = m.table.substr(comma + 1);
+    return d;
+  };
+}
+
+cases first_of(const cases& models, std::size_t n) { return {models.begin(), models.begin() + static_cast<long>(n)}; }
+
+std::size_t lines_of(const fs::path& run, const std::string& model) {
+  const auto text = read_text(run / "metrics.jsonl", text_kind::record);
+  std::size_t n = 0;
+  for (auto at = text.find(model); at != std::string::npos; at = text.find(model, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a model that is added to a run of a cluster has the bits of plain training", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(3, 40);
+  const auto base = first_of(models, 2);
+  under_way c(workload_of(base, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), slow, {}, opens(models)));
+  c.train_on(10);
+  c->add({.name = "model-2", .table = "2,", .steps = 40});
+  CHECK_THROWS_WITH(c->add({.name = "model-2", .table = "2,"}), Catch::Contains("has it already"));
+  c.wait_for("model-2 -> a");
+  test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(models)));
+  c.wait_for("-> b");
+  a.leave();
+  CHECK(a.end() == node_end::done);
+  check_bits(c.end(), models);
+  CHECK(b.end() == node_end::done);
+}
+
+TEST_CASE("an added model waits for a node that can train it", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(3, 20);
+  models.erase(models.begin() + 1);  // it would need more staging bytes than the run keeps
+  const auto base = first_of(models, 1);
+  under_way c(workload_of(base, folder.path() / "run"), {});
+  test_node a("a", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), slow));
+  c.train_on(2);
+  c->add({.name = "model-1", .table = "1,", .steps = 20});
+  c.wait_for("model-1 is refused by a: this node takes no models that are added");
+  test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(base)));
+  c.wait_for("model-1 is refused by b: other data");
+  test_node d("d", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(models)));
+  check_bits(c.end(), models);
+  CHECK(a.end() == node_end::done);
+  CHECK(b.end() == node_end::done);
+  CHECK(d.end() == node_end::done);
+}
+
+TEST_CASE("a model that begins from a kept state of another one has that one's steps, and their lines, once",
+          "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(1, 60);
+  const auto run = folder.path() / "run";
+  const auto base = models;
+  under_way c(workload_of(base, run), {});
+  test_node a("a", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), slow, {}, opens(models)));
+  c.train_on(5);
+  CHECK_THROWS_WITH(c->keep("model-7"), Catch::Contains("no model"));
+  const auto kept = c->keep("model-0");
+  const auto saved = read_checkpoint(kept);
+  CHECK(saved.standing.next.step >= 5);
+  CHECK(saved.standing.next.begins_step());
+  c->add({.name = "copy", .table = "0," + kept.string(), .steps = 60});
+  c.wait_for("copy -> a");
+  test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(models)));
+  c.wait_for("-> b");
+  const auto r = c.end();
+  CHECK(a.end() == node_end::done);
+  CHECK(b.end() == node_end::done);
+  REQUIRE(r.models.size() == 2);
+  CHECK(r.models[1].digest == r.models[0].digest);
+  CHECK(r.models[1].loss == r.models[0].loss);
+  CHECK(lines_of(run, "\"copy\"") == lines_of(run, "\"model-0\""));
+}
+
+TEST_CASE("a state of a model that was stopped, or is paused, is there", "[cluster]") {
+  const temporary_folder folder;
+  const auto models = some_models(2, 1'000'000);
+  const auto run = folder.path() / "run";
+  under_way c(workload_of(models, run), {});
+  test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+  c.train_on(20);
+  c->pause("model-0");
+  CHECK(read_checkpoint(c->keep("model-0")).standing.next.step == c->status().models[0].steps);
+  c->stop("model-1");
+  c.wait_for("model-1 has ended");
+  CHECK(read_checkpoint(c->keep("model-1")).standing.stopped);
+  c->interrupt();
+  CHECK(c.end().interrupted);
+  CHECK(a.end() == node_end::done);
+  CHECK_THROWS_WITH(c->keep("model-0"), Catch::Contains("the run has ended"));
+}
