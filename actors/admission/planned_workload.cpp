@@ -3,6 +3,7 @@
 #include "actors/admission/identity.hpp"
 #include "actors/admission/loaded_model.hpp"
 #include "actors/simulation/planned_instance.hpp"
+#include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/thread_supply.hpp"
 #include "runtime/memory/host_memory.hpp"
@@ -42,6 +43,23 @@ void measure(model_preparer& preparer, prepared_model& p, const model_descriptio
       fmt::format("model '{}': a layer of it cannot be measured: {}; make its largest layer smaller, or use "
                   "more micro_batches",
                   m.name, e.what_happened().text));
+}
+
+/// The place of the model that needs most of a device, alone.
+std::size_t largest_of(std::span<const plan_request> requests) {
+  const auto budgets = budgets_alone(requests);
+  return static_cast<std::size_t>(std::ranges::max_element(budgets) - budgets.begin());
+}
+
+/// Calls what is about the model at this place.
+template <class Action>
+auto about_model(std::size_t place, const Action& action) try {
+  return action();
+} catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::does_not_fit) {
+    throw;
+  }
+  throw model_does_not_fit(e.what_happened(), place);
 }
 
 /// What decides where shards are stepped, before rates are measured.
@@ -171,13 +189,13 @@ class planner {
     preparing.log = setup_.log;
     preparing.patience = setup_.patience;
     model_preparer preparer(std::move(preparing), [&]() -> pilot& { return measures; });
-    for (const auto& m : setup_.models) {  // all of them before minutes of measuring
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {  // all of them before minutes of measuring
       setup_.require_uninterrupted();
-      made_.prepared.push_back(preparer.opened(m));
+      made_.prepared.push_back(about_model(i, [&] { return preparer.opened(setup_.models[i]); }));
     }
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       setup_.require_uninterrupted();
-      measure(preparer, made_.prepared[i], setup_.models[i]);
+      about_model(i, [&] { measure(preparer, made_.prepared[i], setup_.models[i]); });
     }
     made_.pilot_time = preparer.pilot_time();
     made_.device_updates = preparer.device_updates();
@@ -200,8 +218,17 @@ class planner {
     }
     const auto& parts = setup_.options.ablation;
     const bool saves = parts.save && parts.cache;
-    auto plan = make_plan(requests, made_.machines, saves);
+    auto plan = planned_with(requests, saves);
     return saves && !fits_host(plan) ? make_plan(requests, made_.machines) : plan;  // more boundaries, more bytes
+  }
+
+  workload_plan planned_with(std::span<const plan_request> requests, bool saves) const try {
+    return make_plan(requests, made_.machines, saves);
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::does_not_fit) {
+      throw;
+    }
+    throw model_does_not_fit(e.what_happened(), largest_of(requests));
   }
 
   bool fits_host(workload_plan plan) const {

@@ -56,8 +56,14 @@ int optimizer_threads(const session_options& options);
 /// For models of a session with these devices; the caller adds the setting of its pilot, its log, and what is known.
 preparer_setup preparing(const session_options& options, std::span<const device_info> machines, bool gaps_are_filled);
 
+/// A {does_not_fit} that is over when a model is left out: the one that cannot be trained alone, or needs most.
+struct model_does_not_fit : fault_error {
+  model_does_not_fit(const fault& why, std::size_t place) : fault_error(why), model(place) {}
+  std::size_t model;  ///< its place
+};
+
 /// Opens the data, measures layers on devices made for that, cuts every model and checks all budgets. No host memory is
-/// taken for the run. Throws fault_error{bad_input}, {does_not_fit}, {interrupted}.
+/// taken for the run. Throws fault_error{bad_input}, {does_not_fit}, {interrupted}; model_does_not_fit.
 planned_workload plan_workload(const planning_setup& setup);
 
 /// The same models, which have been measured, with other steps in parallel (model_description::parallel) and other

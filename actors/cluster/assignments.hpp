@@ -80,6 +80,7 @@ class assignments {
   /// What became known of a model that was added with less; `saved_at`: its newest checkpoint.
   void estimated(std::size_t model, duration remaining, byte_count checkpoint, std::uint32_t nodes = 1);
   void found(std::size_t model, std::optional<std::uint32_t> saved_at);
+  void cannot_take(std::size_t model, std::size_t node) { models_.at(model).too_large_for.insert(node); }
   void weighs(std::size_t model, byte_count checkpoint) { models_.at(model).checkpoint = checkpoint; }
   void remains(std::size_t model, duration remaining) { models_.at(model).remaining = remaining; }
   /// One that waits is not given to a node until it is released again: a newer checkpoint comes.

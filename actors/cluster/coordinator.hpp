@@ -55,7 +55,7 @@ using kept_sink = std::function<void(const fault& why, const std::filesystem::pa
 /// On a thread of the COORDINATOR: must return at once.
 struct coordinator_events {
   teller say{};                                                      ///< what happens, for a person
-  std::function<void(const std::vector<planned_model>&)> planned{};  ///< by the first node
+  std::function<void(const std::vector<planned_model>&)> planned{};  ///< by a node; 0 steps: not, or before
   std::function<void(const std::string&)> metrics_lines{};           ///< that nodes have written
   std::function<void(cluster_record)> ended{};                       ///< once
 };

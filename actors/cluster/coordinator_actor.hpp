@@ -203,6 +203,7 @@ class coordinator final : public local_coordinator::base {
   void release_held(std::uint64_t instance);
   std::string objection_to_plan(const node_planned& m) const;
   static std::string difference(const std::string& here, const std::string& there);
+  void leave_out(const node_planned& m, std::size_t node);
   void take_estimates(const node_planned& m);
   double speed_of(const node_planned& m) const;
   duration remaining_of(std::size_t model, std::uint32_t steps) const;

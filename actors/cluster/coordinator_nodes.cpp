@@ -96,19 +96,27 @@ void coordinator::on_planned(const node_planned& m) {
     }
     return;
   }
-  if (works_.empty()) {
-    take_estimates(m);
-  }
+  take_estimates(m);
   node->exchange = m.exchange;
   node->number = plan_.add_node(node->name, {.devices = m.devices.size(), .speed = speed_of(m)});
   record_.nodes.push_back({.name = node->name, .devices = m.devices, .joined = clock().now()});
   say(fmt::format("node {} has joined, with {} ({} of {} nodes are there)", node->name,
                   counted(m.devices.size(), "device"), nodes_here(), std::max(setup_.nodes, nodes_here())));
+  leave_out(m, *node->number);
   if (ending_ || interrupted_) {
     plan_.node_leaves(*node->number);
   }
   ask_for_found(m, node->node);
   decide();
+}
+
+void coordinator::leave_out(const node_planned& m, std::size_t node) {
+  for (std::size_t i = 0; i < m.models.size(); ++i) {
+    if (!m.models[i].unfit.empty()) {
+      plan_.cannot_take(i, node);
+      say(fmt::format("{} cannot train {}: {}", plan_.nodes()[node].name, plan_.of(i).name, m.models[i].unfit));
+    }
+  }
 }
 
 /// Newer states than the run folder has, of models that nobody trains.
@@ -138,7 +146,7 @@ std::string coordinator::objection_to_plan(const node_planned& m) const {
     return "it has planned other models";
   }
   for (std::size_t i = 0; i < setup_.what.data.size(); ++i) {
-    if (!has_lines(m.models[i].identity, setup_.what.data[i])) {
+    if (m.models[i].unfit.empty() && !has_lines(m.models[i].identity, setup_.what.data[i])) {
       return fmt::format(
           "of {} it has other data than the coordinator: other files, another tokenizer, or they are read otherwise; "
           "what it does not have comes from the coordinator",
@@ -146,7 +154,7 @@ std::string coordinator::objection_to_plan(const node_planned& m) const {
     }
   }
   for (std::size_t i = 0; i < identities_.size(); ++i) {
-    if (m.models[i].identity != identities_[i]) {
+    if (m.models[i].unfit.empty() && !identities_[i].empty() && m.models[i].identity != identities_[i]) {
       return fmt::format("of {} it has {}", plan_.of(i).name, difference(identities_[i], m.models[i].identity));
     }
   }
@@ -173,31 +181,41 @@ std::string coordinator::difference(const std::string& here, const std::string& 
                               : std::string("less than the others");
 }
 
+/// Of models that no node before could hold.
 void coordinator::take_estimates(const node_planned& m) {
+  const bool is_first = works_.empty();
+  works_.resize(std::max(works_.size(), first_added_));
+  identities_.resize(first_added_);
+  auto known_now = m.models;
   for (std::size_t i = 0; i < m.models.size(); ++i) {
     const auto& p = m.models[i];
-    works_.push_back(p.work);
-    identities_.push_back(p.identity);
+    if (!p.unfit.empty() || !identities_[i].empty()) {
+      known_now[i].steps = 0;
+      continue;
+    }
+    works_[i] = p.work;
+    identities_[i] = p.identity;
     record_.models[i].of = p.steps;
     record_.models[i].lanes = std::max(p.lanes, 1U);
     record_.models[i].replicas = std::max(p.replicas, 1U);
     plan_.estimated(i, remaining_of(i, plan_.of(i).steps), p.checkpoint, std::max(std::min(p.nodes, p.replicas), 1U));
   }
-  for (std::size_t i = works_.size(); i < plan_.models().size(); ++i) {  // added before that
+  for (auto i = works_.size(); is_first && i < plan_.models().size(); ++i) {  // added before that
     works_.push_back(expected_work(record_.models[i].of));
     plan_.remains(i, remaining_of(i, plan_.of(i).steps));
   }
   if (setup_.events.planned) {
-    setup_.events.planned(m.models);
+    setup_.events.planned(known_now);
   }
 }
 
 /// Compared with the first node's devices at speed 1.
 double coordinator::speed_of(const node_planned& m) const {
-  const auto sum = [](duration total, const planned_model& p) { return total + p.work; };
-  const auto its = std::accumulate(m.models.begin(), m.models.end(), duration{}, sum);
-  const auto base = works_.begin() + static_cast<std::ptrdiff_t>(std::min(first_added_, works_.size()));
-  const auto first = std::accumulate(works_.begin(), base, duration{});  // of the same models
+  duration its{}, first{};  // of the same models
+  for (std::size_t i = 0; i < m.models.size(); ++i) {
+    its += m.models[i].unfit.empty() ? m.models[i].work : duration{};
+    first += m.models[i].unfit.empty() ? works_[i] : duration{};
+  }
   const double emulated = std::accumulate(m.devices.begin(), m.devices.end(), 0.0,
                                           [](double total, const node_device& d) { return total + d.speed; }) /
                           static_cast<double>(m.devices.size());

@@ -238,14 +238,26 @@ void cluster_member::plan(session& s, node_run& run) const {
   for (const auto& d : s.devices()) {
     run.plan.devices.push_back({d.name, d.kind, d.speed});
   }
-  for (const auto& m : s.estimates()) {
-    const auto& cut = plan.models[run.models.size()];
+  const auto& left_out = s.left_out();
+  auto unfit = left_out.begin();
+  const auto add_left_out = [&] {
+    for (; unfit != left_out.end() && unfit->place == run.models.size(); ++unfit) {
+      run.models.push_back(unfit->name);
+      run.plan.models.push_back({.unfit = unfit->why.text});
+    }
+  };
+  const auto estimates = s.estimates();
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    add_left_out();
+    const auto& m = estimates[i];
+    const auto& cut = plan.models[i];
     run.models.push_back(m.name);
     run.plan.models.push_back({with_bare_names(m.identity) + "computed on: " + m.arithmetic + "\n", m.steps, m.work,
                                m.checkpoint, cut.replicas * cut.waves,
                                newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0),
                                cut.replicas, m.nodes});
   }
+  add_left_out();
 }
 
 /// Of the run; the same for all memberships.

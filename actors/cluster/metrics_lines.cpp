@@ -25,7 +25,9 @@ metrics_lines::~metrics_lines() = default;
 
 void metrics_lines::expect(const std::vector<std::string>& names, const std::vector<planned_model>& models) {
   for (std::size_t i = 0; progress_ && i < names.size() && i < models.size(); ++i) {
-    progress_->expect(names[i], models[i].steps, models[i].work / std::max(models[i].steps, 1U));
+    if (models[i].steps > 0) {
+      progress_->expect(names[i], models[i].steps, models[i].work / models[i].steps);
+    }
   }
 }
 

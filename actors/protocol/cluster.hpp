@@ -249,9 +249,10 @@ struct planned_model {
   std::uint32_t saved = 0;  ///< steps of the newest checkpoint that it has; of an earlier membership in the same run
   std::uint32_t replicas = 1;
   std::uint32_t nodes = 1;  ///< that are to train it together
+  std::string unfit{};      ///< why the node cannot hold it; the rest is not known then
 
   friend auto inspect(auto& f, planned_model& x) {
-    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes, x.saved, x.replicas, x.nodes);
+    return f(x.identity, x.steps, x.work, x.checkpoint, x.lanes, x.saved, x.replicas, x.nodes, x.unfit);
   }
 };
 

@@ -54,7 +54,7 @@ struct session_options {
                                       ///< session::stop() had been called for them in an earlier part of it
   /// No model is trained before it is resumed (session::resume); it then starts from its newest checkpoint under
   /// `output`, if there is one. The run has no end of its own: session::interrupt() ends it. Needs `output`, and
-  /// checkpoint.keep of 1 or more.
+  /// checkpoint.keep of 1 or more. Models that the machine cannot hold are left out (session::left_out).
   bool begin_paused = false;
   duration stall_limit = std::chrono::minutes(10);  ///< a run without progress for so long ends with a fault
   policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced

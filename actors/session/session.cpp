@@ -111,6 +111,7 @@ struct session::state {
   presence running;                                 ///< of run()
 
   std::optional<planned_workload> planned;          ///< made by plan()
+  std::vector<left_out_model> left_out;             ///< by that
   std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
   std::optional<rehearsal> rehearsed;
 
@@ -136,6 +137,8 @@ struct session::state {
   }
   planned_workload& plan();
   void make_plan();
+  void plan_all();
+  void leave_out(const model_does_not_fit& e);
   void decide_missing_results();
   void end_stopped_trials();
   void choose_parallel(std::vector<model_description> given);
@@ -356,7 +359,31 @@ planned_workload& session::state::plan() {
   return *planned;
 }
 
+/// Of a run that begins paused, models that do not fit are given to others.
 void session::state::make_plan() {
+  for (;;) {
+    try {
+      return plan_all();
+    } catch (const model_does_not_fit& e) {
+      if (!options.begin_paused || descriptions.size() == 1) {
+        throw;
+      }
+      leave_out(e);
+    }
+  }
+}
+
+void session::state::leave_out(const model_does_not_fit& e) {
+  auto place = e.model;
+  for (const auto& before : left_out) {  // in their order
+    place += before.place <= place ? 1 : 0;
+  }
+  const auto next = std::ranges::upper_bound(left_out, place, {}, &left_out_model::place);
+  left_out.insert(next, {place, descriptions[e.model].name, e.what_happened()});
+  descriptions.erase(descriptions.begin() + static_cast<std::ptrdiff_t>(e.model));
+}
+
+void session::state::plan_all() {
   const auto given = descriptions;
   for (auto& m : descriptions) {
     m.parallel = m.parallel.or_one();
@@ -433,6 +460,11 @@ void session::state::choose_staging() {
     units = choose_staged_units(run_of(*this));
   }
   stage_units(planned->plan, units, options.ablation, planned->machines);
+}
+
+const std::vector<left_out_model>& session::left_out() {
+  plan();
+  return state_->left_out;
 }
 
 const std::vector<device_info>& session::devices() { return state_->plan().machines; }

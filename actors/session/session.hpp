@@ -19,6 +19,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -32,6 +33,13 @@ namespace hydra {
 
 struct forecast_setup;
 struct policy_actor_source;
+
+/// A model that a machine cannot hold.
+struct left_out_model {
+  std::size_t place = 0;  ///< among all that were added
+  std::string name;
+  fault why;
+};
 
 /// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
 /// add_model(), queue_model(), stop(), pause(), resume(), keep(), copy_begun(), decided() and status(). run() may be
@@ -120,6 +128,10 @@ class session {
 
   /// What the user should know of the plan: checkpoints passed over, what of the models' files and data is not used.
   std::vector<std::string> notes();
+
+  /// Models that plan() has left out, because this machine cannot hold them: where models begin paused
+  /// (session_options), others may.
+  const std::vector<left_out_model>& left_out();
 
   /// The devices for which plan() has planned.
   const std::vector<device_info>& devices();

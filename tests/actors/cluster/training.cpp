@@ -374,6 +374,25 @@ TEST_CASE("a node whose models would have other results is refused, and told why
   CHECK(e.end() == node_end::done);
 }
 
+TEST_CASE("a node that cannot hold all models takes those that it can, whichever node comes first", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(3, 30);
+  models[1] = tiny_gpt(0.1, true);
+  models[1].steps = 30;
+  models[1].evaluate_every = 10;
+  models[1].cuts = {};
+  models[1].batch_size = 64;  // in one micro-batch
+  under_way c(workload_of(models, folder.path() / "run"), {});
+  test_node small("small", folder.path(), c->address(), maker(models, 400_KiB, c.steps()));
+  c.wait_for("small cannot train model-1");
+  test_node large("large", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+  c.wait_for("model-1 -> large");
+  check_bits(c.end(), models);
+  CHECK_FALSE(c.said("model-1 -> small"));
+  CHECK(small.end() == node_end::done);
+  CHECK(large.end() == node_end::done);
+}
+
 namespace {
 
 /// One that up to three nodes train together, and one that is trained alone.
