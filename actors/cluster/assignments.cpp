@@ -43,7 +43,7 @@ void assignments::estimated(std::size_t model, duration remaining, byte_count ch
 
 void assignments::found(std::size_t model, std::optional<std::uint32_t> saved_at) {
   models_.at(model).saved_at = saved_at;
-  models_.at(model).steps = saved_at.value_or(0);
+  models_.at(model).steps = saved_at.value_or(models_.at(model).before);
 }
 
 void assignments::stopped(std::size_t model) {
@@ -77,7 +77,7 @@ void assignments::node_lost(std::size_t node) {
       leave_nodes(m, node);
       m.phase = assignment_phase::waiting;
       m.moves_to.reset();
-      m.steps = m.saved_at.value_or(0);
+      m.steps = m.saved_at.value_or(m.before);
       ++m.epoch;
     }
   }

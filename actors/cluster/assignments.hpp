@@ -49,10 +49,11 @@ struct cluster_model {
   std::uint32_t nodes = 1;                  ///< that are to train it together
   std::vector<std::size_t> helpers{};       ///< those that do, besides the first one
   std::uint32_t steps = 0;                  ///< that are done, as its node has reported
+  std::uint32_t before = 0;                 ///< steps of the state that it begins from
   std::optional<std::uint32_t> saved_at{};  ///< step of its newest checkpoint
   duration remaining{};                     ///< on a device of speed 1
   byte_count checkpoint{};
-  fault why{};  ///< of a model that has failed
+  fault why{};  ///< of a model that has failed, or was refused last
   std::set<std::size_t> too_large_for{};
   std::set<std::size_t> avoids{};         ///< nodes
   std::optional<std::size_t> moves_to{};  ///< a node, while it is taken back
@@ -80,7 +81,12 @@ class assignments {
   /// What became known of a model that was added with less; `saved_at`: its newest checkpoint.
   void estimated(std::size_t model, duration remaining, byte_count checkpoint, std::uint32_t nodes = 1);
   void found(std::size_t model, std::optional<std::uint32_t> saved_at);
-  void cannot_take(std::size_t model, std::size_t node) { models_.at(model).too_large_for.insert(node); }
+  /// It begins from a state after so many steps.
+  void begins_at(std::size_t model, std::uint32_t steps) { models_.at(model).steps = models_.at(model).before = steps; }
+  void cannot_take(std::size_t model, std::size_t node, const fault& why) {
+    models_.at(model).too_large_for.insert(node);
+    models_.at(model).why = why;
+  }
   void weighs(std::size_t model, byte_count checkpoint) { models_.at(model).checkpoint = checkpoint; }
   void remains(std::size_t model, duration remaining) { models_.at(model).remaining = remaining; }
   /// One that waits is not given to a node until it is released again: a newer checkpoint comes.

@@ -186,7 +186,9 @@ model_now coordinator::status_of(const cluster_model& m, const cluster_model_rec
   switch (m.phase) {
     case assignment_phase::waiting:
       now.phase = m.paused ? model_phase::paused : model_phase::waiting;
-      now.note = !m.paused ? "for a node" : waits_for_command() ? "nothing else is left to train" : "";
+      now.note = m.paused                    ? (waits_for_command() ? "nothing else is left to train" : "")
+                 : m.too_large_for.empty() ? "for a node"
+                                           : "for another node: " + m.why.text;
       break;
     case assignment_phase::assigned:
       now.note = "on its way to " + places_of(m);

@@ -25,6 +25,7 @@ struct cluster_addition {
   std::string name{};
   std::string table{};      ///< its [[model]], TOML
   std::string data{};       ///< data_lines_of() what it reads
+  std::string begins{};     ///< checkpoint_digest() of the state that it begins from; empty: from none
   std::uint32_t steps = 0;     ///< 0: not known yet
   std::uint32_t before = 0;    ///< of them, those of the state that it begins from
   std::uint32_t replicas = 1;

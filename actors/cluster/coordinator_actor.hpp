@@ -200,6 +200,7 @@ class coordinator final : public local_coordinator::base {
   joined_node* find(std::uint64_t instance);
   void on_planned(const node_planned& m);
   void ask_for_found(const node_planned& m, const node_actor& node);
+  void ask_for_found(std::uint32_t model, std::uint32_t saved, std::uint64_t instance, const node_actor& node);
   void release_held(std::uint64_t instance);
   std::string objection_to_plan(const node_planned& m) const;
   static std::string difference(const std::string& here, const std::string& there);

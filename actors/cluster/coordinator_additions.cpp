@@ -14,7 +14,8 @@ namespace hydra {
 std::size_t coordinator::append(const cluster_addition& m) {
   const auto model = plan_.add_model(m.name, duration{1}, {});
   setup_.what.models.push_back(m.name);
-  added_.push_back({m.name, m.table, m.data});
+  plan_.begins_at(model, m.before);
+  added_.push_back({m.name, m.table, m.data, m.begins});
   record_.models.push_back(
       {.name = m.name, .of = m.steps, .before = m.before, .lanes = m.lanes, .replicas = m.replicas});
   return model;
@@ -67,6 +68,9 @@ void coordinator::on_keep(const keep_by_name& m) {
   if (ending_ || interrupted_) {
     return m.answer({fault_code::refused, ending_ ? "the run has ended" : "the run is being halted"}, {});
   }
+  if (m.steps && !trials_.searches()) {
+    return m.answer({fault_code::bad_input, "the search has failed"}, {});
+  }
   keeping_.push_back({.model = *model, .steps = m.steps, .answer = m.answer});
   answer_keeps();
 }
@@ -114,17 +118,17 @@ void coordinator::take_kept(const checkpoint_offered& m) {
     if (w.model != m.model || w.asked != m.epoch) {
       return false;
     }
-    if (m.why && w.steps) {  // a copy that does not begin would change what is decided
+    if (m.why && !w.steps) {
+      w.answer(m.why, {});
+    } else if (!m.why && (!w.steps || w.steps == m.steps)) {
+      answer_kept(w);
+    } else if (!m.why && m.steps > *w.steps) {
+      w.answer({fault_code::bad_input, fmt::format("{} has gone on", plan_.of(w.model).name)}, {});
+    } else {  // a copy that does not begin would change what is decided
+      say(fmt::format("{} is to be saved after {} steps, for a copy: {}; it is tried again", plan_.of(w.model).name,
+                      *w.steps, m.why ? m.why.text : "it was not there"));
       w.asked.reset();
       w.not_before = clock().now() + retry_interval;
-      return false;
-    }
-    if (m.why) {
-      w.answer(m.why, {});
-    } else if (!w.steps || w.steps == m.steps) {
-      answer_kept(w);
-    } else {
-      w.asked.reset();  // it was another state
       return false;
     }
     return true;

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <sstream>
 
@@ -46,7 +47,9 @@ void coordinator::on_join(const join_cluster& m) {
   members_.push_back({.name = m.name, .instance = m.instance, .node = m.node});
   monitor(m.node);
   const auto& w = setup_.what;
-  send(m.node, node_accepted{w.run, w.name, w.text, w.began_in, inputs_});
+  node_accepted message{w.run, w.name, w.text, w.began_in, inputs_};
+  std::ranges::transform(added_, std::back_inserter(message.added), &added_model::name);
+  send(m.node, message);
 }
 
 std::string coordinator::objection(const join_cluster& m) const {
@@ -113,7 +116,7 @@ void coordinator::on_planned(const node_planned& m) {
 void coordinator::leave_out(const node_planned& m, std::size_t node) {
   for (std::size_t i = 0; i < m.models.size(); ++i) {
     if (!m.models[i].unfit.empty()) {
-      plan_.cannot_take(i, node);
+      plan_.cannot_take(i, node, {fault_code::does_not_fit, m.models[i].unfit});
       say(fmt::format("{} cannot train {}: {}", plan_.nodes()[node].name, plan_.of(i).name, m.models[i].unfit));
     }
   }
@@ -122,12 +125,20 @@ void coordinator::leave_out(const node_planned& m, std::size_t node) {
 /// Newer states than the run folder has, of models that nobody trains.
 void coordinator::ask_for_found(const node_planned& m, const node_actor& node) {
   for (std::uint32_t i = 0; i < m.models.size(); ++i) {
-    const auto& known = plan_.of(i);
-    if (known.phase == assignment_phase::waiting && !known.held && m.models[i].saved > known.saved_at.value_or(0)) {
-      plan_.hold(i, true);
-      holders_[i] = m.instance;
-      send(node, offer_found{i});
-    }
+    ask_for_found(i, m.models[i].saved, m.instance, node);
+  }
+  for (std::uint32_t i = 0; i < m.added.size(); ++i) {
+    ask_for_found(static_cast<std::uint32_t>(first_added_) + i, m.added[i], m.instance, node);
+  }
+}
+
+void coordinator::ask_for_found(std::uint32_t model, std::uint32_t saved, std::uint64_t instance,
+                                const node_actor& node) {
+  const auto& known = plan_.of(model);
+  if (known.phase == assignment_phase::waiting && !known.held && saved > known.saved_at.value_or(0)) {
+    plan_.hold(model, true);
+    holders_[model] = instance;
+    send(node, offer_found{model});
   }
 }
 
@@ -142,7 +153,7 @@ void coordinator::release_held(std::uint64_t instance) {
 
 /// All nodes must train the same models, from the same data.
 std::string coordinator::objection_to_plan(const node_planned& m) const {
-  if (m.models.size() != first_added_ || m.devices.empty()) {
+  if (m.models.size() != first_added_ || m.added.size() > added_.size() || m.devices.empty()) {
     return "it has planned other models";
   }
   for (std::size_t i = 0; i < setup_.what.data.size(); ++i) {
@@ -266,10 +277,10 @@ void coordinator::note_redone(std::size_t node) {
       drop_offer(i);
       transit_.erase(i);
     }
-    if (m.is_on(node) && m.steps > m.saved_at.value_or(0)) {
-      record_.models[i].redone += m.steps - m.saved_at.value_or(0);
-      say(fmt::format("{} continues from step {}, {} are lost", m.name, m.saved_at.value_or(0),
-                      counted(m.steps - m.saved_at.value_or(0), "step")));
+    const auto from = m.saved_at.value_or(m.before);
+    if (m.is_on(node) && m.steps > from) {
+      record_.models[i].redone += m.steps - from;
+      say(fmt::format("{} continues from step {}, {} are lost", m.name, from, counted(m.steps - from, "step")));
     }
   }
 }

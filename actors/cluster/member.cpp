@@ -284,6 +284,10 @@ made_session cluster_member::planned_session(cluster_network& network, const nod
     s.run->watch_metrics([node = *node_](const metrics_line& line) { node.wrote(line); });
     use(s.run.get());
     plan(*s.run, run);
+    for (const auto& name : what.added) {
+      run.models.push_back(name);
+      run.plan.added.push_back(newest_step(checkpoints_of(run.folder / "checkpoints", name)).value_or(0));
+    }
     if (std::ranges::any_of(run.plan.models, [](const planned_model& m) { return m.nodes > 1; })) {
       run.plan.exchange = exchange->listen(options_.address.empty() ? address_towards(near) : options_.address);
       run.exchange = exchange.get();

@@ -427,7 +427,7 @@ class model_task final : public task_actor::base {
   /// What was to be done at the end of the step, and came during the evaluation behind it: the next step may be long in
   /// coming, if the controller's answer depends on others that need this model's memory. True if it leaves.
   bool obey_between_steps() {
-    if (pause_ == pause_phase::due) {
+    if (pause_ == pause_phase::due && tracker_.completed_steps() < tracker_.units().steps()) {
       on_pause_model({});
       return true;
     }

@@ -22,7 +22,7 @@
 namespace hydra {
 
 /// Of the messages below: processes with another one are refused.
-inline constexpr std::uint32_t cluster_protocol = 5;
+inline constexpr std::uint32_t cluster_protocol = 6;
 
 /// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost,
 /// and another one has the model.
@@ -117,8 +117,11 @@ struct node_accepted {
   std::string workload{};  ///< TOML, complete
   std::string began_in{};  ///< folder from which its relative paths start
   input_source inputs{};   ///< has the files that it names
+  std::vector<std::string> added{};  ///< names of models that were added to the run, which come behind the workload's
 
-  friend auto inspect(auto& f, node_accepted& x) { return f(x.run, x.name, x.workload, x.began_in, x.inputs); }
+  friend auto inspect(auto& f, node_accepted& x) {
+    return f(x.run, x.name, x.workload, x.began_in, x.inputs, x.added);
+  }
 };
 
 struct node_refused {
@@ -140,8 +143,9 @@ struct added_model {
   std::string name{};   ///< empty: the model is one of the workload
   std::string table{};  ///< TOML, with paths as they are for the coordinator
   std::string data{};   ///< data_lines_of() what it reads
+  std::string begins{};  ///< checkpoint_digest() of the state that it begins from
 
-  friend auto inspect(auto& f, added_model& x) { return f(x.name, x.table, x.data); }
+  friend auto inspect(auto& f, added_model& x) { return f(x.name, x.table, x.data, x.begins); }
 };
 
 /// Train the model, from the newest of these checkpoints; from the beginning if there is none.
@@ -261,9 +265,12 @@ struct node_planned {
   fault why{};  ///< it cannot train the workload
   std::vector<node_device> devices{};
   std::vector<planned_model> models{};  ///< all of the workload
+  std::vector<std::uint32_t> added{};   ///< planned_model::saved of node_accepted::added
   std::string exchange{};               ///< address of its EXCHANGE; empty: no model is trained by several nodes
 
-  friend auto inspect(auto& f, node_planned& x) { return f(x.instance, x.why, x.devices, x.models, x.exchange); }
+  friend auto inspect(auto& f, node_planned& x) {
+    return f(x.instance, x.why, x.devices, x.models, x.added, x.exchange);
+  }
 };
 
 struct assignment_began {

@@ -8,6 +8,7 @@
 #include "apps/run_folder/cluster_file.hpp"
 #include "apps/run_folder/cluster_trace.hpp"
 #include "apps/run_folder/recorded_data.hpp"
+#include "apps/run_folder/recorded_search.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/shell_word.hpp"
 #include "apps/run_folder/stopped_models.hpp"
@@ -30,8 +31,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -122,15 +125,27 @@ session_maker local_node(const workload& w, bool wanted) {
   return [here](const node_accepted& what, const node_place& place) { return node_session(what, here, place); };
 }
 
+/// Trials, and after how many steps. One that had no memory then was not saved as stopped.
+std::set<std::pair<std::string, std::uint32_t>> stopped_by_search(const workload& w) {
+  std::set<std::pair<std::string, std::uint32_t>> all;
+  if (!w.search) return all;
+  for (const search_record& r : read_decisions(w.options.output))
+    for (const trial_decision& d : r.decisions)
+      if (d.verdict == trial_verdict::stop) all.emplace(d.trial, d.steps);
+  return all;
+}
+
 }  // namespace
 
 bool is_complete_on_cluster(const workload& w) try {
+  const auto stopped = stopped_by_search(w);
   return std::ranges::all_of(w.models, [&](const model_entry& m) {
     const auto states = states_to_continue(checkpoints_of(w.options.output / "checkpoints", m.description.name));
     if (states.empty()) return false;
     const saved_model saved = read_checkpoint(states.front());
     const std::uint32_t steps = m.description.steps > 0 ? m.description.steps : saved.steps;
-    return (saved.standing.stopped && saved.standing.next.begins_step()) || saved.standing.next.step >= steps;
+    const bool is_stopped = saved.standing.stopped || stopped.contains({m.description.name, saved.standing.next.step});
+    return (is_stopped && saved.standing.next.begins_step()) || saved.standing.next.step >= steps;
   });
 } catch (const fault_error&) {
   return false;  // a checkpoint is damaged: there may be an older one

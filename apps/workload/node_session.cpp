@@ -1,5 +1,6 @@
 #include "apps/workload/node_session.hpp"
 
+#include "actors/admission/beginning.hpp"
 #include "actors/admission/identity.hpp"
 #include "actors/cluster/asked_search.hpp"
 #include "actors/plugin/known_plugins.hpp"
@@ -54,10 +55,18 @@ std::string path_here(const std::string& path, const fs::path& folder, const nod
   return fs::exists(own, ignored) || !place.input ? own.string() : place.input(path).string();
 }
 
+std::string begins_in(const value_table& root) {
+  const auto& model = std::get<value_table>(std::get<value_list>(root.find("model")->content).front().content);
+  const std::string* const begins = content_of<std::string>(model.find("begins"));
+  return begins ? *begins : "";
+}
+
+/// Of data, and of the state that it begins from, another machine may have others in the same places.
 model_description open_added(const added_model& added, const workload& w, model_opener& opener,
-                             const std::function<void(value_table&)>& find_paths) {
+                             const node_place& place, const std::function<void(value_table&)>& find_paths) {
   use_threads(1);  // what is read for it begins no threads of LibTorch's, of which there may be none
   value_table root = parse_toml(added.table, added.name);
+  const std::string begins = begins_in(root);
   find_paths(root);
   const workload with = with_models(w, parse_models(to_toml(root), added.name));
   model_description d = opener.open(with.models.back(), {with.models.back()});
@@ -66,6 +75,7 @@ model_description open_added(const added_model& added, const workload& w, model_
                       fmt::format("of {} this node has other data than the coordinator: other files, another "
                                   "tokenizer, or they are read otherwise",
                                   added.name)};
+  if (!begins.empty() && checkpoint_digest(d.begins) != added.begins) d.begins = place.input(begins);
   return d;
 }
 
@@ -102,7 +112,9 @@ made_session node_session(const node_accepted& what, const node_machine& here, c
   const auto opener = std::make_shared<model_opener>(*w);
   assemble(*s, *w, *opener);
   if (w->search && has_rule(w->search->kind)) s->use_search(asked_search(*w->search, place.evaluated));
-  const auto open = [w, opener, find_paths](const added_model& m) { return open_added(m, *w, *opener, find_paths); };
+  const auto open = [w, opener, place, find_paths](const added_model& m) {
+    return open_added(m, *w, *opener, place, find_paths);
+  };
   return {std::move(s), open};
 }
 
@@ -112,6 +124,7 @@ cluster_addition addition_of(const model_description& d, const value& table) {
   return {.name = d.name,
           .table = to_toml(root),
           .data = data_lines_of(*std::get<std::shared_ptr<const data_source>>(d.data.what)),
+          .begins = d.begins.empty() ? "" : checkpoint_digest(d.begins),
           .steps = d.steps,
           .before = d.begins.empty() ? 0 : read_checkpoint(d.begins).standing.next.step,
           .replicas = d.parallel.replicas,
