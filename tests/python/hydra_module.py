@@ -128,6 +128,7 @@ def check_finished():
     lines = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text().splitlines()]
     require(list(run.metrics()) == lines == list(hydra_train.open(run.folder).metrics()) and len(lines) == 44, "its metrics")
     hydra_train.open("runs/first").wait()
+    require(run.over and hydra_train.open("runs/first").over, "it is not over")
     return run
 
 

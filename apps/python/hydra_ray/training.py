@@ -60,7 +60,7 @@ def failure_of(node: Any) -> str:
 def wait_for_end(run: hydra_train.Run, work: Sequence[Any]) -> None:
     """Of the run. Where all nodes have failed nothing would be trained any more: it is saved and ended."""
     pending, failures = list(work), []
-    while pending and not run._is_over():  # pylint: disable=protected-access
+    while pending and not run.over:
         ended, pending = ray.wait(pending, timeout=INTERVAL)
         for failure in filter(None, map(failure_of, ended)):
             failures.append(failure)
@@ -90,7 +90,7 @@ def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: f
     arguments = [*options.pop("arguments", ()), "--listen", listen, "--no-local", "--nodes", "1"]
     run = hydra_train.train(workload, output, arguments=arguments, wait=False, **options)
     with run, machines(nodes, resources) as group:
-        if not run._is_over():  # else it was complete before; pylint: disable=protected-access
+        if not run.over:  # else it was complete before
             actors, work = nodes_at_work(group, nodes, run.folder, resources, node_arguments)
             wait_for_end(run, work)
             for actor in actors:

@@ -41,7 +41,7 @@ class Run:
     def __exit__(self, kind: Any, *_: object) -> None:
         if kind is None:
             self.wait()
-        elif not self._is_over():
+        elif not self.over:
             self.quit()
 
     # -- what it has measured ------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ class Run:
         ends with what is there. That a run fails is raised by `wait`. Ctrl-C while it waits is that of `wait`.
         """
         try:
-            yield from records(self.folder / "metrics.jsonl", lambda: not follow or self._is_over(), self._pause)
+            yield from records(self.folder / "metrics.jsonl", lambda: not follow or self.over, self._pause)
         except KeyboardInterrupt:
             self._interrupt()
             raise
@@ -112,7 +112,9 @@ class Run:
             ask(self.folder, "quit")
             wait_for_lock(self.folder)
 
-    def _is_over(self) -> bool:
+    @property
+    def over(self) -> bool:
+        """No run is under way in the folder, or it has ended."""
         return self._process.ended.is_set() if self._process else not is_under_way(self.folder)
 
     def _pause(self) -> None:
