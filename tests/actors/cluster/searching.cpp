@@ -143,10 +143,13 @@ TEST_CASE("a search of a cluster that is interrupted is resumed with the same de
   searched s(4);
   search_book book;
   {
+    gate interrupted;
     under_way c(s.work(folder.path(), book.hooks()), {});
-    test_node a("a", folder.path(), c->address(), s.node(8_MiB, c.steps(), slow));
+    const opens_at_exit opens_later{interrupted};
+    test_node a("a", folder.path(), c->address(), held(s.node(8_MiB, c.steps()), 45, interrupted));
     c.train_on(45);
     c->interrupt();
+    interrupted.open();
     REQUIRE(c.end().interrupted);
     CHECK(a.end() == node_end::done);
   }

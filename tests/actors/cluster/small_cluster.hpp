@@ -4,6 +4,7 @@
 #include "actors/cluster/asked_search.hpp"
 #include "actors/cluster/cluster.hpp"
 #include "actors/cluster/member.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/step_signal.hpp"
 
@@ -68,6 +69,17 @@ inline session_maker maker(const cases& models, byte_count memory, std::shared_p
     }
     if (search) s->use_search(asked_search(*search, place.evaluated));
     return made_session{std::move(s), open};
+  };
+}
+
+/// The models of this node wait, after so many of its steps, until the gate opens: they cannot end before.
+inline session_maker held(session_maker make, std::size_t steps, gate& until) {
+  return [make = std::move(make), steps, &until](const node_accepted& what, const node_place& place) {
+    auto made = make(what, place);
+    made.run->on<step_completed>([done = std::size_t{0}, steps, &until](const step_completed&, control&) mutable {
+      if (++done == steps) until.wait();
+    });
+    return made;
   };
 }
 
