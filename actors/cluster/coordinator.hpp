@@ -23,14 +23,14 @@ namespace hydra {
 /// A model that is added to the run.
 struct cluster_addition {
   std::string name{};
-  std::string table{};      ///< its [[model]], TOML
-  std::string data{};       ///< data_lines_of() what it reads
-  std::string begins{};     ///< checkpoint_digest() of the state that it begins from; empty: from none
+  std::string table{};         ///< its [[model]], TOML
+  std::string data{};          ///< data_lines_of() what it reads
+  std::string begins{};        ///< checkpoint_digest() of the state that it begins from; empty: from none
   std::uint32_t steps = 0;     ///< 0: not known yet
   std::uint32_t before = 0;    ///< of them, those of the state that it begins from
   std::uint32_t replicas = 1;
   std::uint32_t lanes = 1;     ///< units of a step that may be computed at a time
-  input_paths inputs{};     ///< files and folders that it names
+  input_paths inputs{};        ///< files and folders that it names
 };
 
 /// What is to be trained.

@@ -56,14 +56,14 @@ struct add_to_cluster {
   cluster_addition what;
   command_sink answer;
 };
+struct copy_has_begun {
+  std::string copy;
+  bool joined = true;
+};
 struct keep_by_name {
   std::string model;
   std::optional<std::uint32_t> steps;
   kept_sink answer;
-};
-struct copy_has_begun {
-  std::string copy;
-  bool joined = true;
 };
 
 }  // namespace hydra
@@ -86,7 +86,7 @@ using local_coordinator = coordinator_actor::extend<caf::reacts_to<checkpoint_ar
                                                     caf::reacts_to<add_to_cluster>, caf::reacts_to<keep_by_name>,
                                                     caf::reacts_to<copy_has_begun>>;
 
-inline constexpr auto retry_interval = std::chrono::seconds(5);             ///< after a transfer that has failed
+inline constexpr auto retry_interval = std::chrono::seconds(5);          ///< after a transfer that has failed
 inline constexpr auto decide_interval = std::chrono::milliseconds(250);  ///< at which moves are considered
 
 /// A node, from its joining on.

@@ -4,7 +4,6 @@
 #include "actors/cluster/coordinator_actor.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 

@@ -2,6 +2,7 @@
 
 #include "actors/selection/missing_results.hpp"
 #include "actors/selection/search_rules.hpp"
+#include "actors/selection/trial_score.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -51,6 +52,13 @@ search_setup make_search(const search_settings& settings, search_hooks hooks, st
     search.trials.insert(t.name);
   }
   return search;
+}
+
+void add_results(std::vector<trial_result>& all, const std::string& trial, const model_history& history,
+                 search_metric metric) {
+  for (const auto& e : history.evaluations) {
+    all.push_back({trial, e.steps, score_of(metric, e.loss, e.accuracy)});
+  }
 }
 
 std::vector<search_record> take_missing(search_setup& search, std::span<const search_record> earlier,

@@ -5,6 +5,7 @@
 #include "actors/selection/search_record.hpp"
 #include "actors/selection/search_rule.hpp"
 #include "actors/selection/search_settings.hpp"
+#include "partition/checkpoint/model_history.hpp"
 
 #include <cstdint>
 #include <map>
@@ -28,6 +29,10 @@ struct search_setup {
 /// `earlier`: what was recorded before. Throws fault_error: {damaged} if that is of another search, {bad_input} for one
 /// that copies trials without a hook for that.
 search_setup make_search(const search_settings& settings, search_hooks hooks, std::span<const search_record> earlier);
+
+/// What a trial's checkpoint has.
+void add_results(std::vector<trial_result>& all, const std::string& trial, const model_history& history,
+                 search_metric metric);
 
 /// Results of checkpoints that `earlier` lacks, because the file could not be written or has lost lines, are decided;
 /// returned are their records.

@@ -17,7 +17,6 @@
 #include "actors/run/execute.hpp"
 #include "actors/run/run_requests.hpp"
 #include "actors/run/search_setup.hpp"
-#include "actors/selection/trial_score.hpp"
 #include "actors/session/device_registry.hpp"
 #include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -410,9 +409,8 @@ void session::state::decide_missing_results() {
   }
   std::vector<trial_result> results;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    const auto* saved = planned->begins.of(i);
-    for (const auto& e : saved ? saved->standing.history.evaluations : std::vector<evaluation_record>{}) {
-      results.push_back({descriptions[i].name, e.steps, score_of(search.metric, e.loss, e.accuracy)});
+    if (const auto* saved = planned->begins.of(i)) {
+      add_results(results, descriptions[i].name, saved->standing.history, search.metric);
     }
   }
   unrecorded = take_missing(search, recorded, std::move(results));

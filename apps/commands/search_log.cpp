@@ -1,7 +1,6 @@
 #include "apps/commands/search_log.hpp"
 
 #include "actors/selection/search_rules.hpp"
-#include "actors/selection/trial_score.hpp"
 #include "apps/run_folder/recorded_search.hpp"
 #include "apps/steering/trial_copies.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -88,9 +87,8 @@ std::vector<trial_result> saved_results(const workload& w) {
   for (const model_entry& m : w.models) {
     const std::string& name = m.description.name;
     const auto states = states_to_continue(checkpoints_of(w.options.output / "checkpoints", name));
-    if (states.empty()) continue;
-    for (const evaluation_record& e : read_checkpoint(states.front()).standing.history.evaluations)
-      all.push_back({name, e.steps, score_of(w.search->metric, e.loss, e.accuracy)});
+    if (!states.empty())
+      add_results(all, name, read_checkpoint(states.front()).standing.history, w.search->metric);
   }
   return all;
 }

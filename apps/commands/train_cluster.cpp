@@ -44,23 +44,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using open_data = std::map<std::string, std::shared_ptr<const data_source>>;
+using source_ptr = std::shared_ptr<const data_source>;
 
-/// Opens what the models read: what is wrong with them is said before a node joins.
-open_data open_sources(const workload& w, model_opener& opener) {
-  open_data sources;
-  for (const model_entry& m : w.models) {
-    const model_description d = opener.open(m, w.models, w.search);
-    sources[d.name] = std::get<std::shared_ptr<const data_source>>(d.data.what);
-  }
-  return sources;
+const source_ptr& source_of(const model_description& d) { return std::get<source_ptr>(d.data.what); }
+
+/// In their order: what is wrong with them is said before a node joins.
+std::vector<model_description> open_models(const workload& w, model_opener& opener) {
+  std::vector<model_description> all;
+  for (const model_entry& m : w.models) all.push_back(opener.open(m, w.models, w.search));
+  return all;
 }
 
 /// Models that were added in an earlier part of the run, after those of the workload.
-cluster_workload work_of(const workload& w, model_opener& opener, const open_data& sources) {
+cluster_workload work_of(const workload& w, const std::vector<model_description>& models) {
   const auto before = read_cluster(w.options.output);
   const std::vector<std::string> added = names_of(read_added(w.options.output));
-  const auto is_added = [&](const model_entry& m) { return std::ranges::count(added, m.description.name) > 0; };
   const workload began = added.empty() ? w : without_models(w, added);
   cluster_workload all{.run = before ? before->run : random_number(),
                        .name = w.options.name,
@@ -71,13 +69,13 @@ cluster_workload work_of(const workload& w, model_opener& opener, const open_dat
                        .folder = fs::absolute(w.options.output),
                        .keep = w.options.checkpoint.keep};
   const auto& tables = std::get<value_list>(w.as_run.find("model")->content);  // in the same order
-  for (std::size_t i = 0; i < w.models.size(); ++i) {
-    const model_entry& m = w.models[i];
-    if (is_added(m)) {
-      all.added.push_back(addition_of(opener.open(m, w.models), tables.at(i)));
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const model_description& m = models[i];
+    if (std::ranges::count(added, m.name) > 0) {
+      all.added.push_back(addition_of(m, tables.at(i)));
     } else {
-      all.models.push_back(m.description.name);
-      all.data.push_back(data_lines_of(*sources.at(m.description.name)));
+      all.models.push_back(m.name);
+      all.data.push_back(data_lines_of(*source_of(m)));
     }
   }
   return all;
@@ -154,8 +152,10 @@ bool is_complete_on_cluster(const workload& w) try {
 report train_on_cluster(const workload& w, const cluster_train_options& o, const blocked_signals& blocked) {
   const fs::path& folder = w.options.output;
   model_opener opener{w};
-  const auto sources = open_sources(w, opener);
-  cluster_workload what = work_of(w, opener, sources);
+  const auto models = open_models(w, opener);
+  std::map<std::string, source_ptr> sources;
+  for (const model_description& m : models) sources[m.name] = source_of(m);
+  cluster_workload what = work_of(w, models);
   check_saved(what);
   trial_copies copies;
   what.search = search_on_nodes(w, o.resume, copies);
