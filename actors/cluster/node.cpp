@@ -667,7 +667,7 @@ class node final : public local_node::base {
       held.phase = held_phase::handed_over;  // by the first node
       return;
     }
-    if (now.phase == model_phase::finished && !is_saved(model, now.steps)) {
+    if (!failed && !is_saved(model, now.steps)) {
       return refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
     }
     say(fmt::format("{} has ended here, after {} steps", run_.models[model], now.steps));
@@ -675,7 +675,9 @@ class node final : public local_node::base {
               {.what = handover::ended, .end = now.phase, .why = failed ? why : fault{}, .digest = now.digest});
   }
 
-  bool is_saved(std::uint32_t model, std::uint32_t steps) const { return newest_step(checkpoints_of(model)) == steps; }
+  bool is_saved(std::uint32_t model, std::uint32_t steps) const {
+    return newest_step(checkpoints_of(model)).value_or(0) == steps;
+  }
 
   /// Of a checkpoint that is removed meanwhile there is a newer one.
   void offer_saved(std::uint32_t model, const held_model& held) try {

@@ -1,6 +1,7 @@
 // A search on the nodes of a cluster decides as on one machine, and its trials have the same bits.
 
 #include "actors/run/search_setup.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/actors/cluster/small_cluster.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -156,6 +158,29 @@ TEST_CASE("a search of a cluster that is interrupted is resumed with the same de
   const auto earlier = book.records;
   under_way c(s.work(folder.path(), book.hooks(), earlier), {});
   test_node a("a", folder.path(), c->address(), s.node(8_MiB, c.steps()));
+  s.check(c.end(), book);
+  CHECK(a.end() == node_end::done);
+}
+
+TEST_CASE("a trial that is stopped on a node and could not be saved is trained there again", "[cluster]") {
+  const temporary_folder folder;
+  searched s(4);
+  search_book book;
+  under_way c(s.work(folder.path(), book.hooks()), {});
+  const auto root = folder.path() / "a" / "0000000000000007" / "checkpoints";
+  const auto make = [&, plain = s.node(8_MiB)](const node_accepted& what, const node_place& place) {
+    auto made = plain(what, place);
+    made.run->on<step_completed>([&](const step_completed& e, control&) {
+      if (e.name == "model-0" && e.done == 9 && !fs::exists(root / "aside")) {  // it has been saved after 8
+        fs::rename(checkpoints_of(root, "model-0"), root / "aside");
+        fs::create_directory_symlink(root / "nowhere", checkpoints_of(root, "model-0"));  // no file can be written there
+      }
+    });
+    return made;
+  };
+  test_node a("a", folder.path(), c->address(), make);
+  c.wait_for("it has ended, but could not be saved");
+  fs::remove(checkpoints_of(root, "model-0"));
   s.check(c.end(), book);
   CHECK(a.end() == node_end::done);
 }
