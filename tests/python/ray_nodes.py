@@ -4,13 +4,15 @@
     ray_nodes.py HYDRA
 
 Of three machines one is removed while its models train, and another one added: results are those of one machine, bit for
-bit. What a run refuses is raised. Exits with 77 where Ray is not installed.
+bit. So are they when the driver is killed, and the run resumed. What a run refuses is raised, and why no node can work.
+Exits with 77 where Ray is not installed.
 """
 
 import concurrent.futures
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +32,7 @@ except ImportError as missing:
 import hydra_ray
 import hydra_train
 from checks import Failed, require
+from hydra_train.toml import to_toml
 
 PATIENCE = 120  # seconds until something must have happened
 WORKLOAD = {"run": {"seed": 3, "checkpoint": {"every_steps": 20}},
@@ -51,35 +54,73 @@ def wait_for_steps(metrics):
         time.sleep(0.1)
 
 
-def loses_a_machine(folder):
-    hydra_train.train(WORKLOAD, folder / "alone", set={"device.count": 3})
-    expected = digests(json.loads((folder / "alone/report.json").read_text()))
+def cluster_of(machines):
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    machines = [cluster.add_node(num_cpus=1) for _ in range(3)]
-    ray.init(address=cluster.address, log_to_driver=False)
+    return cluster, [cluster.add_node(num_cpus=1) for _ in range(machines)]
+
+
+def check(report, expected):
+    require(digests(report) == expected, f"{digests(report)} on Ray, {expected} on one machine")
+
+
+def loses_a_machine(cluster, machine, folder, expected):
     with concurrent.futures.ThreadPoolExecutor() as pool:  # machines start in the main thread only
         training = pool.submit(hydra_ray.train, WORKLOAD, folder / "ray", nodes=3)
         wait_for_steps(folder / "ray/metrics.jsonl")
-        cluster.remove_node(machines[0], allow_graceful=False)
+        cluster.remove_node(machine, allow_graceful=False)
         require(not training.done(), "the run was over before a machine was removed")
         cluster.add_node(num_cpus=1)
         report = training.result()
-    require(digests(report) == expected, f"{digests(report)} on Ray, {expected} on one machine")
+    check(report, expected)
     joined = {node["name"] for node in report["cluster"]["nodes"]}
     require(joined == {"ray-0", "ray-1", "ray-2"}, f"nodes {joined}")
 
 
-def refuses(folder):
+def loses_its_driver(cluster, folder, expected):
+    """By the command line."""
+    run = folder / "driven"
+    (folder / "w.toml").write_text(to_toml(WORKLOAD), encoding="utf-8")
+    words = [sys.executable, "-m", "hydra_ray", "train"]
+    variables = {**os.environ, "RAY_ADDRESS": cluster.address}
+    driver = subprocess.Popen([*words, folder / "w.toml", "--nodes=2", f"--output={run}"], env=variables)
+    wait_for_steps(run / "metrics.jsonl")
+    driver.kill()
+    driver.wait()
     try:
-        hydra_ray.train({**WORKLOAD, "data": {}}, folder / "refused", nodes=1)
-    except hydra_train.HydraError:
+        hydra_train.open(run).wait()
+        raise Failed("the run has gone on to its end without its driver")
+    except hydra_train.Interrupted:
+        pass
+    subprocess.run([*words, run, "--nodes=1", "--resume"], env=variables, check=True, timeout=PATIENCE)
+    check(json.loads((run / "report.json").read_text()), expected)
+
+
+def refused(words, *arguments, **options):
+    try:
+        hydra_ray.train(*arguments, **options)
+    except hydra_train.HydraError as error:
+        require(words in str(error), f"{error}, not {words}")
         return
-    raise Failed("a workload without its data is trained")
+    raise Failed(f"trained, although {words}")
+
+
+def refuses(folder):
+    refused("data", {**WORKLOAD, "data": {}}, folder / "no-data", nodes=1)
+    refused("--keys: on Ray", WORKLOAD, folder / "keys", nodes=1, arguments=["--keys=keys"])
+    refused("no node is left: a node has ended with status 2", WORKLOAD, folder / "no-nodes", nodes=2,
+            node_arguments=["--devices", "/nowhere.toml"])
 
 
 with tempfile.TemporaryDirectory(prefix="hydra-ray-") as place:
-    loses_a_machine(pathlib.Path(place))
+    root = pathlib.Path(place)
+    hydra_train.train(WORKLOAD, root / "alone", set={"device.count": 3})
+    of_one_machine = digests(json.loads((root / "alone/report.json").read_text()))
+    rays, nodes = cluster_of(3)
+    ray.init(address=rays.address, log_to_driver=False)
+    loses_a_machine(rays, nodes[0], root, of_one_machine)
     print("a machine is removed, another one added: the same bits")
-    refuses(pathlib.Path(place))
-    print("what a run refuses is raised")
+    loses_its_driver(rays, root, of_one_machine)
+    print("the driver is killed, and the run resumed: the same bits")
+    refuses(root)
+    print("what a run refuses is raised, and why no node can work")
     ray.shutdown()

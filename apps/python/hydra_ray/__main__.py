@@ -9,10 +9,10 @@ from .training import train
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m hydra_ray", description=__doc__,
-                                     epilog="Other options are those of hydra train.")
+    parser = argparse.ArgumentParser(prog="python -m hydra_ray", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("train", help="train the models of a workload")
+    command = commands.add_parser("train", help="train the models of a workload", allow_abbrev=False,
+                                  usage="%(prog)s WORKLOAD --nodes N [--cpus C] [--gpus G] [options of hydra train]")
     command.add_argument("workload", help="the workload file; with --resume also a run folder")
     command.add_argument("--nodes", type=int, required=True, help="machines that train; Ray finds or adds them")
     command.add_argument("--cpus", type=float, default=1, help="that each of them has to have free (1)")

@@ -1,29 +1,21 @@
 """The actor that runs `hydra node` on a machine of the cluster."""
 from __future__ import annotations
 
-import ctypes
 import pathlib
-import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 
 import ray
+from hydra_train.process import end_with_parent
 from hydra_train.program import environment, find_program
 
-PR_SET_PDEATHSIG = 1
-LIBC = ctypes.CDLL(None)
 LEAVING = 30.0  # seconds in which a node may hand its models over
 
 
-def leave_with_parent() -> None:
-    """A node whose worker of Ray ends is told to leave, as by any SIGTERM."""
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def status_of(command: Sequence[str], folder: str) -> int:
-    """Of the program at its end; told to leave before an exception goes on."""
-    with subprocess.Popen(command, env=environment(), cwd=folder, preexec_fn=leave_with_parent) as program:
+    """Of the program at its end; told to leave before an exception goes on, and when the worker of Ray ends."""
+    with subprocess.Popen(command, env=environment(), cwd=folder, preexec_fn=end_with_parent) as program:
         try:
             return program.wait()
         except BaseException:

@@ -11,6 +11,7 @@ from typing import Any
 import hydra_train
 import ray
 from hydra_train.toml import Path, Workload
+from hydra_train.training import start
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -19,6 +20,14 @@ from .node import Node
 LEAVING = 10.0  # seconds in which nodes may end by themselves when the run is over
 WAITING = 10.0  # seconds until it is told that machines are missing
 INTERVAL = 1.0  # seconds between looks at the nodes
+CHOSEN = ("--listen", "--no-local", "--nodes", "--keys")  # options of hydra train
+
+
+def require_free(arguments: Sequence[str]) -> None:
+    """Raises HydraError where the words have options that this module chooses."""
+    for option in CHOSEN:
+        if any(word.split("=")[0] == option for word in arguments):
+            raise hydra_train.HydraError(f"{option}: on Ray the coordinator gets this from hydra_ray; leave it out", 2)
 
 
 @contextlib.contextmanager
@@ -81,14 +90,17 @@ def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: f
     `hydra_train.train` but for `wait`; raises what that raises, and Run.wait. Returns report.json of the run folder.
 
     Training begins when Ray has that many machines. Models of a machine that is lost continue on the others, and Ray
-    starts its node again where it finds the resources. Raises HydraError, with the run saved, when no node is left.
+    starts its node again where it finds the resources. Raises HydraError, with the run saved, when no node is left. A
+    run whose Python is killed is saved and ends: its nodes end with it.
     """
+    own = options.pop("arguments", ())
+    require_free(own)
     if not ray.is_initialized():
         ray.init()
     resources = {"CPU": cpus, "GPU": gpus} if gpus else {"CPU": cpus}
     listen = f"{ray.util.get_node_ip_address()}:{port}"
-    arguments = [*options.pop("arguments", ()), "--listen", listen, "--no-local", "--nodes", "1"]
-    run = hydra_train.train(workload, output, arguments=arguments, wait=False, **options)
+    run = start(workload, output, arguments=[*own, "--listen", listen, "--no-local", "--nodes", "1"], outlives=False,
+                **options)
     with run, machines(nodes, resources) as group:
         if not run.over:  # else it was complete before
             actors, work = nodes_at_work(group, nodes, run.folder, resources, node_arguments)

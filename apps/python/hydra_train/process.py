@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import ctypes
 import re
 import signal
 import subprocess
@@ -13,8 +14,15 @@ from typing import IO
 
 from .program import environment, find_program
 
+PR_SET_PDEATHSIG = 1
+PRCTL = ctypes.CDLL(None).prctl  # looked up before there are threads
 PROGRESS = re.compile(r" *\d+ %  ")
 MOST_LINES = 100  # that are kept of what it writes
+
+
+def end_with_parent() -> None:
+    """In a new process: it gets SIGTERM when the thread that has started it ends, however that is."""
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def written_on(stream: IO[str], line: str) -> IO[str] | None:
@@ -29,12 +37,14 @@ def written_on(stream: IO[str], line: str) -> IO[str] | None:
 
 class Process:
     """Its session is its own, so that an interrupt reaches it once, by this class, wherever Python runs. Signals are
-    not restored: it outlives a Python that is killed, where SIGPIPE would end it at its next line."""
+    not restored: a Python that is killed leaves it time, where SIGPIPE would end it at its next line. `outlives`: else
+    it saves its state and ends then."""
 
-    def __init__(self, words: Sequence[str], cwd: str | None, show: bool):
+    def __init__(self, words: Sequence[str], cwd: str | None, show: bool, outlives: bool = True):
         self._process = subprocess.Popen([find_program(), *words], env=environment(), cwd=cwd, start_new_session=True,
-                                         restore_signals=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                         stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+                                         preexec_fn=None if outlives else end_with_parent, restore_signals=False,
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                         encoding="utf-8", errors="replace")
         self._errors: collections.deque[str] = collections.deque(maxlen=MOST_LINES)
         self.ended = threading.Event()
         readers = [self._thread(self._read, self._process.stdout, sys.stdout if show else None, None),

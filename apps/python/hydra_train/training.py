@@ -85,6 +85,15 @@ def train(workload: Workload, output: Path | None = None, *, set: Mapping[str, A
     Of a dict the file OUTPUT.toml is written beside the run folder; errors name its lines.
     Raises HydraError with the program's text: bad input (status 2), too little memory (3), failed models (1).
     """
+    run = start(workload, output, set=set, resume=resume, show=show, arguments=arguments)
+    if wait:
+        run.wait()
+    return run
+
+
+def start(workload: Workload, output: Path | None = None, *, set: Mapping[str, Any] | None = None,
+          resume: bool = False, show: bool = False, arguments: Sequence[str] = (), outlives: bool = True) -> Run:
+    """`train` without waiting. `outlives`: the run goes on if Python is killed; else it saves its state and ends."""
     require_workload(workload)
     wanted = 'arguments: a list of texts, such as ["--policy=stay-pace"],'
     require(isinstance(arguments, (list, tuple)), wanted, arguments)
@@ -96,13 +105,11 @@ def train(workload: Workload, output: Path | None = None, *, set: Mapping[str, A
     words = ["train", file_in_place(workload, folder), *changes, *arguments]
     words += [] if continued and output is None else [f"--output={folder}"]
     words += ["--resume"] * resume + ["--quiet"] * (not show)
-    process = Process(words, working_directory(folder) if continued else None, show)
+    process = Process(words, working_directory(folder) if continued else None, show, outlives)
     run = Run(folder, process)
     try:
         run._wait_for_start(process)
     except KeyboardInterrupt:
         run._interrupt()
         raise
-    if wait:
-        run.wait()
     return run
