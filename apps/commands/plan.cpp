@@ -1,6 +1,5 @@
 #include "apps/commands/commands.hpp"
 
-#include "actors/selection/search_rules.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/given_workload.hpp"
 #include "apps/commands/plan_inputs.hpp"
@@ -11,6 +10,7 @@
 #include "apps/simulate/parallel_table.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/equal_trials.hpp"
+#include "apps/workload/search_keys.hpp"
 #include "apps/workload/workload.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
@@ -75,12 +75,7 @@ struct plan_surroundings {
   std::optional<disk_room> room;
 };
 
-/// Forecasts train all models to their end, which a search with a rule does not.
-std::string search_line(const workload& w) {
-  const auto rule = w.search ? make_search_rule(*w.search) : nullptr;
-  return rule ? fmt::format("search {}; the predicted times are those of all models to their end\n", rule->describe())
-              : "";
-}
+std::string line_of(const std::string& note) { return note.empty() ? "" : note + "\n"; }
 
 /// Also of a rehearsed plan they are by the times of the pilot.
 std::string tables(std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory, bool rehearsed) {
@@ -145,9 +140,9 @@ int plan(const plan_options& o) {
   const plan_surroundings around{s.devices(), s.room()};
   fmt::print("{}", o.json ? to_json(made, inputs, around, f, rehearsed, ways, memory, notes)
                           : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, around.devices) +
-                                      to_line(around.room) + search_line(w) +
-                                      (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") +
-                                      to_lines(f) + tables(ways, memory, rehearsed.has_value()) + note_lines(notes)));
+                                      to_line(around.room) + line_of(search_note(w)) +
+                                      (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") + to_lines(f) +
+                                      tables(ways, memory, rehearsed.has_value()) + note_lines(notes)));
   return 0;
 }
 

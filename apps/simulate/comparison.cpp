@@ -100,6 +100,12 @@ std::string remark_lines(const comparison& c) {
   return text;
 }
 
+std::string note_lines(const comparison& c) {
+  std::string text;
+  for (const std::string& each : c.notes) text += each + "\n";
+  return text;
+}
+
 std::string measured_line(const comparison& c) {
   if (!c.measured) return "";
   const std::string took = fmt::format("the run took {} with {}", to_string(*c.measured), c.ran);
@@ -125,8 +131,8 @@ double comparison::ratio(duration makespan) const {
 }
 
 std::string to_table(const comparison& c) {
-  return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + remark_lines(c) +
-         (c.note.empty() ? "" : c.note + "\n") + to_table(c.parallel) + to_table(c.nodes);
+  return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + remark_lines(c) + note_lines(c) +
+         to_table(c.parallel) + to_table(c.nodes);
 }
 
 json json_of(const comparison& c) {
@@ -134,6 +140,7 @@ json json_of(const comparison& c) {
   for (const bounds::named& b : c.limits) j["bounds_us"][b.name] = microseconds(b.value);
   for (const policy_row& r : c.rows) j["rows"].push_back(json_of(c, r));
   if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
+  if (!c.notes.empty()) j["notes"] = c.notes;
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
   if (c.parallel.size() > 1) j["parallel"] = parallel_json(c.parallel);
   if (!c.nodes.empty()) j["nodes"] = nodes_json(c.nodes);

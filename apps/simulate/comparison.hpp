@@ -52,7 +52,7 @@ struct comparison {
   std::optional<duration> yardstick{};  ///< the makespan if models did not disturb each other: not a bound
   std::string ran{};                    ///< the policy of the run that was simulated
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
-  std::string note{};                   ///< below the table
+  std::vector<std::string> notes{};     ///< below the table
   std::vector<parallel_forecast> parallel{};   ///< of a workload: as it is, then with other replicas and waves
   std::vector<nodes_forecast> nodes{};         ///< of a workload: on the first node, on the first two, ...
 

@@ -218,12 +218,12 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
 }
 
 /// Why the run ended with another policy than it started with.
-std::string replacement_note(const report& r) {
-  if (r.replaced == 0) return "";
+std::vector<std::string> replacement_notes(const report& r) {
+  if (r.replaced == 0) return {};
   const auto why = std::ranges::find_if(
       r.notes, [](const std::string& note) { return note.find(" was replaced by ") != std::string::npos; });
-  return fmt::format("during the run, the run's {}",
-                     why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why);
+  return {fmt::format("during the run, the run's {}",
+                      why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why)};
 }
 
 /// The policy that the run started with, unless others are asked for.
@@ -256,7 +256,7 @@ comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted,
       .rows = {},
       .ran = chosen.ran,
       .measured = r.summary.makespan,
-      .note = replacement_note(r.summary)};
+      .notes = replacement_notes(r.summary)};
   const std::vector<sharded_model_ptr> models = models_of(r, devices_of(r));
   for (const listed_policy& p : chosen.all) c.rows.push_back(row_of(p.name, simulate_with(r, models, p, chosen.seed)));
   return c;

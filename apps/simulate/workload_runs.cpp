@@ -1,6 +1,7 @@
 #include "apps/simulate/workload_runs.hpp"
 
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/search_keys.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -15,9 +16,12 @@ namespace hydra::apps {
 
 namespace {
 
-std::string note_of(const forecast& f) {
-  if (f.shortened <= 1) return "";
-  return fmt::format("loads, hits and decisions are those of a {}th of the steps", f.shortened);
+std::vector<std::string> notes_of(const workload& w, const forecast& f) {
+  std::vector<std::string> all;
+  if (f.shortened > 1)
+    all.push_back(fmt::format("loads, hits and decisions are those of a {}th of the steps", f.shortened));
+  if (const std::string note = search_note(w); !note.empty()) all.push_back(note);
+  return all;
 }
 
 /// On the first node, on the first two, ...
@@ -72,7 +76,7 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
                                       counted(w.models.size(), "model"), counted(s.devices().size(), "device")),
                .limits = forecasts.front().limits.all(),
                .rows = {},
-               .note = note_of(forecasts.front())};
+               .notes = notes_of(w, forecasts.front())};
   for (std::size_t i = 0; i < forecasts.size(); ++i) c.rows.push_back(row_of(policies[i].name, forecasts[i]));
   c.parallel = s.compare_parallel();
   c.nodes = simulate_nodes(s, nodes);

@@ -7,6 +7,7 @@
 #include "apps/workload/workload.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hydra::apps {
@@ -22,5 +23,9 @@ const value* evaluation_key(const value_table& search);
 /// key that pbt cannot change, a rule that there is not.
 std::optional<search_settings> read_search(const value_table& root, const std::vector<model_entry>& models,
                                            plugin_set* plugins);
+
+/// What is to be said beside predicted times: forecasts train all models to their end, which a search with a rule does
+/// not. Empty without one.
+std::string search_note(const workload& w);
 
 }  // namespace hydra::apps

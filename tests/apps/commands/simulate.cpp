@@ -158,6 +158,15 @@ TEST_CASE("a workload is simulated on the first of some nodes, on the first two,
   CHECK_THAT(run_hydra(folder, "simulate w.toml --policies fifo --nodes 1,0.5").out, Contains("their speeds"));
 }
 
+TEST_CASE("that a simulation trains all trials of a search to their end is said") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[search]\nkind = \"halving\"\nsamples = 4\nfirst = 1\nfactor = 2\n" +
+                             "[search.space]\nlearning_rate = { log_uniform = [1e-4, 1e-2] }\n");
+  CHECK_THAT(run_hydra(folder, "simulate w.toml --policies fifo").out,
+             Contains("search halving: 4 trials") && Contains("those of all models to their end"));
+  CHECK(simulated(folder, "w.toml --policies fifo")["notes"].size() == 1);
+}
+
 TEST_CASE("a run is simulated with the times that it has recorded, and compared with what it took") {
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
