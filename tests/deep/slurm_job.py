@@ -5,8 +5,8 @@ bit for bit.
     tests/deep/slurm_job.py build/release/bin/hydra [--all] [--folder KEPT]
 
 A node dies while it trains. With --all also: the time limit strikes, and the job is submitted again with --resume on fewer
-nodes; a slurmd does not answer; the step of the other nodes is cancelled. Needs root and Debian's packages munge and slurm-wlm;
-elsewhere it is skipped (exit status 77).
+nodes; a slurmd does not answer; the step of the other nodes is cancelled; the first node dies, and the job is submitted again.
+Needs root and Debian's packages munge and slurm-wlm; elsewhere it is skipped (exit status 77).
 
 Each slurmd has a namespace of processes of its own, so that a node dies with all that runs there. One line for each job; exit
 status 1 with the first difference or hang, whose folder is kept."""
@@ -172,6 +172,17 @@ class Trial:
         self.judge("a node dies", job, "node")
         self.slurm.start_node("n3")
 
+    def first_node_dies(self):
+        """With the coordinator."""
+        job = Job(self.folder, "first", 3, "--output", "first")
+        job.wait_for(" 20 %")
+        self.slurm.kill_node("n1")
+        subprocess.run(["scancel", "--name", "first"], check=True)
+        job.end()
+        self.slurm.start_node("n1")
+        self.judge("the first node dies, the job is submitted again", Job(self.folder, "second", 3, "--output", "first", "--resume"),
+                   "first")
+
     def slurmd_freezes(self):
         job = Job(self.folder, "slurmd", 3, "--output", "slurmd")
         job.wait_for(" 20 %")
@@ -215,6 +226,7 @@ def main():
             trial.time_limit_strikes()
             trial.slurmd_freezes()
             trial.step_is_cancelled()
+            trial.first_node_dies()
     except (RuntimeError, OSError, subprocess.SubprocessError) as e:
         print(f"{e}\nkept: {folder}")
         sys.exit(1)
