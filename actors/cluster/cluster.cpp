@@ -25,14 +25,7 @@ bool is_complete(const report& r) {
 }
 
 /// A coordinator that ends drops what it was asked.
-template <class Answer>
-Answer awaited(std::future<Answer> answer) {
-  try {
-    return answer.get();
-  } catch (const std::future_error&) {
-    throw fault_error(fault_code::refused, "the run has ended");
-  }
-}
+fault has_ended() { return {fault_code::refused, "the run has ended"}; }
 
 }  // namespace
 
@@ -154,37 +147,31 @@ void cluster::resume(const std::string& model) { steer(model, model_command::res
 
 /// A pause takes as long as the step that has begun and the transfer of its checkpoint.
 void cluster::steer(const std::string& model, model_command what) {
-  auto answer = std::make_shared<std::promise<void>>();
-  auto done = answer->get_future();
-  state_->coordinator.steer(model, what, sink_of(std::move(answer)));
-  awaited(std::move(done));
+  answered<void>(has_ended(),
+                 [&](auto answer) { state_->coordinator.steer(model, what, sink_of(std::move(answer))); });
 }
 
 void cluster::add(cluster_addition model) {
-  auto answer = std::make_shared<std::promise<void>>();
-  auto done = answer->get_future();
-  state_->coordinator.add(std::move(model), sink_of(std::move(answer)));
-  awaited(std::move(done));
+  answered<void>(has_ended(),
+                 [&](auto answer) { state_->coordinator.add(std::move(model), sink_of(std::move(answer))); });
 }
 
 std::filesystem::path cluster::keep(const std::string& model, std::optional<std::uint32_t> steps) {
-  auto answer = std::make_shared<std::promise<std::filesystem::path>>();
-  auto known = answer->get_future();
-  state_->coordinator.keep(model, steps,
-                           [answer = std::move(answer)](const fault& why, const std::filesystem::path& kept) {
-                             why ? answer->set_exception(std::make_exception_ptr(fault_error(why)))
-                                 : answer->set_value(kept);
-                           });
-  return awaited(std::move(known));
+  return answered<std::filesystem::path>(has_ended(), [&](auto answer) {
+    state_->coordinator.keep(model, steps,
+                             [answer = std::move(answer)](const fault& why, const std::filesystem::path& kept) {
+                               why ? answer->set_exception(std::make_exception_ptr(fault_error(why)))
+                                   : answer->set_value(kept);
+                             });
+  });
 }
 
 void cluster::copy_begun(const std::string& copy, bool joined) { state_->coordinator.copy_begun(copy, joined); }
 
 run_status cluster::status() {
-  auto answer = std::make_shared<std::promise<run_status>>();
-  auto known = answer->get_future();
-  state_->coordinator.read_status([answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); });
-  return awaited(std::move(known));
+  return answered<run_status>(has_ended(), [&](auto answer) {
+    state_->coordinator.read_status([answer = std::move(answer)](run_status s) { answer->set_value(std::move(s)); });
+  });
 }
 
 }  // namespace hydra

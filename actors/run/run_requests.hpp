@@ -41,6 +41,19 @@ std::function<void(Answer)> contained(std::function<void(Answer)> sink, const ch
   };
 }
 
+/// What the run answers to `ask`, which gets a promise; `if_dropped`: it has ended, or has not begun.
+template <class Answer, class Ask>
+Answer answered(const fault& if_dropped, const Ask& ask) {
+  auto answer = std::make_shared<std::promise<Answer>>();
+  auto known = answer->get_future();
+  ask(std::move(answer));
+  try {
+    return known.get();
+  } catch (const std::future_error&) {
+    throw fault_error(if_dropped);
+  }
+}
+
 /// A sink that sets the promise, which is broken if the run ends first.
 inline join_sink sink_of(std::shared_ptr<std::promise<model_id>> answer) {
   return [answer = std::move(answer)](const join_result& result) {

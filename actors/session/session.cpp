@@ -60,19 +60,6 @@ constexpr auto a_policy = "session::use_policy: a policy is";
 
 fault no_run() { return {fault_code::refused, "no run is under way: it has not begun yet, or it has ended"}; }
 
-/// What the run answers to `ask`, which gets a promise; `if_dropped`: it has ended, or has not begun.
-template <class Answer, class Ask>
-Answer answered(const fault& if_dropped, const Ask& ask) {
-  auto answer = std::make_shared<std::promise<Answer>>();
-  auto known = answer->get_future();
-  ask(std::move(answer));
-  try {
-    return known.get();
-  } catch (const std::future_error&) {
-    throw fault_error(if_dropped);
-  }
-}
-
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
   const auto* why =
       kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they "
