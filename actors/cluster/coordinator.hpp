@@ -22,10 +22,7 @@ namespace hydra {
 
 /// A model that is added to the run.
 struct cluster_addition {
-  std::string name{};
-  std::string table{};         ///< its [[model]], TOML
-  std::string data{};          ///< data_lines_of() what it reads
-  std::string begins{};        ///< checkpoint_digest() of the state that it begins from; empty: from none
+  added_model model{};
   std::uint32_t steps = 0;     ///< 0: not known yet
   std::uint32_t before = 0;    ///< of them, those of the state that it begins from
   std::uint32_t replicas = 1;

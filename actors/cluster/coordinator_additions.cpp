@@ -12,24 +12,24 @@ namespace hydra {
 
 /// Its number. Nodes hear of it when it is given to them.
 std::size_t coordinator::append(const cluster_addition& m) {
-  const auto model = plan_.add_model(m.name, duration{1}, {});
-  setup_.what.models.push_back(m.name);
+  const auto model = plan_.add_model(m.model.name, duration{1}, {});
+  setup_.what.models.push_back(m.model.name);
   plan_.begins_at(model, m.before);
-  added_.push_back({m.name, m.table, m.data, m.begins});
+  added_.push_back(m.model);
   record_.models.push_back(
-      {.name = m.name, .of = m.steps, .before = m.before, .lanes = m.lanes, .replicas = m.replicas});
+      {.name = m.model.name, .of = m.steps, .before = m.before, .lanes = m.lanes, .replicas = m.replicas});
   return model;
 }
 
 void coordinator::on_add(const add_to_cluster& m) {
+  const auto& name = m.what.model.name;
   if (ending_ || interrupted_) {
     return m.answer({fault_code::refused,
-                     fmt::format("model '{}': {}", m.what.name,
-                                 ending_ ? "the run has ended" : "the run is being halted")});
+                     fmt::format("model '{}': {}", name, ending_ ? "the run has ended" : "the run is being halted")});
   }
-  if (std::ranges::count(setup_.what.models, m.what.name) > 0) {
-    return m.answer({fault_code::bad_input,
-                     fmt::format("model '{}': name: another model of the run has it already", m.what.name)});
+  if (std::ranges::count(setup_.what.models, name) > 0) {
+    return m.answer(
+        {fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", name)});
   }
   add_inputs(inputs_, m.what.inputs);
   const auto model = append(m.what);
@@ -37,7 +37,7 @@ void coordinator::on_add(const add_to_cluster& m) {
     works_.push_back(expected_work(m.what.steps));
     plan_.remains(model, remaining_of(model, m.what.before));
   }
-  say(fmt::format("{} joins the run", m.what.name));
+  say(fmt::format("{} joins the run", name));
   m.answer({});
   settle();
 }

@@ -121,10 +121,10 @@ made_session node_session(const node_accepted& what, const node_machine& here, c
 cluster_addition addition_of(const model_description& d, const value& table) {
   value_table root;
   root.set("model", {.where = {}, .written = {}, .content = value_list{table}});
-  return {.name = d.name,
-          .table = to_toml(root),
-          .data = data_lines_of(*std::get<std::shared_ptr<const data_source>>(d.data.what)),
-          .begins = d.begins.empty() ? "" : checkpoint_digest(d.begins),
+  return {.model = {.name = d.name,
+                    .table = to_toml(root),
+                    .data = data_lines_of(*std::get<std::shared_ptr<const data_source>>(d.data.what)),
+                    .begins = d.begins.empty() ? "" : checkpoint_digest(d.begins)},
           .steps = d.steps,
           .before = d.begins.empty() ? 0 : read_checkpoint(d.begins).standing.next.step,
           .replicas = d.parallel.replicas,

@@ -53,8 +53,8 @@ TEST_CASE("a model that is added to a run of a cluster has the bits of plain tra
   under_way c(workload_of(base, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), slow, {}, opens(models)));
   c.train_on(10);
-  c->add({.name = "model-2", .table = "2,", .steps = 20'000});
-  CHECK_THROWS_WITH(c->add({.name = "model-2", .table = "2,"}), Catch::Contains("has it already"));
+  c->add({.model = {.name = "model-2", .table = "2,"}, .steps = 20'000});
+  CHECK_THROWS_WITH(c->add({.model = {.name = "model-2", .table = "2,"}}), Catch::Contains("has it already"));
   c.wait_for("model-2 -> a");
   test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(models)));
   c.wait_for("-> b");
@@ -79,7 +79,7 @@ TEST_CASE("an added model waits for a node that can train it", "[cluster]") {
   const opens_at_exit opens_later{added};
   test_node a("a", folder.path(), c->address(), held(maker(base, 8_MiB, c.steps()), 2, added));
   c.train_on(2);
-  c->add({.name = "model-1", .table = "1,", .steps = 20});
+  c->add({.model = {.name = "model-1", .table = "1,"}, .steps = 20});
   added.open();
   c.wait_for("model-1 is refused by a: this node takes no models that are added");
   test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(base)));
@@ -105,7 +105,7 @@ TEST_CASE("a model that begins from a kept state of another one has that one's s
   const auto saved = read_checkpoint(kept);
   CHECK(saved.standing.next.step >= 5);
   CHECK(saved.standing.next.begins_step());
-  c->add({.name = "copy", .table = "0," + kept.string(), .steps = 20'000});
+  c->add({.model = {.name = "copy", .table = "0," + kept.string()}, .steps = 20'000});
   c.wait_for("copy -> a");
   test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(models)));
   c.wait_for("-> b");
