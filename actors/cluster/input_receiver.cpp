@@ -1,6 +1,7 @@
 #include "actors/cluster/input_receiver.hpp"
 
 #include "actors/cluster/chunk_puller.hpp"
+#include "actors/cluster/transfer_progress.hpp"
 #include "runtime/base/counted.hpp"
 #include "runtime/base/shown_text.hpp"
 #include "runtime/storage/byte_sink.hpp"
@@ -105,6 +106,7 @@ void sync_all(const fs::path& folder) {
 
 void write_files(chunk_puller& puller, const input_offered& what, const fs::path& folder, const input_transfer& t) {
   auto& files = posix_file_system();
+  transfer_progress progress(size_of(what), steady_clock::now());
   for (const auto& f : what.files) {
     const auto place = folder / f.name;
     fs::create_directories(place.parent_path());
@@ -113,6 +115,9 @@ void write_files(chunk_puller& puller, const input_offered& what, const fs::path
     puller.pull_next([&](std::span<const std::byte> bytes) {
       check(t);
       sink.add(bytes);
+      if (const auto text = progress.came(byte_count{bytes.size()}, steady_clock::now()); !text.empty()) {
+        say(t, fmt::format("\"{}\": {}", shown(t.name), text));
+      }
     });
     if (sink.finish() != f.sha256) {
       throw fault_error(fault_code::damaged, fmt::format("{} has changed since the coordinator has read it", f.name));

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/inputs.hpp"
 #include "actors/cluster/input_receiver.hpp"
+#include "actors/cluster/transfer_progress.hpp"
 #include "actors/protocol/system_config.hpp"
 #include "runtime/base/text_file.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -11,6 +12,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -19,6 +21,7 @@
 #include <string>
 
 using namespace hydra;
+using namespace hydra::literals;
 using namespace hydra::test;
 
 namespace inputs_test {
@@ -112,6 +115,16 @@ TEST_CASE("a transfer of an input that is cancelled, or whose source ends, leave
                                      }),
                     Catch::Contains("connection was lost"));
   CHECK_FALSE(fs::exists(machines.there / "pictures"));
+}
+
+TEST_CASE("a transfer that takes long is told of in intervals, with the time that is left", "[cluster]") {
+  const auto at = [](int seconds) { return time_point{} + std::chrono::seconds(seconds); };
+  transfer_progress p(4_GiB, at(0));
+  CHECK(p.came(512_MiB, at(5)) == "");
+  CHECK(p.came(512_MiB, at(10)) == "25 %, 1.0 GiB of 4.0 GiB, 30 s left");
+  CHECK(p.came(1_GiB, at(19)) == "");
+  CHECK(p.came(1_GiB, at(30)) == "75 %, 3.0 GiB of 4.0 GiB, 10 s left");
+  CHECK(p.came(1_GiB, at(40)) == "");  // that was all
 }
 
 TEST_CASE("what a node that was killed had pulled of an input is removed when the next one is pulled", "[cluster]") {
