@@ -22,6 +22,7 @@ struct cluster_node_record {
   std::optional<time_point> used{};  ///< when its first model was trained there
   std::optional<time_point> left{};
   bool lost = false;
+  std::uint32_t failures = 0;       ///< as in node_report
   fault why{};                      ///< of one whose own run has failed
   node_progressed last{};           ///< what it has reported last
   std::optional<report> summary{};  ///< of its own run

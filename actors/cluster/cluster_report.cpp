@@ -150,6 +150,7 @@ node_report report_of(const cluster_record& record, const cluster_node_record& n
   }
   r.exchanged = n.last.exchanged;
   r.exchanging = n.last.exchanging;
+  r.failures = n.failures;
   if (r.outcome.empty()) {
     r.outcome = n.lost ? "lost" : n.left && *n.left < record.ended ? "left" : "";
   }

@@ -231,6 +231,7 @@ class coordinator final : public local_coordinator::base {
   void on_began(const assignment_began& m);
   void note_transit(std::uint32_t model, duration took);
   void on_refused(const assignment_refused& m);
+  void count_failure(std::size_t node, const fault& why);
   void set_aside_damaged(std::size_t model);
   void on_stays(const assignment_stays& m);
   void on_progressed(const node_progressed& m);

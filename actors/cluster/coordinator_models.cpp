@@ -181,6 +181,7 @@ void coordinator::on_refused(const assignment_refused& m) {
   const auto& helpers = plan_.of(m.model).helpers;
   const auto because_of = m.place > 0 && m.place <= helpers.size() ? helpers[m.place - 1] : *plan_.of(m.model).node;
   if (plan_.refused(m.model, m.epoch, m.why, because_of)) {
+    count_failure(because_of, m.why);
     drop_offer(m.model);
     transit_.erase(m.model);
     say(fmt::format("{} is refused by {}: {}", plan_.of(m.model).name, node->name, m.why.text));
@@ -192,6 +193,10 @@ void coordinator::on_refused(const assignment_refused& m) {
     }
     settle();
   }
+}
+
+void coordinator::count_failure(std::size_t node, const fault& why) {
+  record_.nodes[node].failures += why.code == fault_code::io ? 1 : 0;
 }
 
 /// It need not be the newest: a node is sent all states_to_continue(). Nobody can train the model meanwhile.
@@ -208,6 +213,7 @@ void coordinator::set_aside_damaged(std::size_t model) {
 void coordinator::on_stays(const assignment_stays& m) {
   if (is_current(m.model, m.epoch) && plan_.stays(m.model, m.epoch)) {
     transit_.erase(m.model);
+    count_failure(*plan_.of(m.model).node, m.why);
     say(fmt::format("{} stays where it is: {}", plan_.of(m.model).name, m.why.text));
     refuse_pause(m.model, m.why);
   }

@@ -85,6 +85,7 @@ struct node_report {
   std::uint32_t models = 0;        ///< that were trained there, for a time
   byte_count exchanged{};  ///< gradient sums and losses that it has sent to nodes with which it trained models together
   duration exchanging{};   ///< for which such exchanges were under way
+  std::uint32_t failures = 0;  ///< times that it could not save or get a model, because of its disk or the network
   std::string outcome;             ///< "left", "lost", why its run has failed; empty: it was there to the end
 };
 

@@ -245,6 +245,7 @@ void node_fields(F& f, Node& n) {
     f("exchanged_bytes", n.exchanged);
     f("exchanging_s", n.exchanging);
   }
+  if (f.writes(n.failures > 0)) f("failures", n.failures);
   if (f.writes(!n.outcome.empty())) f("outcome", n.outcome);
 }
 

@@ -233,12 +233,19 @@ bool exchanges(const report& r) {
   return std::ranges::any_of(r.cluster.nodes, [](const node_report& n) { return n.exchanged > byte_count{}; });
 }
 
+bool has_failures(const report& r) {
+  return std::ranges::any_of(r.cluster.nodes, [](const node_report& n) { return n.failures > 0; });
+}
+
 }  // namespace
 
 std::vector<std::string> node_titles(const report& r) {
   std::vector<std::string> all{"node", "devices", "joined at", "first model after", "models"};
   if (exchanges(r)) {
     all.insert(all.end(), {"exchanged", "during"});
+  }
+  if (has_failures(r)) {
+    all.emplace_back("failures");
   }
   all.emplace_back();
   return all;
@@ -249,6 +256,9 @@ std::vector<std::string> node_cells(const report& r, const node_report& n) {
                                n.used ? to_string(*n.used) : "-", std::to_string(n.models)};
   if (exchanges(r)) {
     all.insert(all.end(), {to_string(n.exchanged), to_string(n.exchanging)});
+  }
+  if (has_failures(r)) {
+    all.push_back(std::to_string(n.failures));
   }
   all.push_back(n.outcome);
   return all;

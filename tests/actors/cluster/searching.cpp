@@ -181,7 +181,9 @@ TEST_CASE("a trial that is stopped on a node and could not be saved is trained t
   test_node a("a", folder.path(), c->address(), make);
   c.wait_for("it has ended, but could not be saved");
   fs::remove(checkpoints_of(root, "model-0"));
-  s.check(c.end(), book);
+  const auto r = c.end();
+  s.check(r, book);
+  CHECK(r.cluster.nodes.at(0).failures > 0);
   CHECK(a.end() == node_end::done);
 }
 
