@@ -236,6 +236,8 @@
 //  trial_left: SUPERVISOR -> CONTROLLER. A model has failed or was stopped: other trials do not wait for it.
 //  record_again: CONTROLLER -> SUPERVISOR -> CONTROLLER. Timer: decisions that could not be written are tried again;
 //    until then nothing of them is carried out.
+//  make_room_again: SUPERVISOR -> SUPERVISOR. Timer: trials that could not be saved to give their memory to others are
+//    tried again.
 
 // -- cluster (protocol/cluster.hpp, exchange.hpp: not included here, only actors/cluster uses them) ------------------
 //

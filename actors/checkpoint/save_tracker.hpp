@@ -49,8 +49,11 @@ class save_tracker {
   void saved(const fault& why);
   /// The model ends for this reason (empty: it has finished). Later reasons are ignored.
   void leave(const fault& why);
-  /// The model does not end: it continues.
-  void stay() noexcept { reason_.reset(); }
+  /// The model does not end: it continues. What could not be saved may be later, also if it does not go on meanwhile.
+  void stay() noexcept {
+    reason_.reset();
+    failed_at_.reset();
+  }
   /// Do not wait for what is under way.
   void give_up(const fault& why);
 

@@ -84,9 +84,9 @@ using supervisor_actor =
                      caf::reacts_to<check_controller>, caf::reacts_to<controller_failed>, caf::reacts_to<steer_model>,
                      caf::reacts_to<pause_failed>, caf::reacts_to<model_kept>, caf::reacts_to<trial_held>,
                      caf::reacts_to<trial_decided>, caf::reacts_to<trial_copied>, caf::reacts_to<rule_decided>,
-                     caf::reacts_to<record_again>, caf::reacts_to<read_status>, caf::reacts_to<event_acknowledged>,
-                     caf::reacts_to<callback_failed>, caf::reacts_to<checkpoint_saved>,
-                     caf::reacts_to<policy_replaced>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
-                     caf::reacts_to<run_stalled>>;
+                     caf::reacts_to<record_again>, caf::reacts_to<make_room_again>, caf::reacts_to<read_status>,
+                     caf::reacts_to<event_acknowledged>, caf::reacts_to<callback_failed>,
+                     caf::reacts_to<checkpoint_saved>, caf::reacts_to<policy_replaced>, caf::reacts_to<interrupt_run>,
+                     caf::reacts_to<run_aborted>, caf::reacts_to<run_stalled>>;
 
 }  // namespace hydra

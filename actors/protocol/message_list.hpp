@@ -17,7 +17,7 @@
                                   X(step_completed) X(evaluation_completed) X(callback_began) X(callback_ended)        \
                                       X(wish_refused) X(check_controller) X(controller_failed) X(controller_lost)      \
                                           X(trial_held) X(trial_decided) X(trial_left) X(trial_copied) X(rule_decided) \
-                                              X(record_again)                                                         \
+                                              X(record_again) X(make_room_again)                                      \
                                               X(steer_model) X(stop_model) X(pause_model) X(pause_failed)              \
                                                   X(keep_model) X(model_kept) X(model_drained) X(release_model)        \
                                                       X(release_updates) X(updates_released) X(model_released)         \

@@ -60,6 +60,9 @@ struct wish_refused {
 /// Timer of the SUPERVISOR while the CONTROLLER is in a callback.
 struct check_controller {};
 
+/// Timer of the SUPERVISOR: trials that could not be saved to give their memory to others may be saved now.
+struct make_room_again {};
+
 /// A trial of a search waits for its decision: it needs no memory meanwhile.
 struct trial_held {
   model_id model;

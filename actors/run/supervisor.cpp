@@ -96,6 +96,9 @@ void supervisor::on_task_ended(const task_ended& m) {
   }
   phases_.has_done(m.model, std::max(phases_.steps(m.model), m.steps));  // a task that died reports 0
   observe_end(m, how);
+  if (m.paused && phases_.trial(m.model) == trial_wait::paused) {
+    room_retry_.succeeded();
+  }
   answer_all(kept_, m.model, m.paused ? fault{} : m.why);
   if (how != model_phase::paused) {
     forget(m.model);

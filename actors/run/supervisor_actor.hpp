@@ -8,6 +8,7 @@
 #include "actors/run/callback_watch.hpp"
 #include "actors/run/model_phases.hpp"
 #include "actors/run/supervisor.hpp"
+#include "actors/run/write_retry.hpp"
 
 #include <cstdint>
 #include <map>
@@ -62,7 +63,7 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_trial_copied),      guarded(this, &supervisor::on_event_acknowledged),
             guarded(this, &supervisor::on_callback_failed),   guarded(this, &supervisor::on_checkpoint_saved),
             guarded(this, &supervisor::on_policy_replaced),   guarded(this, &supervisor::on_rule_decided),
-            guarded(this, &supervisor::on_record_again)};
+            guarded(this, &supervisor::on_record_again),      guarded(this, &supervisor::on_make_room_again)};
   }
 
   /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
@@ -110,6 +111,7 @@ class supervisor final : public supervisor_actor::base {
   void on_trial_copied(const trial_copied& m) { send(actors_.controller, m); }
   void on_rule_decided(const rule_decided& m) { send(actors_.controller, m); }
   void on_record_again(const record_again& m) { send(actors_.controller, m); }
+  void on_make_room_again(const make_room_again&);
   void on_read_status(const read_status& m);
   void on_model_kept(const model_kept& m);
   void on_event_acknowledged(const event_acknowledged&);
@@ -159,6 +161,7 @@ class supervisor final : public supervisor_actor::base {
   fault cannot_save(model_id model, const char* wish) const;
   /// If a model waits for memory that no other is about to give back, a trial that waits for its decision does.
   void make_room();
+  void try_later(model_id model);
   /// Says once that the run waits, and for what, when nothing but a command can continue it.
   void note_wait();
   /// One that begins paused also waits for more models, or for decisions that are made elsewhere.
@@ -209,6 +212,8 @@ class supervisor final : public supervisor_actor::base {
   std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive
   model_phases phases_;
   admission_queue queue_;
+  std::set<model_id> unsaved_;  ///< trials that could not be saved to make room: they are not tried at once again
+  write_retry room_retry_{duration{}};
   waiting_sinks steered_;                          ///< who waits until a model is paused
   waiting_sinks kept_;                             ///< who waits until a model is saved
   bool waits_ = false;                             ///< it was said that the run waits for a command

@@ -251,7 +251,7 @@ void supervisor::make_room() {
     return;
   }
   for (const auto model : phases_.trials(trial_wait::with_memory)) {
-    if (!phases_.memory_is_coming_back() && !phases_.stops(model)) {
+    if (!phases_.memory_is_coming_back() && !phases_.stops(model) && !unsaved_.contains(model)) {
       pause(model, nullptr);
       phases_.set_trial(model, trial_wait::paused);
     }
@@ -319,18 +319,31 @@ fault supervisor::objection(model_id model, const char* wish) const {
 
 void supervisor::on_pause_failed(const pause_failed& m) {
   phases_.continues(m.model);
-  const bool waits = phases_.trial(m.model) == trial_wait::paused;
-  if (waits) {
-    phases_.set_trial(m.model, trial_wait::none);  // until there is room: it would be paused at once, in vain again
+  if (phases_.trial(m.model) == trial_wait::paused) {
+    phases_.set_trial(m.model, trial_wait::with_memory);
+    try_later(m.model);
   }
   const fault why{m.why.code, fmt::format("model '{}' continues: it could not be saved to be paused: {}",
                                           phases_.name_of(m.model), m.why.text)};
   services_.log->warn("{}", why.text);
   answer_all(steered_, m.model, why);
   make_room();
-  if (waits) {
-    phases_.set_trial(m.model, trial_wait::with_memory);
+}
+
+/// Another trial may be saved, on another disk; this one is tried again after a while.
+void supervisor::try_later(model_id model) {
+  const auto now = clock().now();
+  unsaved_.insert(model);
+  room_retry_.failed(now);
+  if (const auto wait = room_retry_.next_try(now)) {
+    delayed_send(this, *wait, make_room_again{});
   }
+}
+
+void supervisor::on_make_room_again(const make_room_again&) {
+  room_retry_.is_due();
+  unsaved_.clear();
+  make_room();
 }
 
 void supervisor::answer_all(waiting_sinks& sinks, model_id model, const fault& why) {

@@ -96,6 +96,19 @@ std::vector<std::uint32_t> steps_of(const simulation& s) {
   return all;
 }
 
+struct full_for_a_while final : checkpoint_store {
+  void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override {
+    if (is_full()) {
+      ++failures;
+      throw fault_error(fault_code::io, "no space left");
+    }
+    all.save(c, saved);
+  }
+  memory_store all;
+  std::function<bool()> is_full;
+  std::size_t failures = 0;
+};
+
 const std::vector<std::uint32_t> expected{9, 3, 3, 1, 1, 1, 1, 1, 1};
 
 /// Random order of messages; with odd seeds every fourth write of a decision fails. Empty, or what went wrong.
@@ -119,6 +132,19 @@ std::string search_at_random(std::uint32_t seed) {
 }
 
 }  // namespace
+
+TEST_CASE("trials that cannot be saved to give their memory to others are tried again after a while", "[search]") {
+  full_for_a_while store;
+  auto setup = search_run(store.all, 3, 2, search_kind::halving);
+  setup.checkpoints.store = &store;
+  simulation s(std::move(setup));
+  store.is_full = [&s, until = s.now() + 10s] { return s.now() < until; };
+  s.run();
+  REQUIRE(s.record());
+  CHECK(steps_of(s) == expected);
+  CHECK(store.failures > 3);
+  CHECK(store.failures <= 3 * 5);  // each at first, and after 1, 3, 7 s, and perhaps once more
+}
 
 TEST_CASE("trials that wait for their rung give their memory to those that have not reached it", "[search]") {
   for (std::size_t admitted = 1; admitted <= 9; ++admitted) {

@@ -99,6 +99,22 @@ TEST_CASE("a checkpoint that fails during the run does not replace the last one,
   CHECK(tracker.unsaved().code == fault_code::io);
 }
 
+TEST_CASE("a model that stays because it could not be saved is saved later in the same state") {
+  save_tracker tracker(true);
+  tracker.leave({});
+  CHECK(tracker.next(state_at(2), true) == action::capture);
+  tracker.captured(state_at(2));
+  tracker.saved(full);
+  CHECK(tracker.next(state_at(2), true) == action::end);
+  tracker.stay();
+  tracker.leave({});
+  CHECK(tracker.next(state_at(2), true) == action::capture);
+  tracker.captured(state_at(2));
+  tracker.saved({});
+  CHECK(tracker.next(state_at(2), true) == action::end);
+  CHECK_FALSE(tracker.unsaved());
+}
+
 TEST_CASE("a model that is given up, or has nowhere to save to, ends at once") {
   save_tracker tracker(true);
   tracker.leave(halted);
