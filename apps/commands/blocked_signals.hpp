@@ -1,12 +1,13 @@
 #pragma once
-// Blocks SIGINT and SIGTERM, so that they do not end the process.
+// Blocks SIGINT, SIGTERM and SIGHUP, so that they do not end the process.
 
 #include <csignal>
 
 namespace hydra::apps {
 
-/// While the object exists, SIGINT and SIGTERM stay pending until a thread waits for them. Threads inherit the mask, so
-/// create the object before any thread. A signal that is ignored (SIGINT of a shell's background job) stays ignored.
+/// While the object exists, SIGINT, SIGTERM and SIGHUP stay pending until a thread waits for them. Threads inherit the
+/// mask, so create the object before any thread. A signal that is ignored (SIGINT of a shell's background job, SIGHUP
+/// behind nohup) stays ignored.
 class blocked_signals {
  public:
   blocked_signals();
@@ -14,7 +15,7 @@ class blocked_signals {
   blocked_signals(const blocked_signals&) = delete;
   blocked_signals& operator=(const blocked_signals&) = delete;
 
-  /// The signals to wait for: these two, and `wake()`.
+  /// The signals to wait for: these, and `wake()`.
   const sigset_t& all() const noexcept { return all_; }
 
   /// A signal that only threads of this process send to each other.

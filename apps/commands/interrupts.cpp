@@ -22,11 +22,11 @@ void say(const std::string& text) {
 /// `timeout` signals the program and then its group: that is one interrupt.
 constexpr auto same_interrupt = std::chrono::milliseconds{100};
 
-/// False if the watch has ended.
-bool wait_for_signal(const sigset_t& signals) {
+/// The signal; 0 if the watch has ended.
+int wait_for_signal(const sigset_t& signals) {
   int signal = 0;
   ::sigwait(&signals, &signal);
-  return signal != blocked_signals::wake();
+  return signal == blocked_signals::wake() ? 0 : signal;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ interrupts::~interrupts() {
 }
 
 void interrupts::watch() const {
-  if (!wait_for_signal(signals_)) return;
+  if (wait_for_signal(signals_) == 0) return;
   if (!first_) {
     say(happens_);
     ::_exit(exit_status::interrupted);
@@ -48,9 +48,11 @@ void interrupts::watch() const {
   say("interrupted: " + happens_ + "; interrupt again to stop at once");
   first_();
   const auto began = std::chrono::steady_clock::now();
+  int signal = 0;
   do {
-    if (!wait_for_signal(signals_)) return;
-  } while (std::chrono::steady_clock::now() - began < same_interrupt);
+    signal = wait_for_signal(signals_);
+    if (signal == 0) return;
+  } while (signal == SIGHUP || std::chrono::steady_clock::now() - began < same_interrupt);
   say("interrupted again: stopped at once");
   ::_exit(exit_status::interrupted);
 }

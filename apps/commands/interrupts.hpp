@@ -1,5 +1,5 @@
 #pragma once
-// What Ctrl-C and SIGTERM do to a run.
+// What Ctrl-C, SIGTERM and a closed terminal do to a run.
 
 #include "apps/commands/blocked_signals.hpp"
 
@@ -9,8 +9,9 @@
 
 namespace hydra::apps {
 
-/// A thread that waits for SIGINT and SIGTERM. On the first it prints to stderr what happens and calls `first` on that
-/// thread; the second ends the process at once, with status 130. Signals sent since `blocked` was made count.
+/// A thread that waits for SIGINT, SIGTERM and SIGHUP. On the first it prints to stderr what happens and calls `first`
+/// on that thread; the second ends the process at once, with status 130, but not SIGHUP: that nobody sees its output is
+/// no reason not to save. Signals sent since `blocked` was made count.
 class interrupts {
  public:
   /// `first` may be called until the destructor returns.

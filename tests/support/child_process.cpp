@@ -16,7 +16,7 @@ namespace {
 [[noreturn]] void run_child(const std::function<int()>& body, int err) {
   ::dup2(err, STDERR_FILENO);
   ::alarm(static_cast<unsigned>(patience.count()));
-  for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);  // not the test framework's
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);  // not the test framework's
   const int status = body();
   std::fflush(stderr);
   ::_exit(status);

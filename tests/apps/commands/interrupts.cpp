@@ -5,7 +5,9 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <future>
+#include <thread>
 
 namespace hydra::apps {
 
@@ -36,7 +38,7 @@ int send(const std::vector<int>& signals) {
 }  // namespace
 
 TEST_CASE("the first signal prints a message and calls back, and the process continues") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const child_end end = in_child([signal] { return send({signal}); });
     CHECK(end.status == 7);
     CHECK(end.err == first);
@@ -49,6 +51,24 @@ TEST_CASE("the second signal ends the process at once with status 130") {
     CHECK(end.status == 130);
     CHECK(end.err == first + second);
   }
+}
+
+TEST_CASE("a terminal that is closed while a run saves its state does not end it") {
+  const child_end end = in_child([] {
+    const blocked_signals blocked;
+    std::promise<void> noticed;
+    const interrupts watch{blocked, [&] { noticed.set_value(); }};
+    ::kill(::getpid(), SIGINT);
+    noticed.get_future().wait();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);  // no part of the first one
+    while (std::chrono::steady_clock::now() < until) {
+      ::kill(::getpid(), SIGHUP);
+      std::this_thread::yield();
+    }
+    return 7;
+  });
+  CHECK(end.status == 7);
+  CHECK(end.err == first);
 }
 
 TEST_CASE("while there is nothing to save the first signal ends the process, whatever its threads do") {
