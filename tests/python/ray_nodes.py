@@ -83,14 +83,18 @@ def loses_its_driver(cluster, folder, expected):
     words = [sys.executable, "-m", "hydra_ray", "train"]
     variables = {**os.environ, "RAY_ADDRESS": cluster.address}
     driver = subprocess.Popen([*words, folder / "w.toml", "--nodes=2", f"--output={run}"], env=variables)
-    wait_for_steps(run / "metrics.jsonl")
-    driver.kill()
-    driver.wait()
     try:
-        hydra_train.open(run).wait()
-        raise Failed("the run has gone on to its end without its driver")
-    except hydra_train.Interrupted:
-        pass
+        wait_for_steps(run / "metrics.jsonl")
+    finally:
+        driver.kill()
+        driver.wait()
+    until = time.monotonic() + PATIENCE
+    while not hydra_train.open(run).over:
+        require(time.monotonic() < until, "the run does not end with its driver")
+        time.sleep(0.1)
+    saved = json.loads((run / "report.json").read_text())["models"]
+    require(all(model["status"] == "interrupted" for model in saved), f"{saved} when the driver is killed")
+    require(any(model["steps"] > 0 for model in saved), "nothing is saved when the driver is killed")
     subprocess.run([*words, run, "--nodes=1", "--resume"], env=variables, check=True, timeout=PATIENCE)
     check(json.loads((run / "report.json").read_text()), expected)
 
@@ -105,8 +109,8 @@ def refused(words, *arguments, **options):
 
 
 def refuses(folder):
-    refused("data", {**WORKLOAD, "data": {}}, folder / "no-data", nodes=1)
-    refused("--keys: on Ray", WORKLOAD, folder / "keys", nodes=1, arguments=["--keys=keys"])
+    refused("data: at least one is needed", {**WORKLOAD, "data": {}}, folder / "nothing", nodes=1)
+    refused("--keys: hydra_ray", WORKLOAD, folder / "keys", nodes=1, arguments=["--keys=keys"])
     refused("no node is left: a node has ended with status 2", WORKLOAD, folder / "no-nodes", nodes=2,
             node_arguments=["--devices", "/nowhere.toml"])
 

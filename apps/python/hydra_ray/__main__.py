@@ -21,7 +21,8 @@ def main() -> int:
     command.add_argument("--resume", action="store_true", help="continue the run of the folder")
     options, more = parser.parse_known_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda signalled, _: sys.exit(128 + signalled))  # the run is saved and ended
+        if signal.getsignal(number) is not signal.SIG_IGN:  # by nohup
+            signal.signal(number, lambda signalled, _: sys.exit(128 + signalled))  # the run is saved and ended
     try:
         train(options.workload, options.output, nodes=options.nodes, cpus=options.cpus, gpus=options.gpus, show=True,
               resume=options.resume, arguments=more)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 
 import ray
-from hydra_train.process import end_with_parent
+from hydra_train.process import ending_with_python
 from hydra_train.program import environment, find_program
 
 LEAVING = 30.0  # seconds in which a node may hand its models over
@@ -15,7 +15,8 @@ LEAVING = 30.0  # seconds in which a node may hand its models over
 
 def status_of(command: Sequence[str], folder: str) -> int:
     """Of the program at its end; told to leave before an exception goes on, and when the worker of Ray ends."""
-    with subprocess.Popen(command, env=environment(), cwd=folder, preexec_fn=end_with_parent) as program:
+    with subprocess.Popen(command, env=environment(), cwd=folder, start_new_session=True,
+                          preexec_fn=ending_with_python()) as program:
         try:
             return program.wait()
         except BaseException:

@@ -5,29 +5,33 @@ import contextlib
 import json
 import pathlib
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import hydra_train
 import ray
 from hydra_train.toml import Path, Workload
-from hydra_train.training import start
+from hydra_train.training import require_arguments, start
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from .node import Node
 
 LEAVING = 10.0  # seconds in which nodes may end by themselves when the run is over
+ENDING = 60.0  # seconds in which the run may end when its nodes have
 WAITING = 10.0  # seconds until it is told that machines are missing
 INTERVAL = 1.0  # seconds between looks at the nodes
-CHOSEN = ("--listen", "--no-local", "--nodes", "--keys")  # options of hydra train
+OF_COORDINATOR = ("--listen", "--no-local", "--nodes", "--keys")
+OF_NODES = ("--join", "--keys", "--name", "--folder")
 
 
-def require_free(arguments: Sequence[str]) -> None:
-    """Raises HydraError where the words have options that this module chooses."""
-    for option in CHOSEN:
+def require_free(arguments: Sequence[str], chosen: Sequence[str]) -> None:
+    """Raises TypeError where these are no words, HydraError where they have options that this module chooses."""
+    require_arguments(arguments)
+    for option in chosen:
         if any(word.split("=")[0] == option for word in arguments):
-            raise hydra_train.HydraError(f"{option}: on Ray the coordinator gets this from hydra_ray; leave it out", 2)
+            raise hydra_train.HydraError(f"{option}: hydra_ray chooses this; leave it out", 2)
 
 
 @contextlib.contextmanager
@@ -74,9 +78,12 @@ def wait_for_end(run: hydra_train.Run, work: Sequence[Any]) -> None:
         for failure in filter(None, map(failure_of, ended)):
             failures.append(failure)
             print(f"hydra_ray: {failure}", file=sys.stderr)
-    if len(failures) == len(work):
+    until = time.monotonic() + (ENDING if len(failures) < len(work) else 0)  # nodes end first
+    while not run.over and time.monotonic() < until:
+        time.sleep(INTERVAL)
+    if not run.over:
         run.quit()
-        raise hydra_train.HydraError("no node is left: " + "; ".join(failures), 1)
+        raise hydra_train.HydraError("no node is left: " + ("; ".join(failures) or "all have left"), 1)
     run.wait()
     ray.wait(list(work), num_returns=len(work), timeout=LEAVING)
 
@@ -87,19 +94,20 @@ def train(workload: Workload, output: Path | None = None, *, nodes: int, cpus: f
 
     `cpus`, `gpus`: that each machine has to have free. `port`: at which the coordinator listens; 0: a free one.
     `node_arguments`: more words for `hydra node`, ["--devices", "/etc/devices.toml"]. Other arguments are those of
-    `hydra_train.train` but for `wait`; raises what that raises, and Run.wait. Returns report.json of the run folder.
+    `hydra_train.train` but for `wait`; what the coordinator and nodes listen to, and their keys, are chosen here; raises what that raises, and Run.wait. Returns report.json of the run folder.
 
     Training begins when Ray has that many machines. Models of a machine that is lost continue on the others, and Ray
     starts its node again where it finds the resources. Raises HydraError, with the run saved, when no node is left. A
     run whose Python is killed is saved and ends: its nodes end with it.
     """
     own = options.pop("arguments", ())
-    require_free(own)
+    require_free(own, OF_COORDINATOR)
+    require_free(node_arguments, OF_NODES)
     if not ray.is_initialized():
         ray.init()
     resources = {"CPU": cpus, "GPU": gpus} if gpus else {"CPU": cpus}
     listen = f"{ray.util.get_node_ip_address()}:{port}"
-    run = start(workload, output, arguments=[*own, "--listen", listen, "--no-local", "--nodes", "1"], outlives=False,
+    run = start(workload, output, arguments=[*own, "--listen", listen, "--no-local", "--nodes", "1"], ends_with_python=True,
                 **options)
     with run, machines(nodes, resources) as group:
         if not run.over:  # else it was complete before

@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import collections
 import ctypes
+import os
 import re
 import signal
 import subprocess
@@ -15,14 +16,22 @@ from typing import IO
 from .program import environment, find_program
 
 PR_SET_PDEATHSIG = 1
-PRCTL = ctypes.CDLL(None).prctl  # looked up before there are threads
 PROGRESS = re.compile(r" *\d+ %  ")
 MOST_LINES = 100  # that are kept of what it writes
 
 
-def end_with_parent() -> None:
-    """In a new process: it gets SIGTERM when the thread that has started it ends, however that is."""
-    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
+def ending_with_python() -> Callable[[], None]:
+    """What a new process does first: it gets SIGHUP when this thread ends, however that is. It then saves its state and
+    ends, as on SIGTERM, also if it is about to."""
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def begin() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+        prctl(PR_SET_PDEATHSIG, signal.SIGHUP)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    return begin
 
 
 def written_on(stream: IO[str], line: str) -> IO[str] | None:
@@ -37,12 +46,12 @@ def written_on(stream: IO[str], line: str) -> IO[str] | None:
 
 class Process:
     """Its session is its own, so that an interrupt reaches it once, by this class, wherever Python runs. Signals are
-    not restored: a Python that is killed leaves it time, where SIGPIPE would end it at its next line. `outlives`: else
-    it saves its state and ends then."""
+    not restored: where Python is killed, SIGPIPE would end it at its next line. `ends_with_python`: it saves its state
+    and ends then, else it goes on."""
 
-    def __init__(self, words: Sequence[str], cwd: str | None, show: bool, outlives: bool = True):
+    def __init__(self, words: Sequence[str], cwd: str | None, show: bool, ends_with_python: bool = False):
         self._process = subprocess.Popen([find_program(), *words], env=environment(), cwd=cwd, start_new_session=True,
-                                         preexec_fn=None if outlives else end_with_parent, restore_signals=False,
+                                         preexec_fn=ending_with_python() if ends_with_python else None, restore_signals=False,
                                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                          encoding="utf-8", errors="replace")
         self._errors: collections.deque[str] = collections.deque(maxlen=MOST_LINES)

@@ -68,6 +68,11 @@ def open_run(folder: Path) -> Run:
     return Run(folder)
 
 
+def require_arguments(arguments: object) -> None:
+    fits = isinstance(arguments, (list, tuple)) and all(isinstance(word, str) for word in arguments)
+    require(fits, 'arguments: a list of texts, such as ["--policy=stay-pace"],', arguments)
+
+
 def train(workload: Workload, output: Path | None = None, *, set: Mapping[str, Any] | None = None,
           resume: bool = False, wait: bool = True, show: bool = False, arguments: Sequence[str] = ()) -> Run:
     """Trains the models of a workload, as `hydra train` does.
@@ -92,11 +97,11 @@ def train(workload: Workload, output: Path | None = None, *, set: Mapping[str, A
 
 
 def start(workload: Workload, output: Path | None = None, *, set: Mapping[str, Any] | None = None,
-          resume: bool = False, show: bool = False, arguments: Sequence[str] = (), outlives: bool = True) -> Run:
-    """`train` without waiting. `outlives`: the run goes on if Python is killed; else it saves its state and ends."""
+          resume: bool = False, show: bool = False, arguments: Sequence[str] = (),
+          ends_with_python: bool = False) -> Run:
+    """`train` without waiting. `ends_with_python`: if Python is killed, the run is saved and ends; else it goes on."""
     require_workload(workload)
-    wanted = 'arguments: a list of texts, such as ["--policy=stay-pace"],'
-    require(isinstance(arguments, (list, tuple)), wanted, arguments)
+    require_arguments(arguments)
     changes = set_options(set)
     continued = not isinstance(workload, Mapping) and pathlib.Path(workload).is_dir()
     folder = pathlib.Path(os.path.abspath(folder_of(workload, output, set or {})))
@@ -105,7 +110,7 @@ def start(workload: Workload, output: Path | None = None, *, set: Mapping[str, A
     words = ["train", file_in_place(workload, folder), *changes, *arguments]
     words += [] if continued and output is None else [f"--output={folder}"]
     words += ["--resume"] * resume + ["--quiet"] * (not show)
-    process = Process(words, working_directory(folder) if continued else None, show, outlives)
+    process = Process(words, working_directory(folder) if continued else None, show, ends_with_python)
     run = Run(folder, process)
     try:
         run._wait_for_start(process)
