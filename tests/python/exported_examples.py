@@ -12,11 +12,11 @@ import importlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from checks import in_a_folder, require, run_checks
 
@@ -61,14 +61,16 @@ class Hydra:
         require(run.returncode == status, f"hydra {arguments}: {run.returncode}, {run.stderr.strip()}")
         return run.stdout + run.stderr
 
-    def interrupted(self, *arguments):
-        """Interrupts a run after its first steps."""
-        run = subprocess.Popen([self.program, *map(str, arguments)], cwd=self.work, stderr=subprocess.PIPE, text=True)
-        for line in run.stderr:
-            if re.search(r"[1-9]\d*/\d+ loss", line):
+    def interrupted(self, folder, models, *arguments):
+        """Interrupts a run when all of its models have been saved between two steps: it is saved inside of one, too."""
+        run = subprocess.Popen([self.program, *map(str, arguments), "--output", folder, "--set", "run.checkpoint.every_steps=1"],
+                               cwd=self.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while run.poll() is None:
+            if len({saved.parent for saved in (self.work / folder / "checkpoints").glob("*/[0-9]*-step-*")}) == models:
                 break
+            time.sleep(0.01)
         run.send_signal(signal.SIGINT)
-        run.communicate(timeout=60)
+        run.wait(timeout=60)
         require(run.returncode == 130, f"interrupted: {run.returncode}")
 
     def evaluated(self, run):
@@ -108,7 +110,7 @@ def two_inputs(program, work):
     save_file(example.samples(64, 2), work / "prices-validation.safetensors")
     short = ("--set", "model.schedule.warmup=2")
     hydra("train", "prices.toml", *short, "--output", "whole")
-    hydra.interrupted("train", "prices.toml", *short, "--output", "parts")
+    hydra.interrupted("parts", 2, "train", "prices.toml", *short)
     hydra("train", "prices.toml", *short, "--output", "parts", "--resume", "--set", "device.count=1", "--set", "model.cuts=[0, 3, 6]")
     for run in ("whole", "parts"):
         hydra("export", run, "prices-3e-3", f"trained-{run}")
