@@ -75,8 +75,6 @@ struct plan_surroundings {
   std::optional<disk_room> room;
 };
 
-std::string line_of(const std::string& note) { return note.empty() ? "" : note + "\n"; }
-
 /// Also of a rehearsed plan they are by the times of the pilot.
 std::string tables(std::span<const parallel_forecast> ways, std::span<const memory_forecast> memory, bool rehearsed) {
   const std::string both = to_table(ways) + to_table(memory);
@@ -115,6 +113,7 @@ std::string note_lines(const std::vector<std::string>& notes) {
 
 std::vector<std::string> notes_of(session& s, const workload& w) {
   std::vector<std::string> notes = s.notes();
+  if (const std::string search = search_note(w); !search.empty()) notes.push_back(search);
   if (const auto equal = note_on_equal_trials(w)) notes.push_back(*equal);
   notes.insert(notes.end(), w.notes.begin(), w.notes.end());
   return notes;
@@ -140,7 +139,7 @@ int plan(const plan_options& o) {
   const plan_surroundings around{s.devices(), s.room()};
   fmt::print("{}", o.json ? to_json(made, inputs, around, f, rehearsed, ways, memory, notes)
                           : printable(to_table(inputs.data) + to_table(inputs.groups) + to_table(made, around.devices) +
-                                      to_line(around.room) + line_of(search_note(w)) +
+                                      to_line(around.room) +
                                       (rehearsed ? to_line(*rehearsed, made.waiting.empty()) : "") + to_lines(f) +
                                       tables(ways, memory, rehearsed.has_value()) + note_lines(notes)));
   return 0;

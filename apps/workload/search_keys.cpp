@@ -20,7 +20,7 @@ namespace hydra::apps {
 namespace {
 
 constexpr std::array search_kinds{search_kind::grid, search_kind::random, search_kind::halving, search_kind::hyperband,
-                           search_kind::asha, search_kind::pbt,    search_kind::own};
+                                  search_kind::asha, search_kind::pbt,    search_kind::own};
 constexpr number_range positive_count{.least = 1, .most = 1e9};
 
 key_rule steps_rule(std::string name, std::string help) {
@@ -244,7 +244,8 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
 
 std::string search_note(const workload& w) {
   const auto rule = w.search ? make_search_rule(*w.search) : nullptr;
-  return rule ? fmt::format("search {}; the predicted times are those of all models to their end", rule->describe()) : "";
+  return rule ? fmt::format("search {}; the predicted times are those of all models to their end", rule->describe())
+              : "";
 }
 
 }  // namespace hydra::apps
