@@ -363,8 +363,10 @@ class Round:
             c = self.processes["c"]
             if c.poll() is None:
                 c.kill() if kind == "kill-coordinator" else c.send_signal(signal.SIGINT)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    c.wait(60)
+                until = time.monotonic() + 60
+                while c.poll() is None and time.monotonic() < until:  # a full disk becomes free meanwhile
+                    self.watch()
+                    time.sleep(0.1)
                 self.start_coordinator(resume=True)
                 for n in "123":  # the run was over for them
                     self.again(n)

@@ -180,8 +180,9 @@ class Trial:
         subprocess.run(["scancel", "--name", "first"], check=True)
         job.end()
         self.slurm.start_node("n1")
-        self.judge("the first node dies, the job is submitted again", Job(self.folder, "second", 3, "--output", "first", "--resume"),
-                   "first")
+        again = Job(self.folder, "second", 3, "--output", "first", "--resume")
+        again.wait_for(", from step")
+        self.judge("the first node dies, the job is submitted again", again, "first")
 
     def slurmd_freezes(self):
         job = Job(self.folder, "slurmd", 3, "--output", "slurmd")
