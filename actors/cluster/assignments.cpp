@@ -109,6 +109,7 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
   }
   leave_nodes(*m, m->helpers.empty() ? std::optional(node) : std::nullopt);
   m->why = why;
+  m->steps = m->saved_at.value_or(m->before);
   m->phase = m->refusals == most_refusals ? assignment_phase::ended : assignment_phase::waiting;
   ++m->epoch;
   return true;
@@ -148,6 +149,7 @@ bool assignments::released(std::size_t number, assignment_epoch epoch) {
     return false;
   }
   m->phase = assignment_phase::waiting;
+  m->steps = m->saved_at.value_or(m->before);
   leave_nodes(*m, m->helpers.empty() ? m->node : std::nullopt);
   ++m->epoch;
   return true;

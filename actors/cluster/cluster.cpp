@@ -24,7 +24,6 @@ bool is_complete(const report& r) {
   });
 }
 
-/// A coordinator that ends drops what it was asked.
 fault has_ended() { return {fault_code::refused, "the run has ended"}; }
 
 }  // namespace

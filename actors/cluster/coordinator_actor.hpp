@@ -211,7 +211,10 @@ class coordinator final : public local_coordinator::base {
   std::size_t nodes_here() const;
   void on_down(const caf::down_msg& m);
   void lose(std::size_t i, const char* how);
-  void note_redone(std::size_t node);
+  /// The models of a node that is lost continue elsewhere.
+  void give_up(std::size_t node);
+  /// A model that was trained to `steps` continues from its last checkpoint.
+  void note_redone(std::uint32_t model, std::uint32_t steps);
   void on_leaves(const node_leaves& m);
   void on_ended(const node_ended& m);
   std::filesystem::path folder_of(const joined_node& m) const;
@@ -235,6 +238,7 @@ class coordinator final : public local_coordinator::base {
   void set_aside_damaged(std::size_t model);
   void on_stays(const assignment_stays& m);
   void on_progressed(const node_progressed& m);
+  void add_lines(const std::string& text) const;
   void take_length(const assignment_progress& p);
   void take_times(const assignment_progress& p, std::size_t node);
   void take_losses(const assignment_progress& p);
@@ -249,6 +253,7 @@ class coordinator final : public local_coordinator::base {
   void on_lost_checkpoint(const checkpoint_offered& m, const fault& why);
   void ask_again();
   void take_checkpoint(const checkpoint_offered& m, const checkpoint_arrived& how);
+  void take_late(const checkpoint_offered& m);
   void count_bytes(const checkpoint_arrived& m, std::optional<std::size_t> node);
   void note_end(std::uint32_t model, model_phase end, const fault& why, const std::string& digest);
   // trials of a search
@@ -328,6 +333,8 @@ class coordinator final : public local_coordinator::base {
   std::size_t first_added_ = 0;      ///< behind the models of the workload
   std::vector<added_model> added_;   ///< those behind it
   std::map<std::uint32_t, std::pair<assignment_epoch, std::uint32_t>> waits_at_;  ///< trials, after so many steps
+  /// Models whose lines_before have come, and from which node. A run that is resumed may get them again.
+  std::map<std::uint32_t, std::uint64_t> told_before_;
   std::set<std::uint64_t> asked_to_end_;
   time_point forgiven_{};
   bool started_ = false;

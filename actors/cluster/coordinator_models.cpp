@@ -180,6 +180,7 @@ void coordinator::on_refused(const assignment_refused& m) {
   }
   const auto& helpers = plan_.of(m.model).helpers;
   const auto because_of = m.place > 0 && m.place <= helpers.size() ? helpers[m.place - 1] : *plan_.of(m.model).node;
+  const auto steps = plan_.of(m.model).steps;
   if (plan_.refused(m.model, m.epoch, m.why, because_of)) {
     count_failure(because_of, m.why);
     drop_offer(m.model);
@@ -188,6 +189,7 @@ void coordinator::on_refused(const assignment_refused& m) {
     if (m.why.code == fault_code::damaged) {
       set_aside_damaged(m.model);
     }
+    note_redone(m.model, steps);
     if (plan_.of(m.model).phase == assignment_phase::ended) {
       note_end(m.model, model_phase::failed, m.why, "");
     }
@@ -232,11 +234,22 @@ void coordinator::on_progressed(const node_progressed& m) {
     }
   }
   if (!m.devices.empty()) {
-    record_.nodes[*node->number].last = m;
-    record_.nodes[*node->number].last.metrics_lines.clear();
+    auto& last = record_.nodes[*node->number].last;
+    last = m;
+    last.before.clear();
+    last.metrics_lines.clear();
   }
-  if (!m.metrics_lines.empty() && setup_.events.metrics_lines) {
-    setup_.events.metrics_lines(m.metrics_lines);
+  for (const auto& before : m.before) {
+    if (told_before_.try_emplace(before.model, m.instance).first->second == m.instance) {
+      add_lines(before.text);
+    }
+  }
+  add_lines(m.metrics_lines);
+}
+
+void coordinator::add_lines(const std::string& text) const {
+  if (!text.empty() && setup_.events.metrics_lines) {
+    setup_.events.metrics_lines(text);
   }
 }
 
@@ -379,7 +392,11 @@ void coordinator::on_lost_checkpoint(const checkpoint_offered& m, const fault& w
   if (m.what == handover::kept) {
     take_kept({.model = m.model, .epoch = m.epoch, .steps = m.steps, .why = why});
   } else if (m.what != handover::saved && why.code == fault_code::damaged) {
-    plan_.refused(m.model, m.epoch, {fault_code::io, why.text});  // on the node's disk: it is trained from the last one
+    const auto steps = plan_.of(m.model).steps;
+    const fault on_disk{fault_code::io, why.text};
+    count_failure(*plan_.of(m.model).node, on_disk);
+    plan_.refused(m.model, m.epoch, on_disk);  // it is trained from the last one
+    note_redone(m.model, steps);
   } else if (m.what != handover::saved) {
     missed_.push_back({m.model, m.epoch, clock().now() + retry_interval});
   }
@@ -398,7 +415,9 @@ void coordinator::ask_again() {
 void coordinator::take_checkpoint(const checkpoint_offered& m, const checkpoint_arrived& how) {
   count_bytes(how, plan_.of(m.model).node);
   if (!m.checkpoints.files.empty()) {
-    plan_.saved(m.model, m.epoch, m.steps);
+    if (!plan_.saved(m.model, m.epoch, m.steps)) {
+      take_late(m);
+    }
     plan_.weighs(m.model, bytes_of_one(m.checkpoints));
   }
   if (m.what == handover::given_back && plan_.released(m.model, m.epoch)) {
@@ -408,6 +427,14 @@ void coordinator::take_checkpoint(const checkpoint_offered& m, const checkpoint_
   } else if (m.what == handover::ended && plan_.ended(m.model, m.epoch, m.why)) {
     record_.models[m.model].steps = m.steps;
     note_end(m.model, m.end, m.why, m.digest);
+  }
+}
+
+/// The node that has offered it does not have the model any more.
+void coordinator::take_late(const checkpoint_offered& m) {
+  const auto& now = plan_.of(m.model);
+  if (now.phase == assignment_phase::waiting && m.steps > now.saved_at.value_or(now.before)) {
+    plan_.found(m.model, m.steps);
   }
 }
 

@@ -262,26 +262,31 @@ void coordinator::lose(std::size_t i, const char* how) {
     auto& record = record_.nodes[*m.number];
     record.lost = true;
     record.left = clock().now();
-    note_redone(*m.number);
-    plan_.node_lost(*m.number);
+    give_up(*m.number);
   }
   m.ended = true;
   settle();
 }
 
-/// Its models begin again from their checkpoints.
-void coordinator::note_redone(std::size_t node) {
-  for (std::size_t i = 0; i < plan_.models().size(); ++i) {
-    const auto& m = plan_.of(i);
-    if (m.is_on(node)) {
+void coordinator::give_up(std::size_t node) {
+  for (std::uint32_t i = 0; i < plan_.models().size(); ++i) {
+    if (plan_.of(i).is_on(node)) {
       drop_offer(i);
       transit_.erase(i);
+      note_redone(i, plan_.of(i).steps);
     }
-    const auto from = m.saved_at.value_or(m.before);
-    if (m.is_on(node) && m.steps > from) {
-      record_.models[i].redone += m.steps - from;
-      say(fmt::format("{} continues from step {}, {} are lost", m.name, from, counted(m.steps - from, "step")));
-    }
+  }
+  plan_.node_lost(node);
+}
+
+void coordinator::note_redone(std::uint32_t model, std::uint32_t steps) {
+  const auto& m = plan_.of(model);
+  const auto from = m.saved_at.value_or(m.before);
+  if (steps > from) {
+    plan_.remains(model, remaining_of(model, from));
+    record_.models[model].steps = from;
+    record_.models[model].redone += steps - from;
+    say(fmt::format("{} continues from step {}, {} are lost", m.name, from, counted(steps - from, "step")));
   }
 }
 
@@ -303,8 +308,7 @@ void coordinator::on_ended(const node_ended& m) {
   release_held(node->instance);
   record_.nodes[*node->number].why = m.why;
   record_.nodes[*node->number].left = clock().now();
-  note_redone(*node->number);
-  plan_.node_lost(*node->number);
+  give_up(*node->number);
   if (m.files.files.empty()) {
     node->ended = true;
     return settle();

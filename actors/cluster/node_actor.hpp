@@ -2,6 +2,7 @@
 // NODE: the actor. Its membership and files are in node.cpp, the models that it is given in node_models.cpp, what it
 // says of them in node_reports.cpp.
 
+#include "actors/cluster/exchange.hpp"
 #include "actors/cluster/folder_source.hpp"
 #include "actors/cluster/node.hpp"
 #include "actors/protocol/guarded.hpp"
@@ -201,26 +202,30 @@ class node final : public local_node::base {
   void on_team_lost(const team_failure& m);
   void drop(std::uint32_t model);
   void on_command_answered(const command_answered& m);
+  void send_kept(const command_answered& m);
   /// One that could not be paused because it has ended is handed over as such.
   void on_paused(const command_answered& m, held_model& held);
   void on_give_back(const give_back& m);
   void on_stop_assigned(const stop_assigned& m);
+  void on_keep_assigned(const keep_assigned& m);
+  void on_trial_told(const trial_told& m);
+  /// Without files if they are not there any more.
+  void on_offer_found(const offer_found& m);
   /// `because_of`: another member of its team.
   void refuse(std::uint32_t model, assignment_epoch epoch, const fault& why,
               std::optional<std::uint32_t> because_of = {});
+  /// Adds the model's checkpoints, and how many steps they have; or says why not, {io}: one may have been
+  /// removed meanwhile.
+  fault offer_states(checkpoint_offered& to);
   void hand_over(std::uint32_t model, held_model& held, checkpoint_offered what);
   void send_offer(std::uint32_t model, held_model& held);
   // what its run does
-  void on_keep_assigned(const keep_assigned& m);
-  void send_kept(const command_answered& m);
-  void on_offer_found(const offer_found& m);
-  /// Adds the model's checkpoints, and how many steps they have; or says why not: one was removed meanwhile.
-  fault offer_states(checkpoint_offered& to);
-  void on_trial_told(const trial_told& m);
   /// Of a team the first node asks, and all are told.
   void on_trial_evaluated(const trial_evaluated& m);
+  std::uint32_t number_of(const std::string& name) const;
   /// They are sent with the next node_progressed.
   void on_metrics_line(const metrics_line& m);
+  void tell_before(std::uint32_t model);
   /// One that was added joins after the COORDINATOR has heard that it is trained here.
   bool begins_here(const std::string& name) const;
   void on_report_due(const report_due&);
@@ -232,17 +237,19 @@ class node final : public local_node::base {
   void follow(std::uint32_t model, held_model& held, const model_now& now, bool saved);
   /// One that has failed for a reason of this node is trained elsewhere, from what the coordinator has.
   void on_ended(std::uint32_t model, held_model& held, const model_now& now);
-  bool is_saved(std::uint32_t model, std::uint32_t steps) const;
   /// Of a checkpoint that is removed meanwhile there is a newer one.
   void offer_saved(std::uint32_t model, const held_model& held);
   void send_progress(const run_status& s);
+  /// Before a state that has their steps, so that they are not lost with this node.
+  void send_lines();
   local_node self_handle() { return caf::actor_cast<local_node>(this); }
 
   node_setup setup_;
   node_run run_;
   folder_source source_;
   std::string lines_;                          ///< of metrics.jsonl, that the COORDINATOR does not have yet
-  std::map<std::string, std::string> before_;  ///< of models that begin from a checkpoint: the lines of its steps
+  std::map<std::string, std::string> lines_before_;  ///< of models that begin from a checkpoint: of its steps
+  std::vector<lines_before> before_;                 ///< of them, what the COORDINATOR does not have yet
   std::map<std::uint32_t, held_model> held_;
   std::map<std::uint32_t, std::optional<take_model>> receiving_;  ///< models whose files come, and what is to come then
   std::set<std::uint32_t> joined_;                                ///< models that were added, and are known to the run

@@ -4,6 +4,7 @@
 #include "actors/cluster/folder_receiver.hpp"
 #include "actors/cluster/node_actor.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 
 #include <fmt/format.h>
 
@@ -175,7 +176,9 @@ void node::on_command_answered(const command_answered& m) {
     held->phase = held_phase::training;
     if (!held->helps()) {
       send(setup_.coordinator, assignment_began{m.model, m.epoch});
-      lines_ += held->from.empty() ? before_[run_.models[m.model]] : "";  // else they came with its first steps
+      if (held->from.empty()) {  // else they came with its first steps
+        tell_before(m.model);
+      }
     }
     say(fmt::format("{} is trained here{}{}", run_.models[m.model],
                     held->from.empty() ? "" : ", from its checkpoint " + held->from,
@@ -183,6 +186,13 @@ void node::on_command_answered(const command_answered& m) {
   } else if (m.what == model_command::pause_between_steps && held->phase == held_phase::pausing) {
     on_paused(m, *held);
   }
+}
+
+void node::send_kept(const command_answered& m) {
+  checkpoint_offered message{.model = m.model, .epoch = m.epoch, .what = handover::kept};
+  message.why = m.why ? m.why : offer_states(message);
+  send_lines();
+  send(setup_.coordinator, message);
 }
 
 void node::on_paused(const command_answered& m, held_model& held) {
@@ -216,12 +226,42 @@ void node::on_stop_assigned(const stop_assigned& m) {
   }
 }
 
+void node::on_keep_assigned(const keep_assigned& m) {
+  if (current(m.model, m.epoch) && run_.run && !over_) {
+    command(m.model, m.epoch, model_command::save);
+  }
+}
+
+void node::on_trial_told(const trial_told& m) {
+  if (current(m.model, m.epoch) && run_.run) {
+    run_.run->decided({.trial = run_.models.at(m.model),
+                       .steps = m.steps,
+                       .verdict = m.stop ? trial_verdict::stop : trial_verdict::go_on});
+  }
+}
+
+void node::on_offer_found(const offer_found& m) {
+  checkpoint_offered message{.model = m.model, .what = handover::found};
+  offer_states(message);
+  send(setup_.coordinator, message);
+}
+
 void node::refuse(std::uint32_t model, assignment_epoch epoch, const fault& why,
                   std::optional<std::uint32_t> because_of) {
   const auto place = because_of.value_or(held_.at(model).place);
   drop(model);
   send(setup_.coordinator, assignment_refused{setup_.hello.instance, model, epoch, why, place});
   say(fmt::format("{} cannot be trained here: {}", run_.models[model], why.text));
+}
+
+fault node::offer_states(checkpoint_offered& to) try {
+  const auto states = states_to_continue(checkpoints_of(to.model));
+  const auto steps = states.empty() ? 0 : read_checkpoint(states.front()).standing.next.step;
+  to.checkpoints = offer(states);
+  to.steps = steps;
+  return {};
+} catch (const fault_error& e) {
+  return {fault_code::io, e.what()};
 }
 
 void node::hand_over(std::uint32_t model, held_model& held, checkpoint_offered what) {
@@ -237,6 +277,7 @@ void node::send_offer(std::uint32_t model, held_model& held) {
   if (const auto why = offer_states(message)) {
     return refuse(model, held.epoch, why);
   }
+  send_lines();
   send(setup_.coordinator, message);
 }
 

@@ -17,54 +17,31 @@ constexpr auto report_interval = std::chrono::milliseconds(200);  ///< between t
 
 }  // namespace
 
-void node::on_keep_assigned(const keep_assigned& m) {
-  if (current(m.model, m.epoch) && run_.run && !over_) {
-    command(m.model, m.epoch, model_command::save);
-  }
-}
-
-fault node::offer_states(checkpoint_offered& to) try {
-  const auto folder = checkpoints_of(to.model);
-  to.checkpoints = offer(states_to_continue(folder));
-  to.steps = newest_step(folder).value_or(0);
-  return {};
-} catch (const fault_error& e) {
-  return e.what_happened();
-}
-
-void node::send_kept(const command_answered& m) {
-  checkpoint_offered message{.model = m.model, .epoch = m.epoch, .what = handover::kept};
-  message.why = m.why ? m.why : offer_states(message);
-  send(setup_.coordinator, message);
-}
-
-/// It may not be there any more.
-void node::on_offer_found(const offer_found& m) {
-  checkpoint_offered message{.model = m.model, .what = handover::found};
-  offer_states(message);
-  send(setup_.coordinator, message);
-}
-
-void node::on_trial_told(const trial_told& m) {
-  if (current(m.model, m.epoch) && run_.run) {
-    run_.run->decided({.trial = run_.models.at(m.model),
-                       .steps = m.steps,
-                       .verdict = m.stop ? trial_verdict::stop : trial_verdict::go_on});
-  }
-}
-
 void node::on_trial_evaluated(const trial_evaluated& m) {
-  const auto model = static_cast<std::uint32_t>(std::ranges::find(run_.models, m.result.trial) - run_.models.begin());
+  const auto model = number_of(m.result.trial);
   if (const auto held = held_.find(model); held != held_.end() && !held->second.helps()) {
     send(setup_.coordinator, trial_waits{model, held->second.epoch, m.result.steps, sent_number(m.result.score)});
   }
 }
 
+std::uint32_t node::number_of(const std::string& name) const {
+  return static_cast<std::uint32_t>(std::ranges::find(run_.models, name) - run_.models.begin());
+}
+
 void node::on_metrics_line(const metrics_line& m) {
-  if (m.before && !begins_here(m.model)) {
-    before_[m.model] += m.text;
+  if (m.before) {
+    lines_before_[m.model] += m.text;
+    if (begins_here(m.model)) {
+      tell_before(number_of(m.model));
+    }
   } else if (!helped_.contains(m.model)) {
     lines_ += m.text;
+  }
+}
+
+void node::tell_before(std::uint32_t model) {
+  if (auto lines = lines_before_.extract(run_.models[model])) {
+    before_.push_back({model, std::move(lines.mapped())});
   }
 }
 
@@ -137,7 +114,7 @@ void node::on_ended(std::uint32_t model, held_model& held, const model_now& now)
     held.phase = held_phase::handed_over;  // by the first node
     return;
   }
-  if (!failed && !is_saved(model, now.steps)) {
+  if (!failed && now.unsaved) {
     return refuse(model, held.epoch, {fault_code::io, "it has ended, but could not be saved"});
   }
   say(fmt::format("{} has ended here, after {} steps", run_.models[model], now.steps));
@@ -145,13 +122,18 @@ void node::on_ended(std::uint32_t model, held_model& held, const model_now& now)
             {.what = handover::ended, .end = now.phase, .why = failed ? why : fault{}, .digest = now.digest});
 }
 
-bool node::is_saved(std::uint32_t model, std::uint32_t steps) const {
-  return newest_step(checkpoints_of(model)).value_or(0) == steps;
-}
-
 void node::offer_saved(std::uint32_t model, const held_model& held) {
   checkpoint_offered message{.model = model, .epoch = held.epoch};
   if (!offer_states(message)) {
+    send(setup_.coordinator, message);
+  }
+}
+
+void node::send_lines() {
+  if (!before_.empty() || !lines_.empty()) {
+    node_progressed message{.instance = setup_.hello.instance};
+    message.before = std::exchange(before_, {});
+    message.metrics_lines = std::exchange(lines_, {});
     send(setup_.coordinator, message);
   }
 }
@@ -178,6 +160,7 @@ void node::send_progress(const run_status& s) {
   message.host_peak = s.host.peak;
   message.host_budget = s.host.budget;
   message.elapsed = s.elapsed;
+  message.before = std::exchange(before_, {});
   message.metrics_lines = std::exchange(lines_, {});
   if (run_.exchange) {
     const auto totals = run_.exchange->totals();

@@ -22,7 +22,7 @@
 namespace hydra {
 
 /// Of the messages below: processes with another one are refused.
-inline constexpr std::uint32_t cluster_protocol = 6;
+inline constexpr std::uint32_t cluster_protocol = 7;
 
 /// An assignment of a model has an epoch. What a node says about an older one is dropped: the node was believed lost,
 /// and another one has the model.
@@ -366,19 +366,28 @@ struct device_progress {
   friend auto inspect(auto& f, device_progress& x) { return f(x.busy, x.used, x.peak, x.budget); }
 };
 
+/// Of a model that begins from a checkpoint: lines of metrics.jsonl of the steps in it.
+struct lines_before {
+  std::uint32_t model = 0;
+  std::string text{};
+
+  friend auto inspect(auto& f, lines_before& x) { return f(x.model, x.text); }
+};
+
 struct node_progressed {
   std::uint64_t instance = 0;
   std::vector<assignment_progress> models{};
   std::vector<device_progress> devices{};
   byte_count host_used{}, host_peak{}, host_budget{};
   duration elapsed{};           ///< of its run
-  std::string metrics_lines{};  ///< lines of its metrics.jsonl, whole ones
+  std::vector<lines_before> before{};  ///< of models that have begun there; each node where one begins says them
+  std::string metrics_lines{};         ///< lines of its metrics.jsonl, whole ones
   byte_count exchanged{};       ///< sent to nodes with which it trains models together
   duration exchanging{};        ///< for which such an exchange was under way
 
   friend auto inspect(auto& f, node_progressed& x) {
-    return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.metrics_lines,
-             x.exchanged, x.exchanging);
+    return f(x.instance, x.models, x.devices, x.host_used, x.host_peak, x.host_budget, x.elapsed, x.before,
+             x.metrics_lines, x.exchanged, x.exchanging);
   }
 };
 

@@ -35,6 +35,7 @@ struct model_now {
   fault_code why = fault_code::none;   ///< of one that has failed
   bool released = false;               ///< it has ended, its last checkpoint is complete, and its memory is free
   std::string digest{};                ///< of its parameters then, if it has not failed
+  bool unsaved = false;                ///< it has ended, and its last checkpoint could not be written
   std::uint32_t checkpoints = 0;       ///< that this run has saved of it, but for best states
   duration step_work{};   ///< smallest times of the units of a step, added, at speed 1; as far as they are known
   duration step_chain{};  ///< of those that follow each other, from one step to the next

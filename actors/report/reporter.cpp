@@ -358,6 +358,7 @@ class reporter final : public reporter_actor::base {
     }
     if (now.released) {
       now.digest = out.digest;
+      now.unsaved = static_cast<bool>(out.unsaved);
     }
     if (now.phase == model_phase::training && !out.first_completion && out.arrival > elapsed) {
       now.note = "arrives " + to_string(out.arrival) + " after the start";

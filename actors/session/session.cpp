@@ -35,7 +35,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <future>
 #include <ranges>
 #include <set>
 #include <utility>

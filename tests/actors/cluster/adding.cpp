@@ -65,7 +65,7 @@ TEST_CASE("a model that is added to a run of a cluster has the bits of plain tra
   for (std::size_t i = 0; i < models.size(); ++i) c->stop("model-" + std::to_string(i));
   const auto r = c.end();
   for (std::size_t i = 0; i < models.size(); ++i) models[i].steps = r.models[i].steps;
-  check_bits(r, models, model_status::stopped);
+  check_bits(r, models, model_status::stopped, true);
   CHECK(b.end() == node_end::done);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("a model that begins from a kept state of another one has that one's s
     const auto lines = r.models[i].loss.size() + r.models[i].validation.size();
     CHECK(lines_of(run, i == 0 ? "\"model-0\"" : "\"copy\"") == lines);
   }
-  check_bits(r, models, model_status::stopped);
+  check_bits(r, models, model_status::stopped, true);
 }
 
 TEST_CASE("a state of a model that was stopped, or is paused, is there", "[cluster]") {

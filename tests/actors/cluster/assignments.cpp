@@ -264,6 +264,18 @@ TEST_CASE("a model that fails again and again has failed, unless steps of it are
   CHECK(a.over());
 }
 
+TEST_CASE("a model that was trained and could not be saved has the steps of its last checkpoint", "[cluster]") {
+  assignments a;
+  a.add_model("m", 10s, byte_count{1});
+  a.add_node("full", {});
+  const auto epoch = of<assign_model>(a.decide())[0].epoch;
+  a.began(0, epoch);
+  a.saved(0, epoch, 20);
+  a.progressed(0, epoch, 30, 7s);
+  REQUIRE(a.refused(0, epoch, {fault_code::io, "disk"}));
+  CHECK(a.of(0).steps == 20);
+}
+
 TEST_CASE("a node that could not write files is avoided for a while, and no model fails by that", "[cluster]") {
   assignments a;
   a.add_model("m", 10s, byte_count{1});

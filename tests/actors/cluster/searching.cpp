@@ -165,13 +165,14 @@ TEST_CASE("a search of a cluster that is interrupted is resumed with the same de
 TEST_CASE("a trial that is stopped on a node and could not be saved is trained there again", "[cluster]") {
   const temporary_folder folder;
   searched s(4);
+  REQUIRE(s.alone.models[0].status == model_status::stopped);
   search_book book;
   under_way c(s.work(folder.path(), book.hooks()), {});
   const auto root = folder.path() / "a" / "0000000000000007" / "checkpoints";
   const auto make = [&, plain = s.node(8_MiB)](const node_accepted& what, const node_place& place) {
     auto made = plain(what, place);
     made.run->on<step_completed>([&](const step_completed& e, control&) {
-      if (e.name == "model-0" && e.done == 9 && !fs::exists(root / "aside")) {  // it has been saved after 8
+      if (e.name == "model-0" && e.done == 9 && !fs::exists(root / "aside")) {  // it is stopped after 10
         fs::rename(checkpoints_of(root, "model-0"), root / "aside");
         fs::create_directory_symlink(root / "nowhere", checkpoints_of(root, "model-0"));  // no file can be written there
       }
@@ -180,7 +181,6 @@ TEST_CASE("a trial that is stopped on a node and could not be saved is trained t
   };
   test_node a("a", folder.path(), c->address(), make);
   c.wait_for("it has ended, but could not be saved");
-  fs::remove(checkpoints_of(root, "model-0"));
   const auto r = c.end();
   s.check(r, book);
   CHECK(r.cluster.nodes.at(0).failures > 0);

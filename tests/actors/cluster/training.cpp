@@ -288,22 +288,36 @@ TEST_CASE("a model of a cluster is stopped with the step that has begun", "[clus
   CHECK(a.end() == node_end::done);
   CHECK(r.models[0].status == model_status::stopped);
   CHECK(r.models[0].steps < 100000);
+  CHECK(r.models[0].digest.starts_with("sha256:"));
   CHECK(r.models[0].loss.size() == r.models[0].steps);
   CHECK(r.models[1].status == model_status::finished);
 }
 
 TEST_CASE("a model that was stopped before a run of a cluster was killed is stopped when it is resumed", "[cluster]") {
   const temporary_folder folder;
-  auto models = some_models(2, 20);
+  auto models = some_models(2, 200);
   models[0].steps = 1'000'000;
-  auto work = workload_of(models, folder.path() / "run");
+  const auto run = folder.path() / "run";
+  if (GENERATE(true, false)) {  // else it has no checkpoint
+    under_way c(workload_of(models, run), {});
+    test_node a("a", folder.path(), c->address(), maker(models, 8_MiB, c.steps()));
+    c.train_on(20);
+    c->interrupt();
+    REQUIRE(c.end().interrupted);
+    CHECK(a.end() == node_end::done);
+  }
+  const auto before = newest_step(checkpoints_of(run / "checkpoints", "model-0")).value_or(0);
+  auto work = workload_of(models, run);
   work.stopped = {"model-0", "model-7"};
   cluster c(std::move(work), {});
   test_node a("a", folder.path(), c.address(), maker(models, 8_MiB));
   const auto r = c.run();
   CHECK(a.end() == node_end::done);
   CHECK(r.models[0].status == model_status::stopped);
+  CHECK(r.models[0].steps >= before);
+  CHECK(r.models[0].loss.size() == r.models[0].steps);
   CHECK(r.models[1].status == model_status::finished);
+  CHECK(r.cluster.nodes[0].failures == 0);
 }
 
 TEST_CASE("a model of a cluster is paused, and continues with the same results when it is resumed", "[cluster]") {
