@@ -43,7 +43,7 @@ void assignments::estimated(std::size_t model, duration remaining, byte_count ch
 
 void assignments::found(std::size_t model, std::optional<std::uint32_t> saved_at) {
   models_.at(model).saved_at = saved_at;
-  models_.at(model).steps = saved_at.value_or(models_.at(model).before);
+  models_.at(model).steps = models_.at(model).saved_steps();
 }
 
 void assignments::stopped(std::size_t model) {
@@ -77,7 +77,7 @@ void assignments::node_lost(std::size_t node) {
       leave_nodes(m, node);
       m.phase = assignment_phase::waiting;
       m.moves_to.reset();
-      m.steps = m.saved_at.value_or(m.before);
+      m.steps = m.saved_steps();
       ++m.epoch;
     }
   }
@@ -109,7 +109,7 @@ bool assignments::refused(std::size_t number, assignment_epoch epoch, const faul
   }
   leave_nodes(*m, m->helpers.empty() ? std::optional(node) : std::nullopt);
   m->why = why;
-  m->steps = m->saved_at.value_or(m->before);
+  m->steps = m->saved_steps();
   m->phase = m->refusals == most_refusals ? assignment_phase::ended : assignment_phase::waiting;
   ++m->epoch;
   return true;
@@ -149,7 +149,7 @@ bool assignments::released(std::size_t number, assignment_epoch epoch) {
     return false;
   }
   m->phase = assignment_phase::waiting;
-  m->steps = m->saved_at.value_or(m->before);
+  m->steps = m->saved_steps();
   leave_nodes(*m, m->helpers.empty() ? m->node : std::nullopt);
   ++m->epoch;
   return true;

@@ -63,6 +63,8 @@ struct cluster_model {
   std::uint32_t refusals = 0;  ///< by nodes, one after the other, without a step in between that was saved
   std::uint32_t failed_teams = 0;  ///< nodes that did not come to train it together
 
+  /// Of its newest state, from which it continues where its node is lost.
+  std::uint32_t saved_steps() const { return saved_at.value_or(before); }
   bool is_on(std::size_t n) const { return node == n || std::ranges::count(helpers, n) > 0; }
 };
 

@@ -84,8 +84,7 @@ void coordinator::stop(std::uint32_t model) {
 void coordinator::end_stopped() {
   for (const auto model : stopping_) {
     const auto& now = plan_.of(model);
-    const auto coming = arriving_.find(model);  // with more steps
-    if (now.phase == assignment_phase::waiting && !now.held && (coming == arriving_.end() || coming->second.empty())) {
+    if (now.phase == assignment_phase::waiting && !now.held && !is_arriving(model)) {  // what comes has more steps
       plan_.stopped(model);
       record_.models[model].steps = now.steps;
       note_end(model, model_phase::stopped, {}, "");

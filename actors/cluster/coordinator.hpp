@@ -27,6 +27,7 @@ struct cluster_addition {
   std::uint32_t before = 0;    ///< of them, those of the state that it begins from
   std::uint32_t replicas = 1;
   std::uint32_t lanes = 1;     ///< units of a step that may be computed at a time
+  std::uint32_t nodes = 1;     ///< that were to train it together; one does
   input_paths inputs{};        ///< files and folders that it names
 };
 

@@ -231,6 +231,8 @@ class coordinator final : public local_coordinator::base {
   take_model with_checkpoints(const assign_model& c, const std::vector<std::filesystem::path>& states);
   std::vector<team_member> team_of(const assign_model& c) const;
   bool is_current(std::uint32_t model, assignment_epoch epoch) const;
+  /// A checkpoint of it comes.
+  bool is_arriving(std::uint32_t model) const;
   void on_began(const assignment_began& m);
   void note_transit(std::uint32_t model, duration took);
   void on_refused(const assignment_refused& m);

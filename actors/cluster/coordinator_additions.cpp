@@ -37,7 +37,8 @@ void coordinator::on_add(const add_to_cluster& m) {
     works_.push_back(expected_work(m.what.steps));
     plan_.remains(model, remaining_of(model, m.what.before));
   }
-  say(fmt::format("{} joins the run", name));
+  say(fmt::format("{} joins the run{}", name,
+                  m.what.nodes > 1 ? ", on one node: parallel.nodes is for models that are in the workload file" : ""));
   m.answer({});
   settle();
 }
@@ -78,8 +79,7 @@ void coordinator::on_keep(const keep_by_name& m) {
 /// Of one that no node has, what was saved last is its state.
 bool coordinator::is_there(const wanted_state& w) const {
   const auto& now = plan_.of(w.model);
-  const auto coming = arriving_.find(w.model);
-  if (coming != arriving_.end() && !coming->second.empty()) {
+  if (is_arriving(w.model)) {
     return false;  // its folder changes
   }
   return now.phase == assignment_phase::ended || (w.steps && now.saved_at == w.steps) ||

@@ -137,6 +137,11 @@ void coordinator::give(const take_back_model& c) {
   send(node_of(c.node), give_back{static_cast<std::uint32_t>(c.model), c.epoch});
 }
 
+bool coordinator::is_arriving(std::uint32_t model) const {
+  const auto coming = arriving_.find(model);
+  return coming != arriving_.end() && !coming->second.empty();
+}
+
 bool coordinator::is_current(std::uint32_t model, assignment_epoch epoch) const {
   return model < plan_.models().size() && plan_.of(model).epoch == epoch && plan_.of(model).node;
 }
@@ -433,7 +438,7 @@ void coordinator::take_checkpoint(const checkpoint_offered& m, const checkpoint_
 /// The node that has offered it does not have the model any more.
 void coordinator::take_late(const checkpoint_offered& m) {
   const auto& now = plan_.of(m.model);
-  if (now.phase == assignment_phase::waiting && m.steps > now.saved_at.value_or(now.before)) {
+  if (now.phase == assignment_phase::waiting && m.steps > now.saved_steps()) {
     plan_.found(m.model, m.steps);
   }
 }

@@ -281,7 +281,7 @@ void coordinator::give_up(std::size_t node) {
 
 void coordinator::note_redone(std::uint32_t model, std::uint32_t steps) {
   const auto& m = plan_.of(model);
-  const auto from = m.saved_at.value_or(m.before);
+  const auto from = m.saved_steps();
   if (steps > from) {
     plan_.remains(model, remaining_of(model, from));
     record_.models[model].steps = from;

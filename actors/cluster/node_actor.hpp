@@ -240,6 +240,8 @@ class node final : public local_node::base {
   /// Of a checkpoint that is removed meanwhile there is a newer one.
   void offer_saved(std::uint32_t model, const held_model& held);
   void send_progress(const run_status& s);
+  /// To be sent.
+  node_progressed take_lines();
   /// Before a state that has their steps, so that they are not lost with this node.
   void send_lines();
   local_node self_handle() { return caf::actor_cast<local_node>(this); }

@@ -2,7 +2,6 @@
 
 #include "actors/cluster/exchange.hpp"
 #include "actors/cluster/node_actor.hpp"
-#include "partition/checkpoint/checkpoint_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -129,17 +128,21 @@ void node::offer_saved(std::uint32_t model, const held_model& held) {
   }
 }
 
+node_progressed node::take_lines() {
+  node_progressed message{.instance = setup_.hello.instance};
+  message.before = std::exchange(before_, {});
+  message.metrics_lines = std::exchange(lines_, {});
+  return message;
+}
+
 void node::send_lines() {
   if (!before_.empty() || !lines_.empty()) {
-    node_progressed message{.instance = setup_.hello.instance};
-    message.before = std::exchange(before_, {});
-    message.metrics_lines = std::exchange(lines_, {});
-    send(setup_.coordinator, message);
+    send(setup_.coordinator, take_lines());
   }
 }
 
 void node::send_progress(const run_status& s) {
-  node_progressed message{.instance = setup_.hello.instance};
+  auto message = take_lines();
   for (const auto& [model, held] : held_) {
     const bool under_way = held.phase != held_phase::arriving && held.phase != held_phase::starting;
     const auto* const there = under_way ? find(s, model) : nullptr;
@@ -160,8 +163,6 @@ void node::send_progress(const run_status& s) {
   message.host_peak = s.host.peak;
   message.host_budget = s.host.budget;
   message.elapsed = s.elapsed;
-  message.before = std::exchange(before_, {});
-  message.metrics_lines = std::exchange(lines_, {});
   if (run_.exchange) {
     const auto totals = run_.exchange->totals();
     message.exchanged = totals.sent;

@@ -113,7 +113,7 @@ std::string note_lines(const std::vector<std::string>& notes) {
 
 std::vector<std::string> notes_of(session& s, const workload& w) {
   std::vector<std::string> notes = s.notes();
-  if (const std::string search = search_note(w); !search.empty()) notes.push_back(search);
+  if (const auto search = note_on_search(w)) notes.push_back(*search);
   if (const auto equal = note_on_equal_trials(w)) notes.push_back(*equal);
   notes.insert(notes.end(), w.notes.begin(), w.notes.end());
   return notes;

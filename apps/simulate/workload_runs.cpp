@@ -20,7 +20,7 @@ std::vector<std::string> notes_of(const workload& w, const forecast& f) {
   std::vector<std::string> all;
   if (f.shortened > 1)
     all.push_back(fmt::format("loads, hits and decisions are those of a {}th of the steps", f.shortened));
-  if (const std::string note = search_note(w); !note.empty()) all.push_back(note);
+  if (const auto search = note_on_search(w)) all.push_back(*search);
   return all;
 }
 

@@ -129,6 +129,7 @@ cluster_addition addition_of(const model_description& d, const value& table) {
           .before = d.begins.empty() ? 0 : read_checkpoint(d.begins).standing.next.step,
           .replicas = d.parallel.replicas,
           .lanes = d.parallel.replicas * d.parallel.waves,
+          .nodes = d.nodes,
           .inputs = inputs_in(root)};
 }
 

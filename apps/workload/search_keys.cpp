@@ -242,10 +242,10 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
   return s;
 }
 
-std::string search_note(const workload& w) {
+std::optional<std::string> note_on_search(const workload& w) {
   const auto rule = w.search ? make_search_rule(*w.search) : nullptr;
-  return rule ? fmt::format("search {}; the predicted times are those of all models to their end", rule->describe())
-              : "";
+  if (!rule) return std::nullopt;
+  return fmt::format("search {}; the predicted times are those of all models to their end", rule->describe());
 }
 
 }  // namespace hydra::apps

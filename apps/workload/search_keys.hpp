@@ -25,7 +25,7 @@ std::optional<search_settings> read_search(const value_table& root, const std::v
                                            plugin_set* plugins);
 
 /// What is to be said beside predicted times: forecasts train all models to their end, which a search with a rule does
-/// not. Empty without one.
-std::string search_note(const workload& w);
+/// not.
+std::optional<std::string> note_on_search(const workload& w);
 
 }  // namespace hydra::apps

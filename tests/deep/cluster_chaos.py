@@ -7,7 +7,7 @@ of one machine: every loss, validation and digest, bit for bit.
 Each round starts a coordinator and three nodes, each in a namespace of its own on a bridge, and draws faults at random moments:
 nodes are killed, frozen, told to leave, cut off, and given a slow link; the coordinator is killed or interrupted, and resumed;
 models are paused and resumed; strangers send bytes; a node's disk is full. Of three rounds one is a search by halving
-and one by pbt, whose copies join the run; their decisions are compared, too. The nodes do not see the files of the workload,
+and one by pbt, whose copies join the run; a node is killed when they have decided about a rung; their decisions are compared, too. The nodes do not see the files of the workload,
 which only the coordinator has. One node's clock is an hour ahead, one's an hour behind, and one is reached through
 a relay that delays each way by 100 ms. Without the right to make namespaces all processes share the loopback interface, and
 the faults of links are left out, and the nodes see all files.
@@ -285,6 +285,7 @@ class Round:
         self.shim, self.rng, self.network = shim, rng, network
         self.processes, self.stopped, self.undo, self.faults = {}, set(), [], []
         self.most_memory = 0
+        self.rung = rng.randint(1, 6)  # after so many records of a search a node is killed
 
     def start(self, name, command, inside, extra=None):
         log = open(self.folder / f"{name}.log", "ab")
@@ -331,8 +332,7 @@ class Round:
         seconds = self.rng.choice([1, 3, 13])
         self.faults.append(f"{kind}{'' if 'coord' in kind or kind in ('strangers', 'interrupt', 'pause') else n}")
         if kind == "kill":
-            node.kill()
-            self.later(self.rng.uniform(0, 3), lambda: self.again(n))
+            self.kill(n)
         elif kind == "freeze":
             node.send_signal(signal.SIGSTOP)
             self.later(seconds, lambda: node.send_signal(signal.SIGCONT))
@@ -371,6 +371,20 @@ class Round:
                 for n in "123":  # the run was over for them
                     self.again(n)
 
+    def kill(self, n):
+        self.processes[n].kill()
+        self.later(self.rng.uniform(0, 3), lambda: self.again(n))
+
+    def kill_at_rung(self):
+        """Whether the search has decided so often; then a node dies, before the trials that go on are anywhere."""
+        file = self.folder / "run/search.jsonl"
+        if not file.exists() or file.read_bytes().count(b"\n") < self.rung:
+            return False
+        n = self.rng.choice("123")
+        self.faults.append(f"kill{n} at record {self.rung}")
+        self.kill(n)
+        return True
+
     def again(self, n):
         """A node that was not asked to end by itself is started again; one that still runs is left alone."""
         if self.processes[n].poll() is not None:
@@ -402,8 +416,10 @@ class Round:
     def go(self, faults, spread):
         moments = sorted(self.rng.uniform(1, spread) for _ in range(faults))
         began = time.monotonic()
+        before_rung = self.workload != "w.toml"
         while True:
             self.watch()
+            before_rung = before_rung and not self.kill_at_rung()
             now = time.monotonic() - began
             if self.processes["c"].poll() is not None and not moments:
                 return self.processes["c"].returncode

@@ -53,7 +53,8 @@ TEST_CASE("a model that is added to a run of a cluster has the bits of plain tra
   under_way c(workload_of(base, folder.path() / "run"), {});
   test_node a("a", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), slow, {}, opens(models)));
   c.train_on(10);
-  c->add({.model = {.name = "model-2", .table = "2,"}, .steps = 20'000});
+  c->add({.model = {.name = "model-2", .table = "2,"}, .steps = 20'000, .nodes = 2});
+  CHECK(c.said("model-2 joins the run, on one node: parallel.nodes is for"));
   CHECK_THROWS_WITH(c->add({.model = {.name = "model-2", .table = "2,"}}), Catch::Contains("has it already"));
   c.wait_for("model-2 -> a");
   test_node b("b", folder.path(), c->address(), maker(base, 8_MiB, c.steps(), {}, {}, opens(models)));
