@@ -1,7 +1,10 @@
 #include "models/chain.hpp"
 
+#include "models/joined_weights.hpp"
 #include "models/layer_name.hpp"
 #include "models/scalar_type.hpp"
+#include "models/sliced_weights.hpp"
+#include "models/targets_beside_inputs.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/index_ranges.hpp"
 #include "runtime/base/refuse.hpp"
@@ -76,6 +79,14 @@ void check_averages(const chain& model, const parameter_table& all) {
                      model.family(), average->first, to_string(model.numbers())));
 }
 
+/// Users write neither the layer's options nor the signature that these make.
+std::vector<std::shared_ptr<const layer>> pieces_of(const chain& model, std::size_t i, const division& into) try {
+  return model.at(i).body->in_pieces(into);
+} catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::bad_input) throw;
+  refuse(fmt::format("parallel.pieces: layer {} of chain \"{}\": {}", i, model.family(), e.what()));
+}
+
 }  // namespace
 
 chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const loss> objective)
@@ -85,7 +96,7 @@ chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const
 
 chain& chain::add(std::string prefix, std::shared_ptr<const layer> body) {
   if (!body) refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" is null", layers_.size(), prefix, family_));
-  layers_.push_back({std::move(prefix), std::move(body)});
+  layers_.push_back({std::move(prefix), std::move(body), static_cast<std::uint32_t>(layers_.size())});
   has_fixed_ = has_fixed_ || std::ranges::any_of(own_parameters(*this, layers_.size() - 1), &parameter_spec::frozen);
   return *this;
 }
@@ -132,6 +143,49 @@ chain& chain::chunk_loss(std::int64_t rows) {
   return *this;
 }
 
+chain& chain::divide(std::uint32_t pieces) {
+  if (pieces < 2) refuse(fmt::format("layers cannot be divided into {} pieces: 2 or more are needed", pieces));
+  const auto whole = std::make_shared<const chain>(*this);
+  const auto with_targets = with_row_of_targets(sample_input_);
+  const bool classes = with_targets && layers_.back().body->divides_classes();
+  const auto loss_of_pieces = classes ? objective_->of_pieces() : nullptr;
+  layers_.clear();
+  for (std::size_t i = 0; i < whole->size(); ++i) {
+    const chain_layer& l = whole->at(i);
+    const division into{.pieces = pieces, .prefix = l.prefix, .targets = loss_of_pieces != nullptr};
+    const auto bodies = pieces_of(*whole, i, into);
+    if (bodies.empty()) layers_.push_back(l);
+    for (const auto& body : bodies) layers_.push_back({l.prefix, body, l.number});
+    if (into.targets && bodies.empty())
+      refuse(fmt::format("{} cannot be divided into pieces, between an embedding and a head that can",
+                         layer_name(*whole, i)));
+  }
+  if (size() == whole->size())
+    refuse(fmt::format("no layer of chain \"{}\" can be divided into pieces: leave out \"pieces\"", family_));
+  if (loss_of_pieces) sample_input_ = *with_targets;
+  if (loss_of_pieces) minimise(loss_of_pieces);
+  if (weights_) weights_ = sliced_weights(weights_);
+  pieces_ = pieces;
+  whole_ = whole;
+  return *this;
+}
+
+std::int64_t chain::tokens_of_targets() const {
+  if (!whole_ || whole_->sample_input() == sample_input_) return 0;
+  return parameters(0).front().slice.value().whole.front();
+}
+
+chain& chain::join() {
+  if (!whole_) return *this;
+  if (weights_) weights_ = joined_weights(parameters(), weights_);
+  layers_ = whole_->layers_;
+  sample_input_ = whole_->sample_input_;
+  objective_ = whole_->objective_;
+  pieces_ = 1;
+  whole_ = nullptr;
+  return *this;
+}
+
 chain& chain::note(std::string what) {
   notes_.push_back(std::move(what));
   return *this;
@@ -175,9 +229,15 @@ bool chain::is_in_base(const parameter_spec& p) const {
 
 /// The last layer's weights keep their precision in nf4, as in transformers.
 base_format chain::format_of(const parameter_spec& p, std::size_t layer) const {
+  const bool head = at(layer).number == layers_.back().number;
   const bool narrower =
-      base_ == base_format::nf4 ? p.linear != linear_weight::none && layer + 1 < size() : numbers_ != precision::bf16;
+      base_ == base_format::nf4 ? p.linear != linear_weight::none && !head : numbers_ != precision::bf16;
   return narrower ? base_ : base_format::as_computed;
+}
+
+std::string chain::stored_name(const std::string& name) const {
+  const std::string whole = whole_name(name);
+  return hub_.stored_name ? hub_.stored_name(whole) : whole;
 }
 
 std::string chain::signature(std::size_t i) const {
@@ -237,9 +297,10 @@ at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters,
     return t.is_floating_point() && t.scalar_type() != scalar_type(element::bits);
   };
   const bool rounded = numbers_ != precision::fp32 && is_number(input) && input.scalar_type() != wanted;
+  layer_context own = context;
+  own.layer = at(i).number;
   const at::Tensor output = asked_of_layer(
-      *this, i,
-      [&] { return at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous(); },
+      *this, i, [&] { return at(i).body->forward(parameters, rounded ? input.to(wanted) : input, own).contiguous(); },
       [&] { return fmt::format("forward() of {}", to_string(input)); });
   if (numbers_ != precision::fp32 && is_number(output) && output.scalar_type() != wanted) refuse_output(i, output);
   return output;
@@ -288,6 +349,11 @@ void chain::check_frozen() const {
   }
   check_origins();
   if (!frozen_.empty() && !unfrozen_) frozen_.check(names);
+  if (base_ == base_format::nf4 && pieces_ > 1)
+    refuse(
+        fmt::format("\"base\" is \"nf4\", whose blocks of 64 values are those of whole weights, and layers are in {} "
+                    "pieces: choose \"bf16\", or leave out \"pieces\"",
+                    pieces_));
   if (base_ == base_format::nf4 && !narrows)
     refuse(
         fmt::format("\"base\" is \"nf4\", but chain \"{}\" has no frozen weight of a linear map below its last layer, "
@@ -300,6 +366,11 @@ void chain::check_frozen() const {
 void chain::check_loss_chunk() const {
   if (loss_chunk_ < 0) refuse(fmt::format("\"loss_chunk\" is {}; give a number of rows, or 0 for all", loss_chunk_));
   if (loss_chunk_ == 0 || layers_.back().body->is_row_wise()) return;
+  if (pieces_ > 1)
+    refuse(
+        fmt::format("\"loss_chunk\" is {}, and layers are in {} pieces, which divide the head by its classes: leave "
+                    "out one of the two",
+                    loss_chunk_, pieces_));
   refuse(
       fmt::format("\"loss_chunk\" is for heads that compute each row of their output alone, such as those of language "
                   "models without dropout; the last layer of chain \"{}\" ({}, \"{}\") does not: leave it out",

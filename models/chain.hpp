@@ -9,6 +9,8 @@
 #include "models/tensor_spec.hpp"
 #include "models/weight_source.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -21,6 +23,7 @@ namespace hydra {
 struct chain_layer {
   std::string prefix;
   std::shared_ptr<const layer> body;
+  std::uint32_t number = 0;  ///< its place in the chain before layers were divided; pieces of a layer have the same one
 };
 
 /// How a chain is stored as a checkpoint: one of Hugging Face's, or the state_dict() of a module of PyTorch.
@@ -66,6 +69,14 @@ class chain {
   /// The last layer and the loss are computed `rows` rows (of language models: tokens) at a time, so that the output is
   /// never whole in memory; 0: all at once. Returns *this for chaining.
   chain& chunk_loss(std::int64_t rows);
+  /// Each layer that can be divided becomes so many pieces, one after the other: layers whose outputs are added in
+  /// their order. Bits depend on the number. The head and the embedding of a causal language model are divided by
+  /// tokens if its loss can be of pieces; its samples then have targets beside their inputs
+  /// (targets_beside_inputs.hpp). Throws fault_error{bad_input}: no layer can be divided, or one not into so many.
+  /// Returns *this for chaining.
+  chain& divide(std::uint32_t pieces);
+  /// Layers that were divided are whole again; weights() has their whole parameters. Returns *this for chaining.
+  chain& join();
   /// Sets how it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
   /// Something that the user should know about it: what of its checkpoint is not used. Returns *this for chaining.
@@ -80,16 +91,20 @@ class chain {
   const std::shared_ptr<const weight_source>& weights() const noexcept { return weights_; }  ///< null: random
   const hub_form& hub() const noexcept { return hub_; }
   const std::vector<std::string>& notes() const noexcept { return notes_; }
-  /// The name in a checkpoint of a parameter, by its full name.
-  std::string stored_name(const std::string& name) const { return hub_.stored_name ? hub_.stored_name(name) : name; }
+  /// The name in a checkpoint of a parameter, by its full name; of a slice, that of the whole one.
+  std::string stored_name(const std::string& name) const;
   base_format base() const noexcept { return base_; }
   std::int64_t loss_chunk() const noexcept { return loss_chunk_; }
+  std::uint32_t pieces() const noexcept { return pieces_; }  ///< of a layer that was divided
+  /// Beside its inputs; then how many tokens there are; else 0.
+  std::int64_t tokens_of_targets() const;
   precision numbers() const noexcept { return numbers_; }
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
   bool depends_on_gradients() const;                                                ///< one of its layers does
-  bool is_hidden(std::size_t i) const noexcept { return i > 0 && i + 1 < size(); }  ///< neither the first nor the last
+  /// Neither the first nor the last layer, or a piece of one.
+  bool is_hidden(std::size_t i) const { return at(i).number > 0 && at(i).number < layers_.back().number; }
 
   /// Parameters of layer i with full names; frozen ones are marked.
   std::vector<parameter_spec> parameters(std::size_t i) const;
@@ -147,6 +162,8 @@ class chain {
   bool has_fixed_ = false;
   base_format base_ = base_format::as_computed;
   std::int64_t loss_chunk_ = 0;
+  std::uint32_t pieces_ = 1;
+  std::shared_ptr<const chain> whole_;  ///< as it was before it was divided; null: it is not
   precision numbers_ = precision::fp32;
   precision gradients_ = precision::fp32;
 };

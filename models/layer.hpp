@@ -2,10 +2,12 @@
 // A layer: a functional piece of a chain. To add one, write a class like this, use it in a chain (docs/extending.md).
 
 #include "models/frozen/base_format.hpp"
+#include "models/parameter_slice.hpp"
 #include "models/tensor_spec.hpp"
 #include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +36,8 @@ enum class linear_weight : std::uint8_t { none, out_in, in_out };
 /// With `averaging` m above 0 it is a running average, which is not trained (the statistics of a batch norm): its
 /// gradient slice ends a step of K micro-batches as sum over k of m * (1-m)^(K-1-k) * x_k, and the update makes
 /// (1-m)^K * average + slice of it. No optimizer state, not in the gradient norm.
+///
+/// With a `slice` it is a part of a parameter of that whole_name() and shape, and starts with its values.
 struct parameter_spec {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -43,6 +47,7 @@ struct parameter_spec {
   bool frozen = false;
   base_format stored = base_format::as_computed;
   linear_weight linear = linear_weight::none;
+  std::optional<parameter_slice> slice{};
 
   std::int64_t elements() const noexcept;
 };
@@ -65,12 +70,20 @@ struct layer_context {
   std::uint64_t seed = 0;  ///< the model's
   std::uint32_t step = 0;
   std::uint32_t micro_batch = 0;
-  std::uint32_t layer = 0;  ///< index in the chain
+  std::uint32_t layer = 0;  ///< index in the chain; all pieces of a layer have the same one
   bool training = true;     ///< false: no dropout
   std::span<const low_rank_term> low_rank{};
 };
 
 struct decode_memory;
+/// How a chain's layers are divided.
+struct division {
+  std::uint32_t pieces = 1;
+  std::string prefix{};  ///< of the layer's parameters
+  /// The classes are in pieces: the samples have a row of targets, and the boundaries their columns
+  /// (pieces/token_columns.hpp).
+  bool targets = false;
+};
 
 /// Functional: no state, no tensors as members. Thread-safe because const.
 class layer {
@@ -102,6 +115,13 @@ class layer {
   /// True if bits of an output may depend on whether gradients are on, as those of PyTorch's attention do with a mask
   /// that has one. A forward visit in training then has them on, and drops the graph of each layer at once.
   virtual bool depends_on_gradients() const { return false; }
+
+  /// The layers that compute the same in pieces, one after the other; none: this one stays whole. Throws
+  /// fault_error{bad_input} with the reason if it cannot be divided into so many.
+  virtual std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const;
+
+  /// Whether the classes of a last layer can be in pieces (division::targets).
+  virtual bool divides_classes() const { return false; }
 
   /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).
   virtual std::string signature() const = 0;

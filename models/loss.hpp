@@ -32,6 +32,10 @@ class loss {
 
   /// Whether correct() has a result for targets that are classes (i64).
   virtual bool counts_correct() const { return false; }
+
+  /// The same loss of what a head in pieces leaves for each token (pieces/class_statistics.hpp): fp32 [..., 12]. Null:
+  /// it needs the logits themselves.
+  virtual std::shared_ptr<const loss> of_pieces() const { return nullptr; }
 };
 
 /// The input of a loss: the output in fp32, whatever the chain computes in.

@@ -35,14 +35,20 @@ placed_parameter place(parameter_spec spec, std::size_t layer) {
   result.averaging = spec.averaging;
   result.frozen = spec.frozen;
   result.stored = spec.stored;
+  result.slice = std::move(spec.slice);
   return result;
 }
 
 /// The name that the initial values derive from: the parameter's own, or its owner's if it is a tied copy.
 parameter_spec initial_source(const placed_parameter& p, const chain& model) {
   if (p.tied_to.empty())
-    return {
-        .name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}, .frozen = p.frozen, .stored = p.stored};
+    return {.name = p.name,
+            .shape = p.shape,
+            .initial = p.initial,
+            .tied_to = {},
+            .frozen = p.frozen,
+            .stored = p.stored,
+            .slice = p.slice};
   for (parameter_spec& candidate : model.parameters())
     if (candidate.name == p.tied_to) return std::move(candidate);
   refuse(fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to));
@@ -61,9 +67,10 @@ float value_at(const initial_value& initial, std::uint64_t key, std::size_t i) {
 }
 
 /// A normal value takes about 40 ns: a large model is initialised on all cores; each value is a function of its index.
-void fill(std::span<float> values, const initial_value& initial, std::uint64_t key) {
+/// `first`: index of the first one.
+void fill(std::span<float> values, const initial_value& initial, std::uint64_t key, std::size_t first) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>{0, values.size(), 4096}, [&](const auto& range) {
-    for (std::size_t i = range.begin(); i < range.end(); ++i) values[i] = value_at(initial, key, i);
+    for (std::size_t i = range.begin(); i < range.end(); ++i) values[i] = value_at(initial, key, first + i);
   });
 }
 
@@ -89,7 +96,11 @@ void initialise(std::span<float> values, const parameter_spec& p, const chain& m
 }
 
 void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed) {
-  fill(values, p.initial, random_key(seed, p.name));
+  const std::uint64_t key = random_key(seed, whole_name(p.name));
+  if (!p.slice) return fill(values, p.initial, key, 0);
+  p.slice->for_each_run([&](std::size_t in_whole, std::size_t in_slice, std::size_t n) {
+    fill(values.subspan(in_slice, n), p.initial, key, in_whole);
+  });
 }
 
 parameter_layout::parameter_layout(const chain& model, std::size_t first, std::size_t last)

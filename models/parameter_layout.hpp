@@ -8,6 +8,7 @@
 #include "runtime/base/tensor_fwd.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct placed_parameter {
   std::size_t layer = 0;  ///< index in the chain
   initial_value initial;
   std::string tied_to;           ///< full name of the owner, empty if this is not a tied copy
+  std::optional<parameter_slice> slice{};
   double averaging = 0;          ///< of a running average; 0: the parameter is trained
   bool frozen = false;           ///< it is in the base
   base_format stored = base_format::as_computed;  ///< there

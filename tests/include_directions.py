@@ -8,7 +8,7 @@ LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includ
 # Inside a top folder: a folder includes itself and those before it; "." are the files outside the folders.
 FOLDERS = {
     "runtime": "base collective storage plugin device memory trace".split(),
-    "models": "optimizer frozen . weights losses layers exported tokenizers jinja data families".split(),
+    "models": "optimizer frozen . pieces weights losses layers exported tokenizers jinja data families".split(),
     "partition": "graph profile plan . execute checkpoint inference".split(),
     "actors": "policy selection protocol . plugin input device memory update checkpoint model schedule report run simulation admission session cluster".split(),
     "apps": "workload run_folder report steering simulate bench commands examples .".split(),

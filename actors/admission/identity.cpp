@@ -3,6 +3,7 @@
 #include "actors/admission/beginning.hpp"
 #include "actors/admission/chain_difference.hpp"
 #include "models/parameter_layout.hpp"
+#include "models/targets_beside_inputs.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "partition/profile/pilot.hpp"
 #include "runtime/base/rethrow.hpp"
@@ -192,7 +193,7 @@ std::string layers_of(const std::string& chain) {
 
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) try {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
-  const auto& source = *p.data.source;
+  const auto& source = without_targets(*p.data.source);
   return precision_line(p.model->numbers()) + gradients_line(p.model->gradients()) +
          fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +

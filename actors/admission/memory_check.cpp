@@ -28,7 +28,7 @@ struct other_settings {
 };
 
 bool can_be_adapted(const chain& model) {
-  return model.weights() && !model.has_frozen() && !all_linear_modules(model).empty();
+  return model.weights() && model.pieces() == 1 && !model.has_frozen() && !all_linear_modules(model).empty();
 }
 
 std::vector<other_settings> alternatives(const model_description& m, const chain& model) {
@@ -45,7 +45,7 @@ std::vector<other_settings> alternatives(const model_description& m, const chain
     auto adapted = adapt(model, {.rank = 16});
     all.push_back({adapter, adapted, m.optimizer});
     all.push_back({fmt::format("{} and base = \"nf4\"", adapter), adapted.store_base(base_format::nf4), m.optimizer});
-  } else if (model.has_frozen() && !model.has_fixed() && model.base() != base_format::nf4) {
+  } else if (model.has_frozen() && model.pieces() == 1 && !model.has_fixed() && model.base() != base_format::nf4) {
     all.push_back({"base = \"nf4\"", chain(model).store_base(base_format::nf4), m.optimizer});
   }
   return all;

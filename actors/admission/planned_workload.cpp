@@ -228,7 +228,11 @@ class planner {
     if (e.what_happened().code != fault_code::does_not_fit) {
       throw;
     }
-    throw model_does_not_fit(e.what_happened(), largest_of(requests));
+    byte_count reserve;
+    for (const auto& d : made_.machines) {
+      reserve = std::max(reserve, d.reserve);
+    }
+    throw model_does_not_fit(e.what_happened(), largest_of(requests), smallest_budget(requests) + reserve);
   }
 
   bool fits_host(workload_plan plan) const {

@@ -2,6 +2,7 @@
 
 #include "actors/admission/identity.hpp"
 #include "actors/admission/memory_check.hpp"
+#include "models/targets_beside_inputs.hpp"
 #include "models/optimizer/parameter_shares.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -354,6 +355,19 @@ void model_preparer::measure(prepared_model& p, const model_description& m) try 
   rethrow_of(m);
 }
 
+namespace {
+
+/// Rules that need whole matrices.
+void check_pieces(const model_description& m, const chain& model) {
+  if (model.pieces() > 1 && needs_whole_parameters(m.optimizer.kind)) {
+    refuse(m, fmt::format("optimizer: {} steps whole matrices, and layers in {} pieces have parts of them: use another "
+                          "one, such as adamw or sgd, or leave out \"pieces\"",
+                          to_string(m.optimizer.kind), model.pieces()));
+  }
+}
+
+}  // namespace
+
 prepared_model model_preparer::open(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());
@@ -362,6 +376,10 @@ prepared_model model_preparer::open(const model_description& m) {
     return std::make_shared<const chain>(built.compute_in(setup_.numbers.numbers, setup_.numbers.gradients));
   });
   p.model->validate();
+  if (const auto tokens = p.model->tokens_of_targets(); tokens > 0) {
+    p.data.source = within(m, "parallel.pieces", [&] { return targets_beside_inputs(p.data.source, tokens); });
+  }
+  check_pieces(m, *p.model);
   within(m, "optimizer", [&] { check_groups(m.optimizer, p.model->trained_parameters()); });
   check_loss_chunk(m, *p.model, p.data.source->sample_target());
   check_layers(m, *p.model);

@@ -146,7 +146,7 @@ std::string outcome_of(const model_report& m, const model_state& s) {
 /// "model.chain.heads", "model.NAME.adapter", ...: a checkpoint has the weights of the chain that was trained.
 bool changes_chain(const std::string& path) {
   return path.starts_with("model.") &&
-         std::ranges::any_of(std::array{".chain.", ".adapter.", ".freeze.", ".base."},
+         std::ranges::any_of(std::array{".chain.", ".adapter.", ".freeze.", ".base.", ".parallel.pieces."},
                              [&](const char* key) { return (path + ".").find(key) != std::string::npos; });
 }
 

@@ -10,6 +10,7 @@
 #include "models/frozen/base_encoding.hpp"
 #include "models/weights/adapter_folder.hpp"
 #include "models/weights/hub_export.hpp"
+#include "models/weights/joined_values.hpp"
 #include "models/weights/merged_values.hpp"
 #include "models/weights/stored_values.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -185,9 +186,9 @@ int export_model(const export_options& o) {
     texts.write_ends(into, model);
     write_adapter_files(into, model, stored, d.checkpoint);
   } else {
-    const chain whole = texts.write_settings(into, o.merge ? without_adapter(model) : model);
+    const chain whole = texts.write_settings(into, o.merge ? without_adapter(model) : chain{model}.join());
     require_room(target, whole, false);
-    write_hub_files(into, whole, o.merge ? merged_values(model, stored) : stored);
+    write_hub_files(into, whole, o.merge ? merged_values(model, stored) : joined_values(model, stored));
   }
   into.commit();
   fmt::print("{}\n", target.string());

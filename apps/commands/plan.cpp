@@ -1,7 +1,9 @@
 #include "apps/commands/commands.hpp"
 
+#include "actors/admission/planned_workload.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/given_workload.hpp"
+#include "apps/commands/pieces_needed.hpp"
 #include "apps/commands/plan_inputs.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/shared_options.hpp"
@@ -119,6 +121,19 @@ std::vector<std::string> notes_of(session& s, const workload& w) {
   return notes;
 }
 
+/// What would fit is said with the reason, as far as it is by memory of devices.
+const workload_plan& plan_of(session& s, const workload& w, const plan_options& o) try {
+  return s.plan();
+} catch (const model_does_not_fit& e) {
+  fault why = e.what_happened();
+  why.text += pieces_needed(w, e.model, [&](const std::string& key, const std::string& number) {
+    plan_options with = o;
+    with.set.push_back(key + "=" + number);
+    return read_given_workload(with.file, parse_overrides(with.set, with.plugins));
+  });
+  throw fault_error(why);
+}
+
 int plan(const plan_options& o) {
   if (o.save) check_written_file("--save", *o.save);
   const workload w = read_given_workload(o.file, parse_overrides(o.set, o.plugins));
@@ -128,7 +143,7 @@ int plan(const plan_options& o) {
   model_opener opener{w};
   const auto sources = assemble(s, w, opener);
   const plan_inputs inputs{fill_of(w, sources), shares_of(w, sources)};
-  const workload_plan& made = s.plan();
+  const workload_plan& made = plan_of(s, w, o);
   if (o.save) write_atomically(*o.save, hydra::to_json(made));
   std::optional<rehearsal_summary> rehearsed;
   if (o.rehearse > 0) rehearsed = s.rehearse(static_cast<std::uint32_t>(o.rehearse));

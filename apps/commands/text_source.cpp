@@ -130,7 +130,7 @@ text_source from_adapter(const text_source_options& o) {
   const auto choice = choice_of(o, own ? own : tokenizer_in(d.checkpoint));
   const auto words = words_by(choice);
   chain model = adapter.adapt(base_for(adapter, d));
-  text_source s{std::make_shared<const chain>(model.unfreeze()), d.context, words};
+  text_source s{std::make_shared<const chain>(model.unfreeze().join()), d.context, words};
   if (std::optional<std::string> note = note_on_lone_settings(folder)) s.notes.push_back(std::move(*note));
   add_settings(o, s.model->hub().config, generation_folder(folder, d.checkpoint), s);
   if (s.words) s.special = s.words->special();
@@ -165,7 +165,7 @@ text_source from_run(const text_source_options& o) {
   const auto checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
   const auto d = with_checkpoint(m.description.chain, checkpoint);
   chain model = build_chain(o.source, w, m, d);
-  text_source s{std::make_shared<const chain>(model.unfreeze()), d.context};
+  text_source s{std::make_shared<const chain>(model.unfreeze().join()), d.context};
   add_settings(o, s.model->hub().config, generation_folder(d.adapter, d.checkpoint), s);
   const data_description& data = w.data.at(m.data).description;
   if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());

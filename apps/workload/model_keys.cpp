@@ -83,6 +83,9 @@ table_rules parallel_rules() {
           changeable(automatic_rule(
               "waves",
               "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results")),
+          count_rule("pieces", "1",
+                     "into which embedding, blocks and head of a language model are divided, so that a device needs to "
+                     "hold only one at a time; decides results"),
           changeable(count_rule("shards", "1",
                                 "of a pipeline: at least so many, also if fewer fit; decides no results")),
           changeable(count_rule(
@@ -190,7 +193,7 @@ table_rules model_rules() {
           required(
               count_rule("batch_size", "", "samples per optimizer step; with packing a sample has several records")),
           count_rule("micro_batches", "1", "parts that a batch is computed in"),
-          table_rule("parallel", parallel_rules(), "one model on several devices at the same time"),
+          table_rule("parallel", parallel_rules(), "how a step, and a layer, are divided"),
           length_rule(
               "epochs",
               "passes over the training data, in whole batches: what is left over is in none; either this or steps"),
@@ -251,6 +254,8 @@ model_description read_model(const value& model) {
     m.chain = with_base(std::move(m.chain), read_base(to<std::string>(*base)));
   if (const value* const rows = table.find("loss_chunk"))
     m.chain = with_loss_chunk(std::move(m.chain), to<std::int64_t>(*rows));
+  if (const std::uint32_t pieces = read_automatic(sub_table(table, "parallel"), "pieces"); pieces > 1)
+    m.chain = with_pieces(std::move(m.chain), pieces);
   m.cuts = read_cuts(table);
   read_shards(m, table, model.where);
   m.validate = read_validation(table);

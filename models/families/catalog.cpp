@@ -2,6 +2,7 @@
 
 #include "models/families/families.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <utility>
 
@@ -47,6 +48,13 @@ chain_description with_base(chain_description description, base_format format) {
 
 chain_description with_loss_chunk(chain_description description, std::int64_t rows) {
   return with_change(std::move(description), [=](chain c) { return c.chunk_loss(rows); });
+}
+
+chain_description with_pieces(chain_description description, std::uint32_t pieces) {
+  return with_change(std::move(description), [=](chain c) {
+    if (adapter_of(c)) refuse("an adapter is not trained in pieces: leave out \"pieces\", or train all parameters");
+    return c.divide(pieces);
+  });
 }
 
 chain_description with_adapter(chain_description description, lora_options adapter) {

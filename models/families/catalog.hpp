@@ -56,5 +56,7 @@ chain_description with_frozen(chain_description description, freezing parameters
 chain_description with_base(chain_description description, base_format format);       ///< chain::store_base
 chain_description with_loss_chunk(chain_description description, std::int64_t rows);  ///< chain::chunk_loss
 chain_description with_adapter(chain_description description, lora_options adapter);  ///< adapt()
+/// chain::divide. Throws fault_error{bad_input} when it is built: it has an adapter.
+chain_description with_pieces(chain_description description, std::uint32_t pieces);
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "models/layers/checks.hpp"
 
+#include "models/pieces/token_columns.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,12 @@ void require_input(std::string_view who, const tensor_spec& input, element type,
   const std::string width = last == 0 ? "" : fmt::format(", the last one {}", last);
   refuse(fmt::format("{} gets {}; it wants {} with {} dimensions{}", who, to_string(input), to_string(type), dimensions,
                      width));
+}
+
+void require_token_columns(std::string_view who, const tensor_spec& input, std::int64_t width, bool targets) {
+  const std::int64_t wanted = width + columns_of_targets(targets);
+  const bool packed = input.shape.size() == 3 && input.shape[2] == wanted + 1;
+  require_input(who, input, element::f32, 3, packed ? wanted + 1 : wanted);
 }
 
 void require_positive(std::string_view what, std::int64_t value) {

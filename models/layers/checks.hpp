@@ -13,6 +13,9 @@ namespace hydra {
 void require_input(std::string_view who, const tensor_spec& input, element type, std::size_t dimensions,
                    std::int64_t last = 0);
 
+/// Throws fault_error{bad_input} unless `input` has the columns of token_columns.hpp, with or without starts.
+void require_token_columns(std::string_view who, const tensor_spec& input, std::int64_t width, bool targets);
+
 /// Throws fault_error{bad_input} unless `value` is positive. `what` names the option, as in "gpt2: width".
 void require_positive(std::string_view what, std::int64_t value);
 

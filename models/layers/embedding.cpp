@@ -3,6 +3,7 @@
 #include "models/decode_memory.hpp"
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/embedding_piece.hpp"
 #include "models/layers/packed_tokens.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -47,6 +48,17 @@ at::Tensor embedding::decode(std::span<const at::Tensor> parameters, const at::T
   require_context("embedding", memory.seen + ids.size(1), options_.context);
   const at::Tensor tokens = at::_ops::embedding::call(parameters[0], ids, -1, false, false);
   return tokens.add(parameters[1].narrow(0, memory.seen, ids.size(1)));
+}
+
+std::vector<std::shared_ptr<const layer>> embedding::in_pieces(const division& into) const {
+  if (!into.targets) return {};
+  return embedding_in_pieces({.tokens = "wte.weight",
+                              .positions = "wpe.weight",
+                              .vocabulary = options_.vocabulary,
+                              .context = options_.context,
+                              .width = options_.width,
+                              .dropout = options_.dropout},
+                             into.pieces);
 }
 
 std::string embedding::signature() const {

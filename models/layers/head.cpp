@@ -1,6 +1,7 @@
 #include "models/layers/head.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/layers/head_piece.hpp"
 #include "models/layers/linear_map.hpp"
 #include "models/layers/norms.hpp"
 #include "models/layers/packed_tokens.hpp"
@@ -32,21 +33,35 @@ tensor_spec head::output(const tensor_spec& input) const {
   return {{input.shape[0], input.shape[1], options_.vocabulary}, element::f32};
 }
 
+at::Tensor head::norm(std::span<const at::Tensor> parameters, const at::Tensor& vectors) const {
+  if (!options_.rms) return layer_norm(vectors, parameters[0], parameters[1], options_.eps);
+  return rms_norm(vectors, parameters[0], options_.eps, options_.offset_norm);
+}
+
+at::Tensor head::logits(std::span<const at::Tensor> parameters, std::size_t map, const at::Tensor& normed,
+                        const layer_context& context) const {
+  const at::Tensor logits = linear_map(parameters, {map}, normed, context);
+  const double cap = options_.rms ? options_.logit_cap : 0;
+  return cap > 0 ? logits.div(cap).tanh().mul(cap) : logits;
+}
+
 at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                          const layer_context& context) const {
-  const at::Tensor vectors = split_starts(input, options_.width).vectors;
-  if (!options_.rms)
-    return linear_map(parameters, {2}, layer_norm(vectors, parameters[0], parameters[1], options_.eps), context);
-  const at::Tensor normed = rms_norm(vectors, parameters[0], options_.eps, options_.offset_norm);
-  const at::Tensor logits = linear_map(parameters, {1}, normed, context);
-  const double cap = options_.logit_cap;
-  return cap > 0 ? logits.div(cap).tanh().mul(cap) : logits;
+  const at::Tensor normed = norm(parameters, split_starts(input, options_.width).vectors);
+  return logits(parameters, options_.rms ? 1 : 2, normed, context);
 }
 
 at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                         decode_memory&) const {
   const at::NoGradGuard no_grad;
   return forward(parameters, input, context);
+}
+
+std::vector<std::shared_ptr<const layer>> head::in_pieces(const division& into) const {
+  std::vector<std::shared_ptr<const layer>> all;
+  for (std::uint32_t i = 0; into.targets && i < into.pieces; ++i)
+    all.push_back(std::make_shared<head_piece>(options_, piece_place{i, into.pieces}));
+  return all;
 }
 
 std::string head::signature() const {

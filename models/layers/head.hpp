@@ -3,6 +3,12 @@
 
 #include "models/layer.hpp"
 
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
 namespace hydra {
 
 struct head_options {
@@ -29,7 +35,15 @@ class head final : public layer {
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
   bool is_row_wise() const override { return true; }
+  /// By classes, where the boundaries have targets.
+  std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const override;
+  bool divides_classes() const override { return true; }
   std::string signature() const override;
+
+  /// The norm, whose parameters are first, and the logits of what it gives, by the map at that index.
+  at::Tensor norm(std::span<const at::Tensor> parameters, const at::Tensor& vectors) const;
+  at::Tensor logits(std::span<const at::Tensor> parameters, std::size_t map, const at::Tensor& normed,
+                    const layer_context& context) const;
 
  private:
   head_options options_;

@@ -2,6 +2,7 @@
 
 #include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/embedding_piece.hpp"
 #include "models/layers/packed_tokens.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -37,6 +38,17 @@ at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const
   const at::NoGradGuard no_grad;
   require_context("token embedding", memory.seen + ids.size(1), options_.context);
   return forward(parameters, ids, {});
+}
+
+std::vector<std::shared_ptr<const layer>> token_embedding::in_pieces(const division& into) const {
+  if (!into.targets) return {};
+  return embedding_in_pieces({.tokens = "embed_tokens.weight",
+                              .vocabulary = options_.vocabulary,
+                              .context = options_.context,
+                              .width = options_.width,
+                              .scale = options_.scale,
+                              .padding = options_.padding},
+                             into.pieces);
 }
 
 std::string token_embedding::signature() const {

@@ -3,6 +3,10 @@
 
 #include "models/layer.hpp"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace hydra {
 
 struct token_embedding_options {
@@ -25,6 +29,8 @@ class token_embedding final : public layer {
                      const layer_context& context) const override;
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context& context,
                     decode_memory& memory) const override;
+  /// By tokens, where the boundaries have targets.
+  std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const override;
   std::string signature() const override;
 
  private:

@@ -1,5 +1,6 @@
 #include "models/loss.hpp"
 #include "models/losses/class_targets.hpp"
+#include "models/losses/cross_entropy_of_pieces.hpp"
 
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
@@ -24,6 +25,8 @@ class cross_entropy_loss final : public loss {
   }
 
   bool counts_correct() const override { return true; }
+
+  std::shared_ptr<const loss> of_pieces() const override { return cross_entropy_of_pieces(); }
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ std::vector<parameter_share> parameter_shares(const update_options& options,
       return s.group == group && s.rule == rule && s.learning_rate == rate && s.weight_decay == decay;
     });
     if (share == shares.end()) share = shares.insert(share, {group, rule, rate, decay});
-    share->names.push_back(p.name);
+    if (std::ranges::find(share->names, p.name) == share->names.end()) share->names.push_back(p.name);  // not of slices
     share->values += static_cast<std::int64_t>(p.form().elements());
   }
   std::ranges::stable_sort(shares, {}, &parameter_share::group);

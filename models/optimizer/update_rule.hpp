@@ -102,6 +102,10 @@ update_options adafactor(const adafactor_options& options);
 
 /// "adamw".
 std::string to_string(update_kind kind);
+/// Of the rules that do not step each value, or each block of values, by itself.
+constexpr bool needs_whole_parameters(update_kind kind) noexcept {
+  return kind == update_kind::muon || kind == update_kind::adafactor;
+}
 
 /// Throws fault_error{bad_input} for values no optimizer accepts (negative, NaN, betas outside [0, 1), nesterov
 /// without momentum, a group without parameters, ...). Its schedule is not looked at.

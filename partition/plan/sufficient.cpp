@@ -1,5 +1,6 @@
 #include "partition/plan/sufficient.hpp"
 
+#include "models/lora.hpp"
 #include "partition/plan/staging_search.hpp"
 #include "partition/profile/layer_name.hpp"
 #include "runtime/base/fault.hpp"
@@ -76,14 +77,18 @@ std::string model_lines(std::span<const plan_request> models, byte_count reserve
   return lines;
 }
 
-std::string largest_of(std::span<const plan_request> models) {
-  named_shard most;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    if (first_like(models, i) == i) {
-      most = larger(std::move(most), largest_of(models[i]));
+/// Of all models the one with the shard that needs the most memory.
+const plan_request& largest_in(std::span<const plan_request> models) {
+  const auto* largest = &models.front();
+  auto most = largest_of(*largest).computing;
+  for (std::size_t i = 1; i < models.size(); ++i) {
+    const auto computing = first_like(models, i) == i ? largest_of(models[i]).computing : byte_count{};
+    if (computing > most) {
+      largest = &models[i];
+      most = computing;
     }
   }
-  return most.text;
+  return *largest;
 }
 
 }  // namespace
@@ -113,16 +118,29 @@ std::string step_advice(std::span<const plan_request> models) {
   return asked ? "Leave optimizer_on at \"host\" (updates on devices need memory there), raise" : "Raise";
 }
 
+/// Empty: its layers cannot be divided further.
+std::string piece_advice(const plan_request& m) try {
+  if (given_by(m) || needs_whole_parameters(m.rule.kind) || adapter_of(*m.model)) {
+    return "";
+  }
+  chain(*m.model).join().divide(2 * m.model->pieces()).validate();
+  return "divide layers (model.parallel.pieces: hydra plan says into how many), ";
+} catch (const fault_error&) {
+  return "";
+}
+
 }  // namespace
 
 void refuse_memory(std::span<const plan_request> models, const device_info& device) {
   const auto sufficient = smallest_budget(models) + device.reserve;
+  const auto& largest = largest_in(models);
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
-                                "memory of every device is {}. {} memory, use more micro_batches, or make the "
+                                "memory of every device is {}. {} memory, use more micro_batches, {}or make the "
                                 "largest layer smaller.{}",
-                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient),
-                                step_advice(models), model_lines(models, device.reserve)));
+                                device.name, named_bytes(device.memory), largest_of(largest).text,
+                                named_bytes(sufficient), step_advice(models), piece_advice(largest),
+                                model_lines(models, device.reserve)));
 }
 
 void refuse_joining(const plan_request& m, const device_info& device, byte_count staging_bytes) {
@@ -131,10 +149,10 @@ void refuse_joining(const plan_request& m, const device_info& device, byte_count
   throw fault_error(
       fault_code::does_not_fit,
       fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
-                  "for staging, which leaves {} to compute; use more micro_batches, make its largest layer "
+                  "for staging, which leaves {} to compute; use more micro_batches, {}make its largest layer "
                   "smaller, or train it in a run of its own",
                   m.name, largest_of(m).text, device.name, named_bytes(device.memory), named_bytes(staging_bytes),
-                  named_bytes(left)));
+                  named_bytes(left), piece_advice(m)));
 }
 
 }  // namespace hydra

@@ -66,6 +66,15 @@ TEST_CASE("models of packed records equal plain training bit for bit wherever th
   }
 }
 
+TEST_CASE("models of packed records in pieces equal plain training in pieces bit for bit", "[pieces]") {
+  for (exact_case c : {packed_llama(), packed_gpt2(0.1)}) {
+    c.chain = with_pieces(c.chain, 2);
+    c.cuts = {0, 1, 3, 4, 7, 9, 11};
+    const auto plain = train_plain(c);
+    CHECK(difference(plain, train_spilled({c}, {}), 0) == "");
+  }
+}
+
 TEST_CASE("models of packed records on two devices with little memory equal plain training bit for bit",
           "[exactness]") {
   std::vector<exact_case> models{packed_gpt2(0.1), packed_llama()};

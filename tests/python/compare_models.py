@@ -4,8 +4,8 @@
     compare_models.py PROBE HYDRA [CASE ...]
 
 Makes a small random model of each architecture with transformers, and checks in fp32: the logits, every gradient, the
-losses of 20 steps of AdamW (with and without clipping and micro-batches), and that checkpoints go both ways without a
-changed bit (fp32, bf16, fp16, in parts); then the program's export, and what it generates. Exits with 77 where transformers is not installed.
+losses of 20 steps of AdamW (with and without clipping and micro-batches, whole and in pieces), and that checkpoints go both
+ways without a changed bit (fp32, bf16, fp16, in parts); then the program's export, and what it generates. Exits with 77 where transformers is not installed.
 """
 
 import copy
@@ -47,6 +47,7 @@ class Case:
         self.name, self.model, self.inputs, self.targets, self.call = name, model, inputs, targets, call
         self.counts = counts  # which logits are compared, of a batch of inputs; None: all
         self.rewrite = None  # changes the table of config.json as saved
+        self.pieces = 1  # of its layers, for another comparison
 
 
 def shaken(model, seed=7):
@@ -62,7 +63,9 @@ def tokens(vocabulary, context, seed=1):
 def causal(name, model_class, config, context=12):
     config._attn_implementation = "eager"
     inputs, targets = tokens(config.vocab_size, context)
-    return Case(name, shaken(model_class(config)), inputs, targets, lambda m, x: m(input_ids=x).logits)
+    case = Case(name, shaken(model_class(config)), inputs, targets, lambda m, x: m(input_ids=x).logits)
+    case.pieces = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    return case
 
 
 def gpt2(name, **options):
@@ -357,6 +360,20 @@ def compare_training(case, folder, checkpoint, clip, micro_batches):
     return error, results, exported
 
 
+def compare_pieces(case, folder, checkpoint):
+    """The losses, the gradients and the trained parameters of layers in pieces are those of the whole layers."""
+    exported = folder.path / "exported-pieces"
+    results = folder.results(checkpoint, "--pieces", case.pieces, "--steps", STEPS, "--clip", 0.5, "--micro-batches", 2, "--export",
+                             exported)
+    expected, _ = train(case, 0.5, 2)
+    error = require_near(f"losses in {case.pieces} pieces", results["losses"].double() / expected, torch.ones_like(expected), LOSSES,
+                         1.0)
+    compare_gradients(case, results)
+    for name, value in read_checkpoint(exported).items():
+        require_equal(f"exported {name}", value, results[f"parameter.{name}"])
+    return error
+
+
 def compare_export(case, folder, results, exported):
     """What Hydra has trained and written, read by transformers."""
     model, loading = type(case.model).from_pretrained(exported, output_loading_info=True)
@@ -405,7 +422,8 @@ def compare(probe, name):
         clipped, _, _ = compare_training(case, folder, checkpoint, 0.5, 2)
         compare_export(case, folder, results, exported)
         compare_formats(case, folder)
-    return f"logits {logits:.1e}  gradients {gradients:.1e}  losses {plain:.1e}, clipped {clipped:.1e}"
+        pieces = f", in {case.pieces} pieces {compare_pieces(case, folder, checkpoint):.1e}" if case.pieces > 1 else ""
+    return f"logits {logits:.1e}  gradients {gradients:.1e}  losses {plain:.1e}, clipped {clipped:.1e}{pieces}"
 
 
 WORKLOAD = """[run]

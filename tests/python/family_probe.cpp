@@ -1,18 +1,22 @@
 // Runs Hydra's layers and its reference trainer on a Hugging Face checkpoint and writes a file for compare_models.py:
 //
 //   family_probe FOLDER INPUTS OUT [--head NAME] [--steps N] [--batch-size B] [--micro-batches K] [--learning-rate X]
-//                [--clip X] [--adapter FOLDER] [--export FOLDER]
+//                [--clip X] [--adapter FOLDER] [--pieces T] [--export FOLDER]
 //
 // INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder
 // that is made for results.safetensors: "begin.NAME", the first values by the names of the checkpoint; "logits" of the
 // first batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after
 // another, and "parameter.NAME" after them, which --export writes as a checkpoint, or as an adapter if the chain has
-// one, too. Prints the chain's notes.
+// one, too. Prints the chain's notes. With --pieces its layers are divided, and the results those of the whole layers;
+// instead of the logits, which there are none of, "hidden" has what the head gets, and "loss" that of the first batch.
 
 #include "models/families/hub_folder.hpp"
+#include "models/joined_weights.hpp"
 #include "models/parameter_layout.hpp"
+#include "models/targets_beside_inputs.hpp"
 #include "models/weights/adapter_folder.hpp"
 #include "models/weights/hub_export.hpp"
+#include "models/weights/joined_values.hpp"
 #include "models/weights/safetensors_file.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/durable_folder.hpp"
@@ -28,6 +32,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <map>
 
 namespace hydra::test {
@@ -38,7 +43,7 @@ constexpr std::int64_t masked = -100;
 struct probe_options {
   std::string folder, inputs, out, head, adapter, exported;
   std::size_t batch_size = 4, micro_batches = 1;
-  std::uint32_t steps = 0;
+  std::uint32_t steps = 0, pieces = 1;
   double learning_rate = 1e-3, clip = 0;
 };
 
@@ -115,9 +120,9 @@ class evaluated_chain {
     }
   }
 
-  at::Tensor forward(at::Tensor x, bool training) const {
-    for (std::uint32_t i = 0; i < model_.size(); ++i)
-      x = model_.at(i).body->forward(of_layer(i), x, {.layer = i, .training = training});
+  at::Tensor forward(at::Tensor x, bool training, std::uint32_t past = std::numeric_limits<std::uint32_t>::max()) const {
+    for (std::uint32_t i = 0; i < model_.size() && model_.at(i).number < past; ++i)
+      x = model_.at(i).body->forward(of_layer(i), x, {.layer = model_.at(i).number, .training = training});
     return x;
   }
 
@@ -157,12 +162,30 @@ class evaluated_chain {
 /// Tensors with their bytes, to be written.
 class results {
  public:
+  explicit results(const chain& model) : model_{model}, slices_{slices_in(model.parameters())} {}
+
   void add(const std::string& name, const at::Tensor& t) {
     const at::Tensor kept = t.contiguous();
     add(name, {kept.sizes().begin(), kept.sizes().end()}, bytes(kept));
   }
   void add(const std::string& name, const std::vector<float>& values) {
     add(name, {static_cast<std::int64_t>(values.size())}, std::as_bytes(std::span{values}));
+  }
+  /// "KIND.NAME" of the whole parameters, by the names of checkpoints; `values`: by the chain's names.
+  void add_whole(const std::string& kind, std::map<std::string, std::vector<float>> values) {
+    for (const auto& [name, slices] : slices_) {
+      if (!slices.front().tied_to.empty() && !values.contains(slices.front().name)) continue;
+      const auto& whole_shape = slices.front().slice->whole;
+      std::vector<float> whole(static_cast<std::size_t>(parameter_spec{name, whole_shape, {}, {}}.elements()));
+      join_slices(slices, whole, [&](const parameter_spec& p, std::span<float> to) {
+        std::ranges::copy(values.extract(p.name).mapped(), to.begin());
+        return true;
+      });
+      add(kind + model_.stored_name(name), whole_shape, std::as_bytes(std::span<const float>{whole}));
+    }
+    for (const parameter_spec& p : model_.parameters())
+      if (const auto found = values.find(p.name); found != values.end() && p.name == whole_name(p.name))
+        add(kind + model_.stored_name(p.name), p.shape, std::as_bytes(std::span<const float>{found->second}));
   }
   void write(const std::filesystem::path& folder) const {
     std::vector<named_tensor> all;
@@ -180,19 +203,37 @@ class results {
   void add(const std::string& name, std::vector<std::int64_t> shape, std::span<const std::byte> data) {
     tensors_[name] = {std::move(shape), {data.begin(), data.end()}};
   }
+  const chain& model_;
+  std::map<std::string, std::vector<parameter_spec>> slices_;
   std::map<std::string, kept_tensor> tensors_;
 };
+
+std::map<std::string, std::vector<float>> floats_in(const std::map<std::string, at::Tensor>& tensors) {
+  std::map<std::string, std::vector<float>> all;
+  for (const auto& [name, t] : tensors) {
+    const at::Tensor kept = t.contiguous();
+    all[name].assign(kept.const_data_ptr<float>(), kept.const_data_ptr<float>() + kept.numel());
+  }
+  return all;
+}
 
 void add_first_batch(const chain& model, const first_batch& batch, results& to) {
   const evaluated_chain evaluated{model};
   {
     const c10::NoGradGuard no_grad;
-    for (const auto& [name, value] : evaluated.values()) to.add("begin." + model.stored_name(name), value);
-    to.add("logits", evaluated.forward(batch.input, false));
+    to.add_whole("begin.", floats_in(evaluated.values()));
+    const std::size_t head = model.size() - model.pieces();
+    if (model.pieces() == 1)
+      to.add("logits", evaluated.forward(batch.input, false));
+    else
+      to.add("hidden", evaluated.forward(batch.input, false, model.at(head).number)
+                           .narrow(2, 0, model.parameters(head).front().shape.front()));
   }
   const at::Tensor output = evaluated.forward(batch.input, true);
-  model.objective().sum(output, batch.target).div(static_cast<double>(batch.targets)).backward();
-  for (const auto& [name, gradient] : evaluated.gradients()) to.add("gradient." + model.stored_name(name), gradient);
+  const at::Tensor loss = model.objective().sum(output, batch.target).div(static_cast<double>(batch.targets));
+  loss.backward();
+  if (model.pieces() > 1) to.add("loss", loss.detach().reshape({1}));
+  to.add_whole("gradient.", floats_in(evaluated.gradients()));
 }
 
 void export_to(const probe_options& o, const chain& model, const reference_result& trained) {
@@ -205,7 +246,7 @@ void export_to(const probe_options& o, const chain& model, const reference_resul
   if (adapter_of(model))
     write_adapter_files(into, model, values, o.folder);
   else
-    write_hub_files(into, model, values);
+    write_hub_files(into, chain{model}.join(), joined_values(model, values));
   into.commit();
 }
 
@@ -220,16 +261,18 @@ void add_training(const chain& model, const std::shared_ptr<const data_source>& 
        .steps = o.steps,
        .update = adamw({.learning_rate = o.learning_rate, .clip_norm = o.clip})});
   to.add("losses", trained.losses);
-  for (const auto& [name, values] : trained.parameters) to.add("parameter." + model.stored_name(name), values);
+  to.add_whole("parameter.", trained.parameters);
   if (!o.exported.empty()) export_to(o, model, trained);
 }
 
 void probe(const probe_options& o) {
-  const auto data = std::make_shared<const stored_samples>(o.inputs);
+  std::shared_ptr<const data_source> data = std::make_shared<const stored_samples>(o.inputs);
   const chain base = from_checkpoint(o.folder, {.dropout = -1, .head = o.head}).build(*data);
-  const chain model = o.adapter.empty() ? base : adapter_folder{o.adapter}.adapt(base);
+  chain model = o.adapter.empty() ? base : adapter_folder{o.adapter}.adapt(base);
+  if (o.pieces > 1) model.divide(o.pieces);
+  if (const auto tokens = model.tokens_of_targets(); tokens > 0) data = targets_beside_inputs(data, tokens);
   for (const std::string& note : model.notes()) fmt::print("{}\n", note);
-  results r;
+  results r{model};
   add_first_batch(chain{model}.unfreeze(), read_first(*data, o.batch_size), r);
   if (o.steps > 0) add_training(model, data, o, r);
   r.write(o.out);
@@ -248,6 +291,7 @@ int run(int argc, char** argv) {
   app.add_option("--learning-rate", o.learning_rate);
   app.add_option("--clip", o.clip);
   app.add_option("--adapter", o.adapter);
+  app.add_option("--pieces", o.pieces);
   app.add_option("--export", o.exported);
   CLI11_PARSE(app, argc, argv);
   probe(o);

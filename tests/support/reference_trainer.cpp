@@ -156,7 +156,8 @@ at::Tensor trainer::layer(std::uint32_t i, const at::Tensor& x, std::uint32_t st
   for (const leaf& l : leaves_)
     if (l.place.layer == i) parameters.push_back(l.value);
   const layer_context context{
-      .seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i, .training = training};
+      .seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = options_.model.at(i).number,
+      .training = training};
   return options_.model.at(i).body->forward(parameters, x, context);
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/spilled_run.hpp"
 
+#include "models/targets_beside_inputs.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watched_device.hpp"
 
@@ -278,8 +279,9 @@ spilled_result train_in_parts(
 }
 
 reference_result train_plain(const exact_case& m) {
-  return train_reference({.model = m.chain.build(*m.data).compute_in(m.numbers, m.gradients),
-                          .data = m.data,
+  const chain model = m.chain.build(*m.data).compute_in(m.numbers, m.gradients);
+  return train_reference({.model = model,
+                          .data = model.tokens_of_targets() > 0 ? targets_beside_inputs(m.data, model.tokens_of_targets()) : m.data,
                           .shuffle = true,
                           .batch_size = m.batch_size,
                           .micro_batches = m.micro_batches,

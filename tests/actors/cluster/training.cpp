@@ -1,5 +1,6 @@
 // Models that are trained by a cluster have the bits of plain training, whatever happens to its nodes.
 
+#include "actors/admission/identity.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/text_file.hpp"
 #include "tests/actors/cluster/small_cluster.hpp"
@@ -21,6 +22,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -68,6 +70,18 @@ TEST_CASE("models that two nodes train have the bits of plain training", "[clust
   CHECK(r.devices.size() == 2);
   CHECK_THROWS_WITH(c.status(), Catch::Contains("has ended"));
   CHECK_FALSE(fs::exists(keys_of_run(folder.path() / "run")));
+}
+
+TEST_CASE("a model in pieces is trained by a node with its coordinator's data", "[cluster]") {
+  const temporary_folder folder;
+  auto models = some_models(1, 4);
+  models[0].chain = with_pieces(models[0].chain, 2);
+  auto work = workload_of(models, folder.path() / "run");
+  work.data = {data_lines_of(*models[0].data)};
+  cluster c(std::move(work), {});
+  test_node a("a", folder.path(), c.address(), maker(models, 8_MiB));
+  check_bits(c.run(), models);
+  CHECK(a.end() == node_end::done);
 }
 
 TEST_CASE("a node that joins in the middle of a run is used, one that leaves hands its models over", "[cluster]") {

@@ -86,6 +86,23 @@ TEST_CASE("a trained model is exported as a checkpoint that another run starts f
   CHECK(run_hydra(folder, "train again.toml --quiet").status == 0);
 }
 
+TEST_CASE("a model in pieces has the weights of its checkpoint, and is exported, evaluated and continued as a whole") {
+  const temporary_folder folder;
+  train_two(folder);
+  const std::string still = " --quiet --set model.gpt.optimizer.learning_rate=1e-30";
+  REQUIRE(run_hydra(folder, "train w.toml --output whole" + still).status == 0);
+  const outcome trained = run_hydra(folder, "train w.toml --output pieces --set model.gpt.parallel.pieces=2" + still);
+  REQUIRE(trained.err == "");
+  for (const std::string run : {"whole", "pieces"})
+    REQUIRE(run_hydra(folder, "export " + run + " gpt out-" + run).status == 0);
+  CHECK_FALSE(has_trained(folder.path() / "out-pieces", folder.path() / "tiny"));
+  CHECK(folder.read("out-pieces/model.safetensors") == folder.read("out-whole/model.safetensors"));
+  CHECK(folder.read("out-pieces/config.json") == folder.read("out-whole/config.json"));
+  CHECK(run_hydra(folder, "evaluate pieces").status == 0);
+  const std::string how = " --model gpt --prompt-ids '1 2' --tokens 3 --temperature 0";
+  CHECK(run_hydra(folder, "generate pieces" + how).out == run_hydra(folder, "generate whole" + how).out);
+}
+
 TEST_CASE("a head that was trained apart from the embedding, which config.json ties, is read, named and exported so") {
   const temporary_folder folder;
   test::hub_test_tensors tensors = test::tiny_gpt2_tensors();

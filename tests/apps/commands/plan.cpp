@@ -43,6 +43,39 @@ TEST_CASE("a value that a grid replaces is noted by a plan, and at the start of 
   CHECK_THAT(trained.err, Contains("note: " + note + "\n"));
 }
 
+TEST_CASE("what fits no device is refused with what its layers would need in pieces, if they can be divided") {
+  const temporary_folder folder;
+  const std::string large = bent("width = 8, heads = 2, context = 4", "width = 64, heads = 4, context = 4");
+  const auto planned = [&](const std::string& memory, const std::string& options) {
+    return plan(folder, large, "--set device.memory=" + memory + options);
+  };
+  const outcome o = planned("100KiB", "");
+  CHECK(o.status == 3);
+  CHECK_THAT(o.err, Contains("divide layers (model.parallel.pieces: hydra plan says into how many)") &&
+                        Contains("with gpt in pieces, as all models that can be divided so") &&
+                        Contains("pieces  smallest memory") && !Contains("\n     8 "));  // 4 heads
+  std::istringstream lines{o.err.substr(o.err.find("smallest memory\n"))};
+  std::string line, unit;
+  std::getline(lines, line);
+  for (const int pieces : {1, 2, 4}) {
+    int found = 0;
+    double number = 0;
+    lines >> found >> number >> unit;
+    CHECK(found == pieces);
+    std::getline(lines, line);
+    INFO(number << " " << unit << " for " << pieces);
+    const std::string with = " --set model.parallel.pieces=" + std::to_string(pieces);
+    CHECK(planned(std::to_string(number + 0.1) + unit, with).status == 0);
+    CHECK(planned(std::to_string(number - 0.2) + unit, with).status == 3);
+  }
+  for (const char* const other : {"optimizer.kind=muon", "loss_chunk=2", "adapter={kind=\"lora\",rank=2}"}) {
+    const std::string err = planned("20KiB", std::string{" --set 'model."} + other + "'").err;
+    CHECK_THAT(err, Contains("does not fit") && !Contains("pieces"));
+  }
+  const outcome of_grid = plan(folder, large + grid, "--set device.memory=100KiB");
+  CHECK(of_grid.err.substr(of_grid.err.find("smallest memory\n")) == o.err.substr(o.err.find("smallest memory\n")));
+}
+
 TEST_CASE("tables of a plan are at most 120 columns wide, also where layers have many options") {
   const temporary_folder folder;
   const outcome o =

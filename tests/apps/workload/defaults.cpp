@@ -169,6 +169,7 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.parallel.replicas"] = toml(m.parallel.replicas);
   all["model.parallel.nodes"] = toml(m.nodes);
   all["model.parallel.waves"] = toml(m.parallel.waves);
+  all["model.parallel.pieces"] = toml(chain{"", {}, cross_entropy()}.pieces());
   all["model.parallel.shards"] = toml(balanced_cut{}.shards);
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");
   all["model.priority"] = toml(m.priority);
