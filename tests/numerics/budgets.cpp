@@ -101,6 +101,7 @@ exact_case random_case(std::mt19937& random, std::size_t i) {
     const auto heads = between(1, 3);
     c.chain = gpt2({.layers = between(1, 4), .width = heads * between(1, 10), .heads = heads, .context = 6,
                     .dropout = random() % 2 == 0 ? 0.0 : 0.1, .tied = random() % 2 == 0});
+    if (heads > 1 && random() % 2 == 0) c.chain = with_pieces(c.chain, static_cast<std::uint32_t>(heads));
     return c;
   }
   if (i % 4 == 1) {

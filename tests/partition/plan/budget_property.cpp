@@ -9,7 +9,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <random>
 
 using namespace hydra;
@@ -39,6 +41,18 @@ small_model random_gpt(rng& random) {
                     .tied = random() % 2 == 0});
 }
 
+small_model random_pieces(rng& random) {
+  const auto heads = between(random, 2, 4);
+  small_model m = small_gpt({.layers = between(random, 1, 2),
+                             .width = heads * between(random, 1, 8),
+                             .heads = heads,
+                             .context = between(random, 1, 9),
+                             .vocabulary = between(random, 11, 60),
+                             .tied = random() % 2 == 0});
+  m.body = std::make_shared<const chain>(chain{*m.body}.divide(static_cast<std::uint32_t>(heads)));
+  return m;
+}
+
 small_model random_cnn(rng& random) {
   const auto groups = between(random, 1, 3);
   return small_cnn({.stages = between(random, 1, 3),
@@ -60,7 +74,11 @@ struct family_under_test {
 };
 
 const std::vector<family_under_test> families_under_test{
-    {"mlp", random_mlp}, {"gpt2", random_gpt}, {"cnn", random_cnn}, {"resnet", random_resnet}};
+    {"mlp", random_mlp},
+    {"gpt2", random_gpt},
+    {"gpt2 in pieces", random_pieces},
+    {"cnn", random_cnn},
+    {"resnet", random_resnet}};
 
 bool accepted(const plan_request& request, byte_count memory) {
   const device_info device{.name = "d", .memory = memory};
