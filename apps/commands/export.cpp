@@ -28,7 +28,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <deque>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -97,10 +96,10 @@ class exported_values {
   }
 
   stored_tensor frozen(const parameter_spec& p) {
-    std::vector<float>& values = frozen_.emplace_back(static_cast<std::size_t>(p.elements()));
-    weights_->read(p, values);
-    round_as_stored(p.stored, values);
-    return {stored_type::f32, p.shape, std::as_bytes(std::span{values})};
+    frozen_.resize(static_cast<std::size_t>(p.elements()));
+    weights_->read(p, frozen_);
+    round_as_stored(p.stored, frozen_);
+    return {stored_type::f32, p.shape, std::as_bytes(std::span{frozen_})};
   }
 
   bool ignore_nan_;
@@ -108,7 +107,7 @@ class exported_values {
   std::uint32_t step_;
   checkpoint_tensors tensors_;
   std::shared_ptr<const weight_source> weights_;
-  std::deque<std::vector<float>> frozen_;  // until they are written
+  std::vector<float> frozen_;  ///< the last one that was asked for
 };
 
 /// The step whose state a user expects, as far as the run folder shows it.

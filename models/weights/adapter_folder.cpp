@@ -354,10 +354,11 @@ void write_adapter_files(durable_folder& into, const chain& model, const stored_
         "use the adapter; export the whole model by --merge");
   into.write(config_file, config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal()));
   const std::vector<std::string> modules = adapted_modules(model);
-  std::vector<named_tensor> tensors;
+  std::vector<deferred_tensor> tensors;
   for (const parameter_spec& p : model.parameters())
     if (!p.frozen || (p.tied_to.empty() && model.weights()->differs_from_base(p.name)))
-      tensors.push_back({peft_name(model.stored_name(p.name), modules), values(p)});
+      tensors.push_back({peft_name(model.stored_name(p.name), modules), stored_type::f32, p.shape,
+                         [&values, p] { return values(p); }});
   into.write("adapter_model.safetensors", [&](byte_sink& out) {
     write_safetensors(out, tensors, {{base_key, hub_tensors{base}.identity()}});
   });

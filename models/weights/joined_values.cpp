@@ -3,7 +3,6 @@
 #include "models/joined_weights.hpp"
 #include "models/weights/stored_values.hpp"
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,18 +20,18 @@ class joining {
   stored_tensor of(const parameter_spec& p) {
     const auto slices = slices_.find(p.name);
     if (slices == slices_.end()) return values_(p);
-    std::vector<float>& whole = joined_.emplace_back(static_cast<std::size_t>(p.elements()));
-    join_slices(slices->second, whole, [this](const parameter_spec& slice, std::span<float> to) {
+    joined_.resize(static_cast<std::size_t>(p.elements()));
+    join_slices(slices->second, joined_, [this](const parameter_spec& slice, std::span<float> to) {
       widen(values_(slice), to);
       return true;
     });
-    return {stored_type::f32, p.shape, std::as_bytes(std::span{whole})};
+    return {stored_type::f32, p.shape, std::as_bytes(std::span{joined_})};
   }
 
  private:
   std::map<std::string, std::vector<parameter_spec>> slices_;
   stored_values values_;
-  std::deque<std::vector<float>> joined_;
+  std::vector<float> joined_;  ///< the last one
 };
 
 }  // namespace

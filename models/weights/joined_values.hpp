@@ -5,8 +5,8 @@
 
 namespace hydra {
 
-/// For the parameters of chain::join(): put together of `values` of the slices; the same for all others. Those that are
-/// put together live as long as the result.
+/// For the parameters of chain::join(): put together of `values` of the slices; the same for all others. What is
+/// put together is valid until the next call.
 stored_values joined_values(const chain& divided, stored_values values);
 
 }  // namespace hydra

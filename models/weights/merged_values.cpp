@@ -7,7 +7,6 @@
 #include <ATen/ops/linalg_vector_norm_ops.h>
 #include <ATen/ops/mm_ops.h>
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,13 +34,13 @@ class merging {
 
   stored_tensor of(const parameter_spec& p) {
     const merged_parameter& m = parameters_.at(p.name);
-    const stored_tensor own = values_(m.own);
-    if (m.scale == 0) return own;
+    if (m.scale == 0) return values_(m.own);
     const at::Tensor added = at::_ops::mm::call(view_of(values_(m.b)), view_of(values_(m.a)));
     const bool in_out = m.own.linear == linear_weight::in_out;
+    const stored_tensor own = values_(m.own);
     const at::Tensor sum = view_of(own).add(in_out ? added.t() : added, m.scale);
-    const at::Tensor& kept = computed_.emplace_back(m.magnitude.name.empty() ? sum.contiguous() : scaled(sum, m));
-    return {stored_type::f32, p.shape, {static_cast<const std::byte*>(kept.const_data_ptr()), kept.nbytes()}};
+    merged_ = m.magnitude.name.empty() ? sum.contiguous() : scaled(sum, m);
+    return {stored_type::f32, p.shape, {static_cast<const std::byte*>(merged_.const_data_ptr()), merged_.nbytes()}};
   }
 
  private:
@@ -66,7 +65,7 @@ class merging {
 
   stored_values values_;
   std::map<std::string, merged_parameter> parameters_;
-  std::deque<at::Tensor> computed_;
+  at::Tensor merged_;  ///< the last one
 };
 
 }  // namespace

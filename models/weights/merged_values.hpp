@@ -7,7 +7,7 @@ namespace hydra {
 
 /// For the parameters of without_adapter(model): W + scale * B A for an adapted weight W [out, in] (its transpose for
 /// [in, out]), of DoRA with rows of its magnitudes, computed in fp32; `values` of the adapted chain for all others.
-/// Those that are computed live as long as the result.
+/// What is computed is valid until the next call.
 stored_values merged_values(const chain& model, stored_values values);
 
 }  // namespace hydra

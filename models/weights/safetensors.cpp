@@ -53,33 +53,49 @@ std::string quoted(const std::string& text) { return json_text(nlohmann::json(te
 }
 
 /// Elements that are not aligned to their width could not be used in place.
-void check(const named_tensor& t, std::uint64_t begin) {
+void check(const deferred_tensor& t, std::uint64_t begin) {
   if (t.name == reserved_name) cannot_store(t.name, "the format reserves the name");
   if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) cannot_store(t.name, "its name is not UTF-8");
-  if (bytes_of(t.tensor.type, t.tensor.shape) != t.tensor.data.size())
-    cannot_store(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type),
-                                     fmt::join(t.tensor.shape, ", "), t.tensor.data.size()));
-  if (begin % width_of(t.tensor.type) != 0) cannot_store(t.name, "wider types must come first");
+  if (begin % width_of(t.type) != 0) cannot_store(t.name, "wider types must come first");
 }
 
-std::string entry_of(const named_tensor& t, std::uint64_t begin) {
-  return fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", quoted(t.name),
-                     to_string(t.tensor.type), fmt::join(t.tensor.shape, ","), begin, begin + t.tensor.data.size());
+/// Bytes of the tensor.
+std::uint64_t size_of(const deferred_tensor& t) {
+  const auto bytes = bytes_of(t.type, t.shape);
+  if (!bytes) cannot_store(t.name, fmt::format("there is no shape [{}]", fmt::join(t.shape, ", ")));
+  return *bytes;
 }
 
-std::string header_of(std::span<const named_tensor> tensors, const std::map<std::string, std::string>& texts) {
+void check_values(const deferred_tensor& t, const stored_tensor& values) {
+  if (values.type == t.type && values.data.size() == bytes_of(t.type, t.shape)) return;
+  cannot_store(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.type), fmt::join(t.shape, ", "),
+                                   values.data.size()));
+}
+
+std::string entry_of(const deferred_tensor& t, std::uint64_t begin) {
+  return fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", quoted(t.name), to_string(t.type),
+                     fmt::join(t.shape, ","), begin, begin + size_of(t));
+}
+
+std::string header_of(std::span<const deferred_tensor> tensors, const std::map<std::string, std::string>& texts) {
   std::string header = fmt::format(R"({{"{}":{{"format":"pt")", reserved_name);
   for (const auto& [key, text] : texts) header += fmt::format(",{}:{}", quoted(key), quoted(text));
   header += "}";
   std::set<std::string_view> names;
   std::uint64_t begin = 0;
-  for (const named_tensor& t : tensors) {
+  for (const deferred_tensor& t : tensors) {
     check(t, begin);
     if (!names.insert(t.name).second) cannot_store(t.name, "its name is taken");
     header += entry_of(t, begin);
-    begin += t.tensor.data.size();
+    begin += size_of(t);
   }
   return header + "}";
+}
+
+void write_values(byte_sink& out, const deferred_tensor& t) {
+  const stored_tensor values = t.values();
+  check_values(t, values);
+  out.add(values.data);
 }
 
 /// Padded with spaces, so that the data after it are aligned in the file.
@@ -106,14 +122,24 @@ std::optional<std::uint64_t> bytes_of(stored_type type, std::span<const std::int
   return static_cast<std::uint64_t>(bytes);
 }
 
-void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors,
+void write_safetensors(byte_sink& out, std::span<const deferred_tensor> tensors,
                        const std::map<std::string, std::string>& texts) {
   std::string header = header_of(tensors, texts);
   pad(header);
   const std::uint64_t length = header.size();
   out.add(std::as_bytes(std::span{&length, 1}));
   out.add(std::as_bytes(std::span{header}));
-  for (const named_tensor& t : tensors) out.add(t.tensor.data);
+  for (const deferred_tensor& t : tensors) write_values(out, t);
+}
+
+void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors,
+                       const std::map<std::string, std::string>& texts) {
+  std::vector<deferred_tensor> all;
+  for (const named_tensor& t : tensors) {
+    all.push_back({t.name, t.tensor.type, t.tensor.shape, [values = t.tensor] { return values; }});
+    check_values(all.back(), t.tensor);
+  }
+  write_safetensors(out, all, texts);
 }
 
 }  // namespace hydra

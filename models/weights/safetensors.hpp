@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -42,10 +43,20 @@ struct named_tensor {
   stored_tensor tensor;
 };
 
+/// One whose bytes are asked for when they are written: once, and they are valid until the next ones are.
+struct deferred_tensor {
+  std::string name;  ///< UTF-8
+  stored_type type = stored_type::f32;
+  std::vector<std::int64_t> shape;
+  std::function<stored_tensor()> values;
+};
+
 /// Writes a whole file: header with {"format": "pt"} and `metadata`, data in the order given, the first at a multiple
 /// of 64 bytes. Throws fault_error{internal} for what readers would refuse: a name that is not UTF-8, is "__metadata__"
 /// or occurs twice; data whose size does not match type and shape; data that would not start at a multiple of its
 /// element's width (give wider types first).
+void write_safetensors(byte_sink& out, std::span<const deferred_tensor> tensors,
+                       const std::map<std::string, std::string>& metadata = {});
 void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -13,6 +13,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -26,12 +28,18 @@ std::shared_ptr<const data_source> text() {
   return open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
 }
 
-/// Exports the tiny GPT-2 in `from` with its own tensors, in parts of this many bytes.
+/// Exports the tiny GPT-2 in `from` with its own tensors, each in the memory of the last one, in parts of this many
+/// bytes.
 void export_tiny(const fs::path& from, const fs::path& to, std::uint64_t part_bytes) {
   const hub_tensors tensors{from};
+  std::vector<std::byte> last;
+  const auto values = [&](const parameter_spec& p) {
+    const stored_tensor& t = tensors.find(p.name)->tensor;
+    last.assign(t.data.begin(), t.data.end());
+    return stored_tensor{t.type, t.shape, last};
+  };
   durable_folder into{posix_file_system(), to};
-  write_hub_files(into, describe_from(from, {}).build(*text()),
-                  [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, part_bytes);
+  write_hub_files(into, describe_from(from, {}).build(*text()), values, part_bytes);
   into.commit();
 }
 
