@@ -19,6 +19,7 @@ class weights_of_pieces final : public weight_source {
     of.name = whole_name(p.name);
     of.shape = p.slice->whole;
     of.slice.reset();
+    if (read_rows_of(of, *p.slice, values)) return true;
     std::vector<float> all(static_cast<std::size_t>(of.elements()));
     if (!whole_->read(of, all)) return false;
     p.slice->for_each_run([&](std::size_t in_whole, std::size_t in_slice, std::size_t n) {
@@ -35,6 +36,17 @@ class weights_of_pieces final : public weight_source {
   }
 
  private:
+  /// Without the whole parameter in memory.
+  bool read_rows_of(const parameter_spec& of, const parameter_slice& slice, std::span<float> values) const {
+    if (slice.dimension != 0) return false;
+    const std::size_t width = values.size() / static_cast<std::size_t>(slice.shape().front());
+    std::size_t at = 0;
+    return std::ranges::all_of(slice.parts, [&](const parameter_slice::range& rows) {
+      const std::size_t n = static_cast<std::size_t>(rows.size()) * width;
+      return whole_->read_rows(of, rows, values.subspan(std::exchange(at, at + n), n));
+    });
+  }
+
   std::shared_ptr<const weight_source> whole_;
 };
 

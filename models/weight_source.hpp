@@ -19,6 +19,13 @@ class weight_source {
   /// another shape.
   virtual bool read(const parameter_spec& p, std::span<float> values) const = 0;
 
+  /// Fills `values` with some rows (of the first dimension) of parameter `p`, as read() does. False: it has to read all
+  /// of it, and has read nothing.
+  virtual bool read_rows(const parameter_spec& /*p*/, parameter_slice::range /*rows*/,
+                         std::span<float> /*values*/) const {
+    return false;
+  }
+
   /// Identifies the weights, wherever they are stored: a run is resumed only with the same ones.
   virtual std::string identity() const = 0;
 

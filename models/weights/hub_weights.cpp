@@ -76,6 +76,13 @@ std::size_t read_in_order(const hub_tensor& t, std::span<float> values) {
   return t.four_bits ? widen_mapped(*t.four_bits, values) : widen_mapped(t.tensor, values);
 }
 
+void require_finite(const hub_tensor& t, std::size_t wrong, std::size_t all) {
+  if (wrong == 0) return;
+  refuse_tensor(
+      t, fmt::format("{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
+                     wrong, all));
+}
+
 /// Determines which tensor each parameter of a chain is.
 class matching {
  public:
@@ -228,16 +235,26 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   tensors_->verify();
   const hub_tensor& t = *place->second;
   const auto stored = values.first(elements_of(t));
-  if (const std::size_t wrong = transposed_.contains(p.name) ? read_transposed(t, stored) : read_in_order(t, stored))
-    refuse_tensor(
-        t, fmt::format("{} of {} values are not finite: the file is damaged, or holds what a diverged training has "
-                       "left",
-                       wrong, stored.size()));
+  const bool transposed = transposed_.contains(p.name);
+  require_finite(t, transposed ? read_transposed(t, stored) : read_in_order(t, stored), stored.size());
   if (stored.size() == values.size()) return true;
   row_sums sums{t.tensor.shape};
   sums.add(stored);
   const std::vector<float> row = sums.new_row();
   for (std::size_t i = stored.size(); i < values.size(); ++i) values[i] = row[(i - stored.size()) % row.size()];
+  return true;
+}
+
+bool hub_weights::read_rows(const parameter_spec& p, parameter_slice::range rows, std::span<float> values) const {
+  const auto place = matched_.places.find(p.name);
+  if (place == matched_.places.end() || place->second->four_bits) return false;
+  if (transposed_.contains(p.name) || grown_.contains(p.name)) return false;
+  tensors_->verify();
+  const stored_tensor& all = place->second->tensor;
+  const std::size_t bytes = all.data.size() / static_cast<std::size_t>(all.shape.front());
+  const auto first = static_cast<std::size_t>(rows.first) * bytes, n = static_cast<std::size_t>(rows.size()) * bytes;
+  const stored_tensor part{all.type, {static_cast<std::int64_t>(values.size())}, all.data.subspan(first, n)};
+  require_finite(*place->second, widen_mapped(part, values), values.size());
   return true;
 }
 

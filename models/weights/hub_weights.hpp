@@ -41,6 +41,7 @@ class hub_weights final : public weight_source {
   /// Rows that are not stored are the mean of those that are, and 0 in a bias. Throws fault_error{bad_input} for values
   /// that are not finite, and what hub_tensors::verify() throws.
   bool read(const parameter_spec& p, std::span<float> values) const override;
+  bool read_rows(const parameter_spec& p, parameter_slice::range rows, std::span<float> values) const override;
   bool has_values(const parameter_spec& p, const stored_tensor& values) const override;
   std::string identity() const override { return identity_; }
   std::string files() const override { return tensors_->files(); }

@@ -10,7 +10,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -48,6 +53,34 @@ TEST_CASE("a head that is not stored is initialised randomly if a new one is req
   std::vector<float> values(32, 5.0f);
   CHECK_FALSE(weights_of(tiny_gpt2_tensors(), model, hub_head::fresh).read(lm_head, values));
   CHECK(values == std::vector<float>(32, 5.0f));
+}
+
+TEST_CASE("some rows of a parameter are read without the others, and its pieces have the values of the whole") {
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", tiny_gpt2_tensors());
+  chain model = tied_gpt2();
+  const auto weights = std::make_shared<const hub_weights>(std::make_shared<const hub_tensors>(folder.path()), model,
+                                                           hub_head::stored);
+  model.begin_with(weights);
+  const chain whole = model;
+  for (const parameter_spec& p : whole.parameters()) {
+    if (!p.tied_to.empty()) continue;
+    std::vector<float> all(static_cast<std::size_t>(p.elements())), rows;
+    REQUIRE(weights->read(p, all));
+    const std::size_t width = all.size() / static_cast<std::size_t>(p.shape.front());
+    rows.resize(2 * width);
+    REQUIRE(weights->read_rows(p, {1, 3}, rows));
+    CHECK(std::ranges::equal(rows, std::span{all}.subspan(width, 2 * width)));
+  }
+  CHECK_FALSE(weights->read_rows(lm_head, {0, 1}, {}));
+  model.divide(2).join();
+  for (const parameter_spec& p : whole.parameters()) {
+    if (!p.tied_to.empty()) continue;
+    std::vector<float> joined(static_cast<std::size_t>(p.elements())), all(joined.size());
+    REQUIRE(model.weights()->read(p, joined));
+    REQUIRE(weights->read(p, all));
+    CHECK(joined == all);
+  }
 }
 
 TEST_CASE("a stored head of tokens is used if it fits, and replaced by a new one for others") {
