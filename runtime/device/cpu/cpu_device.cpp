@@ -2,6 +2,7 @@
 
 #include "runtime/base/thread_supply.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/cpu/core_wait.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
 #include "runtime/device/link.hpp"
 
@@ -110,8 +111,8 @@ class virtual_device final : public device {
   // -- on the thread of a queue ---
   void serve(queue_kind queue, int threads);
   std::optional<task> take(queue_kind queue);
-  completion run(queue_kind queue, task next);
-  void pace(queue_kind queue, byte_count bytes, time_point begin) const;
+  completion run(queue_kind queue, task next, const std::optional<core_wait>& waits);
+  void pace(queue_kind queue, byte_count bytes, time_point begin, duration waited) const;
   void report(const completion& done);
 
   const device_info info_;
@@ -207,7 +208,9 @@ void virtual_device::serve(queue_kind queue, int threads) {
   if (threads > 1) begin_threads_of_operations();
   all_begun_.count_down();
   const charge_to guard{account_};
-  while (auto next = take(queue)) report(run(queue, *std::move(next)));
+  std::optional<core_wait> waits;
+  if (queue == queue_kind::compute && info_.speed < 1) waits.emplace();
+  while (auto next = take(queue)) report(run(queue, *std::move(next), waits));
 }
 
 std::optional<virtual_device::task> virtual_device::take(queue_kind queue) {
@@ -223,21 +226,25 @@ std::optional<virtual_device::task> virtual_device::take(queue_kind queue) {
 
 /// The closure is destroyed before its time is up and before its completion is posted: what it holds is then free for
 /// others, and freeing it counts as part of the operation.
-completion virtual_device::run(queue_kind queue, task next) {
+completion virtual_device::run(queue_kind queue, task next, const std::optional<core_wait>& waits) {
   completion done{next.work.id, steady_clock::now(), {}, std::move(next.verdict)};
+  const auto waited_before = waits ? waits->so_far() : duration{};
   const bool runs = !done.error;
   if (runs) done.error = run_and_catch(next.work.what.work);
   next.work.what.work = nullptr;
-  if (runs) pace(queue, next.work.what.bytes, done.begin);
+  if (runs) pace(queue, next.work.what.bytes, done.begin, waits ? waits->so_far() - waited_before : duration{});
   done.end = steady_clock::now();
   return done;
 }
 
-void virtual_device::pace(queue_kind queue, byte_count bytes, time_point begin) const {
+/// Its work had the time since `begin`, but what it `waited` for a core.
+void virtual_device::pace(queue_kind queue, byte_count bytes, time_point begin, duration waited) const {
   if (queue != queue_kind::compute) {
     std::this_thread::sleep_until(begin + link_.time_for(bytes));
   } else if (info_.speed < 1) {
-    std::this_thread::sleep_until(begin + from_seconds(seconds(steady_clock::now() - begin) / info_.speed));
+    const duration since = steady_clock::now() - begin;
+    const auto worked = std::clamp(since - waited, duration{}, since);
+    std::this_thread::sleep_until(begin + from_seconds(seconds(worked) / info_.speed));
   }
 }
 

@@ -20,8 +20,10 @@ struct cpu_device {
 };
 
 /// Three named threads. An operation on a copy queue takes at least latency + bytes / link; an operation on the compute
-/// queue takes its work time / speed. Emulated time is slept, never spun. Installs the accounting allocator on first
-/// use, and must therefore be created before any tensor that is to be charged.
+/// queue takes its work time / speed, where what its thread waits for a core does not count: devices of one thread that
+/// share a machine's cores do not make each other slower while their sleeps leave room. Emulated time is slept, never
+/// spun. Installs the accounting allocator on first use, and must therefore be created before any tensor that is to be
+/// charged.
 std::unique_ptr<device> make_cpu_device(std::string name, const cpu_device& options);
 
 }  // namespace hydra
