@@ -10,8 +10,9 @@
 // (MEMORY MANAGER), `model_admitted` (DATA), `model_added` (SCHEDULER, the graphs alone), `step_shard` (OPTIMIZER),
 // `save_model` (CHECKPOINTER); a MODEL TASK begins with it. Only the builders in partition/graph know an order. A step
 // is one lane, a chain of units, or several, which can be computed at the same time: if it is divided into replicas,
-// and these into waves. Lanes of a replica are joined by its gradient sums: a backward unit also reads what the same
-// visit of the wave before has written.
+// and these into waves, or if pieces of a layer are side by side. Lanes of a replica are joined by its gradient sums: a
+// backward unit also reads what the same visit of the wave before has written; lanes of pieces by the unit that reads
+// what all of them have written.
 //
 // All messages are one-way; tickets and unit names match responses to requests. A name in the imperative is a command,
 // a past participle an event. SESSION is a thread outside the actors: a session's, a device's, the program's.
@@ -96,8 +97,8 @@
 //     answered it (evaluation_acknowledged) and the best state is captured; with several lanes all its rounds are over;
 //   * the model is not stopped, paused or halted. A checkpoint holds only the updates of shards that are not saved yet
 //     (hold_updates).
-// Later units of the step need the boundary of the unit before, which may be in flight on the same device, and some the
-// gradient sum of the wave before: the graph has both as what the unit reads.
+// Later units of the step need the boundary of the unit before, which may be in flight on the same device, some the
+// gradient sum of the wave before, or terms of other pieces: the graph has all of these as what the unit reads.
 //
 //  step_completed: MODEL TASK -> REPORTER. All backward units of the step have committed; its loss is known, and the
 //    norm, if it clips.

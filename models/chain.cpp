@@ -80,11 +80,21 @@ void check_averages(const chain& model, const parameter_table& all) {
 }
 
 /// Users write neither the layer's options nor the signature that these make.
-std::vector<std::shared_ptr<const layer>> pieces_of(const chain& model, std::size_t i, const division& into) try {
+std::vector<chain_part> pieces_of(const chain& model, std::size_t i, const division& into) try {
   return model.at(i).body->in_pieces(into);
 } catch (const fault_error& e) {
   if (e.what_happened().code != fault_code::bad_input) throw;
   refuse(fmt::format("parallel.pieces: layer {} of chain \"{}\": {}", i, model.family(), e.what()));
+}
+
+/// What the layer behind these pieces gets.
+tensor_spec joined(const chain_place& last, std::span<const tensor_spec> inputs, std::span<const tensor_spec> outputs) {
+  const std::size_t pieces = last.piece.of;
+  if (last.adds_to_input()) return inputs[inputs.size() - pieces - 1];
+  tensor_spec all = outputs[outputs.size() - pieces];
+  for (std::size_t i = 1; last.join == term_join::columns && i < pieces; ++i)
+    all.shape.back() += outputs[outputs.size() - i].shape.back();
+  return all;
 }
 
 }  // namespace
@@ -143,20 +153,25 @@ chain& chain::chunk_loss(std::int64_t rows) {
   return *this;
 }
 
-chain& chain::divide(std::uint32_t pieces) {
+chain& chain::divide(std::uint32_t pieces, bool side_by_side) {
   if (pieces < 2) refuse(fmt::format("layers cannot be divided into {} pieces: 2 or more are needed", pieces));
   const auto whole = std::make_shared<const chain>(*this);
   const auto with_targets = with_row_of_targets(sample_input_);
   const bool classes = with_targets && layers_.back().body->divides_classes();
   const auto loss_of_pieces = classes ? objective_->of_pieces() : nullptr;
+  if (classes && !loss_of_pieces)
+    note(fmt::format("the loss {} is computed from all logits of a token: embedding and head stay whole, and blocks "
+                     "are divided into {} pieces",
+                     objective_->name(), pieces));
   layers_.clear();
   for (std::size_t i = 0; i < whole->size(); ++i) {
     const chain_layer& l = whole->at(i);
-    const division into{.pieces = pieces, .prefix = l.prefix, .targets = loss_of_pieces != nullptr};
-    const auto bodies = pieces_of(*whole, i, into);
-    if (bodies.empty()) layers_.push_back(l);
-    for (const auto& body : bodies) layers_.push_back({l.prefix, body, l.number});
-    if (into.targets && bodies.empty())
+    const division into{
+        .pieces = pieces, .side_by_side = side_by_side, .prefix = l.prefix, .targets = loss_of_pieces != nullptr};
+    const auto parts = pieces_of(*whole, i, into);
+    if (parts.empty()) layers_.push_back(l);
+    for (const chain_part& part : parts) layers_.push_back({l.prefix, part.body, l.number, part.place});
+    if (into.targets && parts.empty())
       refuse(fmt::format("{} cannot be divided into pieces, between an embedding and a head that can",
                          layer_name(*whole, i)));
   }
@@ -165,9 +180,14 @@ chain& chain::divide(std::uint32_t pieces) {
   if (loss_of_pieces) sample_input_ = *with_targets;
   if (loss_of_pieces) minimise(loss_of_pieces);
   if (weights_) weights_ = sliced_weights(weights_);
-  pieces_ = pieces;
+  into_ = {.pieces = pieces, .side_by_side = side_by_side};
   whole_ = whole;
   return *this;
+}
+
+chain chain::in_turn() const {
+  chain same = *this;
+  return side_by_side() ? same.join().divide(pieces()) : same;
 }
 
 std::int64_t chain::tokens_of_targets() const {
@@ -181,7 +201,7 @@ chain& chain::join() {
   layers_ = whole_->layers_;
   sample_input_ = whole_->sample_input_;
   objective_ = whole_->objective_;
-  pieces_ = 1;
+  into_ = {};
   whole_ = nullptr;
   return *this;
 }
@@ -265,6 +285,13 @@ std::int64_t chain::frozen_count() const {
   return count;
 }
 
+std::vector<chain_place> chain::places() const {
+  std::vector<chain_place> all;
+  for (const chain_layer& l : layers_)
+    if (side_by_side()) all.push_back(l.place);
+  return all;
+}
+
 bool chain::depends_on_gradients() const {
   return std::ranges::any_of(layers_, [](const chain_layer& l) { return l.body->depends_on_gradients(); });
 }
@@ -278,17 +305,34 @@ std::vector<trained_parameter> chain::trained_parameters() const {
   return trained;
 }
 
-std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
-  std::vector<tensor_spec> result;
+chain::layer_specs chain::specs(std::int64_t samples) const {
+  layer_specs all;
   tensor_spec input = batched(sample_input_, samples);
   for (std::size_t i = 0; i < size(); ++i) {
-    input = asked_of_layer(*this, i, [&] { return layers_[i].body->output(input); },
-                           [&] { return fmt::format("output({})", to_string(input)); });
-    result.push_back(input);
-    if (input.type == element::f32) result.back().type = element_of(numbers_);
+    const piece_place& piece = layers_[i].place.piece;
+    all.inputs.push_back(input);
+    all.outputs.push_back(asked_of_layer(*this, i, [&] { return layers_[i].body->output(input); },
+                                         [&] { return fmt::format("output({})", to_string(input)); }));
+    if (piece.last()) input = piece.whole() ? all.outputs.back() : joined(layers_[i].place, all.inputs, all.outputs);
   }
-  return result;
+  return all;
 }
+
+std::vector<tensor_spec> chain::in_own_format(std::vector<tensor_spec> specs) const {
+  for (tensor_spec& s : specs)
+    if (s.type == element::f32) s.type = element_of(numbers_);
+  return specs;
+}
+
+/// Those of the first layer, or of its pieces, are the data's.
+std::vector<tensor_spec> chain::inputs(std::int64_t samples) const {
+  auto all = in_own_format(specs(samples).inputs);
+  for (std::size_t i = 0; i < size() && layers_[i].place.piece.number == i; ++i)
+    all[i] = batched(sample_input_, samples);
+  return all;
+}
+
+std::vector<tensor_spec> chain::outputs(std::int64_t samples) const { return in_own_format(specs(samples).outputs); }
 
 at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
                           const layer_context& context) const {
@@ -349,11 +393,11 @@ void chain::check_frozen() const {
   }
   check_origins();
   if (!frozen_.empty() && !unfrozen_) frozen_.check(names);
-  if (base_ == base_format::nf4 && pieces_ > 1)
+  if (base_ == base_format::nf4 && pieces() > 1)
     refuse(
         fmt::format("\"base\" is \"nf4\", whose blocks of 64 values are those of whole weights, and layers are in {} "
                     "pieces: choose \"bf16\", or leave out \"pieces\"",
-                    pieces_));
+                    pieces()));
   if (base_ == base_format::nf4 && !narrows)
     refuse(
         fmt::format("\"base\" is \"nf4\", but chain \"{}\" has no frozen weight of a linear map below its last layer, "
@@ -366,11 +410,11 @@ void chain::check_frozen() const {
 void chain::check_loss_chunk() const {
   if (loss_chunk_ < 0) refuse(fmt::format("\"loss_chunk\" is {}; give a number of rows, or 0 for all", loss_chunk_));
   if (loss_chunk_ == 0 || layers_.back().body->is_row_wise()) return;
-  if (pieces_ > 1)
+  if (pieces() > 1)
     refuse(
-        fmt::format("\"loss_chunk\" is {}, and layers are in {} pieces, which divide the head by its classes: leave "
-                    "out one of the two",
-                    loss_chunk_, pieces_));
+        fmt::format("\"loss_chunk\" is {}, and layers are in {} pieces, of which it is not computed: leave out one "
+                    "of the two",
+                    loss_chunk_, pieces()));
   refuse(
       fmt::format("\"loss_chunk\" is for heads that compute each row of their output alone, such as those of language "
                   "models without dropout; the last layer of chain \"{}\" ({}, \"{}\") does not: leave it out",

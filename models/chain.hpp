@@ -24,6 +24,7 @@ struct chain_layer {
   std::string prefix;
   std::shared_ptr<const layer> body;
   std::uint32_t number = 0;  ///< its place in the chain before layers were divided; pieces of a layer have the same one
+  chain_place place{};
 };
 
 /// How a chain is stored as a checkpoint: one of Hugging Face's, or the state_dict() of a module of PyTorch.
@@ -69,12 +70,14 @@ class chain {
   /// The last layer and the loss are computed `rows` rows (of language models: tokens) at a time, so that the output is
   /// never whole in memory; 0: all at once. Returns *this for chaining.
   chain& chunk_loss(std::int64_t rows);
-  /// Each layer that can be divided becomes so many pieces, one after the other: layers whose outputs are added in
-  /// their order. Bits depend on the number. The head and the embedding of a causal language model are divided by
-  /// tokens if its loss can be of pieces; its samples then have targets beside their inputs
-  /// (targets_beside_inputs.hpp). Throws fault_error{bad_input}: no layer can be divided, or one not into so many.
-  /// Returns *this for chaining.
-  chain& divide(std::uint32_t pieces);
+  /// Each layer that can be divided becomes so many pieces, layers whose outputs are added in their order. Bits depend
+  /// on the number, and not on whether one adds to what the piece before it passes on, or, side by side, each leaves
+  /// what it adds (chain_place). The head and the embedding of a causal language model are divided by tokens if its
+  /// loss can be of pieces; its samples then have targets beside their inputs (targets_beside_inputs.hpp). Throws
+  /// fault_error{bad_input}: no layer can be divided, or one not so. Returns *this for chaining.
+  chain& divide(std::uint32_t pieces, bool side_by_side = false);
+  /// The same, with pieces that add to what the one before them passes on.
+  chain in_turn() const;
   /// Layers that were divided are whole again; weights() has their whole parameters. Returns *this for chaining.
   chain& join();
   /// Sets how it is exported; returns *this for chaining.
@@ -95,13 +98,15 @@ class chain {
   std::string stored_name(const std::string& name) const;
   base_format base() const noexcept { return base_; }
   std::int64_t loss_chunk() const noexcept { return loss_chunk_; }
-  std::uint32_t pieces() const noexcept { return pieces_; }  ///< of a layer that was divided
+  std::uint32_t pieces() const noexcept { return into_.pieces; }  ///< of a layer that was divided
+  bool side_by_side() const noexcept { return into_.side_by_side; }
   /// Beside its inputs; then how many tokens there are; else 0.
   std::int64_t tokens_of_targets() const;
   precision numbers() const noexcept { return numbers_; }
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
+  std::vector<chain_place> places() const;  ///< of all layers; empty: none is side by side with others
   bool depends_on_gradients() const;                                                ///< one of its layers does
   /// Neither the first nor the last layer, or a piece of one.
   bool is_hidden(std::size_t i) const { return at(i).number > 0 && at(i).number < layers_.back().number; }
@@ -124,8 +129,9 @@ class chain {
   /// The parameters that are stepped: without tied copies, running averages and frozen ones.
   std::vector<trained_parameter> trained_parameters() const;
 
-  /// Output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the chain
-  /// computes in bf16. Throws fault_error{bad_input} naming the layer.
+  /// Input and output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the
+  /// chain computes in bf16. Throws fault_error{bad_input} naming the layer.
+  std::vector<tensor_spec> inputs(std::int64_t samples) const;
   std::vector<tensor_spec> outputs(std::int64_t samples) const;
 
   /// Layer i on an input in the chain's format, or on the data's: samples of real numbers are rounded first, bits are
@@ -142,6 +148,11 @@ class chain {
   void validate() const;
 
  private:
+  struct layer_specs {
+    std::vector<tensor_spec> inputs{}, outputs{};  ///< as the layers have them
+  };
+  layer_specs specs(std::int64_t samples) const;
+  std::vector<tensor_spec> in_own_format(std::vector<tensor_spec> specs) const;
   [[noreturn]] void refuse_output(std::size_t i, const at::Tensor& output) const;
   bool is_in_base(const parameter_spec& p) const;
   base_format format_of(const parameter_spec& p, std::size_t layer) const;
@@ -162,7 +173,7 @@ class chain {
   bool has_fixed_ = false;
   base_format base_ = base_format::as_computed;
   std::int64_t loss_chunk_ = 0;
-  std::uint32_t pieces_ = 1;
+  division into_{};
   std::shared_ptr<const chain> whole_;  ///< as it was before it was divided; null: it is not
   precision numbers_ = precision::fp32;
   precision gradients_ = precision::fp32;

@@ -18,6 +18,6 @@ at::Tensor layer::decode(std::span<const at::Tensor>, const at::Tensor&, const l
   refuse(fmt::format("\"{}\" is not a layer of a model that writes text token by token", signature()));
 }
 
-std::vector<std::shared_ptr<const layer>> layer::in_pieces(const division&) const { return {}; }
+std::vector<chain_part> layer::in_pieces(const division&) const { return {}; }
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include "models/frozen/base_format.hpp"
 #include "models/parameter_slice.hpp"
 #include "models/tensor_spec.hpp"
+#include "runtime/base/shard_group.hpp"
 #include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
@@ -76,13 +77,32 @@ struct layer_context {
 };
 
 struct decode_memory;
+
 /// How a chain's layers are divided.
 struct division {
   std::uint32_t pieces = 1;
+  bool side_by_side = false;  ///< each piece leaves its term; else one after the other adds to their sum
   std::string prefix{};  ///< of the layer's parameters
   /// The classes are in pieces: the samples have a row of targets, and the boundaries their columns
   /// (pieces/token_columns.hpp).
   bool targets = false;
+};
+
+class layer;
+
+/// Where a layer stands in its chain. A piece that is computed side by side with others (`piece.of` > 1) gets the
+/// output of the layer before the first of them, and the layer behind them gets what they leave, joined.
+struct chain_place {
+  piece_place piece{};
+  term_join join = term_join::sum;
+
+  bool adds_to_input() const noexcept { return join == term_join::sum_with_input; }
+  friend bool operator==(const chain_place&, const chain_place&) = default;
+};
+
+struct chain_part {
+  std::shared_ptr<const layer> body;
+  chain_place place{};
 };
 
 /// Functional: no state, no tensors as members. Thread-safe because const.
@@ -116,9 +136,9 @@ class layer {
   /// that has one. A forward visit in training then has them on, and drops the graph of each layer at once.
   virtual bool depends_on_gradients() const { return false; }
 
-  /// The layers that compute the same in pieces, one after the other; none: this one stays whole. Throws
-  /// fault_error{bad_input} with the reason if it cannot be divided into so many.
-  virtual std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const;
+  /// The layers that compute the same in pieces; none: this one stays whole. Throws fault_error{bad_input} with the
+  /// reason if it cannot be divided so.
+  virtual std::vector<chain_part> in_pieces(const division& into) const;
 
   /// Whether the classes of a last layer can be in pieces (division::targets).
   virtual bool divides_classes() const { return false; }

@@ -45,6 +45,17 @@ parameter_slice::range piece_place::of_row(std::int64_t n) const noexcept {
   return {n * number / of, n * (number + 1) / of};
 }
 
+std::vector<parameter_slice::range> piece_place::of_each_row(const std::vector<std::int64_t>& rows) const {
+  std::vector<parameter_slice::range> parts;
+  std::int64_t first = 0;
+  for (const std::int64_t n : rows) {
+    const auto own = of_row(n);
+    parts.push_back({first + own.first, first + own.past});
+    first += n;
+  }
+  return parts;
+}
+
 std::string piece_name(const std::string& parameter, const piece_place& piece) {
   return fmt::format("{}/{}of{}", parameter, piece.number + 1, piece.of);
 }

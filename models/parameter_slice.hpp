@@ -36,8 +36,12 @@ struct piece_place {
 
   constexpr bool first() const noexcept { return number == 0; }
   constexpr bool last() const noexcept { return number + 1 == of; }
+  constexpr bool whole() const noexcept { return of == 1; }
   /// What it has of `n` things in a row; the parts of pieces differ by at most one. All are its if it is the only one.
   parameter_slice::range of_row(std::int64_t n) const noexcept;
+  /// The same of several rows, one behind the other.
+  std::vector<parameter_slice::range> of_each_row(const std::vector<std::int64_t>& rows) const;
+  friend bool operator==(const piece_place&, const piece_place&) = default;
 };
 
 /// For signatures: pieces of a layer that have the same cost have the same name.

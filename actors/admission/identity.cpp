@@ -189,13 +189,18 @@ std::string layers_of(const std::string& chain) {
   return at == std::string::npos ? "" : chain.substr(at + end.size());
 }
 
+std::string replicas_line(const model_description& m) {
+  const auto until = m.replicas_until.empty() ? "" : fmt::format(", until {}", m.replicas_until);
+  return m.parallel.replicas == 1 ? "" : fmt::format("replicas: {}{}\n", m.parallel.replicas, until);
+}
+
 }  // namespace
 
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) try {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto& source = without_targets(*p.data.source);
   return precision_line(p.model->numbers()) + gradients_line(p.model->gradients()) +
-         fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
+         fmt::format("chain: {}\nparameters: {}\n", fingerprint(p.model->in_turn(), source.sample_target(), samples),
                      parameters_of(*p.model)) +
          weights_of(*p.model) + base_of(*p.model) +
          fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(),
@@ -203,7 +208,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          line_unless_empty("files", source.fingerprint()) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
                      m.seed.value_or(seed)) +
-         (m.parallel.replicas == 1 ? "" : fmt::format("replicas: {}\n", m.parallel.replicas)) +
+         replicas_line(m) +
          fmt::format("validation: every {} steps, {} micro-batches\n",
                      m.validate.value_or(validation_options{}).every_steps, p.evaluation) +
          text_of(m.optimizer) + line_unless_empty("begins", m.begins.empty() ? "" : checkpoint_digest(m.begins));
@@ -283,7 +288,7 @@ std::string difference_of_layers(const std::string& saved, chain now) {
   const auto formats = formats_in(saved);
   now.compute_in(formats.numbers, formats.gradients);  // which decides in what format a base is stored
   return difference_of_chains(layers_of(identity_line(saved, "chain")),
-                              layers_of(fingerprint(now, now.sample_input(), 1)));
+                              layers_of(fingerprint(now.in_turn(), now.sample_input(), 1)));
 }
 
 bool is_about_data(const std::string& message) {

@@ -16,7 +16,8 @@ namespace {
 
 least_memory needs_of(const model_description& m, const chain& model, const update_options& rule,
                       std::size_t devices) {
-  const auto replicas = m.share.whole() ? m.parallel.replicas : m.share.replicas;
+  const auto all = m.replicas_until.empty() ? m.parallel.replicas : 1;  // those that meet have fewer sums
+  const auto replicas = m.share.whole() ? all : m.share.replicas;
   return least_memory_of(model, rule, replicas, devices);
 }
 

@@ -146,7 +146,7 @@ resumption model_joiner::checkpoint_of(const admission_request& r, const prepare
 }
 
 void model_joiner::keep(model_id model, model_plan plan, const prepared_model& p) {
-  plan_.profiles.emplace(p.profile_key, p.profile);
+  plan_.profiles.emplace(p.profile_key, p.measured);
   cuts_[model] = plan.cuts();
   if (model.value < plan_.models.size()) {
     plan_.models[model.value] = std::move(plan);

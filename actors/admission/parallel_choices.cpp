@@ -47,7 +47,8 @@ parallel_choice as_given(std::span<const model_description> models) {
 parallel_choice divided(std::span<const model_description> models, const model_way& asked) {
   parallel_choice choice{.asked = asked};
   for (const auto& m : models) {
-    const auto parallel = divided(m.micro_batches, asked.parallel);
+    auto parallel = divided(m.micro_batches, asked.parallel);
+    parallel.waves = m.replicas_until.empty() ? parallel.waves : 1;  // replicas in waves do not meet
     choice.models.push_back({parallel, shards_of(m, parallel, asked.shards)});
   }
   return choice;

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <optional>
 #include <thread>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -195,10 +196,20 @@ class planner {
     }
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       setup_.require_uninterrupted();
-      about_model(i, [&] { measure(preparer, made_.prepared[i], setup_.models[i]); });
+      measure_model(preparer, i);
     }
     made_.pilot_time = preparer.pilot_time();
     made_.device_updates = preparer.device_updates();
+  }
+
+  /// A layer may be too large to be measured.
+  void measure_model(model_preparer& preparer, std::size_t i) try {
+    about_model(i, [&] { measure(preparer, made_.prepared[i], setup_.models[i]); });
+  } catch (model_does_not_fit& e) {
+    const auto& p = made_.prepared[i];
+    e.pieces.assign(setup_.models.size(), 0);
+    e.pieces[i] = more_pieces(*p.model, p.cuts, setup_.models[i].optimizer.kind);
+    throw;
   }
 
   void find_checkpoints() {
@@ -224,15 +235,22 @@ class planner {
 
   workload_plan planned_with(std::span<const plan_request> requests, bool saves) const try {
     return make_plan(requests, made_.machines, saves);
-  } catch (const fault_error& e) {
-    if (e.what_happened().code != fault_code::does_not_fit) {
-      throw;
+  } catch (const memory_refusal& e) {
+    model_does_not_fit refusal(e.what_happened(), largest_of(requests));
+    refusal.sufficient = e.sufficient;
+    refusal.pieces = pieces_that_may_fit(requests, refusal.model);
+    throw refusal;
+  }
+
+  /// Of each model that does not fit alone; if all do, of the largest one.
+  std::vector<std::uint32_t> pieces_that_may_fit(std::span<const plan_request> requests, std::size_t largest) const {
+    const auto usable = std::ranges::min(made_.machines | std::views::transform(&device_info::usable));
+    const auto alone = budgets_alone(requests);
+    std::vector<std::uint32_t> pieces(requests.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      pieces[i] = alone[i] > usable || i == largest ? more_pieces(requests[i], alone[i], usable) : 0;
     }
-    byte_count reserve;
-    for (const auto& d : made_.machines) {
-      reserve = std::max(reserve, d.reserve);
-    }
-    throw model_does_not_fit(e.what_happened(), largest_of(requests), smallest_budget(requests) + reserve);
+    return pieces;
   }
 
   bool fits_host(workload_plan plan) const {
@@ -289,7 +307,7 @@ class planner {
   void name_profiles() {
     for (std::size_t i = 0; i < made_.prepared.size(); ++i) {
       made_.plan.models[i].profile = made_.prepared[i].profile_key;
-      made_.plan.profiles.emplace(made_.prepared[i].profile_key, made_.prepared[i].profile);
+      made_.plan.profiles.emplace(made_.prepared[i].profile_key, made_.prepared[i].measured);
     }
   }
 

@@ -58,10 +58,10 @@ preparer_setup preparing(const session_options& options, std::span<const device_
 
 /// A {does_not_fit} that is over when a model is left out: the one that cannot be trained alone, or needs most.
 struct model_does_not_fit : fault_error {
-  model_does_not_fit(const fault& why, std::size_t place, byte_count needed = {})
-      : fault_error(why), model(place), sufficient(needed) {}
-  std::size_t model;      ///< its place
-  byte_count sufficient;  ///< memory of every device with which the workload fits; 0: unknown
+  model_does_not_fit(const fault& why, std::size_t place) : fault_error(why), model(place) {}
+  std::size_t model;                    ///< its place
+  byte_count sufficient{};              ///< memory of every device with which the workload fits; 0: unknown
+  std::vector<std::uint32_t> pieces{};  ///< of each model, with which it may fit; 0: it does, or no others are possible
 };
 
 /// Opens the data, measures layers on devices made for that, cuts every model and checks all budgets. No host memory is

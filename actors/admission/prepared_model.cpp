@@ -1,6 +1,7 @@
 #include "actors/admission/prepared_model.hpp"
 
 #include "actors/admission/identity.hpp"
+#include "actors/admission/meeting_layer.hpp"
 #include "actors/admission/memory_check.hpp"
 #include "models/targets_beside_inputs.hpp"
 #include "models/optimizer/parameter_shares.hpp"
@@ -216,6 +217,9 @@ void validate(const model_description& m) {
   if (const auto each = m.micro_batches / r; each % w != 0) {
     refuse(m, fmt::format("parallel.waves: {} does not divide the {} micro-batches of a replica", w, each));
   }
+  if (!m.replicas_until.empty() && (m.parallel.waves != 1 || m.nodes > 1)) {
+    refuse(m, "parallel.replicas_until: replicas meet in one place, all at once: leave out \"waves\" and \"nodes\"");
+  }
   if (m.evaluate_only ? m.epochs + m.steps > 0 : (m.epochs == 0) == (m.steps == 0)) {
     refuse(m, m.evaluate_only ? "evaluate_only: a model that is only evaluated has neither epochs nor steps"
                               : "give exactly one of epochs and steps, at least 1");
@@ -380,6 +384,9 @@ prepared_model model_preparer::open(const model_description& m) {
     p.data.source = within(m, "parallel.pieces", [&] { return targets_beside_inputs(p.data.source, tokens); });
   }
   check_pieces(m, *p.model);
+  if (!m.replicas_until.empty()) {
+    within(m, "parallel.replicas_until", [&] { return meeting_layer(*p.model, m.replicas_until); });
+  }
   within(m, "optimizer", [&] { check_groups(m.optimizer, p.model->trained_parameters()); });
   check_loss_chunk(m, *p.model, p.data.source->sample_target());
   check_layers(m, *p.model);
@@ -453,6 +460,23 @@ layer_progress progress_of(const std::string& name, const std::shared_ptr<const 
 
 }  // namespace
 
+namespace {
+
+template <class Term>
+std::shared_ptr<const chain_profile> with(Term chain_profile::*term, const Term& value,
+                                          const std::shared_ptr<const chain_profile>& profile,
+                                          profile_variants<Term>& known) {
+  auto& variant = known[{profile, value}];
+  if (!variant) {
+    auto copy = *profile;
+    copy.*term = value;
+    variant = std::make_shared<const chain_profile>(std::move(copy));
+  }
+  return variant;
+}
+
+}  // namespace
+
 void model_preparer::find_profile(prepared_model& p, const model_description& m) {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto target = p.data.source->sample_target();
@@ -465,8 +489,11 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
                   .progress = progress_of(m.name, p.model, setup_.log)}));
     pilot_time_ += steady_clock::now() - start;
   }
-  p.profile = known;
-  p.profile_for.fill(known);
+  p.measured = known;
+  const bool meet = !m.replicas_until.empty() && m.parallel.replicas != 1;
+  p.profile = meet ? with(&chain_profile::meets, meeting_layer(*p.model, m.replicas_until), known, meeting_profiles_)
+                   : known;
+  p.profile_for.fill(p.profile);
 }
 
 /// Measured once for all rules with the same arithmetic.
@@ -497,9 +524,10 @@ void model_preparer::find_stepping(prepared_model& p, const model_description& m
     return;
   }
   p.stepping = terms;
-  const auto with = with_stepping(p.profile, pieces);
+  const auto stepping = [&] { return with(&chain_profile::stepping, pieces, p.profile, stepping_profiles_); };
+  const auto as_asked = stepping();
   pieces.pieces = by_rates && pieces.possible(0, 1) ? device_stepping::scope::first : pieces.pieces;
-  p.profile_for = {by_rates ? p.profile : with, with, with_stepping(p.profile, pieces)};
+  p.profile_for = {by_rates ? p.profile : as_asked, as_asked, stepping()};
 }
 
 /// False if there are no rates to decide by: a device cannot update, or no link could be measured.
@@ -521,18 +549,6 @@ bool model_preparer::find_rates(stepping_terms& terms, const update_options& rul
   }
   terms.link = by_rates ? *slowest_link_ : terms.link;
   return !by_rates || terms.link.limited();
-}
-
-/// Models that share a profile share this one, too: the planner identifies equal models by the pointer.
-std::shared_ptr<const chain_profile> model_preparer::with_stepping(const std::shared_ptr<const chain_profile>& profile,
-                                                                   const device_stepping& pieces) {
-  auto& known = stepping_profiles_[{profile.get(), pieces}];
-  if (!known) {
-    auto with = *profile;
-    with.stepping = pieces;
-    known = std::make_shared<const chain_profile>(std::move(with));
-  }
-  return known;
 }
 
 cut_rule model_preparer::cuts_of(const model_description& m, std::size_t layers) {

@@ -29,8 +29,9 @@ enum class stepping_space : std::uint8_t { none, left, made };
 
 struct prepared_model {
   std::shared_ptr<const chain> model;
-  std::shared_ptr<const chain_profile> profile;
-  std::string profile_key;   ///< in the plan's profiles
+  std::shared_ptr<const chain_profile> measured;
+  std::string profile_key;                       ///< of it, in the plan's profiles
+  std::shared_ptr<const chain_profile> profile;  ///< the same, with the layer at which the model's replicas meet
   /// The same, for each stepping_space: where memory is reserved to step shards on devices.
   std::array<std::shared_ptr<const chain_profile>, 3> profile_for{};
   cut_rule cuts;
@@ -56,6 +57,12 @@ std::string too_few_samples(const data_source& source, std::uint32_t batch);
 template <class Rate>
 using rate_list = std::vector<std::pair<update_options, Rate>>;
 using known_rates = rate_list<element_rate>;
+
+/// A profile with a term of the planner: models that share a profile share this one, too. The planner identifies equal
+/// models by the pointer.
+template <class Term>
+using profile_variants =
+    std::map<std::pair<std::shared_ptr<const chain_profile>, Term>, std::shared_ptr<const chain_profile>>;
 
 /// What models are prepared for. `setting`: of the pilot, and of the profiles that are `known`.
 struct preparer_setup {
@@ -100,8 +107,6 @@ class model_preparer {
   update_rates update_of(const update_options& rule);
   void find_stepping(prepared_model& p, const model_description& m);
   bool find_rates(stepping_terms& terms, const update_options& rule);
-  std::shared_ptr<const chain_profile> with_stepping(const std::shared_ptr<const chain_profile>& profile,
-                                                     const device_stepping& pieces);
   cut_rule cuts_of(const model_description& m, std::size_t layers);
   const saved_plan& plan_in(const std::filesystem::path& file);
 
@@ -111,7 +116,8 @@ class model_preparer {
   std::map<std::filesystem::path, saved_plan> plans_;
   rate_list<update_rates> updates_;
   std::optional<byte_rate> slowest_link_;
-  std::map<std::pair<const chain_profile*, device_stepping>, std::shared_ptr<const chain_profile>> stepping_profiles_;
+  profile_variants<device_stepping> stepping_profiles_;
+  profile_variants<std::size_t> meeting_profiles_;
   duration pilot_time_{};
 };
 

@@ -26,9 +26,10 @@ bool inside_step(const std::optional<saved_model>& m) { return m && !m->any_cuts
   throw fault_error(
       fault_code::does_not_fit,
       fmt::format("model '{}' cannot continue with these cuts or devices: its only checkpoint, {}, was "
-                  "saved inside step {} of shards that start with layers {}; resume it with these cuts on "
+                  "saved inside step {} of shards that start with layers {}{}; resume it with these cuts on "
                   "devices where they fit",
-                  m.name, m.folder.string(), m.standing.next.step + 1, fmt::join(m.cuts, ", ")));
+                  m.name, m.folder.string(), m.standing.next.step + 1, fmt::join(m.cuts, ", "),
+                  m.abreast > 1 ? ", pieces side by side" : ""));
 }
 
 [[noreturn]] void refuse_steps(const saved_model& m, const resumed_model& now, const std::string& why) {
@@ -121,6 +122,8 @@ resumed_model resumed(const model_description& m, const prepared_model& p) {
   resumed_model r{.name = m.name,
                   .identity = p.identity,
                   .cuts = p.cuts,
+                  .abreast = p.model->side_by_side() ? p.model->pieces() : 1,
+                  .meets = !m.replicas_until.empty(),
                   .steps = p.steps,
                   .schedule = m.optimizer.schedule,
                   .validate = m.validate.value_or(validation_options{}),
@@ -178,8 +181,10 @@ bool resumption::keeps_cuts(std::size_t model) const {
   if (model >= saved_.size()) {
     return false;
   }
-  const auto* reported = std::get_if<cut_points>(&models_[model].cuts);
-  return inside_step(saved_[model]) && (!reported || *reported == saved_[model]->cuts);
+  const auto& now = models_[model];
+  const auto* reported = std::get_if<cut_points>(&now.cuts);
+  const auto& saved = saved_[model];
+  return inside_step(saved) && saved->abreast == now.abreast && (!reported || *reported == saved->cuts);
 }
 
 cut_rule resumption::cuts_for(std::size_t model, const cut_rule& chosen) const {
@@ -187,7 +192,11 @@ cut_rule resumption::cuts_for(std::size_t model, const cut_rule& chosen) const {
 }
 
 std::uint32_t resumption::waves_for(std::size_t model, const parallel_options& chosen) const {
-  return keeps_cuts(model) ? saved_[model]->lanes() / chosen.replicas : chosen.waves;
+  if (!keeps_cuts(model) || models_[model].meets) {
+    return chosen.waves;
+  }
+  const auto& saved = *saved_[model];
+  return saved.lanes() / chosen.replicas / saved.abreast;
 }
 
 bool resumption::give_up_cuts() {

@@ -22,6 +22,8 @@ struct resumed_model {
   std::string name;
   std::string identity;   ///< identity_of()
   cut_rule cuts;          ///< chosen by the user
+  std::uint32_t abreast = 1;  ///< pieces side by side
+  bool meets = false;         ///< its replicas meet, so there are no waves
   std::uint32_t steps = 0;
   learning_schedule schedule{};
   validation_options validate{};

@@ -14,9 +14,9 @@ namespace {
 bool loads_slowly(const model_plan& m, std::span<const device_info> devices) {
   duration loads{};
   duration forward{};
-  for (const auto& s : m.shards) {
-    loads += fastest_copy(s.base + s.parameters, devices);
-    forward += s.forward_time / m.shape().lanes();
+  for (std::uint32_t s = 0; s < m.shards.size(); ++s) {
+    loads += fastest_copy(m.shards[s].base + m.shards[s].parameters, devices);
+    forward += m.shards[s].forward_time / m.shape().visits_of(s);
   }
   return loads > forward;
 }

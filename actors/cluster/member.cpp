@@ -253,7 +253,7 @@ void cluster_member::plan(session& s, node_run& run) const {
     const auto& cut = plan.models[i];
     run.models.push_back(m.name);
     run.plan.models.push_back({with_bare_names(m.identity) + "computed on: " + m.arithmetic + "\n", m.steps, m.work,
-                               m.checkpoint, cut.replicas * cut.waves,
+                               m.checkpoint, cut.shape().lanes(),
                                newest_step(checkpoints_of(run.folder / "checkpoints", m.name)).value_or(0),
                                cut.replicas, m.nodes});
   }

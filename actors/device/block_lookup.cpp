@@ -38,8 +38,8 @@ void block_lookup::unpin(const std::vector<found_block>& blocks) {
 
 void block_lookup::add_inputs(visit_record& v, fetch_time when, std::size_t k, std::vector<found_block>& to) {
   for (auto& in : v.inputs) {
-    if (fetched(in.use.role) == when && in.of(k).phase == fetch_phase::waiting) {
-      to.push_back({.input = &in, .id = v.name(in.use, k), .bytes = v.room_of(in.use)});
+    if (fetched(in.use.role) == when && in.covers(k) && in.of(k).phase == fetch_phase::waiting) {
+      to.push_back({.input = &in, .id = v.name(in.use, in.part_of(k)), .bytes = v.room_of(in.use)});
     }
   }
 }

@@ -22,6 +22,7 @@ constexpr fetch_time fetched(block_role role) noexcept {
       return fetch_time::with_claim;
     case block_role::input:
     case block_role::upstream:
+    case block_role::skip:
     case block_role::targets:
       return fetch_time::with_micro_batch;
     case block_role::sum:
@@ -30,6 +31,7 @@ constexpr fetch_time fetched(block_role role) noexcept {
       return fetch_time::while_computing;
     case block_role::saved:
     case block_role::output:
+    case block_role::joined:
     case block_role::loss:
       return fetch_time::never;
   }

@@ -14,15 +14,49 @@ constexpr std::size_t output_window = 2;
 
 /// Null if it reads no block of the role.
 device_block_ptr block_of(const visit_record& v, block_role role, std::size_t k = 0) {
-  const auto* in = v.reads(role);
-  return in == nullptr ? nullptr : in->of(k).block;
+  const auto found = std::ranges::find_if(
+      v.inputs, [&](const visit_input& in) { return in.use.role == role && in.covers(k); });
+  return found == v.inputs.end() ? nullptr : found->of(k).block;
 }
 
-micro_batch_blocks blocks_of(const visit_record& v, std::size_t k, const device_block_ptr& output) {
-  auto targets = block_of(v, block_role::targets, k);
-  return {.input = block_of(v, block_role::input, k),
-          .second = targets ? std::move(targets) : block_of(v, block_role::upstream, k),
-          .output = output};
+/// All of the role, in their order.
+std::vector<device_block_ptr> blocks_of(const visit_record& v, block_role role, std::size_t k) {
+  std::vector<device_block_ptr> all;
+  for (const auto& in : v.inputs) {
+    if (in.use.role == role && in.covers(k)) {
+      all.push_back(in.of(k).block);
+    }
+  }
+  return all;
+}
+
+/// The first one is returned; the others stay.
+device_block_ptr take_first(std::vector<device_block_ptr>& blocks) {
+  if (blocks.empty()) {
+    return nullptr;
+  }
+  auto first = std::move(blocks.front());
+  blocks.erase(blocks.begin());
+  return first;
+}
+
+/// What it reads.
+micro_batch_blocks blocks_of(const visit_record& v, std::size_t k) {
+  micro_batch_blocks blocks;
+  blocks.skip = block_of(v, block_role::skip, k);
+  blocks.more_inputs = blocks_of(v, block_role::input, k);
+  blocks.input = take_first(blocks.more_inputs);
+  blocks.more_upstream = blocks_of(v, block_role::upstream, k);
+  blocks.second = take_first(blocks.more_upstream);
+  if (auto targets = block_of(v, block_role::targets, k)) {
+    blocks.second = std::move(targets);
+  }
+  return blocks;
+}
+
+/// Null if it writes no block of the role.
+device_block_ptr room_for(const visit_record& v, block_role role) {
+  return v.writes(role) == nullptr ? nullptr : make_device_block();
 }
 
 }  // namespace
@@ -76,7 +110,7 @@ bool visit_computing::submit_fetched(visit_record& v) {
   }
   while (!v.micro_batches_submitted() && v.has(fetch_time::with_micro_batch, v.next_op)) {
     const auto k = v.next_op;
-    if (k >= output_window && !v.batches[k - output_window].written_back) {
+    if (k >= output_window && v.batches[k - output_window].copies_out > 0) {
       v.waits.for_copies_out = true;
       break;
     }
@@ -87,24 +121,21 @@ bool visit_computing::submit_fetched(visit_record& v) {
 }
 
 void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
-  auto* out = v.writes(block_role::output);
-  const auto output = out == nullptr ? nullptr : make_device_block();
+  auto blocks = blocks_of(v, k);
+  blocks.output = room_for(v, block_role::output);
+  blocks.joined = room_for(v, block_role::joined);
   if (k == 0) {
     begin_results(v);
   }
-  auto op = computation_of(v, k, output);
+  auto op = computation_of(v, k, blocks);
   ++v.next_op;
   const auto made = state_.operations.submit(std::move(op), awaited_by(v, k),
                                              {.owner = &v, .kind = operation_kind::compute, .batch = k});
   v.batches[k].compute = made;
-  if (out != nullptr) {
-    out->parts[k].block = output;
-    out->parts[k].made = made;
-  }
   v.results.sum.reset();
   v.let_go(fetch_time::with_micro_batch, k);
   v.let_go(fetch_time::with_working_bytes);
-  write_back_.submit_outputs(v, k, output);
+  write_back_.submit_outputs(v, k, blocks);
   if (v.all_submitted()) {
     if (state_.options.copy_back_clean && !v.has_gradients()) {
       write_back_.submit_copy_back(v);  // after the outputs, for which others wait
@@ -118,12 +149,11 @@ void visit_computing::begin_results(visit_record& v) {
   if (v.has_gradients() && !v.results.gradients) {
     v.results.gradients = make_device_block();
   }
-  v.results.loss = v.writes(block_role::loss) == nullptr ? nullptr : make_device_block();
+  v.results.loss = room_for(v, block_role::loss);
 }
 
-operation visit_computing::computation_of(visit_record& v, std::size_t k, const device_block_ptr& output) {
+operation visit_computing::computation_of(visit_record& v, std::size_t k, micro_batch_blocks blocks) {
   const bool was_saved = v.reads(block_role::saved) != nullptr;
-  auto blocks = blocks_of(v, k, output);
   blocks.saved = was_saved ? saved_.take(v, k) : saved_.make(v, k);
   v.batches[k].spared = was_saved && blocks.saved;
   const auto again = v.batches[k].spared ? v.model->plan.recomputing_time_of(v.what) : duration{};
@@ -140,7 +170,7 @@ std::vector<ticket> visit_computing::awaited_by(visit_record& v, std::size_t k) 
   std::vector<ticket> after;
   for (const auto& in : v.inputs) {
     const auto when = fetched(in.use.role);
-    if (when != fetch_time::while_computing && when != fetch_time::never) {
+    if (when != fetch_time::while_computing && when != fetch_time::never && in.covers(k)) {
       after.push_back(in.of(k).ready);
     }
   }

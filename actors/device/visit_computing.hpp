@@ -32,7 +32,7 @@ class visit_computing {
   bool submit_fetched(visit_record& v);
   void submit_micro_batch(visit_record& v, std::size_t k);
   static void begin_results(visit_record& v);
-  operation computation_of(visit_record& v, std::size_t k, const device_block_ptr& output);
+  operation computation_of(visit_record& v, std::size_t k, micro_batch_blocks blocks);
   static std::vector<ticket> awaited_by(visit_record& v, std::size_t k);
   bool try_step(visit_record& v);
   ticket submit_step(visit_record& v, const step_blocks& blocks, std::span<const ticket> after);

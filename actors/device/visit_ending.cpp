@@ -32,11 +32,15 @@ void visit_ending::drop_what_was_read(const visit_record& v) {
   if ((in_step && reads_last(v, parameters)) || v.what.shard.value < v.model->plan.first_trained) {
     state_.cache.drop(v.name(parameters));
   }
+  const auto is_dropped = [&](const visit_input& in, std::size_t k) {
+    const bool own = fetched(in.use.role) == fetch_time::with_micro_batch;
+    const bool now = own ? in.covers(k) : k + 1 == v.batches.size();  // a sum follows the last micro-batch's inputs
+    return now && v.graph().block(in.use.block).life == block_life::of_step && reads_last(v, in.use);
+  };
   for (std::size_t k = 0; k < v.batches.size(); ++k) {
     for (const auto& in : v.inputs) {
-      const auto first = v.batches.size() - in.parts.size();  // a sum follows the inputs of the last micro-batch
-      if (k >= first && v.graph().block(in.use.block).life == block_life::of_step && reads_last(v, in.use)) {
-        state_.cache.drop(v.name(in.use, k - first));
+      if (is_dropped(in, k)) {
+        state_.cache.drop(v.name(in.use, in.part_of(k)));
       }
     }
   }

@@ -45,12 +45,17 @@ void visit_record::begin(sharded_model_ptr of, std::size_t targets) {
   model = std::move(of);
   work = std::make_shared<visit>(model, what, targets);
   node = model->graphs->node_of(what);
-  for (const auto& use : graph().at(node).reads) {
-    inputs.push_back({use, std::vector<staged_block>(graph().block(use.block).parts)});
+  const auto& unit = graph().at(node);
+  const auto first_of = [&](const block_use& use) {
+    const auto first = graph().block(use.block).id.micro_batch.value;
+    return std::size_t{first - std::min(first, unit.what.first_micro_batch.value)};
+  };
+  for (const auto& use : unit.reads) {
+    inputs.push_back({use, std::vector<staged_block>(graph().block(use.block).parts), first_of(use)});
   }
-  for (const auto& use : graph().at(node).writes) {
+  for (const auto& use : unit.writes) {
     if (graph().block(use.block).life != block_life::on_device) {
-      outputs.push_back({use, std::vector<produced_block>(graph().block(use.block).parts)});
+      outputs.push_back({use, std::vector<produced_block>(graph().block(use.block).parts), first_of(use)});
     }
   }
 }
@@ -77,20 +82,21 @@ byte_count visit_record::staging_bytes() const {
   for (const auto& in : inputs) {
     const auto when = fetched(in.use.role);
     const bool first = when == fetch_time::with_claim || when == fetch_time::with_micro_batch;
-    sum += first ? room_of(in.use) : byte_count{};
+    sum += first && in.covers(0) ? room_of(in.use) : byte_count{};
   }
   return sum;
 }
 
 bool visit_record::has(fetch_time when, std::size_t k) const {
   return std::ranges::all_of(inputs, [&](const visit_input& in) {
-    return fetched(in.use.role) != when || in.of(k).phase == fetch_phase::here;
+    return fetched(in.use.role) != when || !in.covers(k) || in.of(k).phase == fetch_phase::here;
   });
 }
 
 bool visit_record::lacks(std::size_t k) const {
   return std::ranges::any_of(inputs, [&](const visit_input& in) {
-    return fetched(in.use.role) == fetch_time::with_micro_batch && in.of(k).phase == fetch_phase::waiting;
+    return fetched(in.use.role) == fetch_time::with_micro_batch && in.covers(k) &&
+           in.of(k).phase == fetch_phase::waiting;
   });
 }
 
@@ -102,7 +108,7 @@ bool visit_record::waits_for(ticket t) const {
 
 void visit_record::let_go(fetch_time when, std::size_t k) {
   for (auto& in : inputs) {
-    if (fetched(in.use.role) == when) {
+    if (fetched(in.use.role) == when && in.covers(k)) {
       in.of(k).block.reset();
     }
   }

@@ -43,9 +43,15 @@ struct staged_block {
 struct visit_input {
   block_use use;
   std::vector<staged_block> parts;
+  std::size_t first = 0;                 ///< micro-batch of the unit that reads the first part, if each has its own
 
-  /// Micro-batch `k` reads this part.
-  std::size_t part_of(std::size_t k) const { return fetched(use.role) == fetch_time::with_micro_batch ? k : 0; }
+  /// Micro-batch `k` reads a part of it; of what is not of micro-batches the same one.
+  bool covers(std::size_t k) const {
+    return fetched(use.role) != fetch_time::with_micro_batch || (k >= first && k < first + parts.size());
+  }
+  std::size_t part_of(std::size_t k) const {
+    return fetched(use.role) == fetch_time::with_micro_batch ? k - first : 0;
+  }
   staged_block& of(std::size_t k) { return parts[part_of(k)]; }
   const staged_block& of(std::size_t k) const { return parts[part_of(k)]; }
 };
@@ -60,11 +66,15 @@ struct produced_block {
 struct visit_output {
   block_use use;
   std::vector<produced_block> parts;
+  std::size_t first = 0;                 ///< micro-batch of the unit that fills the first part, if each fills one
+
+  /// Of what micro-batches fill.
+  bool covers(std::size_t k) const noexcept { return k >= first && k < first + parts.size(); }
 };
 
 struct micro_batch_record {
   ticket compute;
-  bool written_back = false;             ///< its output is in host memory, or it has none
+  std::uint32_t copies_out = 0;          ///< of its outputs, that are not in host memory yet
   bool spared = false;                   ///< backward: the forward is not computed again
 };
 

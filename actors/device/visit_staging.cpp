@@ -210,7 +210,7 @@ void visit_staging::request(lease_record lease) {
   auto& v = *lease.owner;
   std::vector<block_id> reads;
   for (const auto* in : lease.reads) {
-    reads.push_back(v.name(in->use, lease.batch));
+    reads.push_back(v.name(in->use, in->part_of(lease.batch)));
   }
   auto outputs = lease.homes ? names_of_outputs(v) : std::vector<block_id>{};
   v.homes = lease.homes ? fetch_phase::requested : v.homes;
@@ -257,7 +257,7 @@ void visit_staging::grant(ticket id, const lease_record& lease, std::span<const 
 void visit_staging::copy_in_block(ticket id, const lease_record& lease, visit_input& in, const host_block_ptr& home) {
   auto& v = *lease.owner;
   auto& slot = in.of(lease.batch);
-  const auto block = v.name(in.use, lease.batch);
+  const auto block = v.name(in.use, in.part_of(lease.batch));
   const auto bytes = v.bytes_of(in.use);
   operation op{.work = copy_in(home, bytes, slot.block, state_.machine.info().torch_device),
                .bytes = bytes,

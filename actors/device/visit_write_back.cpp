@@ -2,17 +2,26 @@
 
 #include "runtime/memory/block_copy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
 
-void visit_write_back::submit_outputs(visit_record& v, std::size_t k, const device_block_ptr& output) {
-  if (const auto* out = v.writes(block_role::output)) {
-    const computed_part p{*out, output, v.batches[k].compute, k};
-    keep_in_cache(v, p);
-    submit(v, p);
-  } else {
-    v.batches[k].written_back = true;
+void visit_write_back::submit_outputs(visit_record& v, std::size_t k, const micro_batch_blocks& blocks) {
+  for (auto& out : v.outputs) {
+    const auto& block = out.use.role == block_role::output ? blocks.output
+                        : out.use.role == block_role::joined ? blocks.joined
+                                                             : nullptr;
+    if (block != nullptr && out.covers(k)) {
+      auto& batch = v.batches[k];
+      const auto part = k - out.first;
+      out.parts[part].block = block;
+      out.parts[part].made = batch.compute;
+      const computed_part p{out, block, batch.compute, part};
+      keep_in_cache(v, p);
+      submit(v, p);
+      ++batch.copies_out;
+    }
   }
   if (v.micro_batches_submitted()) {
     submit_results(v);
@@ -101,8 +110,9 @@ void visit_write_back::end_copy_back(const visit_record& v) {
 
 void visit_write_back::written_back(const operation_record& op) {
   auto& v = *op.owner;
-  if (op.use.role == block_role::output) {
-    v.batches[op.batch].written_back = true;
+  if (op.use.role == block_role::output || op.use.role == block_role::joined) {
+    const auto out = std::ranges::find(v.outputs, op.use, &visit_output::use);
+    --v.batches[out->first + op.batch].copies_out;
   }
   if (const auto id = v.name(op.use, op.batch); state_.cache.peek(id)) {
     state_.cache.set_clean(id);

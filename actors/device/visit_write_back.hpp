@@ -6,6 +6,7 @@
 #include "actors/device/pipeline_state.hpp"
 #include "actors/device/visit_record.hpp"
 #include "partition/execute/device_step.hpp"
+#include "partition/execute/visit.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
 
@@ -20,9 +21,9 @@ class visit_write_back {
   /// Both outlive this.
   visit_write_back(pipeline_state& state, device_slots& slots) : state_(state), slots_(slots) {}
 
-  /// The computation of micro-batch `k` has just been submitted: copies its output, and after the last one gradients
-  /// and loss. `output` is null if there is none.
-  void submit_outputs(visit_record& v, std::size_t k, const device_block_ptr& output);
+  /// The computation of micro-batch `k` has just been submitted: copies what it fills of `blocks`, and after the last
+  /// one gradients and loss.
+  void submit_outputs(visit_record& v, std::size_t k, const micro_batch_blocks& blocks);
   /// The same for a step: the next version of the parameters and the state.
   void submit_stepped(visit_record& v, const step_blocks& blocks);
   /// Ablation: a system that copies unchanged blocks back, too. The bytes stay pinned until they have been copied.

@@ -204,9 +204,10 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
     take_over(v, id, std::move(bytes), result);
   }
   drop_what_was_read(v);
-  const bool ends_step = u.way != direction::evaluate && v.graph.ends_lane(v.node);
+  const auto first_trained = r.what->plan.first_trained;
+  const bool ends_step = u.way == direction::backward && u.shard.value == first_trained;
   if (ends_step && (!result.complete_sums.empty() || result.stepped)) {
-    for (std::uint32_t s = 0; s < r.what->plan.first_trained; ++s) {
+    for (std::uint32_t s = 0; s < first_trained; ++s) {
       result.complete_sums.push_back(shard_index{s});  // their next version is the same
     }
   }

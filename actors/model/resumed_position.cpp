@@ -9,7 +9,7 @@ std::vector<unit_position> first_units(const model_standing& saved, const cursor
   std::vector<unit_position> first;
   for (std::uint32_t lane = 0; lane < units.lanes(); ++lane) {
     const auto done = saved.next.done(lane);
-    first.push_back(done < units.graph().lane(lane).count
+    first.push_back(done < units.graph().lane(lane).size()
                         ? units.position_in(saved.next.step, done, evaluated, lane)
                         : units.begin_of(saved.next.step + 1, lane));
   }

@@ -13,7 +13,8 @@ task_tracker::task_tracker(cursor units, bool observed)
   for (std::uint32_t lane = 0; lane < units_.lanes(); ++lane) {
     const auto begin = units_.begin_of(0, lane);
     lanes_.push_back({.done = begin, .next = begin});
-    micro_batches_ += units_.graph().at(units_.graph().lane(lane).first).what.micro_batches;
+    const auto& first = units_.graph().at(units_.graph().lane(lane).front()).what;
+    micro_batches_ += first.piece.value == 0 ? first.micro_batches : 0;
   }
 }
 
@@ -175,7 +176,15 @@ bool task_tracker::may_announce(const lane_state& lane) const {
   if (!batch_is_home(u) || (gate && observed_ && acknowledged_ < lane.next.step) || evaluation_held(lane)) {
     return false;
   }
-  return version_is_made(lane, u) && binding_of(lane).possible;
+  return version_is_made(lane, u) && (!units_.first_of_step(lane.next) || others_have_come(lane)) &&
+         binding_of(lane).possible;
+}
+
+/// To the step of its next unit. Those of pieces end a step at different times.
+bool task_tracker::others_have_come(const lane_state& lane) const {
+  return std::ranges::all_of(lanes_, [&](const lane_state& other) {
+    return &other == &lane || other.done.step >= lane.next.step;
+  });
 }
 
 /// By its unit in flight before this one, and by those of other lanes whose blocks it reads.
@@ -261,7 +270,8 @@ step_position task_tracker::saved_position() const {
   step_position saved{.step = completed_steps(), .units = {}};
   for (const auto& lane : lanes_) {
     const bool ahead = lane.done.step > saved.step && saved.step < units_.steps();
-    saved.units.push_back(ahead ? units_.graph().lane(lane.done.lane).count : lane.done.trained());
+    const auto all = static_cast<std::uint32_t>(units_.graph().lane(lane.done.lane).size());
+    saved.units.push_back(ahead ? all : lane.done.trained());
   }
   return saved;
 }

@@ -22,11 +22,11 @@ struct announcement {
 };
 
 /// Per lane of its graph (work_graph) at most one unit is announced at a time, the first that is not in flight.
-/// Conditions: its predecessors have completed or are in flight on one device, to which it is then bound; its parameter
-/// version is in host memory, or the unit before it in its lane, which is in flight, writes it; the micro-batches of
-/// its step or round are in host memory; the first unit after step n waits, if steps are observed, for the
-/// acknowledgement of step n; the first after an evaluation, if there are several lanes, for its end and, if
-/// evaluations are held, for its release.
+/// Conditions: its predecessors have completed or are in flight on one device, to which it is then bound; before it
+/// begins a step, all other lanes have ended the one before; its parameter version is in host memory, or the unit
+/// before it in its lane, which is in flight, writes it; the micro-batches of its step or round are in host memory; the
+/// first unit after step n waits, if steps are observed, for the acknowledgement of step n; the first after an
+/// evaluation, if there are several lanes, for its end and, if evaluations are held, for its release.
 class task_tracker {
  public:
   task_tracker(cursor units, bool observed);
@@ -107,6 +107,7 @@ class task_tracker {
   };
   const flight* last_flight(const lane_state& lane) const;
   bool may_announce(const lane_state& lane) const;
+  bool others_have_come(const lane_state& lane) const;
   bool evaluation_held(const lane_state& lane) const;
   bool evaluation_is_over(std::uint32_t step) const;
   bool batch_is_home(const unit& u) const;

@@ -19,21 +19,47 @@ duration at(const std::vector<duration>& times, std::size_t shard) {
   return shard < times.size() ? times[shard] : duration::zero();
 }
 
-std::uint32_t lanes_of(const unit_times& m) { return m.replicas * m.waves; }
-
 /// One evaluation, at speed 1.
 duration evaluation_of(const unit_times& m) {
   return std::accumulate(m.evaluate.begin(), m.evaluate.end(), duration::zero()) * m.evaluation_micro_batches;
 }
 
+/// Units of a shard in one lane of a step, at speed 1.
+duration both_visits(const unit_times& m, std::size_t shard) {
+  const bool last = shard + 1 == m.backward.size();
+  return m.backward[shard] + (last ? duration::zero() : at(m.forward, shard));
+}
+
 /// All units of a model, at speed 1.
 double work_of(const unit_times& m) {
-  auto step = std::accumulate(m.backward.begin(), m.backward.end(), duration::zero());
-  for (std::size_t s = 0; s + 1 < m.backward.size(); ++s) {
-    step += at(m.forward, s);
+  double step = 0;
+  for (std::uint32_t s = 0; s < m.backward.size(); ++s) {
+    step += static_cast<double>(both_visits(m, s).count()) * shape_of(m).visits_of(s);
   }
-  return static_cast<double>(step.count()) * m.steps * lanes_of(m) +
+  return step * m.steps +
          static_cast<double>(evaluation_of(m).count()) * m.evaluations;
+}
+
+/// Of each lane, but evaluations: the shards of a piece, and those that are alone with piece 0. Replicas that meet have
+/// the shards below in lanes of their own.
+void add_lanes(const unit_times& m, std::vector<double>& works) {
+  const auto shape = shape_of(m);
+  std::vector<double> pieces(shape.abreast);
+  double below = 0;
+  for (std::uint32_t s = 0; s < m.backward.size(); ++s) {
+    const auto* group = group_of(shard_index{s}, m.groups);
+    const auto work = static_cast<double>(both_visits(m, s).count()) * m.steps;
+    pieces[group ? s - group->first : 0] += work;
+    below += shape.meet_at(s) ? 0 : work;
+  }
+  if (m.meets > 0) {
+    works.insert(works.end(), pieces.begin(), pieces.end());
+    works.insert(works.end(), m.replicas - 1, below);
+    return;
+  }
+  for (const auto piece : pieces) {
+    works.insert(works.end(), shape.visits(), piece);
+  }
 }
 
 /// Longest path of the replica that the first lane belongs to, on devices of its own, one for each wave. A version of a
@@ -44,20 +70,19 @@ double work_of(const unit_times& m) {
 /// B_s of a wave follows B_{s+1} of its own and B_s of the wave before. A path from B_{S-1} of the first wave to B_s of
 /// the last one passes b_{S-1} .. b_s once on its way down, and once more the shard at which it goes over to the next
 /// wave, W - 1 times: at best always the longest of them. All its visits follow each other, so the sum is a lower
-/// bound.
+/// bound. Shards side by side begin together on devices of their own; what follows them waits for the last one.
 class model_alone {
  public:
   model_alone(const unit_times& times, double speed)
       : times_(times),
         speed_(speed),
-        share_((times.evaluation_micro_batches + lanes_of(times) - 1) / lanes_of(times)),
+        share_((times.evaluation_micro_batches + shape_of(times).lanes() - 1) / shape_of(times).lanes()),
         ready_(times.backward.size()) {}
 
   /// Visits every shard of the newest versions in order; returns the end.
   duration run_evaluation() {
     for (std::size_t s = 0; s < ready_.size(); ++s) {
-      load(s);
-      now_ += time_on(speed_, at(times_.evaluate, s) * share_);
+      now_ = loaded(s) + time_on(speed_, at(times_.evaluate, s) * share_);
     }
     return now_;
   }
@@ -65,19 +90,29 @@ class model_alone {
   /// End of the step's last unit.
   duration run_step() {
     const auto shards = ready_.size();
-    for (std::size_t s = 0; s + 1 < shards; ++s) {
-      load(s);
-      now_ += time_on(speed_, at(times_.forward, s));
+    for (std::size_t s = 0; s + 1 < shards; s = past(s)) {
+      auto end = now_;
+      for (auto piece = s; piece < past(s); ++piece) {
+        end = std::max(end, loaded(piece) + time_on(speed_, at(times_.forward, piece)));
+      }
+      now_ = end;
     }
-    load(shards - 1);
+    now_ = loaded(shards - 1);
     duration longest{};
     auto first_wave = now_;
-    for (std::size_t s = shards; s-- > 0;) {
-      const auto visit = time_on(speed_, times_.backward[s]);
-      first_wave += visit;
-      longest = std::max(longest, visit);
+    for (auto s = shards; s > 0;) {
+      const auto past_piece = s;
+      s = first(s - 1);
+      duration slowest{};
+      for (auto piece = s; piece < past_piece; ++piece) {
+        const auto visit = time_on(speed_, times_.backward[piece]);
+        const auto end = first_wave + visit + std::max(longest, visit) * (times_.waves - 1);
+        ready_[piece] = end + at(times_.demote, piece) + at(times_.update, piece);
+        slowest = std::max(slowest, visit);
+      }
+      first_wave += slowest;
+      longest = std::max(longest, slowest);
       now_ = first_wave + longest * (times_.waves - 1);
-      ready_[s] = now_ + at(times_.demote, s) + at(times_.update, s);
     }
     return now_;
   }
@@ -85,7 +120,17 @@ class model_alone {
   duration last_version() const { return *std::ranges::max_element(ready_); }
 
  private:
-  void load(std::size_t s) { now_ = std::max(now_, ready_[s] + at(times_.promote, s)); }
+  duration loaded(std::size_t s) const { return std::max(now_, ready_[s] + at(times_.promote, s)); }
+
+  /// Of the shards side by side with it.
+  std::size_t first(std::size_t s) const {
+    const auto* group = group_of(shard_index{static_cast<std::uint32_t>(s)}, times_.groups);
+    return group ? group->first : s;
+  }
+  std::size_t past(std::size_t s) const {
+    const auto* group = group_of(shard_index{static_cast<std::uint32_t>(s)}, times_.groups);
+    return group ? group->past() : s + 1;
+  }
 
   const unit_times& times_;
   double speed_;
@@ -116,14 +161,13 @@ duration chain_of(const unit_times& m, double speed) {
 
 duration rounded_down(double nanoseconds) { return duration{static_cast<std::int64_t>(nanoseconds)}; }
 
-duration work_bound(const std::vector<double>& works, std::span<const double> speeds) {
-  return rounded_down(std::accumulate(works.begin(), works.end(), 0.0) /
-                      std::accumulate(speeds.begin(), speeds.end(), 0.0));
+duration work_bound(double all, std::span<const double> speeds) {
+  return rounded_down(all / std::accumulate(speeds.begin(), speeds.end(), 0.0));
 }
 
 /// The units of a lane follow each other, on one device at a time, so k lanes keep at most k devices busy. Of a model's
-/// lanes some k have at least k times the mean of their work. (The backward visits of a replica's waves also wait for
-/// each other, which can only make a schedule longer.)
+/// lanes some k have at least k times the mean of their work, if none is of a piece. (The backward visits of a
+/// replica's waves also wait for each other, which can only make a schedule longer.)
 duration uniform_bound(std::vector<double> works, std::vector<double> speeds) {
   std::ranges::sort(works, std::greater{});
   std::ranges::sort(speeds, std::greater{});
@@ -135,7 +179,7 @@ duration uniform_bound(std::vector<double> works, std::vector<double> speeds) {
     speed += speeds[k];
     most = std::max(most, work / speed);
   }
-  return std::max(rounded_down(most), work_bound(works, speeds));
+  return rounded_down(most);
 }
 
 /// `times` of all shards, once for each of `count` versions.
@@ -233,7 +277,9 @@ void add_transfers(bounds& b, std::span<const unit_times> models, const resource
   double update = 0;
   for (const auto& m : models) {
     up += parameter_copies(m, machines.memory);
-    down += sum_over_versions(m.demote, m.steps) * lanes_of(m);
+    for (std::uint32_t s = 0; s < m.demote.size(); ++s) {
+      down += static_cast<double>(m.demote[s].count()) * m.steps * shape_of(m).visits_of(s);
+    }
     update += sum_over_versions(m.update, m.steps);
   }
   const auto links = static_cast<double>(machines.speeds.size());
@@ -243,6 +289,15 @@ void add_transfers(bounds& b, std::span<const unit_times> models, const resource
 }
 
 }  // namespace
+
+step_shape shape_of(const unit_times& m) {
+  return {.shards = static_cast<std::uint32_t>(m.backward.size()),
+          .micro_batches = m.replicas * m.waves,
+          .replicas = m.replicas,
+          .waves = m.waves,
+          .abreast = most_side_by_side(m.groups),
+          .meets = m.meets};
+}
 
 std::vector<bounds::named> bounds::all() const {
   return {{"work", work}, {"chain", chain}, {"uniform", uniform}, {"h2d", h2d}, {"d2h", d2h}, {"optimizer", optimizer}};
@@ -258,12 +313,18 @@ bounds lower_bounds(std::span<const unit_times> models, const resources& machine
     return b;
   }
   std::vector<double> works;
+  double all = 0;
   for (const auto& m : models) {
-    works.insert(works.end(), lanes_of(m), work_of(m) / lanes_of(m));
+    all += work_of(m);
+    if (shape_of(m).lanes_alike()) {
+      works.insert(works.end(), shape_of(m).lanes(), work_of(m) / shape_of(m).lanes());
+    } else {
+      add_lanes(m, works);
+    }
     b.chain = std::max(b.chain, chain_of(m, std::ranges::max(machines.speeds)));
   }
-  b.work = work_bound(works, machines.speeds);
-  b.uniform = uniform_bound(works, machines.speeds);
+  b.work = work_bound(all, machines.speeds);
+  b.uniform = std::max(uniform_bound(works, machines.speeds), b.work);
   add_transfers(b, models, machines);
   return b;
 }

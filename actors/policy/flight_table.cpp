@@ -16,7 +16,7 @@ namespace {
 auto order_of(const flight& f) { return std::tuple{f.lane, f.at, f.what.attempt}; }
 
 bool is_of_lane(const unit& u, const work_unit& first) {
-  return u.replica == first.what.replica && u.wave == first.what.wave;
+  return u.replica == first.what.replica && u.wave == first.what.wave && u.piece == first.what.piece;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ bool is_of_lane(const unit& u, const work_unit& first) {
 
 std::uint32_t flight_table::lane_of(const unit& u) const {
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-    if (is_of_lane(u, step().at(step().lane(lane).first))) {
+    if (is_of_lane(u, step().at(step().lane(lane).front()))) {
       return lane;
     }
   }
@@ -53,13 +53,23 @@ std::size_t flight_table::announced() const noexcept {
       std::ranges::count_if(lanes_, [](const lane_row& lane) { return lane.announced.has_value(); }));
 }
 
-bool flight_table::holds_predecessor(std::uint32_t lane, device_id device) const {
+bool flight_table::is_predecessor(const flight& f, std::uint32_t lane) const {
   const auto& next = lanes_[lane].newest_at;
   const auto& graph = graphs_->of(*lanes_[lane].newest);
-  return std::ranges::any_of(flights_, [&](const flight& f) {
-    return f.device == device && (f.lane == lane || (f.at.same_turn(next) &&
-                                                     std::ranges::count(graph.predecessors(next.node), f.at.node) > 0));
-  });
+  return f.lane == lane ||
+         (f.at.same_turn(next) && std::ranges::count(graph.predecessors(next.node), f.at.node) > 0);
+}
+
+bool flight_table::holds_predecessor(std::uint32_t lane, device_id device) const {
+  return std::ranges::any_of(flights_, [&](const flight& f) { return f.device == device && is_predecessor(f, lane); });
+}
+
+bool flight_table::is_landing(std::uint32_t lane) const {
+  const auto device = lanes_[lane].bound_to();
+  const auto computes = [&](const flight& f) {
+    return f.device == device && f.phase != flight_phase::write_back && is_predecessor(f, lane);
+  };
+  return device && std::ranges::none_of(flights_, computes);
 }
 
 // -- events ----------------------------------------------------------------------------------------------------------
@@ -189,8 +199,8 @@ void flight_table::withdrawn_ended(const unit& u) {
 }
 
 losses flight_table::undo(const std::function<bool(const flight&)>& hit, const unit* failed) {
+  const auto causes = first_hits(hit);
   losses all;
-  std::vector<lane_position> causes;
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
     const auto there = flights(lane);
     const auto here = std::ranges::find_if(there, hit);
@@ -200,30 +210,38 @@ losses flight_table::undo(const std::function<bool(const flight&)>& hit, const u
     }
     const bool only_follows = here == there.end() || (behind && *behind < here->at);
     const auto at = only_follows ? *behind : here->at;
-    const auto first = only_follows ? unit_at(at, all.front().model) : here->what;
+    const auto first = only_follows ? unit_at(at, causes.front().what.model) : here->what;
     const auto next = failed != nullptr && !only_follows ? std::max(lanes_[lane].next_attempt, first.attempt) + 1
                                                          : lanes_[lane].unused_attempt();
     model_loss loss{.model = first.model, .first = first, .next_attempt = next, .lost = undo(lane, at, next),
                     .withdraw = {}};
     std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw), std::not_fn(hit));
     withdrawn_.insert(withdrawn_.end(), loss.withdraw.begin(), loss.withdraw.end());
-    if (at.trains && !only_follows) {  // what follows that one follows its cause, too
-      causes.push_back(at);
-    }
-    all.push_back(std::move(loss));
+    const bool failed_here = failed != nullptr && !only_follows;
+    all.insert(failed_here ? all.begin() : all.end(), std::move(loss));
   }
   return all;
 }
 
-std::optional<lane_position> flight_table::first_behind(const std::vector<lane_position>& lost,
-                                                        std::uint32_t lane) const {
+/// Of each lane, but evaluations, which no other lane follows.
+std::vector<flight> flight_table::first_hits(const std::function<bool(const flight&)>& hit) const {
+  std::vector<flight> all;
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    const auto there = flights(lane);
+    if (const auto here = std::ranges::find_if(there, hit); here != there.end() && here->at.trains) {
+      all.push_back(*here);
+    }
+  }
+  return all;
+}
+
+std::optional<lane_position> flight_table::first_behind(const std::vector<flight>& lost, std::uint32_t lane) const {
   std::optional<lane_position> first;
-  const auto [begin, count] = step().lane(lane);
-  const auto nodes = std::views::iota(begin.value, begin.value + count);
+  const auto nodes = step().lane(lane);
   for (const auto& cause : lost) {
-    const auto before = [&](std::uint32_t n) { return !step().follows(node_index{n}, cause.node); };
+    const auto before = [&](node_index n) { return !step().follows(n, cause.at.node); };
     if (const auto found = std::ranges::partition_point(nodes, before); found != nodes.end()) {
-      const lane_position at{.step = cause.step, .trains = true, .round = {}, .node = node_index{*found}};
+      const lane_position at{.step = cause.at.step, .trains = true, .round = {}, .node = *found};
       first = first ? std::min(*first, at) : at;
     }
   }

@@ -72,6 +72,8 @@ class flight_table {
   std::span<const flight> flights(std::uint32_t lane) const;
   const flight* find(const unit& u) const noexcept;
   std::size_t announced() const noexcept;
+  /// All flights that bind the lane's announced unit to its device have computed.
+  bool is_landing(std::uint32_t lane) const;
   /// No device has a unit of the model, not even one that was undone.
   bool drained() const noexcept { return flights_.empty() && withdrawn_.empty(); }
 
@@ -79,7 +81,8 @@ class flight_table {
   flight* find(const unit& u) noexcept { return const_cast<flight*>(std::as_const(*this).find(u)); }
   lane_position position_of(const unit& u) const;
   static void check_order(const lane_row& lane, const unit& u, const lane_position& at);
-  /// The device holds a unit that the announced one follows: of its lane, or one whose output it reads.
+  /// The announced unit follows it: it is of its lane, or writes what it reads.
+  bool is_predecessor(const flight& f, std::uint32_t lane) const;
   bool holds_predecessor(std::uint32_t lane, device_id device) const;
   /// True if it was bound to a device that holds nothing of that kind any more.
   bool unbind(std::uint32_t lane);
@@ -91,7 +94,8 @@ class flight_table {
   /// Flights of the lane from `first` on whose attempt is older than `next`, and its announcement if that is.
   std::vector<flight> undo(std::uint32_t lane, const lane_position& first, std::uint32_t next);
   /// The first unit of the lane that follows one of these.
-  std::optional<lane_position> first_behind(const std::vector<lane_position>& lost, std::uint32_t lane) const;
+  std::optional<lane_position> first_behind(const std::vector<flight>& lost, std::uint32_t lane) const;
+  std::vector<flight> first_hits(const std::function<bool(const flight&)>& hit) const;
   /// A training unit.
   unit unit_at(const lane_position& at, model_id model) const;
   void come_before(std::uint32_t lane, const std::vector<flight>& lost);

@@ -16,11 +16,12 @@ std::optional<std::size_t> pipeline_policy::choose(const device_state& device, s
 }
 
 bool pipeline_policy::may_visit(const candidate& c, const device_state& device, const policy_view& view) const {
-  const auto dealt = shared_stages(view.models[c.model_at], how_, view);
+  const auto dealt = shared_stages(c, how_, view);
   if (dealt.device_of(c, view) != device.device) {
     return false;
   }
-  return c.next.way == direction::evaluate ||
+  const bool waves = view.models[c.model_at].shape.lanes_alike();  // pieces follow each other in no order of waves
+  return c.next.way == direction::evaluate || !waves ||
          lets_in({c.next, dealt, dealt.stage_of(c.next.shard), waves_of(c, view)});
 }
 

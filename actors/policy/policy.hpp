@@ -31,16 +31,17 @@ struct candidate {
   duration transfer_time{};   ///< of these bytes over that device's link; zero if the link is not known
   duration boundary_time{};   ///< the boundary's part of it
   bool hit = false;           ///< the asked device has its parameters in its cache
-  bool elsewhere = false;     ///< another device has them
+  std::optional<device_id> elsewhere{};  ///< another device that has them
   time_point announced;       ///< since when any device may stage it (only this one, if `chained`)
   bool chained = false;       ///< its predecessor has not left the asked device yet: no other device may stage it
+  bool landing = false;       ///< `chained`, but all its predecessors have computed
   std::vector<device_id> avoided{};  ///< attempts have failed there: it is not offered to these devices; never all
   std::size_t model_at = 0;   ///< index of its model's lane in policy_view::models
   std::optional<block_id> base{};    ///< frozen ones, if they are most of `parameters`: other models may have the same
 
   friend auto inspect(auto& f, candidate& x) {
     return f(x.next, x.remaining, x.cost, x.parameters, x.transfer, x.transfer_time, x.boundary_time, x.hit,
-             x.elsewhere, x.announced, x.chained, x.avoided, x.model_at, x.base);
+             x.elsewhere, x.announced, x.chained, x.landing, x.avoided, x.model_at, x.base);
   }
 };
 
@@ -60,9 +61,10 @@ struct device_state {
   duration staged{};                  ///< expected time here of the units that are staged and not computing
   std::optional<model_id> running;    ///< the model it computes
   std::optional<model_id> last;       ///< its own model: of the unit that was staged there last
+  bool has_slot = true;               ///< it would be asked now
 
   friend auto inspect(auto& f, device_state& x) {
-    return f(x.device, x.speed, x.idle, x.free_at, x.staged, x.running, x.last);
+    return f(x.device, x.speed, x.idle, x.free_at, x.staged, x.running, x.last, x.has_slot);
   }
 };
 
@@ -73,7 +75,8 @@ struct model_state {
   std::uint32_t lane = 0;
   step_shape shape{};                 ///< of its model's steps
   std::optional<step_index> step{};   ///< of its next unplaced unit; none until it has announced a unit
-  std::uint32_t place = 0;            ///< of that unit in its lane (lane_places); 0 if it is an evaluation
+  std::uint32_t place = 0;            ///< of that unit in its lane (without pieces: lane_places); 0 if it
+                                      ///< is an evaluation
   duration remaining{};               ///< wall time from its next unplaced unit on, at speed 1
   duration staged{};                  ///< of its units that are staged and not computing
   duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none

@@ -61,7 +61,11 @@ residency::places residency::of(const unit& u, const std::optional<block_id>& ba
   }
   for (const auto& c : held_[model.value][shard.value]) {
     if (base ? !c.version : c.version == u.step) {
-      (c.device == device ? found.here : found.elsewhere) = true;
+      if (c.device == device) {
+        found.here = true;
+      } else if (!found.elsewhere) {
+        found.elsewhere = c.device;
+      }
     }
   }
   return found;

@@ -21,7 +21,7 @@ class residency {
 
   struct places {
     bool here = false;
-    bool elsewhere = false;
+    std::optional<device_id> elsewhere{};  ///< the first one
   };
   /// Of the frozen parameters that the unit reads, if they are given; else of its parameter version.
   places of(const unit& u, const std::optional<block_id>& base, device_id device) const noexcept;

@@ -77,9 +77,11 @@ void schedule_tracker::collect_candidates(std::size_t device) {
     if (!models[i].candidate) {
       continue;
     }
-    const auto& lane = models_[models[i].model.value]->units.lanes()[models[i].lane];
+    const auto& units = models_[models[i].model.value]->units;
+    const auto& lane = units.lanes()[models[i].lane];
     if (may_stage(lane, id)) {
       candidates_.push_back(candidate_of(lane, i, device));
+      candidates_.back().landing = units.is_landing(models[i].lane);
     }
   }
 }

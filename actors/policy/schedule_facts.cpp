@@ -86,7 +86,7 @@ bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes,
     const bool same_step = of.step == lane.step || !lane.step;
     return !of.step || (same_step && of.place <= step.place_in_lane(n));
   };
-  const node_index next{step.lane(lane.lane).first.value + lane.place};
+  const auto next = step.lane(lane.lane)[lane.place];
   return std::ranges::any_of(step.predecessors(next), is_not_placed);
 }
 

@@ -20,7 +20,8 @@ void schedule_tracker::add_device(device_id device, double speed, byte_rate link
   if (!at) {
     const auto before = std::ranges::lower_bound(device_states_, device, {}, &device_state::device);
     at = static_cast<std::size_t>(before - device_states_.begin());
-    device_states_.insert(before, device_state{.device = device, .free_at = {}, .running = {}, .last = {}});
+    device_states_.insert(before,
+                          device_state{.device = device, .free_at = {}, .running = {}, .last = {}, .has_slot = false});
     devices_.insert(devices_.begin() + static_cast<std::ptrdiff_t>(*at), device_tracker{});
   }
   device_states_[*at].speed = speed;
@@ -77,6 +78,7 @@ void schedule_tracker::device_freed(device_id device, std::uint32_t credits, con
   }
   devices_[*at].credits += credits;
   devices_[*at].taken -= std::min(devices_[*at].taken, credits);
+  device_states_[*at].has_slot = may_ask(*at);
   if (devices_[*at].running != running) {
     has_computed(*at);
   }
@@ -226,6 +228,7 @@ placement schedule_tracker::place(model_id model, std::uint32_t lane, std::size_
   --announced_;
   --devices_[device].credits;
   ++devices_[device].taken;
+  device_states_[device].has_slot = may_ask(device);
   devices_[device].staged.push_back({f.what, here});
   device_states_[device].staged += here;
   device_states_[device].last = model;
@@ -270,7 +273,7 @@ void show_position(model_state& s, const lane_row::frontier& reached, const work
     return;
   }
   s.place = step.place_in_lane(reached.at.node) + (reached.placed ? 1 : 0);
-  if (s.place == step.lane(s.lane).count) {
+  if (s.place == step.lane(s.lane).size()) {
     s.step->value += 1;
     s.place = 0;
   }

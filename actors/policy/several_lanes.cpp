@@ -36,7 +36,7 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
   const auto own = device.last;
   const auto key = [&](const candidate& c) {
     return std::tuple{!is_pipeline(c, view), adds_write_back(c, device, view), load_rank(c, view), -path(c, view),
-                      c.next.model != own};
+                      is_piece(c, view) && !c.hit, c.next.model != own};
   };
   // Of equals the first one, as sharded-lrtf; of few lanes the last one: another one than that chosen before.
   const auto better = [&](const candidate& a, const candidate& b) {
@@ -49,6 +49,17 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
     }
   }
   return best;
+}
+
+bool several_lanes::is_piece(const candidate& c, const policy_view& view) {
+  return view.models[c.model_at].shape.abreast > 1;
+}
+
+bool several_lanes::belongs_elsewhere(const candidate& c, const policy_view& view) const {
+  return c.elsewhere && !c.hit && !c.chained && !avoids(c, *c.elsewhere) && !refuses(*c.elsewhere, c, view) &&
+         std::ranges::any_of(view.devices, [&](const device_state& d) {
+           return d.device == *c.elsewhere && d.idle && d.staged == duration{} && d.has_slot;
+         });
 }
 
 /// The longest shard's backward visits of later waves follow each other. Where units move between devices only when
@@ -74,7 +85,7 @@ void several_lanes::count(const policy_view& view) {
       replicas_ += m.shape.replicas;
     }
   }
-  const auto of_device = [this](const device_state& d) { return write_backs(d); };
+  const auto of_device = [this](const device_state& d) { return write_backs(d.device); };
   least_write_backs_ = std::ranges::min(view.devices | std::views::transform(of_device));
 }
 
@@ -85,7 +96,7 @@ bool several_lanes::crowded(const policy_view& view) const {
 bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) const {
   const auto& shape = view.models[c.model_at].shape;
   const auto& t = times_.of(c.next.model);
-  const bool several = shape.lanes() > 1;
+  const bool several = shape.visits() > 1 && shape.lanes_alike();  // pieces of a layer are for several devices
   const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
   const bool slow = t.loads_slowly();
   const bool moves = waits_for_copies_ && view.models.size() > view.devices.size();  // else a device for each lane
@@ -102,8 +113,14 @@ stages several_lanes::own_stages(const candidate& c, const policy_view& view) co
 }
 
 bool several_lanes::waits(const candidate& c, const device_state& device, const policy_view& view) const {
+  if (!view.models[c.model_at].shape.lanes_alike() && c.landing && !device.idle) {
+    return true;
+  }
+  if (is_piece(c, view) && belongs_elsewhere(c, view)) {
+    return true;
+  }
   if (!is_pipeline(c, view)) {
-    return writes_slowly(c, view) && write_backs(device) >= least_write_backs_ + write_backs_enough;
+    return refuses(device.device, c, view);
   }
   const auto dealt = own_stages(c, view);
   if (dealt.device_of(c, view) != device.device) {
@@ -116,17 +133,21 @@ bool several_lanes::waits(const candidate& c, const device_state& device, const 
   return ordered && !order.in_turn(c.next, waves_of(c, view));
 }
 
+bool several_lanes::refuses(device_id device, const candidate& c, const policy_view& view) const {
+  return writes_slowly(c, view) && write_backs(device) >= least_write_backs_ + write_backs_enough;
+}
+
 /// Its gradients take a link as long as its parameters.
 bool several_lanes::writes_slowly(const candidate& c, const policy_view& view) const {
   return c.next.way == direction::backward && crowded(view) && times_.of(c.next.model).loads_slowly();
 }
 
 bool several_lanes::adds_write_back(const candidate& c, const device_state& device, const policy_view& view) const {
-  return writes_slowly(c, view) && write_backs(device) >= write_backs_enough;
+  return writes_slowly(c, view) && write_backs(device.device) >= write_backs_enough;
 }
 
-std::size_t several_lanes::write_backs(const device_state& device) const {
-  const auto found = write_backs_.find(device.device);
+std::size_t several_lanes::write_backs(device_id device) const {
+  const auto found = write_backs_.find(device);
   return found == write_backs_.end() ? 0 : found->second;
 }
 

@@ -26,6 +26,9 @@ namespace hydra {
 ///   than devices, of several models, those that another device has come last: each load takes link time that other
 ///   units need. And so do gradients: a device where several units are being written back takes forward visits first,
 ///   and no backward visits while another device has much fewer of them.
+/// * Pieces of a layer are for several devices: one that computes does not take a piece whose input it is still writing
+///   back, because another device may take it then. Each device takes those that it has, and leaves to another one that
+///   is free what that one has: it may have kept what the forward visit has computed.
 class several_lanes {
  public:
   static bool in(const policy_view& view);
@@ -39,6 +42,10 @@ class several_lanes {
                                     const policy_view& view);
 
  private:
+  /// Of a model with pieces side by side.
+  static bool is_piece(const candidate& c, const policy_view& view);
+  /// A free device would take it: one that has its shard, as the asked one has not.
+  bool belongs_elsewhere(const candidate& c, const policy_view& view) const;
   void count(const policy_view& view);
   /// Remaining time from the unit on; where lanes are few, through the later waves that continue its gradient sums.
   duration path(const candidate& c, const policy_view& view) const;
@@ -46,10 +53,12 @@ class several_lanes {
   bool crowded(const policy_view& view) const;
   bool is_pipeline(const candidate& c, const policy_view& view) const;
   bool waits(const candidate& c, const device_state& device, const policy_view& view) const;
+  /// While another device writes back much fewer units.
+  bool refuses(device_id device, const candidate& c, const policy_view& view) const;
   stages own_stages(const candidate& c, const policy_view& view) const;
   bool writes_slowly(const candidate& c, const policy_view& view) const;
   bool adds_write_back(const candidate& c, const device_state& device, const policy_view& view) const;
-  std::size_t write_backs(const device_state& device) const;
+  std::size_t write_backs(device_id device) const;
   std::uint8_t load_rank(const candidate& c, const policy_view& view) const;
 
   const seen_times& times_;

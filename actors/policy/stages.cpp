@@ -21,10 +21,10 @@ device_id stages::device_of(const candidate& c, const policy_view& view) const {
   return at(home);
 }
 
-stages shared_stages(const model_state& lane, dealing how, const policy_view& view) {
-  const auto each = std::max<std::size_t>(1, view.devices.size() / lane.shape.replicas);
-  const auto replica = lane.lane / lane.shape.waves;
-  return {lane.shape.shards, how, {.offset = lane.model.value + replica * each, .count = each}};
+stages shared_stages(const candidate& c, dealing how, const policy_view& view) {
+  const auto& shape = view.models[c.model_at].shape;
+  const auto each = std::max<std::size_t>(1, view.devices.size() / shape.replicas);
+  return {shape.shards, how, {.offset = c.next.model.value + c.next.replica.value * each, .count = each}};
 }
 
 std::uint32_t placed_in(step_index step, const model_state& lane) {

@@ -43,7 +43,7 @@ class stages {
 
 /// Replicas of a model take D / R devices each (1 if there are fewer devices than replicas), those of model m from
 /// device m on: several models share devices.
-stages shared_stages(const model_state& lane, dealing how, const policy_view& view);
+stages shared_stages(const candidate& c, dealing how, const policy_view& view);
 
 /// The lanes of a candidate's replica, one for each wave.
 inline std::span<const model_state> waves_of(const candidate& c, const policy_view& view) {

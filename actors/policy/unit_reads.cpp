@@ -2,18 +2,10 @@
 
 namespace hydra {
 
-namespace {
-
-std::optional<node_index> before_in_lane(const work_graph& graph, node_index n) {
-  return graph.place_in_lane(n) == 0 ? std::nullopt : std::optional(node_index{n.value - 1});
-}
-
-}  // namespace
-
 unit_reads reads_of(const work_graph& graph, node_index n, const graph_turn& turn) {
   unit_reads all;
   byte_count frozen;
-  const auto before = before_in_lane(graph, n);
+  const auto before = graph.before_in_lane(n);
   for (const auto& use : graph.at(n).reads) {
     const auto& block = graph.block(use.block);
     if (use.role == block_role::parameters) {

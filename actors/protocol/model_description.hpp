@@ -46,6 +46,9 @@ struct model_description {
   std::uint32_t batch_size = 0;       ///< samples per optimizer step
   std::uint32_t micro_batches = 1;    ///< divides batch_size
   parallel_options parallel{};
+  /// name of the layer before which the replicas meet: from there on a step visits each shard once, with all of its
+  /// micro-batches, and has one gradient sum; decides results. Empty: they do not
+  std::string replicas_until{};
   std::uint32_t nodes = 1;  ///< of a cluster, that train it together: each some of its replicas; decides no results
   step_share share{};  ///< of its replicas, those that this run computes: the others by session_options::partners
   bool evaluate_only = false;         ///< no training: neither epochs nor steps, one evaluation

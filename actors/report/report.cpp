@@ -42,6 +42,10 @@ bool has_replicas(const report& r) {
   return std::ranges::any_of(r.models, [](const model_report& m) { return m.replicas > 1; });
 }
 
+bool has_pieces(const report& r) {
+  return std::ranges::any_of(r.models, [](const model_report& m) { return m.pieces > 1; });
+}
+
 bool has_waves(const report& r) {
   return std::ranges::any_of(r.models, [](const model_report& m) { return m.waves > 1; });
 }

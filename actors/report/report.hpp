@@ -56,6 +56,8 @@ struct model_report {
   std::vector<std::size_t> cuts;      ///< first layer of each shard
   std::uint32_t replicas = 1;
   std::uint32_t waves = 1;
+  std::uint32_t pieces = 1;           ///< of each layer that is divided, ...
+  bool side_by_side = false;          ///< ... that several devices compute at the same time
   pipeline_time pipeline{};           ///< of steps in waves
   model_status status = model_status::finished;
   fault error;                        ///< of a failed model
@@ -140,8 +142,9 @@ std::string to_string(model_status s);
 std::string status_text(const model_report& m);
 /// Bubble / (bubble + compute): the share of its devices' time that a pipeline of equal stages leaves idle.
 double bubble_share(const pipeline_time& t);
-/// Whether some model of the run has steps in several replicas, or in waves.
+/// Whether some model of the run has steps in several replicas, layers in pieces, or steps in waves.
 bool has_replicas(const report& r);
+bool has_pieces(const report& r);
 bool has_waves(const report& r);
 /// The evaluation with the smallest loss, the first of equal ones; null if none has a finite one.
 const validation_report* best_validation(const model_report& m);

@@ -61,6 +61,8 @@ model_report report_of(const model_outcome& out, const model_entry& m, const run
   r.cuts = m.what->plan.cuts();
   r.replicas = m.what->plan.replicas;
   r.waves = m.what->plan.waves;
+  r.pieces = m.what->plan.pieces;
+  r.side_by_side = !m.what->plan.groups.empty();
   r.pipeline = out.pipeline;
   r.status = status_of(out);
   r.error = out.ended ? out.why : run.aborted;

@@ -220,6 +220,10 @@ void model_fields(F& f, Model& m) {
     f("compute_s", m.pipeline.compute);
     f("bubble_s", m.pipeline.bubble);
   }
+  if (f.writes(m.pieces > 1)) {
+    f("pieces", m.pieces);
+    f("side_by_side", m.side_by_side);
+  }
   f.as("status", status_text(m), [&](const auto& text) { set_status(m, text); });
   if (f.writes(static_cast<bool>(m.error))) f.object("fault", [&](auto& inner) { fault_fields(inner, m.error); });
   term_fields(f, m);

@@ -35,6 +35,9 @@ std::vector<table_column> parallel_columns(const report& r) {
   if (has_replicas(r)) {
     columns.push_back({"replicas", alignment::right, 2});
   }
+  if (has_pieces(r)) {
+    columns.push_back({"pieces", alignment::right, 2});
+  }
   if (has_waves(r)) {
     columns.push_back({"waves", alignment::right, 2});
     columns.push_back({"bubble", alignment::right, 2});
@@ -46,6 +49,9 @@ std::vector<std::string> parallel_cells(const report& r, const model_report& m) 
   std::vector<std::string> cells;
   if (has_replicas(r)) {
     cells.push_back(std::to_string(m.replicas));
+  }
+  if (has_pieces(r)) {
+    cells.push_back(std::to_string(m.pieces) + (m.side_by_side ? " side by side" : ""));
   }
   if (has_waves(r)) {
     cells.push_back(std::to_string(m.waves));

@@ -59,9 +59,11 @@ duration time_sample::mean() const {
 }
 
 unit_times without_times(const model_plan& plan) {
-  unit_times t{.first_trained = plan.first_trained,
+  unit_times t{.groups = plan.groups,
+               .first_trained = plan.first_trained,
                .replicas = plan.replicas,
                .waves = plan.waves,
+               .meets = plan.meets,
                .evaluation_micro_batches = plan.evaluation.micro_batches};
   const bool frozen = std::ranges::any_of(plan.shards, [](const shard_plan& s) { return s.base > byte_count{}; });
   for (const auto& s : plan.shards) {

@@ -123,6 +123,9 @@ struct session::state {
   planned_workload& plan();
   void make_plan();
   void plan_all();
+  bool divide_layers(const model_does_not_fit& e);
+  void choose_side_by_side();
+  std::optional<duration> simulated_time(const std::function<void()>& plan);
   void leave_out(const model_does_not_fit& e);
   void decide_missing_results();
   void end_stopped_trials();
@@ -344,18 +347,66 @@ planned_workload& session::state::plan() {
   return *planned;
 }
 
-/// Of a run that begins paused, models that do not fit are given to others.
+/// Models that leave it to the planner get more pieces until they fit. Of a run that begins paused, models that do not
+/// fit are given to others.
 void session::state::make_plan() {
   for (;;) {
     try {
-      return plan_all();
+      plan_all();
+      return choose_side_by_side();
     } catch (const model_does_not_fit& e) {
+      if (divide_layers(e)) {
+        continue;
+      }
       if (!options.begin_paused || descriptions.size() == 1) {
         throw;
       }
       leave_out(e);
     }
   }
+}
+
+/// Models that leave it to the planner are trained so if the simulated run is shorter, or would not be planned.
+void session::state::choose_side_by_side() {
+  const auto is_open = [](const model_description& m) { return m.chain.open.side_by_side && m.chain.pieces > 1; };
+  if (device_entries.size() < 2 || std::ranges::none_of(descriptions, is_open)) {
+    return;
+  }
+  const auto in_turn = std::pair{descriptions, planned};
+  const auto time_in_turn = simulated_time([] {});
+  const auto time_beside = simulated_time([&] {
+    for (auto& m : descriptions) {
+      m.chain = is_open(m) ? with_choice(m.chain, m.chain.pieces, true) : m.chain;
+    }
+    plan_all();
+  });
+  if (!time_in_turn || !time_beside || *time_beside >= *time_in_turn) {
+    std::tie(descriptions, planned) = in_turn;
+  }
+}
+
+/// Of what was planned; none if it cannot be planned or simulated.
+std::optional<duration> session::state::simulated_time(const std::function<void()>& plan) try {
+  plan();
+  return predict_shortly(run_of(*this)).makespan;
+} catch (const fault_error& e) {
+  if (e.what_happened().code == fault_code::interrupted) {
+    throw;
+  }
+  return std::nullopt;
+}
+
+/// False if no model may be divided further.
+bool session::state::divide_layers(const model_does_not_fit& e) {
+  bool any = false;
+  for (std::size_t i = 0; i < e.pieces.size(); ++i) {
+    auto& chain = descriptions[i].chain;
+    if (chain.open.pieces && e.pieces[i] > 0) {
+      chain = with_choice(chain, e.pieces[i], chain.side_by_side);
+      any = true;
+    }
+  }
+  return any;
 }
 
 void session::state::leave_out(const model_does_not_fit& e) {

@@ -48,7 +48,8 @@ instance_chain::instance_chain(const instance_model& model, model_id id, model_i
     }
   }
   for (auto n = graph().size(); n-- > 0;) {
-    units_[n].left = units_[n].cost + (graph().ends_lane(node_index{n}) ? duration{} : units_[n + 1].left);
+    const bool last = graph().ends_lane(node_index{n});  // without pieces a lane's nodes are adjacent
+    units_[n].left = units_[n].cost + (last ? duration{} : units_[n + 1].left);
   }
 }
 
@@ -84,7 +85,7 @@ duration instance_chain::copy_of(block_index b) const {
 
 chain_position instance_chain::after(const chain_position& p) const {
   const auto lane = graph().lane(graph().lane_of(p.node));
-  return graph().ends_lane(p.node) ? chain_position{p.step + 1, lane.first} : chain_position{p.step, p.node.next()};
+  return graph().ends_lane(p.node) ? chain_position{p.step + 1, lane.front()} : chain_position{p.step, p.node.next()};
 }
 
 duration instance_chain::remaining(const chain_position& p) const {

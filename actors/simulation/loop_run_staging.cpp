@@ -32,7 +32,7 @@ void loop_run::announce(std::uint32_t model, std::uint32_t at) {
     return;
   }
   const bool ready = m.versions[m.chain.shard_of(lane.next.node).value] == lane.next.step;
-  const bool begins_step = m.chain.graph().lane(at).first == lane.next.node;
+  const bool begins_step = m.chain.graph().lane(at).front() == lane.next.node;
   if (!ready || (begins_step && lane.ended != lane.next)) {
     return;
   }
@@ -48,8 +48,7 @@ void loop_run::announce(std::uint32_t model, std::uint32_t at) {
 void loop_run::announce_from(std::uint32_t model, std::uint32_t lane) {
   announce(model, lane);
   const auto& graph = models_[model].chain.graph();
-  const auto [first, count] = graph.lane(lane);
-  for (const auto n : graph.successors(node_index{first.value + count - 1})) {
+  for (const auto n : graph.successors(graph.lane(lane).back())) {
     announce(model, graph.lane_of(n));
   }
 }

@@ -91,7 +91,7 @@ struct loop_model {
         blocks(chain.graph().blocks()),
         versions(m.forward.size()) {
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-      lanes[lane].next.node = lanes[lane].ended.node = chain.graph().lane(lane).first;
+      lanes[lane].next.node = lanes[lane].ended.node = chain.graph().lane(lane).front();
     }
   }
 

@@ -25,8 +25,9 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
   byte_count boundary;
   for (const auto& s : m.plan.shards) {
     const bool last = &s == &m.plan.shards.back();
-    given.forward.push_back(last ? duration{} : s.forward_time / step.lanes());
-    given.backward.push_back(s.backward_time / step.lanes());
+    const auto visits = step.visits_of(static_cast<std::uint32_t>(given.forward.size()));
+    given.forward.push_back(last ? duration{} : s.forward_time / visits);
+    given.backward.push_back(s.backward_time / visits);
     const auto base = fastest_copy(s.base, devices);
     const auto rest = fastest_copy(s.parameters, devices);
     const bool stays_longer = s.is_mostly_frozen() && base > rest;
@@ -36,9 +37,9 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
     const bool trained = given.d2h_gradient.size() >= m.plan.first_trained;
     given.d2h_gradient.push_back(stays || !trained ? duration{} : fastest_copy(s.gradient_bytes(), devices));
     given.optimizer.push_back(s.steps_on_device ? duration{} : s.update_time);
-    boundary = std::max(boundary, s.output);
+    boundary = std::max(boundary, s.output * step.batches_of(static_cast<std::uint32_t>(given.forward.size()) - 1));
   }
-  given.activation = fastest_copy(boundary * step.lane_size(), devices);
+  given.activation = fastest_copy(boundary, devices);
   return given;
 }
 

@@ -46,14 +46,14 @@ void time_by(simulation& s, std::size_t devices, const std::shared_ptr<recorded_
   }
 }
 
-/// Of all micro-batches of a lane.
+/// Of all micro-batches of a visit.
 duration least_backward(const model_plan& plan, std::size_t s, byte_count saving) {
   const auto& shard = plan.shards[s];
-  const auto lanes = plan.shape().lanes();
-  const auto batches = plan.shape().lane_size();
+  const auto visits = plan.shape().visits_of(static_cast<std::uint32_t>(s));
+  const auto batches = plan.shape().batches_of(static_cast<std::uint32_t>(s));
   const auto each = charged_bytes(shard.saved);
   const auto saved = each > byte_count{} ? std::min<std::uint64_t>(batches, saving.value() / each.value()) : 0;
-  return shard.backward_time / lanes - shard.forward_time / plan.micro_batches * static_cast<duration::rep>(saved);
+  return shard.backward_time / visits - shard.forward_time / plan.micro_batches * static_cast<duration::rep>(saved);
 }
 
 }  // namespace
@@ -61,11 +61,11 @@ duration least_backward(const model_plan& plan, std::size_t s, byte_count saving
 unit_times planned_times(const sharded_model& m, std::span<const device_info> devices, byte_count saving) {
   auto t = without_times(m.plan);
   t.steps = m.steps;
-  const auto lanes = m.plan.shape().lanes();
+  const auto step = m.plan.shape();
   t.evaluated_last = t.evaluation_micro_batches > 0;
   t.evaluations = m.evaluations().due_after(0, m.steps);
   for (const auto& s : m.plan.shards) {
-    t.forward.push_back(s.forward_time / lanes);
+    t.forward.push_back(s.forward_time / step.visits_of(static_cast<std::uint32_t>(t.forward.size())));
     t.backward.push_back(std::max(least_backward(m.plan, t.backward.size(), saving), duration{}));
     t.evaluate.push_back(s.evaluation_time);
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device

@@ -129,9 +129,9 @@ class simulated_maker {
 
 std::vector<shard_home> homes_without_bytes(const model_plan& plan) {
   std::vector<shard_home> homes(plan.shards.size());
-  for (std::size_t s = 0; s < homes.size(); ++s) {
+  for (std::uint32_t s = 0; s < homes.size(); ++s) {
     homes[s].moments.resize(plan.shards[s].moments.size());
-    homes[s].gradients.resize(plan.replicas);
+    homes[s].gradients.resize(plan.shape().sums_of(s));
   }
   return homes;
 }

@@ -22,10 +22,9 @@ struct need {
   bool fits = false;
 };
 
+/// Of the device that decides whether a workload fits.
 byte_count reserve_of(session& s) {
-  byte_count most;
-  for (const device_info& d : s.devices()) most = std::max(most, d.reserve);
-  return most;
+  return std::ranges::min_element(s.devices(), {}, &device_info::usable)->reserve;
 }
 
 /// None: that cannot be said.

@@ -3,13 +3,17 @@
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/commands/layer_kinds.hpp"
+#include "apps/commands/repeated_rows.hpp"
 #include "partition/plan/shared_bases.hpp"
 #include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,21 +28,44 @@ std::string range(std::size_t first, std::size_t past) {
   return past - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, past - 1);
 }
 
-/// With a column for frozen parameters after those that are trained, unless there are none.
+/// With a column for frozen parameters after those that are trained, unless there are none. Rows that repeat many
+/// others but for their numbers, in front of the kind or the parameters, are left out.
 class parameters_table {
  public:
   template <class Places>
   parameters_table(std::vector<table_column> columns, std::size_t parameters, const Places& places)
       : parameters_(parameters),
+        numbers_(columns[1].align == right ? 2 : 1),
         frozen_(std::ranges::any_of(places, [](const auto& place) { return place.base > byte_count{}; })),
-        table_(with_frozen(std::move(columns), table_column{"frozen", right})) {}
+        columns_(with_frozen(std::move(columns), table_column{"frozen", right})) {}
 
   void add(std::vector<std::string> cells, byte_count base) {
-    table_.add(with_frozen(std::move(cells), to_string(base)));
+    rows_.push_back(with_frozen(std::move(cells), to_string(base)));
   }
-  std::string to_string_indented() const { return table_.to_string("  "); }
+
+  std::string to_string_indented() const {
+    constexpr std::size_t many = 12;
+    const auto again = most_repeated(texts(), many);
+    text_table t{columns_};
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (!again || i < again->first + again->rows || i >= again->past()) t.add(rows_[i]);
+    return t.to_string("  ") + (again ? repeats_of(*again) : "");
+  }
 
  private:
+  /// Without their numbers.
+  std::vector<std::string> texts() const {
+    std::vector<std::string> all;
+    for (const auto& row : rows_) all.push_back(fmt::format("{}", fmt::join(std::span(row).subspan(numbers_), " ")));
+    return all;
+  }
+
+  std::string repeats_of(const repeated_rows& r) const {
+    const auto number = [&](std::size_t row) { return rows_[row].front(); };
+    return fmt::format("  {} {} to {} stand {} times, up to {}\n", columns_.front().title + (numbers_ == 2 ? "s" : ""),
+                       number(r.first), number(r.first + r.rows - 1), r.times, number(r.past() - 1));
+  }
+
   template <class Cell>
   std::vector<Cell> with_frozen(std::vector<Cell> cells, Cell frozen) const {
     if (frozen_) cells.insert(cells.begin() + static_cast<std::ptrdiff_t>(parameters_) + 1, std::move(frozen));
@@ -46,8 +73,10 @@ class parameters_table {
   }
 
   std::size_t parameters_;
+  std::size_t numbers_;  ///< cells in front that number the rows
   bool frozen_;
-  text_table table_;
+  std::vector<table_column> columns_;
+  std::vector<std::vector<std::string>> rows_{};
 };
 
 /// One row for each run of layers that cost the same; times are of one micro-batch.
@@ -96,7 +125,7 @@ std::string shard_table(const model_plan& m) {
     t.add({std::to_string(i), range(s.first_layer, s.last_layer), to_string(s.parameters),
            to_string(std::max(s.forward.staging(), s.backward.staging())),
            to_string(std::max(s.forward.computing(), s.backward.computing())),
-           s.saved == byte_count{} ? "-" : to_string(s.saved * m.shape().lane_size()),
+           s.saved == byte_count{} ? "-" : to_string(s.saved * m.shape().batches_of(static_cast<std::uint32_t>(i))),
            last ? "-" : to_string(s.forward_time), i < m.first_trained ? "-" : to_string(s.backward_time),
            i < m.first_trained ? "-" : update_text(s)},
           s.base);
@@ -118,9 +147,14 @@ std::string names_like(const workload_plan& plan, const model_plan& m) {
 
 /// Of the micro-batches.
 std::string division_text(const model_plan& m) {
-  return m.shape().lanes() == 1
-             ? ""
-             : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
+  const step_shape shape = m.shape();
+  const std::string parts =
+      shape.visits() == 1
+          ? ""
+      : shape.meets > 0
+          ? fmt::format(" in {} that meet before shard {}", counted(m.replicas, "replica"), shape.meets)
+          : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
+  return shape.abreast == 1 ? parts : parts + fmt::format(", {} pieces side by side", shape.abreast);
 }
 
 /// Which part of the parameters is trained, unless it is all of them.

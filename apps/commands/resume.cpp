@@ -126,7 +126,7 @@ void check_same_workload(const workload& w, const moved_bases& bases) {
 void keep_choices(workload& w) {
   std::error_code ignored;
   const fs::path file = w.options.output / workload_file;
-  if (has_choices(w) && fs::is_regular_file(file, ignored)) keep_replicas(w, read_recorded(w, file));
+  if (has_choices(w) && fs::is_regular_file(file, ignored)) keep_results(w, read_recorded(w, file));
 }
 
 bool tells_end(const fs::path& run) try {

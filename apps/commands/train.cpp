@@ -199,11 +199,17 @@ report run_in_folder(session& s, const workload& w, const opened_workload& opene
 }
 
 /// Steps in parallel that were left to the planner are now numbers, in the run folder, too.
+std::string pieces_text(const model_plan& m) {
+  if (m.pieces == 1) return "";
+  return fmt::format(", pieces = {}{}", m.pieces, m.groups.empty() ? "" : ", side_by_side = true");
+}
+
 void take_choices(workload& w, const workload_plan& plan, bool quiet) {
   if (!has_choices(w)) return;
   for (const model_plan& m : plan.models)
     if (!quiet)
-      tell_line(fmt::format("{}: parallel = {{ replicas = {}, waves = {} }}, {}", m.name, m.replicas, m.waves,
+      tell_line(fmt::format("{}: parallel = {{ replicas = {}, waves = {}{} }}, {}", m.name, m.replicas, m.waves,
+                            pieces_text(m),
                             counted(m.shards.size(), "shard")));
   set_chosen(w, plan);
 }

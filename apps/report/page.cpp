@@ -53,11 +53,12 @@ std::string status_of(const model_report& m, const ranked_trial* trial) {
   return fmt::format("<span class=\"fault\">{}</span>", escaped(text));
 }
 
-/// "4, 2 replicas, 8 waves (bubble 11 %)": the shards, and how steps are divided.
+/// "4, 2 replicas, 8 waves (bubble 11 %), 2 pieces side by side": the shards, and how steps and layers are divided.
 std::string shards_cell(const model_report& m) {
   std::string text = count(m.cuts.size());
   if (m.replicas > 1) text += fmt::format(", {} replicas", m.replicas);
   if (m.waves > 1) text += fmt::format(", {} waves (bubble {})", m.waves, percent(bubble_share(m.pipeline)));
+  if (m.pieces > 1) text += fmt::format(", {} pieces{}", m.pieces, m.side_by_side ? " side by side" : "");
   return text;
 }
 

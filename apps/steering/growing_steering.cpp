@@ -64,7 +64,7 @@ void check_steps(const model_description& d, const place& where) {
 
 /// The steps that it is trained for would be chosen by the planner, and before a run only.
 void check_parallel(const model_entry& m) {
-  if (m.description.parallel.chosen()) return;
+  if (m.description.parallel.chosen() && !m.description.chain.open.any()) return;
   refuse(m.keys.where, "model.parallel", "\"auto\" is for models that a run starts with; give numbers");
 }
 

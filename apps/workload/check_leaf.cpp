@@ -25,9 +25,9 @@ void check_number(const value_site& site, const value& v) {
   if (!type_suits || !site.rule.range.holds(integer ? static_cast<double>(*integer) : *real)) site.refuse_value();
 }
 
-void check_integer_or_auto(const value_site& site) {
+bool is_automatic(const value_site& site) {
   const auto* text = site.is.as<std::string>();
-  if (!text || *text != automatic) check_number(site, site.is);
+  return text && *text == automatic;
 }
 
 void check_boolean(const value_site& site) {
@@ -165,10 +165,15 @@ void value_site::refuse_value() const {
 
 void check_leaf(const value_site& site) {
   switch (site.rule.kind) {
+    case value_kind::boolean_or_auto:
+      if (is_automatic(site)) return;
+      [[fallthrough]];
     case value_kind::boolean: return check_boolean(site);
+    case value_kind::integer_or_auto:
+      if (is_automatic(site)) return;
+      [[fallthrough]];
     case value_kind::integer:
     case value_kind::real: return check_number(site, site.is);
-    case value_kind::integer_or_auto: return check_integer_or_auto(site);
     case value_kind::text: return check_text(site);
     case value_kind::file: return check_file_name(site);
     case value_kind::folder: return check_folder_name(site);

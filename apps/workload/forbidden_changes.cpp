@@ -66,6 +66,7 @@ std::optional<value> default_of(const key_rule& rule) {
     case value_kind::tokenizer:
       return text_value(rule.fallback, {});
     case value_kind::boolean:
+    case value_kind::boolean_or_auto:
     case value_kind::integer:
     case value_kind::integer_or_auto:
     case value_kind::real:

@@ -56,6 +56,7 @@ std::string describe_tables(const key_rule& rule) {
 std::string describe(const key_rule& rule) {
   switch (rule.kind) {
     case value_kind::boolean: return "true or false";
+    case value_kind::boolean_or_auto: return "true, false or \"auto\"";
     case value_kind::integer:
     case value_kind::integer_or_auto:
       return "an integer" + to_string(rule.range) + (rule.kind == value_kind::integer ? "" : ", or \"auto\"");

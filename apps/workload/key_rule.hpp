@@ -12,6 +12,7 @@ namespace hydra::apps {
 
 enum class value_kind {
   boolean,
+  boolean_or_auto,  ///< true, false, or "auto"
   integer,
   integer_or_auto,  ///< an integer, or "auto"
   real,             ///< an integer is accepted, too
@@ -42,7 +43,7 @@ enum class value_kind {
   space,          ///< distributions by key
 };
 
-/// The text that leaves a number to the planner.
+/// The text that leaves a value to the planner.
 inline constexpr const char* automatic = "auto";
 
 struct table_rules;

@@ -75,17 +75,28 @@ key_rule automatic_rule(std::string name, std::string help) {
   return rule;
 }
 
+key_rule side_by_side_rule() {
+  key_rule rule = switch_rule("side_by_side", "false",
+                              "several devices compute pieces of one layer at the same time; decides no results");
+  rule.kind = value_kind::boolean_or_auto;
+  return rule;
+}
+
 table_rules parallel_rules() {
   return {
       .keys = {
           automatic_rule("replicas",
                          "groups of micro-batches that devices may visit at the same time; decides results"),
+          plain_rule("replicas_until", value_kind::text, "none",
+                     "name of a layer: from there on all micro-batches of a step are visited together, with one "
+                     "gradient sum; decides results"),
           changeable(automatic_rule(
               "waves",
               "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results")),
-          count_rule("pieces", "1",
-                     "into which embedding, blocks and head of a language model are divided, so that a device needs to "
-                     "hold only one at a time; decides results"),
+          automatic_rule("pieces",
+                         "into which embedding, blocks, hidden dense layers and a language model's head are divided, "
+                         "so that a device needs to hold only one at a time; decides results"),
+          changeable(side_by_side_rule()),
           changeable(count_rule("shards", "1",
                                 "of a pipeline: at least so many, also if fewer fit; decides no results")),
           changeable(count_rule(
@@ -101,6 +112,21 @@ std::uint32_t read_automatic(const value_table& table, std::string_view key) {
 parallel_options read_parallel(const value_table& table) {
   const value_table& keys = sub_table(table, "parallel");
   return {.replicas = read_automatic(keys, "replicas"), .waves = read_automatic(keys, "waves")};
+}
+
+chain_description read_pieces(chain_description chain, const value_table& table, const place& where) {
+  const value_table& keys = sub_table(table, "parallel");
+  const std::uint32_t pieces = read_automatic(keys, "pieces");
+  const value* const beside = keys.find("side_by_side");
+  const bool chosen = !beside || beside->as<bool>();
+  const std::optional side_by_side = chosen ? std::optional{beside && to<bool>(*beside)} : std::nullopt;
+  if (pieces == 0) return with_open_pieces(std::move(chain), std::nullopt, side_by_side);
+  if (pieces > 1 && !chosen) return with_open_pieces(std::move(chain), pieces, side_by_side);
+  if (pieces > 1) return with_pieces(std::move(chain), pieces, *side_by_side);
+  if (side_by_side.value_or(true) && !keys.find("pieces"))
+    refuse(place_of(table, "parallel", where), "model.parallel.side_by_side",
+           "pieces are asked for side by side, but layers are not divided; give \"pieces\", too, or leave it out");
+  return chain;
 }
 
 /// Requires its cuts.
@@ -149,6 +175,19 @@ void check_parallel(const model_description& m, const value_table& table, const 
     refuse(place_of(table, "parallel", where), "model.parallel.waves",
            fmt::format("{} waves do not divide the {} micro-batches of a replica evenly", waves, each));
   }
+}
+
+std::string read_meeting(const model_description& m, const value_table& table) {
+  const value* const layer = sub_table(table, "parallel").find("replicas_until");
+  if (!layer) return {};
+  const bool alone = !sub_table(table, "parallel").find("replicas");
+  const auto name = to<std::string>(*layer);
+  if (alone || m.parallel.waves != 1 || m.nodes > 1)
+    refuse(layer->where, "model.parallel.replicas_until",
+           fmt::format("replicas meet before layer \"{}\"{}", name,
+                       alone ? ", but there are none: give \"replicas\", too"
+                             : ", all at once and in one place: leave out \"waves\" and \"nodes\""));
+  return name;
 }
 
 void check_nodes(const model_description& m, const value_table& table, const place& where) {
@@ -244,6 +283,7 @@ model_description read_model(const value& model) {
   check_parallel(m, table, model.where);
   m.nodes = read_automatic(sub_table(table, "parallel"), "nodes");
   check_nodes(m, table, model.where);
+  m.replicas_until = read_meeting(m, table);
   check_deadline(m, table, model.where);
   m.optimizer = read_update_options(table);
   check_optimizer(m, table, model.where);
@@ -254,8 +294,7 @@ model_description read_model(const value& model) {
     m.chain = with_base(std::move(m.chain), read_base(to<std::string>(*base)));
   if (const value* const rows = table.find("loss_chunk"))
     m.chain = with_loss_chunk(std::move(m.chain), to<std::int64_t>(*rows));
-  if (const std::uint32_t pieces = read_automatic(sub_table(table, "parallel"), "pieces"); pieces > 1)
-    m.chain = with_pieces(std::move(m.chain), pieces);
+  m.chain = read_pieces(std::move(m.chain), table, model.where);
   m.cuts = read_cuts(table);
   read_shards(m, table, model.where);
   m.validate = read_validation(table);

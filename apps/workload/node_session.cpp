@@ -118,6 +118,18 @@ made_session node_session(const node_accepted& what, const node_machine& here, c
   return {std::move(s), open};
 }
 
+namespace {
+
+std::uint32_t lanes_of(const model_description& d) {
+  const step_shape shape{.replicas = d.parallel.replicas,
+                         .waves = d.parallel.waves,
+                         .abreast = d.chain.side_by_side ? d.chain.pieces : 1,
+                         .meets = d.replicas_until.empty() || d.parallel.replicas == 1 ? 0U : 1U};
+  return shape.lanes();
+}
+
+}  // namespace
+
 cluster_addition addition_of(const model_description& d, const value& table) {
   value_table root;
   root.set("model", {.where = {}, .written = {}, .content = value_list{table}});
@@ -128,7 +140,7 @@ cluster_addition addition_of(const model_description& d, const value& table) {
           .steps = d.steps,
           .before = d.begins.empty() ? 0 : read_checkpoint(d.begins).standing.next.step,
           .replicas = d.parallel.replicas,
-          .lanes = d.parallel.replicas * d.parallel.waves,
+          .lanes = lanes_of(d),
           .nodes = d.nodes,
           .inputs = inputs_in(root)};
 }

@@ -50,11 +50,33 @@ chain_description with_loss_chunk(chain_description description, std::int64_t ro
   return with_change(std::move(description), [=](chain c) { return c.chunk_loss(rows); });
 }
 
-chain_description with_pieces(chain_description description, std::uint32_t pieces) {
+chain_description with_pieces(chain_description description, std::uint32_t pieces, bool side_by_side) {
+  description.pieces = pieces;
+  description.side_by_side = side_by_side;
   return with_change(std::move(description), [=](chain c) {
     if (adapter_of(c)) refuse("an adapter is not trained in pieces: leave out \"pieces\", or train all parameters");
-    return c.divide(pieces);
+    return c.divide(pieces, side_by_side);
   });
+}
+
+chain_description with_open_pieces(chain_description description, std::optional<std::uint32_t> pieces,
+                                   std::optional<bool> side_by_side) {
+  const open_division open{.pieces = !pieces,
+                           .side_by_side = !side_by_side,
+                           .with = [whole = std::move(description)](std::uint32_t n, bool beside) {
+                             return n > 1 ? with_pieces(whole, n, beside) : whole;
+                           }};
+  auto given = open.with(pieces.value_or(1), side_by_side.value_or(false));
+  given.side_by_side = side_by_side.value_or(false);
+  given.open = open;
+  return given;
+}
+
+chain_description with_choice(const chain_description& open, std::uint32_t pieces, bool side_by_side) {
+  auto chosen = open.open.with(pieces, side_by_side);
+  chosen.side_by_side = side_by_side;
+  chosen.open = open.open;
+  return chosen;
 }
 
 chain_description with_adapter(chain_description description, lora_options adapter) {

@@ -15,6 +15,17 @@
 
 namespace hydra {
 
+struct chain_description;
+
+/// What the planner chooses for layers in pieces.
+struct open_division {
+  bool pieces = false;        ///< the fewest that fit
+  bool side_by_side = false;  ///< if the simulated run is shorter so
+  std::function<chain_description(std::uint32_t pieces, bool side_by_side)> with{};  ///< null: nothing
+
+  bool any() const noexcept { return pieces || side_by_side; }
+};
+
 /// How to build a model's chain once its data are known. Created by cnn(...), gpt2(...), mlp(...), describe_chain(...),
 /// or by the user for a chain of their own (family = any name, build = a function). A run that resumes builds the same.
 struct chain_description {
@@ -31,6 +42,9 @@ struct chain_description {
   std::vector<std::string> tokens{};       ///< that the tokenizer gets where it lacks them
   std::filesystem::path tokenizer{};       ///< folder of the tokenizer, where it is not the checkpoint's: an adapter's
   std::filesystem::path adapter{};         ///< folder of the stored adapter that it continues; empty: none
+  std::uint32_t pieces = 1;   ///< of its layers, and whether they are side by side: with_pieces()
+  bool side_by_side = false;  ///< as it is; ...
+  open_division open{};       ///< ... what of it the planner chooses
 
   sample_request wants() const { return {context, form, image, inputs, checkpoint, labels, tokens, tokenizer}; }
 };
@@ -57,6 +71,11 @@ chain_description with_base(chain_description description, base_format format); 
 chain_description with_loss_chunk(chain_description description, std::int64_t rows);  ///< chain::chunk_loss
 chain_description with_adapter(chain_description description, lora_options adapter);  ///< adapt()
 /// chain::divide. Throws fault_error{bad_input} when it is built: it has an adapter.
-chain_description with_pieces(chain_description description, std::uint32_t pieces);
+chain_description with_pieces(chain_description description, std::uint32_t pieces, bool side_by_side = false);
+/// The same, with what is not given left to the planner; 1 piece, and in turn, until it has chosen.
+chain_description with_open_pieces(chain_description description, std::optional<std::uint32_t> pieces,
+                                   std::optional<bool> side_by_side);
+/// One of these as chosen so far, which may be chosen again.
+chain_description with_choice(const chain_description& open, std::uint32_t pieces, bool side_by_side);
 
 }  // namespace hydra

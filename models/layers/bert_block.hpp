@@ -2,19 +2,11 @@
 // BERT's block: attention and a feed-forward network, each followed by the norm of its sum with its input.
 
 #include "models/layer.hpp"
-#include "models/layers/activation.hpp"
+#include "models/layers/encoder_parts.hpp"
 
 namespace hydra {
 
-struct bert_block_options {
-  std::int64_t width = 0;
-  std::int64_t heads = 0;   ///< divides width
-  std::int64_t hidden = 0;  ///< units of the feed-forward network
-  activation act = activation::gelu;
-  double dropout = 0;            ///< of the attention's and of the network's output
-  double attention_dropout = 0;  ///< of the attention's probabilities
-  double eps = 1e-12;
-};
+using bert_block_options = encoder_form;
 
 /// Masked tokens f32[samples, tokens, width + 1] (masked_tokens.hpp) -> the same: post-LN (Devlin et al. 2018). Names
 /// as in Hugging Face's checkpoints after "bert.encoder.layer.{i}.".
@@ -26,6 +18,7 @@ class bert_block final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
+  std::vector<chain_part> in_pieces(const division& into) const override;
   std::string signature() const override;
 
  private:

@@ -4,6 +4,9 @@
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
 
 namespace hydra {
 
@@ -51,6 +54,15 @@ void require_groups(std::string_view who, std::int64_t groups, std::int64_t widt
 void require_heads(std::string_view who, std::int64_t heads, std::int64_t width) {
   require_positive(fmt::format("{}: heads", who), heads);
   if (width % heads != 0) refuse(fmt::format("{}: {} heads do not divide width {}", who, heads, width));
+}
+
+void require_pieces(std::uint32_t pieces, std::int64_t n, std::string_view what) {
+  if (n % pieces == 0) return;
+  std::vector<std::int64_t> possible;
+  for (std::int64_t i = 2; i <= n; ++i)
+    if (n % i == 0) possible.push_back(i);
+  const std::string others = possible.empty() ? "nothing does" : fmt::format("these do: {}", fmt::join(possible, ", "));
+  refuse(fmt::format("{} pieces do not divide the {} {}; {}", pieces, n, what, others));
 }
 
 }  // namespace hydra

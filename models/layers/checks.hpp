@@ -3,6 +3,7 @@
 
 #include "models/tensor_spec.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -35,5 +36,8 @@ void require_images(std::string_view who, const tensor_spec& input, std::int64_t
 void require_groups(std::string_view who, std::int64_t groups, std::int64_t width);
 /// The same for `heads`.
 void require_heads(std::string_view who, std::int64_t heads, std::int64_t width);
+
+/// Throws fault_error{bad_input}, with the numbers that do, unless `pieces` divide `n`. `what` they are: "heads".
+void require_pieces(std::uint32_t pieces, std::int64_t n, std::string_view what);
 
 }  // namespace hydra

@@ -50,7 +50,7 @@ at::Tensor embedding::decode(std::span<const at::Tensor> parameters, const at::T
   return tokens.add(parameters[1].narrow(0, memory.seen, ids.size(1)));
 }
 
-std::vector<std::shared_ptr<const layer>> embedding::in_pieces(const division& into) const {
+std::vector<chain_part> embedding::in_pieces(const division& into) const {
   if (!into.targets) return {};
   return embedding_in_pieces({.tokens = "wte.weight",
                               .positions = "wpe.weight",
@@ -58,7 +58,7 @@ std::vector<std::shared_ptr<const layer>> embedding::in_pieces(const division& i
                               .context = options_.context,
                               .width = options_.width,
                               .dropout = options_.dropout},
-                             into.pieces);
+                             into);
 }
 
 std::string embedding::signature() const {

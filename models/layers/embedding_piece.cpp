@@ -3,7 +3,7 @@
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/packed_tokens.hpp"
-#include "models/pieces/piece_columns.hpp"
+#include "models/layers/sum_of_pieces.hpp"
 #include "models/pieces/piece_parameters.hpp"
 #include "models/pieces/token_columns.hpp"
 #include "runtime/base/refuse.hpp"
@@ -36,32 +36,26 @@ embedding_piece::embedding_piece(row_table table, const piece_place& piece)
 
 std::vector<parameter_spec> embedding_piece::parameters() const {
   const initial_value initial{initial_value::kind::normal, 0.02};
-  piece_parameters all{piece_, {}};
+  piece_parameters all{piece_};
   all.add_part({table_.tokens, {table_.vocabulary, table_.width}, initial, {}}, 0, {rows_});
   if (piece_.first() && !table_.positions.empty())
     all.add({table_.positions, {table_.context, table_.width}, initial, {}});
   return all.take();
 }
 
-tensor_spec embedding_piece::output(const tensor_spec& input) const {
-  tensor_spec out = input;
-  if (piece_.first()) {
-    const bool packed = input.shape.size() == 3 && input.shape[1] == 3;
-    require_input("embedding in pieces", input, element::i64, 3);
-    if (!packed && input.shape[1] != 2)
-      refuse(fmt::format("embedding in pieces gets {}; it wants 2 rows (ids, targets) or 3 (ids, starts, targets)",
-                         to_string(input)));
-    require_context("embedding in pieces", input.shape.back(), table_.context);
-    out = {{input.shape[0], input.shape[2], table_.width + 2 * columns_of_number + (packed ? 1 : 0)}, element::f32};
-  } else {
-    require_input("embedding in pieces", input, element::f32, 3);
-  }
-  if (piece_.last()) out.shape.back() -= columns_of_number;
-  return out;
+sum_columns embedding_piece::columns() const { return {.sum = table_.width, .used = columns_of_number}; }
+
+tensor_spec embedding_piece::known(const tensor_spec& samples) const {
+  require_input("embedding in pieces", samples, element::i64, 3);
+  const bool packed = samples.shape[1] == 3;
+  if (!packed && samples.shape[1] != 2)
+    refuse(fmt::format("embedding in pieces gets {}; it wants 2 rows (ids, targets) or 3 (ids, starts, targets)",
+                       to_string(samples)));
+  require_context("embedding in pieces", samples.shape.back(), table_.context);
+  return {{samples.shape[0], samples.shape[2], 2 * columns_of_number + (packed ? 1 : 0)}, element::f32};
 }
 
-/// [ids | starts | targets]
-at::Tensor embedding_piece::with_ids_in_columns(const at::Tensor& samples, at::ScalarType type) const {
+at::Tensor embedding_piece::known(const at::Tensor& samples, at::ScalarType type) const {
   const std::int64_t last = samples.size(1) - 1;
   std::vector<at::Tensor> columns{in_columns(samples.select(1, 0), type)};
   if (last == 2) columns.push_back(samples.select(1, 1).unsqueeze(2).to(type));
@@ -79,49 +73,38 @@ at::Tensor embedding_piece::vectors_of(const at::Tensor& table, const at::Tensor
   return at::_ops::where_ScalarOther::call(own, scaled, 0);
 }
 
-at::Tensor embedding_piece::positions_of(const at::Tensor& table, const at::Tensor& input,
+at::Tensor embedding_piece::positions_of(const at::Tensor& table, const at::Tensor& known,
                                          const at::Tensor& ids) const {
-  const bool packed = input.size(2) > 2 * columns_of_number;
+  const bool packed = known.size(2) > 2 * columns_of_number;
   if (!packed) return table.narrow(0, 0, ids.size(1));
-  return look_up(table, positions_in_records(input.select(2, columns_of_number)));
+  return look_up(table, positions_in_records(known.select(2, columns_of_number)));
 }
 
-at::Tensor embedding_piece::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                                    const layer_context& context) const {
-  at::Tensor before, known;
-  if (piece_.first()) {
-    known = with_ids_in_columns(input, parameters[0].scalar_type());
-  } else {
-    const auto parts = split_columns(input, {table_.width, input.size(2) - table_.width});
-    before = parts[0];
-    known = parts[1].detach();
-  }
-  const at::Tensor ids = from_columns(known.narrow(2, 0, columns_of_number)).squeeze(2).to(at::kLong);
-  at::Tensor term = vectors_of(parameters[0], ids);
-  if (piece_.first() && !table_.positions.empty()) term = term.add(positions_of(parameters[1], known, ids));
-  term = keyed_dropout(term, table_.dropout, context, 0);
-  const at::Tensor sum = before.defined() ? before.add(term) : term;
-  if (!piece_.last()) return join_columns({sum, known});
-  return close_tokens(sum, known.narrow(2, columns_of_number, known.size(2) - columns_of_number));
+at::Tensor embedding_piece::of(std::span<const at::Tensor> parameters, const at::Tensor& known,
+                               const layer_context& context) const {
+  const at::Tensor columns = known.detach();
+  const at::Tensor ids = from_columns(columns.narrow(2, 0, columns_of_number)).squeeze(2).to(at::kLong);
+  at::Tensor vectors = vectors_of(parameters[0], ids);
+  if (piece_.first() && !table_.positions.empty()) vectors = vectors.add(positions_of(parameters[1], columns, ids));
+  return keyed_dropout(vectors, table_.dropout, context, 0);
 }
 
 std::string embedding_piece::signature() const {
-  return fmt::format("embedding, {} of {} pieces rows={} vocabulary={} positions={} width={} scale={} dropout={}{}",
-                     name_of(piece_), piece_.of, rows_.size(), table_.vocabulary,
-                     table_.positions.empty() ? 0 : table_.context, table_.width, table_.scale, table_.dropout,
-                     table_.padding < 0 ? "" : fmt::format(" padding={}", table_.padding));
+  return fmt::format("embedding rows={} vocabulary={} positions={} width={} scale={} dropout={}{}", rows_.size(),
+                     table_.vocabulary, table_.positions.empty() ? 0 : table_.context, table_.width, table_.scale,
+                     table_.dropout, table_.padding < 0 ? "" : fmt::format(" padding={}", table_.padding));
 }
 
-std::vector<std::shared_ptr<const layer>> embedding_in_pieces(const row_table& table, std::uint32_t pieces) {
-  if (pieces > table.vocabulary)
-    refuse(fmt::format("{} pieces are more than the {} tokens of the vocabulary", pieces, table.vocabulary));
-  constexpr std::int64_t most = 1 << 24;  // that a number in columns tells apart
+std::vector<chain_part> embedding_in_pieces(const row_table& table, const division& into) {
+  if (into.pieces > table.vocabulary)
+    refuse(fmt::format("{} pieces are more than the {} tokens of the vocabulary", into.pieces, table.vocabulary));
+  constexpr std::int64_t most = 1 << 24;
   if (table.vocabulary > most)
     refuse(fmt::format("a vocabulary of {} tokens cannot be divided: at most {} can", table.vocabulary, most));
-  std::vector<std::shared_ptr<const layer>> all;
-  for (std::uint32_t i = 0; i < pieces; ++i)
-    all.push_back(std::make_shared<embedding_piece>(table, piece_place{i, pieces}));
-  return all;
+  sum_of_pieces sum{.width = table.width};
+  sum.terms = terms_of(into.pieces,
+                       [&](const piece_place& piece) { return std::make_shared<embedding_piece>(table, piece); });
+  return layers_of(sum, into);
 }
 
 }  // namespace hydra

@@ -3,9 +3,12 @@
 
 #include "models/layer.hpp"
 #include "models/parameter_slice.hpp"
+#include "models/pieces/piece_term.hpp"
+
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,32 +25,34 @@ struct row_table {
   double dropout = 0;
 };
 
-/// Each piece adds the vectors of its tokens, and 0 for others: the same sum as of the whole table, but for a -0. The
-/// first one adds those of positions, whose table it has.
+/// The vectors of its tokens, and 0 for others: the pieces' sum is that of the whole table, but for a -0. The first one
+/// adds those of positions, whose table it has.
 ///
-/// The first piece gets i64[samples, 2, tokens], ids and targets, or [samples, 3, tokens]: ids, starts
-/// (packed_tokens.hpp), targets. The last one's output has the columns of token_columns.hpp.
-class embedding_piece final : public layer {
+/// Samples are i64[samples, 2, tokens], ids and targets, or [samples, 3, tokens]: ids, starts (packed_tokens.hpp),
+/// targets. Computed with [ids | starts | targets] in columns; behind the sum are those of token_columns.hpp.
+class embedding_piece final : public piece_term {
  public:
   embedding_piece(row_table table, const piece_place& piece);
 
   std::vector<parameter_spec> parameters() const override;
-  tensor_spec output(const tensor_spec& input) const override;
-  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                     const layer_context& context) const override;
+  sum_columns columns() const override;
+  tensor_spec known(const tensor_spec& samples) const override;
+  at::Tensor known(const at::Tensor& samples, at::ScalarType type) const override;
+  at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& known,
+                const layer_context& context) const override;
   std::string signature() const override;
 
  private:
-  at::Tensor with_ids_in_columns(const at::Tensor& samples, at::ScalarType type) const;
   at::Tensor vectors_of(const at::Tensor& table, const at::Tensor& ids) const;
-  at::Tensor positions_of(const at::Tensor& table, const at::Tensor& input, const at::Tensor& ids) const;
+  at::Tensor positions_of(const at::Tensor& table, const at::Tensor& known, const at::Tensor& ids) const;
 
   row_table table_;
   piece_place piece_;
   parameter_slice::range rows_;
 };
 
-/// All of them. Throws fault_error{bad_input} if they are more than there are tokens.
-std::vector<std::shared_ptr<const layer>> embedding_in_pieces(const row_table& table, std::uint32_t pieces);
+/// All of them. Throws fault_error{bad_input} if they are more than there are tokens, or if there are more than 2^24,
+/// which a number in columns does not tell apart.
+std::vector<chain_part> embedding_in_pieces(const row_table& table, const division& into);
 
 }  // namespace hydra

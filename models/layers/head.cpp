@@ -57,11 +57,8 @@ at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor
   return forward(parameters, input, context);
 }
 
-std::vector<std::shared_ptr<const layer>> head::in_pieces(const division& into) const {
-  std::vector<std::shared_ptr<const layer>> all;
-  for (std::uint32_t i = 0; into.targets && i < into.pieces; ++i)
-    all.push_back(std::make_shared<head_piece>(options_, piece_place{i, into.pieces}));
-  return all;
+std::vector<chain_part> head::in_pieces(const division& into) const {
+  return into.targets ? head_in_pieces(options_, into) : std::vector<chain_part>{};
 }
 
 std::string head::signature() const {

@@ -36,7 +36,7 @@ class head final : public layer {
                     decode_memory& memory) const override;
   bool is_row_wise() const override { return true; }
   /// By classes, where the boundaries have targets.
-  std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const override;
+  std::vector<chain_part> in_pieces(const division& into) const override;
   bool divides_classes() const override { return true; }
   std::string signature() const override;
 

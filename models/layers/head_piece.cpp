@@ -1,6 +1,7 @@
 #include "models/layers/head_piece.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/layers/sum_of_pieces.hpp"
 #include "models/pieces/class_statistics.hpp"
 #include "models/pieces/piece_columns.hpp"
 #include "models/pieces/piece_parameters.hpp"
@@ -9,60 +10,81 @@
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+
 namespace hydra {
 namespace {
 
 constexpr std::int64_t width_of_statistics = class_numbers * columns_of_number;
+
+/// [samples, tokens, 12 for each piece] -> [samples, tokens, 12]: the pieces' joined in their order.
+class statistics_of_all final : public layer {
+ public:
+  explicit statistics_of_all(std::uint32_t pieces) : pieces_(pieces) {}
+
+  std::vector<parameter_spec> parameters() const override { return {}; }
+  tensor_spec output(const tensor_spec& input) const override {
+    require_input("statistics of classes", input, element::f32, 3, width_of_statistics * pieces_);
+    tensor_spec out = input;
+    out.shape.back() = width_of_statistics;
+    return out;
+  }
+  at::Tensor forward(std::span<const at::Tensor>, const at::Tensor& input, const layer_context&) const override {
+    const auto parts = split_columns(input, std::vector<std::int64_t>(pieces_, width_of_statistics));
+    at::Tensor all = from_columns(parts[0]);
+    for (std::uint32_t i = 1; i < pieces_; ++i) all = joined_statistics(all, from_columns(parts[i]));
+    return to_columns(all, input.scalar_type());
+  }
+  std::string signature() const override { return fmt::format("statistics of classes in {} pieces", pieces_); }
+
+ private:
+  std::uint32_t pieces_;
+};
 
 }  // namespace
 
 head_piece::head_piece(const head_options& options, const piece_place& piece)
     : whole_(options), width_(options.width), piece_(piece), classes_(piece.of_row(options.vocabulary)) {}
 
-/// The whole head's: the norm, then the map.
 std::vector<parameter_spec> head_piece::parameters() const {
-  piece_parameters all{piece_, {}};
-  for (const parameter_spec& p : whole_.parameters()) {
-    if (p.linear != linear_weight::none)
-      all.add_part(p, 0, {classes_});
-    else if (piece_.first())
-      all.add(p);
-  }
+  piece_parameters all{piece_};
+  all.add_part(whole_.parameters().back(), 0, {classes_});
   return all.take();
 }
 
-tensor_spec head_piece::output(const tensor_spec& input) const {
-  tensor_spec whole = input;
-  if (!piece_.first() && !whole.shape.empty()) whole.shape.back() -= width_of_statistics;
-  require_token_columns("head in pieces", whole, width_, true);
-  whole.shape.back() = width_of_statistics + (piece_.last() ? 0 : whole.shape.back());
-  return {whole.shape, element::f32};
+sum_columns head_piece::columns() const {
+  return {.sum = width_of_statistics,
+          .used = width_,
+          .ends = true,
+          .behind = width_of_statistics * static_cast<std::int64_t>(piece_.number)};
 }
 
-at::Tensor head_piece::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                               const layer_context& context) const {
-  at::Tensor before, n, rest;
-  if (piece_.first()) {
-    const token_columns tokens = open_tokens(input, width_);
-    n = whole_.norm(parameters, tokens.vectors);
-    rest = tokens.rest;
-  } else {
-    const std::int64_t known = width_of_statistics + width_;
-    const auto parts = split_columns(input, {width_of_statistics, width_, input.size(2) - known});
-    before = from_columns(parts[0]);
-    n = parts[1];
-    rest = parts[2].detach();
-  }
-  const passed_on both = piece_.last() ? passed_on{.onward = {}, .here = n} : pass_on(n);
-  const at::Tensor logits = whole_.logits(parameters, parameters.size() - 1, both.here, context).to(at::kFloat);
-  const at::Tensor own = class_statistics(logits, targets_in(rest), classes_.first);
-  const at::Tensor all = to_columns(before.defined() ? joined_statistics(before, own) : own, input.scalar_type());
-  return piece_.last() ? all : join_columns({all, both.onward, rest});
+at::Tensor head_piece::of(std::span<const at::Tensor> parameters, const at::Tensor& known,
+                          const layer_context& context) const {
+  const auto [n, rest] = open_tokens(known, width_);
+  const at::Tensor logits = whole_.logits(parameters, 0, n, context).to(at::kFloat);
+  return to_columns(class_statistics(logits, targets_in(rest), classes_.first), known.scalar_type());
 }
 
 std::string head_piece::signature() const {
-  return fmt::format("head, {} of {} pieces classes={} of {}", name_of(piece_), piece_.of, classes_.size(),
+  return fmt::format("head classes={} behind {} of {} of {}", classes_.size(), piece_.number, piece_.of,
                      whole_.signature());
+}
+
+std::vector<chain_part> head_in_pieces(const head_options& options, const division& into) {
+  const auto whole = std::make_shared<head>(options);
+  std::vector<parameter_spec> norm = whole->parameters();
+  norm.pop_back();
+  sum_of_pieces sum{.width = options.width, .targets = true};
+  sum.opening = norm_function{
+      .name = "norm of " + whole->signature(),
+      .parameters = std::move(norm),
+      .of = [whole](std::span<const at::Tensor> p, const at::Tensor& x) { return whole->norm(p, x); }};
+  sum.terms =
+      terms_of(into.pieces, [&](const piece_place& piece) { return std::make_shared<head_piece>(options, piece); });
+  sum.last = std::make_shared<statistics_of_all>(into.pieces);
+  return layers_of(sum, into);
 }
 
 }  // namespace hydra

@@ -4,6 +4,9 @@
 #include "models/layer.hpp"
 #include "models/layers/head.hpp"
 #include "models/parameter_slice.hpp"
+#include "models/pieces/piece_term.hpp"
+
+#include <ATen/core/Tensor.h>
 
 #include <span>
 #include <string>
@@ -11,18 +14,16 @@
 
 namespace hydra {
 
-/// The norm, which the first piece has, then lm_head of its classes, and what cross entropy needs of their logits
-/// (class_statistics.hpp), joined with that of the pieces before it: after the last one f32[samples, tokens, 12]. Its
-/// loss is loss::of_pieces() of cross entropy. The first piece gets the columns of token_columns.hpp, with targets; the
-/// others [statistics | normed vectors] in front of those behind the vectors.
-class head_piece final : public layer {
+/// lm_head of its classes, and what cross entropy needs of their logits (class_statistics.hpp) in columns beside those
+/// of other pieces. Computed with the columns of token_columns.hpp, with targets, the vectors being normed.
+class head_piece final : public piece_term {
  public:
   head_piece(const head_options& options, const piece_place& piece);
 
   std::vector<parameter_spec> parameters() const override;
-  tensor_spec output(const tensor_spec& input) const override;
-  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                     const layer_context& context) const override;
+  sum_columns columns() const override;
+  at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& known,
+                const layer_context& context) const override;
   std::string signature() const override;
 
  private:
@@ -31,5 +32,9 @@ class head_piece final : public layer {
   piece_place piece_;
   parameter_slice::range classes_;
 };
+
+/// All of them: the norm first; last the statistics of all classes, f32[samples, tokens, 12], whose loss is
+/// loss::of_pieces() of cross entropy.
+std::vector<chain_part> head_in_pieces(const head_options& options, const division& into);
 
 }  // namespace hydra

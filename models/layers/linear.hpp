@@ -22,6 +22,8 @@ class linear final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
+  /// By outputs, if it is a hidden layer.
+  std::vector<chain_part> in_pieces(const division& into) const override;
   std::string signature() const override;
 
  private:

@@ -23,7 +23,7 @@ class llama_block final : public layer {
                      const layer_context& context) const override;
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
-  std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const override {
+  std::vector<chain_part> in_pieces(const division& into) const override {
     return llama_in_pieces(options_, into);
   }
   std::string signature() const override { return "llama block " + signature_of(options_); }

@@ -1,5 +1,6 @@
 #include "models/layers/llama_parts.hpp"
 
+#include "models/layers/checks.hpp"
 #include "models/layers/norms.hpp"
 #include "models/layers/packed_tokens.hpp"
 #include "models/layers/residual_piece.hpp"
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -17,25 +20,13 @@ namespace {
 
 std::int64_t rotated_of(const llama_block_options& o) { return o.rotated > 0 ? o.rotated : o.head_size; }
 
-/// The same part of each of several maps that are fused, one after the other.
-std::vector<parameter_slice::range> in_each(const std::vector<std::int64_t>& sizes, const piece_place& piece) {
-  std::vector<parameter_slice::range> parts;
-  std::int64_t first = 0;
-  for (const std::int64_t n : sizes) {
-    const auto own = piece.of_row(n);
-    parts.push_back({first + own.first, first + own.past});
-    first += n;
-  }
-  return parts;
-}
-
 /// Attention or MLP of a piece.
 class llama_term final : public residual_term {
  public:
   enum class part : std::uint8_t { attention, mlp };
 
   llama_term(const llama_block_options& options, part which, const piece_place& piece, const std::string& prefix)
-      : options_(options), which_(which), first_(piece.first()), parts_(options, piece, prefix) {}
+      : options_(options), which_(which), whole_(piece.whole()), parts_(options, piece, prefix) {}
 
   std::vector<parameter_spec> parameters() const override {
     return which_ == part::mlp ? parts_.parameters_of_mlp() : parts_.parameters_of_attention();
@@ -44,11 +35,12 @@ class llama_term final : public residual_term {
   at::Tensor norm(std::span<const at::Tensor> parameters, const at::Tensor& x) const override {
     return normed(parameters.first(1), x);
   }
+  std::size_t norm_size() const override { return 1; }
 
   at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& n, const at::Tensor& starts,
                 const layer_context& context) const override {
     block_parameters p{parameters, context};
-    if (first_) p.next();  // the norm
+    if (whole_) p.next();  // the norm
     if (which_ == part::mlp) return parts_.mlp(p, n);
     const at::Tensor positions =
         starts.defined() ? positions_in_records(starts) : consecutive_positions(0, n.size(1), n);
@@ -76,7 +68,7 @@ class llama_term final : public residual_term {
 
   llama_block_options options_;
   part which_;
-  bool first_;
+  bool whole_;
   llama_parts parts_;
 };
 
@@ -87,16 +79,13 @@ class llama_parts::parameter_list {
  public:
   explicit parameter_list(const llama_parts& of) : of_(of), all_(of.piece_, of.prefix_) {}
 
-  void first_norm(const std::string& name) {
-    if (of_.piece_.first()) all_.add(norm_weight(name, of_.options_.width));
-  }
-  void last_norm(const std::string& name) {
-    if (of_.piece_.last()) all_.add(norm_weight(name, of_.options_.width));
+  void norm_of_vectors(const std::string& name) {
+    if (of_.piece_.whole()) all_.add(norm_weight(name, of_.options_.width));
   }
   void norm_of_heads(const std::string& name) { all_.add_shared(norm_weight(name, of_.options_.head_size)); }
   /// To these outputs, some of each.
   void to(const std::string& name, const std::vector<std::int64_t>& outs, bool biased) {
-    const auto parts = in_each(outs, of_.piece_);
+    const auto parts = of_.piece_.of_each_row(outs);
     std::int64_t out = 0;
     for (const std::int64_t n : outs) out += n;
     all_.add_part(linear_parameter(name + ".weight", out, of_.options_.width, normal), 0, parts);
@@ -135,7 +124,7 @@ std::vector<parameter_spec> llama_parts::parameters_of_attention() const {
   const llama_block_options& o = options_;
   const std::int64_t queries = o.heads * o.head_size, keys = o.kv_heads * o.head_size;
   parameter_list all{*this};
-  all.first_norm("input_layernorm");
+  all.norm_of_vectors("input_layernorm");
   if (o.fused) {
     all.to("self_attn.qkv_proj", {queries, keys, keys}, o.qkv_bias);
   } else {
@@ -146,14 +135,14 @@ std::vector<parameter_spec> llama_parts::parameters_of_attention() const {
   if (o.qk_norm) all.norm_of_heads("self_attn.q_norm");
   if (o.qk_norm) all.norm_of_heads("self_attn.k_norm");
   all.from("self_attn.o_proj", queries, o.output_bias);
-  if (o.output_norms) all.last_norm("post_attention_layernorm");
+  if (o.output_norms) all.norm_of_vectors("post_attention_layernorm");
   return all.take();
 }
 
 std::vector<parameter_spec> llama_parts::parameters_of_mlp() const {
   const llama_block_options& o = options_;
   parameter_list all{*this};
-  all.first_norm(o.output_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm");
+  all.norm_of_vectors(o.output_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm");
   if (o.fused) {
     all.to("mlp.gate_up_proj", {o.hidden, o.hidden}, o.mlp_bias);
   } else {
@@ -161,7 +150,7 @@ std::vector<parameter_spec> llama_parts::parameters_of_mlp() const {
     all.to("mlp.up_proj", {o.hidden}, o.mlp_bias);
   }
   all.from("mlp.down_proj", o.hidden, o.mlp_bias);
-  if (o.output_norms) all.last_norm("post_feedforward_layernorm");
+  if (o.output_norms) all.norm_of_vectors("post_feedforward_layernorm");
   return all.take();
 }
 
@@ -201,18 +190,17 @@ at::Tensor llama_parts::mlp(block_parameters& p, const at::Tensor& n) const {
   return p.project(gate_and_up[0].mul(gate_and_up[1]), o.mlp_bias && piece_.first());
 }
 
-std::vector<std::shared_ptr<const layer>> llama_in_pieces(const llama_block_options& o, const division& into) {
-  if (o.kv_heads % into.pieces != 0)
-    refuse(fmt::format("{} pieces do not divide the {} heads of keys and values", into.pieces, o.kv_heads));
+std::vector<chain_part> llama_in_pieces(const llama_block_options& o, const division& into) {
+  require_pieces(into.pieces, o.kv_heads, "heads of keys and values");
   if (into.pieces > o.hidden)
     refuse(fmt::format("{} pieces are more than the {} features of the MLP", into.pieces, o.hidden));
-  std::vector<std::shared_ptr<const layer>> all;
+  std::vector<chain_part> all;
   for (const auto which : {llama_term::part::attention, llama_term::part::mlp}) {
-    for (std::uint32_t i = 0; i < into.pieces; ++i) {
-      const piece_place piece{i, into.pieces};
-      all.push_back(std::make_shared<residual_piece>(std::make_shared<llama_term>(o, which, piece, into.prefix), piece,
-                                                     residual_form{.width = o.width, .targets = into.targets}));
-    }
+    const auto make = [&](const piece_place& piece) {
+      return std::make_shared<llama_term>(o, which, piece, into.prefix);
+    };
+    const residual_form form{.width = o.width, .targets = into.targets};
+    std::ranges::move(layers_of(residual_sum(into.pieces, form, make), into), std::back_inserter(all));
   }
   return all;
 }

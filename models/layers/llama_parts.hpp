@@ -68,11 +68,11 @@ class llama_parts {
  public:
   using attention_function = std::function<at::Tensor(const attention_heads&)>;
 
-  /// `prefix`: of the layer; the pieces after the first one copy that one's norms of queries and keys, and have neither
-  /// the norm of the input nor a bias of outputs.
+  /// `prefix`: of the layer; the pieces after the first one copy that one's norms of queries and keys, and have no bias
+  /// of outputs.
   explicit llama_parts(const llama_block_options& options, const piece_place& piece = {}, std::string prefix = {});
 
-  /// The norm of the input comes first; that of the output, which the last piece has, last.
+  /// The norm of the input comes first, that of the output last; pieces have neither.
   std::vector<parameter_spec> parameters_of_attention() const;
   std::vector<parameter_spec> parameters_of_mlp() const;
 
@@ -99,7 +99,7 @@ class llama_parts {
 
 /// The pieces of a block, attentions, then MLPs. Throws fault_error{bad_input} if they do not divide the heads of keys
 /// and values.
-std::vector<std::shared_ptr<const layer>> llama_in_pieces(const llama_block_options& options, const division& into);
+std::vector<chain_part> llama_in_pieces(const llama_block_options& options, const division& into);
 
 /// "width=... heads=...": all of them.
 std::string signature_of(const llama_block_options& options);

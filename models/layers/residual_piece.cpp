@@ -1,64 +1,50 @@
 #include "models/layers/residual_piece.hpp"
 
 #include "models/dropout.hpp"
-#include "models/layers/checks.hpp"
-#include "models/pieces/piece_columns.hpp"
 #include "models/pieces/token_columns.hpp"
 
-#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 #include <utility>
 
 namespace hydra {
 
-residual_piece::residual_piece(std::shared_ptr<const residual_term> term, const piece_place& piece,
-                               const residual_form& form)
-    : term_(std::move(term)), piece_(piece), form_(form) {}
+residual_piece::residual_piece(std::shared_ptr<const residual_term> term, const residual_form& form)
+    : term_(std::move(term)), form_(form) {}
 
-/// Of the sum and n, and of x, which the last piece needs if it norms the sum.
-std::int64_t residual_piece::passed_width() const { return form_.width * (term_->norms_sum() ? 3 : 2); }
-
-tensor_spec residual_piece::output(const tensor_spec& input) const {
-  const std::int64_t more = passed_width() - form_.width;
-  tensor_spec whole = input;
-  if (!piece_.first() && !whole.shape.empty()) whole.shape.back() -= more;
-  require_token_columns(term_->name(), whole, form_.width, form_.targets);
-  if (!piece_.last()) whole.shape.back() += more;
-  return whole;
-}
-
-residual_piece::opened residual_piece::open(std::span<const at::Tensor> parameters, const at::Tensor& input) const {
-  if (piece_.first()) {
-    const token_columns tokens = open_tokens(input, form_.width);
-    return {.n = term_->norm(parameters, tokens.vectors), .x = tokens.vectors, .rest = tokens.rest};
-  }
-  std::vector<std::int64_t> widths(static_cast<std::size_t>(passed_width() / form_.width), form_.width);
-  const std::int64_t rest = input.size(2) - passed_width();
-  if (rest > 0) widths.push_back(rest);
-  const std::vector<at::Tensor> parts = split_columns(input, widths);
-  return {.sum = parts[0],
-          .n = parts[1],
-          .x = term_->norms_sum() ? parts[2] : at::Tensor{},
-          .rest = rest > 0 ? parts.back().detach() : at::Tensor{}};
-}
-
-at::Tensor residual_piece::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                                   const layer_context& context) const {
-  const auto [sum_before, n, x, rest] = open(parameters, input);
-  const passed_on both = piece_.last() ? passed_on{.onward = {}, .here = n} : pass_on(n);
-  const at::Tensor term = term_->of(parameters, both.here, starts_in(rest, form_.targets), context);
-  const at::Tensor dropped = keyed_dropout(term, form_.dropout, context, form_.site);
-  const bool normed = term_->norms_sum();
-  const at::Tensor& before = piece_.first() && !normed ? x : sum_before;
-  const at::Tensor sum = before.defined() ? before.add(dropped) : dropped;
-  if (!piece_.last()) return join_columns({sum, both.onward, normed ? x : at::Tensor{}, rest});
-  return close_tokens(normed ? x.add(term_->norm_of_sum(parameters, sum)) : sum, rest);
+at::Tensor residual_piece::of(std::span<const at::Tensor> parameters, const at::Tensor& known,
+                              const layer_context& context) const {
+  const std::int64_t vectors = form_.width * (term_->norms_sum() ? 2 : 1), behind = known.size(2) - vectors;
+  const at::Tensor n = known.narrow(2, 0, form_.width).contiguous();
+  const at::Tensor rest = behind == 0 ? at::Tensor{} : known.detach().narrow(2, vectors, behind);
+  const at::Tensor y = term_->of(parameters, n, starts_in(rest, form_.targets), context);
+  return keyed_dropout(y, form_.dropout, context, form_.site);
 }
 
 std::string residual_piece::signature() const {
-  return fmt::format("{}, {} of {} pieces {} dropout={}{}", term_->name(), name_of(piece_), piece_.of, term_->options(),
-                     form_.dropout, form_.targets ? " targets" : "");
+  return fmt::format("{} {} dropout={}{}", term_->name(), term_->options(), form_.dropout,
+                     form_.targets ? " targets" : "");
+}
+
+sum_of_pieces residual_sum(std::uint32_t pieces, const residual_form& form,
+                           const std::function<std::shared_ptr<const residual_term>(piece_place)>& make) {
+  const auto whole = make({});
+  const std::vector<parameter_spec> all = whole->parameters();
+  const auto norms = static_cast<std::ptrdiff_t>(whole->norm_size());
+  norm_function norm{.name = fmt::format("norm of {} {}", whole->name(), whole->options())};
+  sum_of_pieces sum{.width = form.width, .targets = form.targets, .of_input = sum_of_pieces::input::added};
+  sum.terms =
+      terms_of(pieces, [&](const piece_place& piece) { return std::make_shared<residual_piece>(make(piece), form); });
+  if (whole->norms_sum()) {
+    sum.of_input = sum_of_pieces::input::kept;
+    norm.parameters = {all.end() - norms, all.end()};
+    norm.of = [whole](std::span<const at::Tensor> p, const at::Tensor& s) { return whole->norm_of_sum(p, s); };
+    sum.last = norm_of_sum(norm, form.width, form.targets);
+  }
+  norm.parameters = {all.begin(), all.begin() + norms};
+  norm.of = [whole](std::span<const at::Tensor> p, const at::Tensor& x) { return whole->norm(p, x); };
+  sum.opening = norm;
+  return sum;
 }
 
 }  // namespace hydra

@@ -40,7 +40,7 @@ at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const
   return forward(parameters, ids, {});
 }
 
-std::vector<std::shared_ptr<const layer>> token_embedding::in_pieces(const division& into) const {
+std::vector<chain_part> token_embedding::in_pieces(const division& into) const {
   if (!into.targets) return {};
   return embedding_in_pieces({.tokens = "embed_tokens.weight",
                               .vocabulary = options_.vocabulary,
@@ -48,7 +48,7 @@ std::vector<std::shared_ptr<const layer>> token_embedding::in_pieces(const divis
                               .width = options_.width,
                               .scale = options_.scale,
                               .padding = options_.padding},
-                             into.pieces);
+                             into);
 }
 
 std::string token_embedding::signature() const {

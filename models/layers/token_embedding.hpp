@@ -30,7 +30,7 @@ class token_embedding final : public layer {
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context& context,
                     decode_memory& memory) const override;
   /// By tokens, where the boundaries have targets.
-  std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const override;
+  std::vector<chain_part> in_pieces(const division& into) const override;
   std::string signature() const override;
 
  private:

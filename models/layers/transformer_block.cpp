@@ -55,18 +55,16 @@ at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, con
   return x.add(mlp_.of(parameters, mlp_.norm(parameters, x), {}, context));
 }
 
-std::vector<std::shared_ptr<const layer>> transformer_block::in_pieces(const division& into) const {
-  if (options_.heads % into.pieces != 0)
-    refuse(fmt::format("{} pieces do not divide the {} heads of the attention", into.pieces, options_.heads));
-  std::vector<std::shared_ptr<const layer>> all;
+std::vector<chain_part> transformer_block::in_pieces(const division& into) const {
+  require_pieces(into.pieces, options_.heads, "heads of the attention");
+  std::vector<chain_part> all;
   const auto add = [&]<class Term>(std::uint32_t site) {
-    for (std::uint32_t i = 0; i < into.pieces; ++i) {
-      const piece_place piece{i, into.pieces};
-      const auto term = std::make_shared<Term>(options_, transformer_part{.piece = piece});
-      const residual_form form{
-          .width = options_.width, .dropout = options_.dropout, .site = site, .targets = into.targets};
-      all.push_back(std::make_shared<residual_piece>(term, piece, form));
-    }
+    const residual_form form{
+        .width = options_.width, .dropout = options_.dropout, .site = site, .targets = into.targets};
+    const auto make = [&](const piece_place& piece) {
+      return std::make_shared<Term>(options_, transformer_part{.piece = piece});
+    };
+    std::ranges::move(layers_of(residual_sum(into.pieces, form, make), into), std::back_inserter(all));
   };
   add.operator()<attention_term>(attention_output_site);
   add.operator()<mlp_term>(mlp_output_site);
@@ -74,10 +72,8 @@ std::vector<std::shared_ptr<const layer>> transformer_block::in_pieces(const div
 }
 
 std::string transformer_block::signature() const {
-  const std::string attention =
-      options_.attention_dropout > 0 ? fmt::format(" attention_dropout={}", options_.attention_dropout) : "";
   return fmt::format("transformer block width={} heads={} dropout={}{}{}", options_.width, options_.heads,
-                     options_.dropout, attention, eps_unless_usual(options_.eps));
+                     options_.dropout, attention_dropout_in(options_), eps_unless_usual(options_.eps));
 }
 
 }  // namespace hydra

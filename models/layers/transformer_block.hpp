@@ -25,7 +25,7 @@ class transformer_block final : public layer {
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
   /// The attention's, then the MLP's. Their number divides that of the heads.
-  std::vector<std::shared_ptr<const layer>> in_pieces(const division& into) const override;
+  std::vector<chain_part> in_pieces(const division& into) const override;
   std::string signature() const override;
 
  private:

@@ -16,8 +16,12 @@ namespace {
 
 constexpr std::uint32_t shares_site = 2;  ///< of the first piece, then one for each
 
-/// Indices of the two maps. A bias follows its weight; the norm of the first piece, of two parameters, is before them.
-std::size_t inner_map(const transformer_part& part) { return part.first + (part.piece.first() ? 2 : 0); }
+constexpr std::size_t norm_parameters = 2;
+
+/// Indices of the two maps. A bias follows its weight; the norm of the only piece is before them.
+std::size_t inner_map(const transformer_part& part) {
+  return part.first + (part.piece.whole() ? norm_parameters : 0);
+}
 std::size_t outer_map(const transformer_part& part) { return inner_map(part) + 2; }
 
 constexpr initial_value normal{initial_value::kind::normal, 0.02};
@@ -36,11 +40,11 @@ parameter_spec weight(const std::string& name, std::int64_t in, std::int64_t out
 std::vector<parameter_spec> two_maps(const transformer_part& part, std::int64_t width, const std::string& norm_name,
                                      const parameter_spec& first, const std::vector<parameter_slice::range>& columns,
                                      const parameter_spec& second, const parameter_slice::range& rows) {
-  piece_parameters all{part.piece, {}};
+  piece_parameters all{part.piece};
   std::vector<parameter_spec> norm;
   add_norm(norm, norm_name, width);
   for (const parameter_spec& p : norm)
-    if (part.piece.first()) all.add(p);
+    if (part.piece.whole()) all.add(p);
   const auto bias_of = [](const parameter_spec& weight) {
     const std::string module = weight.name.substr(0, weight.name.rfind('.'));
     return parameter_spec{module + ".bias", {weight.shape[1]}, {}, {}};
@@ -61,22 +65,23 @@ at::Tensor map_out(std::span<const at::Tensor> parameters, const transformer_par
 }
 
 std::string text_of(const transformer_block_options& o) {
-  const std::string dropped = o.attention_dropout > 0 ? fmt::format(" attention_dropout={}", o.attention_dropout) : "";
-  return fmt::format("width={} heads={}{}{}", o.width, o.heads, dropped, eps_unless_usual(o.eps));
+  return fmt::format("width={} heads={}{}{}", o.width, o.heads, attention_dropout_in(o), eps_unless_usual(o.eps));
 }
 
 }  // namespace
+
+std::string attention_dropout_in(const transformer_block_options& o) {
+  return o.attention_dropout > 0 ? fmt::format(" attention_dropout={}", o.attention_dropout) : "";
+}
 
 attention_term::attention_term(const transformer_block_options& options, const transformer_part& part)
     : options_(options), part_(part), heads_(options.heads / part.piece.of) {}
 
 std::vector<parameter_spec> attention_term::parameters() const {
   const std::int64_t w = options_.width;
-  const auto own = part_.piece.of_row(w);
-  std::vector<parameter_slice::range> columns;  // of queries, keys and values
-  for (const std::int64_t first : {std::int64_t{0}, w, 2 * w}) columns.push_back({first + own.first, first + own.past});
+  const auto columns = part_.piece.of_each_row({w, w, w});  // of queries, keys and values
   return two_maps(part_, w, "ln_1", weight("attn.c_attn", w, 3 * w, normal), columns,
-                  weight("attn.c_proj", w, w, residual(options_)), own);
+                  weight("attn.c_proj", w, w, residual(options_)), part_.piece.of_row(w));
 }
 
 at::Tensor attention_term::norm(std::span<const at::Tensor> parameters, const at::Tensor& x) const {
@@ -103,6 +108,8 @@ at::Tensor attention_term::of(std::span<const at::Tensor> parameters, const at::
   return project(parameters, dropped_attention(heads, options_.attention_dropout, context, site, starts), context);
 }
 
+std::size_t attention_term::norm_size() const { return norm_parameters; }
+
 std::string attention_term::options() const { return text_of(options_); }
 
 mlp_term::mlp_term(const transformer_block_options& options, const transformer_part& part)
@@ -124,6 +131,8 @@ at::Tensor mlp_term::of(std::span<const at::Tensor> parameters, const at::Tensor
   const at::Tensor hidden = linear_map_in_out(parameters, inner_map(part_), n, context);
   return map_out(parameters, part_, at::_ops::gelu::call(hidden, "tanh"), context);
 }
+
+std::size_t mlp_term::norm_size() const { return norm_parameters; }
 
 std::string mlp_term::options() const { return text_of(options_); }
 

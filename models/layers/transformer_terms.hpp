@@ -23,19 +23,23 @@ struct transformer_block_options {
   double eps = 1e-5;             ///< of the norms
 };
 
+/// For signatures: " attention_dropout=..."; empty if there is none.
+std::string attention_dropout_in(const transformer_block_options& o);
+
 /// The part of a layer that a term is for.
 struct transformer_part {
   piece_place piece{};
   std::size_t first = 0;  ///< index of the term's first parameter among those of its layer
 };
 
-/// Parameters: ln_1, which only the first piece has, attn.c_attn, attn.c_proj, of whose bias the same is true.
+/// Parameters: ln_1, which only a whole layer has, attn.c_attn, attn.c_proj, whose bias the first piece has.
 class attention_term final : public residual_term {
  public:
   explicit attention_term(const transformer_block_options& options, const transformer_part& part = {});
 
   std::vector<parameter_spec> parameters() const override;
   at::Tensor norm(std::span<const at::Tensor> parameters, const at::Tensor& x) const override;
+  std::size_t norm_size() const override;
   at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& n, const at::Tensor& starts,
                 const layer_context& context) const override;
 
@@ -62,6 +66,7 @@ class mlp_term final : public residual_term {
 
   std::vector<parameter_spec> parameters() const override;
   at::Tensor norm(std::span<const at::Tensor> parameters, const at::Tensor& x) const override;
+  std::size_t norm_size() const override;
   at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& n, const at::Tensor& starts,
                 const layer_context& context) const override;
 

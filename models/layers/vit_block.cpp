@@ -3,14 +3,20 @@
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
+#include "models/layers/encoder_parts.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/residual_piece.hpp"
 #include "models/layers/weight_and_bias.hpp"
+#include "models/pieces/residual_term.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace hydra {
 namespace {
@@ -27,9 +33,78 @@ enum parameter : std::size_t {
   value = 12,
   to_bias = 3  ///< offset from a projection's weight to its bias
 };
-enum site : std::uint32_t { probabilities, attention_output, network_output };
 
 constexpr std::array projections{"attention.attention.query", "attention.attention.key", "attention.attention.value"};
+const encoder_heads::names heads_names{projections[0], projections[1], projections[2], "attention.output.dense"};
+const encoder_network::names network_names{"intermediate.dense", "output.dense"};
+
+/// Of a whole block.
+encoder_heads heads_in(const vit_block_options& o) {
+  const auto place = [&](std::size_t weight) {
+    return linear_place{weight, o.qkv_bias ? std::optional{weight + to_bias} : std::nullopt};
+  };
+  return {o, {{place(query), place(key), place(value)}, {attention_dense, attention_dense + 1}}};
+}
+
+/// A term of a block in pieces; the only one has a norm in front.
+class vit_term : public residual_term {
+ public:
+  vit_term(const vit_block_options& options, const piece_place& piece, std::string norm)
+      : options_(options), piece_(piece), norm_(std::move(norm)) {}
+
+  std::vector<parameter_spec> parameters() const override {
+    std::vector<parameter_spec> all;
+    if (piece_.whole()) add_norm(all, norm_, options_.width);
+    std::ranges::move(maps(), std::back_inserter(all));
+    return all;
+  }
+  at::Tensor norm(std::span<const at::Tensor> parameters, const at::Tensor& x) const override {
+    return apply_norm(parameters, 0, x, options_.eps);
+  }
+  std::size_t norm_size() const override { return 2; }
+  std::string options() const override { return text_of(options_, piece_); }
+
+ protected:
+  virtual std::vector<parameter_spec> maps() const = 0;
+  std::size_t first_map() const { return piece_.whole() ? norm_size() : 0; }
+  const vit_block_options& form() const { return options_; }
+  const piece_place& piece() const { return piece_; }
+
+ private:
+  vit_block_options options_;
+  piece_place piece_;
+  std::string norm_;
+};
+
+class vit_heads final : public vit_term {
+ public:
+  vit_heads(const vit_block_options& options, const piece_place& piece)
+      : vit_term(options, piece, "layernorm_before") {}
+  at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& n, const at::Tensor&,
+                const layer_context& context) const override {
+    return encoder_heads{form(), piece(), first_map()}.of(parameters, n, {}, context);
+  }
+  std::string name() const override { return "vit attention"; }
+
+ private:
+  std::vector<parameter_spec> maps() const override { return encoder_heads::parameters(form(), heads_names, piece()); }
+};
+
+class vit_network final : public vit_term {
+ public:
+  vit_network(const vit_block_options& options, const piece_place& piece)
+      : vit_term(options, piece, "layernorm_after") {}
+  at::Tensor of(std::span<const at::Tensor> parameters, const at::Tensor& n, const at::Tensor&,
+                const layer_context& context) const override {
+    return encoder_network{form(), piece(), first_map()}.of(parameters, n, context);
+  }
+  std::string name() const override { return "vit network"; }
+
+ private:
+  std::vector<parameter_spec> maps() const override {
+    return encoder_network::parameters(form(), network_names, piece());
+  }
+};
 
 }  // namespace
 
@@ -57,27 +132,30 @@ tensor_spec vit_block::output(const tensor_spec& input) const {
   return input;
 }
 
-at::Tensor vit_block::project(std::span<const at::Tensor> parameters, std::size_t which, const at::Tensor& x,
-                              const layer_context& context) const {
-  return linear_map(parameters, {which, options_.qkv_bias ? std::optional{which + to_bias} : std::nullopt}, x, context);
-}
-
 at::Tensor vit_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                               const layer_context& context) const {
-  const auto linear = [&](parameter weight, const at::Tensor& x) {
-    return apply_linear(parameters, weight, x, context);
+  const auto added = [&](const at::Tensor& x, const at::Tensor& y, encoder_site where) {
+    return x.add(keyed_dropout(y, options_.dropout, context, static_cast<std::uint32_t>(where)));
   };
-  const auto norm = [&](parameter weight, const at::Tensor& x) {
-    return apply_norm(parameters, weight, x, options_.eps);
+  const at::Tensor n = apply_norm(parameters, norm_before, input, options_.eps);
+  const at::Tensor y = added(input, heads_in(options_).of(parameters, n, {}, context), encoder_site::attention_output);
+  const at::Tensor m = apply_norm(parameters, norm_after, y, options_.eps);
+  const encoder_network network{options_, {intermediate, intermediate + 1}, {output_dense, output_dense + 1}};
+  return added(y, network.of(parameters, m, context), encoder_site::network_output);
+}
+
+std::vector<chain_part> vit_block::in_pieces(const division& into) const {
+  require_encoder_pieces(options_, into.pieces);
+  std::vector<chain_part> all;
+  const auto add = [&]<class Term>(encoder_site site) {
+    const residual_form form{
+        .width = options_.width, .dropout = options_.dropout, .site = static_cast<std::uint32_t>(site)};
+    const auto make = [&](const piece_place& piece) { return std::make_shared<Term>(options_, piece); };
+    std::ranges::move(layers_of(residual_sum(into.pieces, form, make), into), std::back_inserter(all));
   };
-  const at::Tensor x = norm(norm_before, input);
-  const auto projected = [&](parameter which) { return project(parameters, which, x, context); };
-  const at::Tensor attended = encoder_attention({projected(query), projected(key), projected(value)}, {},
-                                                {options_.heads, options_.attention_dropout, probabilities}, context);
-  const at::Tensor mixed = linear(attention_dense, attended);
-  const at::Tensor y = input.add(keyed_dropout(mixed, options_.dropout, context, attention_output));
-  const at::Tensor z = linear(output_dense, activate(options_.act, linear(intermediate, norm(norm_after, y))));
-  return y.add(keyed_dropout(z, options_.dropout, context, network_output));
+  add.operator()<vit_heads>(encoder_site::attention_output);
+  add.operator()<vit_network>(encoder_site::network_output);
+  return all;
 }
 
 std::string vit_block::signature() const {

@@ -2,6 +2,7 @@
 
 #include <ATen/core/IListRef.h>
 #include <ATen/ops/cat_ops.h>
+#include <ATen/ops/clone_ops.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace hydra {
@@ -26,6 +27,20 @@ struct split_function : torch::autograd::Function<split_function> {
   }
 };
 
+/// The gradient of each part is a tensor of its own, as that of a part that is computed elsewhere: with the strides of
+/// the whole, products of it may have other bits.
+struct join_function : torch::autograd::Function<join_function> {
+  static at::Tensor forward(AutogradContext* context, at::TensorList parts) {
+    std::vector<std::int64_t> widths;
+    for (const at::Tensor& t : parts) widths.push_back(t.size(-1));
+    context->saved_data["widths"] = widths;
+    return at::_ops::cat::call(parts, -1);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    return split_function::forward(nullptr, upstream[0], context->saved_data["widths"].toIntVector());
+  }
+};
+
 struct pass_function : torch::autograd::Function<pass_function> {
   static variable_list forward(AutogradContext*, const at::Tensor& values) {
     return {values.view(values.sizes()), values.view(values.sizes())};
@@ -45,7 +60,17 @@ at::Tensor join_columns(std::initializer_list<at::Tensor> parts) {
   std::vector<at::Tensor> there;
   for (const at::Tensor& t : parts)
     if (t.defined()) there.push_back(t);
-  return at::_ops::cat::call(at::TensorList{there}, -1);
+  return joined_columns(there);
+}
+
+at::Tensor joined_columns(std::span<const at::Tensor> parts) {
+  return join_function::apply(at::TensorList{parts.data(), parts.size()});
+}
+
+at::Tensor sum_of_terms(std::span<const at::Tensor> terms) {
+  const at::Tensor sum = at::_ops::clone::call(terms.front(), std::nullopt);
+  for (const at::Tensor& t : terms.subspan(1)) sum.narrow(-1, 0, t.size(-1)).add_(t);
+  return sum;
 }
 
 passed_on pass_on(const at::Tensor& values) {

@@ -13,8 +13,8 @@ namespace hydra {
 /// Collects them in order. The only piece of a layer has the whole ones.
 class piece_parameters {
  public:
-  /// `prefix`: of the layer in its chain.
-  piece_parameters(const piece_place& piece, std::string prefix);
+  /// `prefix`: of the layer in its chain, for add_shared().
+  explicit piece_parameters(const piece_place& piece, std::string prefix = {});
 
   /// As it is: only this piece has it.
   void add(parameter_spec p);

@@ -1,5 +1,7 @@
 #include "models/pieces/token_columns.hpp"
 
+#include "models/pieces/piece_columns.hpp"
+
 #include <ATen/core/IListRef.h>
 #include <ATen/ops/cat_ops.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -68,8 +70,7 @@ at::Tensor targets_in(const at::Tensor& rest) {
 
 at::Tensor close_tokens(const at::Tensor& vectors, const at::Tensor& rest) {
   if (!rest.defined()) return vectors;
-  const std::array parts{vectors, rest};
-  return at::_ops::cat::call(at::TensorList{parts}, 2);
+  return join_columns({vectors, rest});
 }
 
 }  // namespace hydra

@@ -171,6 +171,9 @@ std::string state_of(const model_checkpoint& c) {
             {"unit", units_of(c.standing.next)},
             {"stopped", c.standing.stopped},
             {"shards", ordered::array()}};
+  if (const auto abreast = c.what->plan.shape().abreast; abreast > 1) {
+    j["side_by_side"] = abreast;
+  }
   const auto cuts = c.what->plan.cuts();
   for (std::size_t s = 0; s < cuts.size(); ++s) {
     j["shards"].push_back({{"first_layer", cuts[s]},

@@ -4,14 +4,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 namespace hydra::checkpoint_names {
 
 namespace {
 
 constexpr std::array phases{"waiting", "landed", "normed", "stepped", "complete"};
+
+struct boundary_word {
+  block_kind kind;
+  std::string_view word;
+};
+constexpr std::array boundary_words{
+    boundary_word{block_kind::activation, "activation"}, boundary_word{block_kind::upstream, "upstream"},
+    boundary_word{block_kind::joined, "joined"}, boundary_word{block_kind::term, "term"}};
 
 }  // namespace
 
@@ -44,8 +54,8 @@ std::string boundary(const block_id& id) {
   if (id.kind == block_kind::gradients) {
     return fmt::format("sum.{}.{}.{}", id.shard.value, id.replica.value, id.micro_batch.value);
   }
-  return fmt::format("{}.{}.{}", id.kind == block_kind::activation ? "activation" : "upstream", id.shard.value,
-                     id.micro_batch.value);
+  const auto found = std::ranges::find(boundary_words, id.kind, &boundary_word::kind);
+  return fmt::format("{}.{}.{}", found->word, id.shard.value, id.micro_batch.value);
 }
 
 namespace {
@@ -70,11 +80,11 @@ std::optional<block_id> boundary_id(const std::string& name) {
   int end = 0;
   const auto read =
       std::sscanf(name.c_str(), "%15[a-z].%u.%u%n", kind.data(), &id.shard.value, &id.micro_batch.value, &end);
-  const std::string word = kind.data();
-  if (read != 3 || static_cast<std::size_t>(end) != name.size() || (word != "activation" && word != "upstream")) {
+  const auto found = std::ranges::find(boundary_words, std::string_view(kind.data()), &boundary_word::word);
+  if (read != 3 || static_cast<std::size_t>(end) != name.size() || found == boundary_words.end()) {
     return std::nullopt;
   }
-  id.kind = word == "activation" ? block_kind::activation : block_kind::upstream;
+  id.kind = found->kind;
   return id;
 }
 

@@ -133,6 +133,10 @@ void check_standing(const saved_model& m, const fs::path& file) {
   if (m.cuts.empty() || m.cuts.front() != 0 || !ascend) {
     refuse_checkpoint(file, "shards must start with layer 0 and be contiguous");
   }
+  if (m.abreast == 0 || m.standing.next.units.size() < m.abreast) {
+    refuse_checkpoint(file, fmt::format("has {} pieces side by side in {} lanes", m.abreast,
+                                        m.standing.next.units.size()));
+  }
   const auto units = 2 * m.cuts.size() - 1;  // at most; load_memory() knows the plan
   const auto& next = m.standing.next;
   if (next.step > m.steps || next.units.empty() || std::ranges::max(next.units) > units) {
@@ -244,9 +248,9 @@ std::string set_aside(const fs::path& folder) {
 /// A step of a partly frozen model has fewer units than check_standing() allows.
 void check_position(const saved_model& from, const work_graph& step) {
   for (std::uint32_t lane = 0; lane < step.lanes(); ++lane) {
-    if (const auto done = from.standing.next.done(lane); done > step.lane(lane).count) {
+    if (const auto done = from.standing.next.done(lane); done > step.lane(lane).size()) {
       refuse_checkpoint(from.folder / names::state, fmt::format("is at unit {} of step {}; a step has {} units", done,
-                                                                from.standing.next.step, step.lane(lane).count));
+                                                                from.standing.next.step, step.lane(lane).size()));
     }
   }
 }
@@ -305,7 +309,8 @@ std::string identity_line(const std::string& identity, std::string_view key) {
 }
 
 bool saved_model::fits(const model_plan& plan) const {
-  return !starts_step && plan.cuts() == cuts && plan.shape().lanes() == lanes();
+  const auto shape = plan.shape();
+  return !starts_step && plan.cuts() == cuts && shape.abreast == abreast && shape.lanes() == lanes();
 }
 
 model_standing saved_model::begins(const model_plan& plan) const {
@@ -326,6 +331,7 @@ saved_model read_checkpoint(const fs::path& folder) {
                 .identity = {},
                 .cuts = {},
                 .steps = 0,
+                .abreast = 1,
                 .standing = {},
                 .versions = {},
                 .updates = {}};
@@ -338,6 +344,7 @@ saved_model read_checkpoint(const fs::path& folder) {
     j.at("step").get_to(m.standing.next.step);
     m.standing.next.units = units_from(j.at("unit"));
     j.at("stopped").get_to(m.standing.stopped);
+    m.abreast = j.value("side_by_side", 1U);
     read_shards(j.at("shards"), file, m);
   } catch (const json::exception& e) {
     refuse_checkpoint(file, json_complaint(e));
@@ -353,7 +360,7 @@ namespace {
 /// way or waiting for other replicas.
 bool has_gradients(const saved_model& from, const model_plan& plan, const work_graph& step, const block_id& sum) {
   const auto phase = from.updates.shards[sum.shard.value];
-  const bool waits = phase == update_phase::waiting && plan.replicas > 1;
+  const bool waits = phase == update_phase::waiting && plan.shape().sums_of(sum.shard.value) > 1;
   const auto found = waits ? step.find(sum, {}) : std::nullopt;
   return is_under_way(phase) || (found && step.is_done(step.writer(found->block).value(), from.standing.next));
 }
@@ -381,7 +388,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
   for (std::uint32_t s = 0; s < m.size(); ++s) {
     memory.homes.push_back(make_home(arena, m, s, bases));
     auto& home = memory.homes.back();
-    for (std::uint32_t replica = 0; replica < m.plan.replicas; ++replica) {
+    for (std::uint32_t replica = 0; replica < home.gradients.size(); ++replica) {
       if (fits && has_gradients(from, m.plan, step, whole_sum(m.plan, s, replica))) {
         home.gradients[replica] =
             arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);

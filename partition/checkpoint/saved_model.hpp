@@ -24,6 +24,7 @@ struct saved_model {
   cut_points cuts;
   std::uint64_t seed = 0;
   std::uint32_t steps = 0;          ///< of the model in all, as it was when it was saved
+  std::uint32_t abreast = 1;        ///< most shards side by side
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
@@ -31,9 +32,10 @@ struct saved_model {
   std::string identity_line(std::string_view key) const { return hydra::identity_line(identity, key); }
   /// All shards have the parameters of the same step.
   bool whole_step() const noexcept;
-  /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
+  /// It can be resumed with other cuts and waves, with pieces side by side or not, from the start of its step: no shard
+  /// has been stepped.
   bool any_cuts() const noexcept;
-  /// The model continues inside its step: the plan has the checkpoint's cuts and waves, and its step is not to start
+  /// The model continues inside its step: the plan has the checkpoint's cuts and lanes, and its step is not to start
   /// afresh.
   bool fits(const model_plan& plan) const;
   std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(standing.next.units.size()); }

@@ -45,7 +45,7 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   const auto state = plan.steps_on_device ? host_use::transferred : host_use::kept;
   shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name,
                                                plan.masters ? state : host_use::transferred),
-                  .gradients = std::vector<host_block_ptr>(m.plan.replicas),
+                  .gradients = std::vector<host_block_ptr>(m.plan.shape().sums_of(static_cast<std::uint32_t>(shard))),
                   .moments = {}};
   if (plan.masters) {
     home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);

@@ -60,8 +60,10 @@ shard::shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t 
   input_has_gradient_ = model_->depends_on_gradients() && trains_below();
 }
 
+std::size_t shard::below() const { return first_ - model_->at(first_).place.piece.number; }
+
 bool shard::trains_below() const {
-  for (std::size_t i = 0; i < first_; ++i) {
+  for (std::size_t i = 0; i < below(); ++i) {
     if (!std::ranges::all_of(model_->parameters(i), &parameter_spec::frozen)) {
       return true;
     }

@@ -34,7 +34,7 @@ class shard {
   shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last);
 
   const parameter_layout& layout() const noexcept { return layout_; }
-  bool first() const noexcept { return first_ == 0; }
+  bool first() const { return below() == 0; }
   bool last() const noexcept { return last_ == model_->size(); }
 
   /// Output for one micro-batch, without gradient. `parameters`: layout().elements() of layout().type(), and
@@ -73,6 +73,8 @@ class shard {
   bound_parameters views_of(const shard_values& parameters) const;
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const;
   at::Tensor score_of(const at::Tensor& output, const at::Tensor& targets) const;
+  /// Layers whose output it reads, directly or not.
+  std::size_t below() const;
   /// Some parameter of the layers below is trained.
   bool trains_below() const;
   std::vector<row_range> chunks_of(const at::Tensor& below, const at::Tensor& targets) const;

@@ -1,5 +1,6 @@
 #include "partition/execute/visit.hpp"
 
+#include "models/pieces/piece_columns.hpp"
 #include "models/scalar_type.hpp"
 #include "partition/execute/saved_graph.hpp"
 #include "partition/execute/shard_tensors.hpp"
@@ -12,7 +13,9 @@
 #include <ATen/ops/zeros_like_ops.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -27,6 +30,20 @@ at::Tensor typed(const at::Tensor& raw, element type) {
 /// The view of a block that a layer gets: with its shape.
 at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) { return typed(raw, spec.type).view(spec.shape); }
 
+void append(std::vector<at::Tensor>& to, std::span<const device_block_ptr> blocks, std::span<const tensor_spec> specs) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    to.push_back(typed(blocks[i]->tensor, specs[i]));
+  }
+}
+
+at::Tensor with_terms(const at::Tensor& first, std::span<const device_block_ptr> terms,
+                      std::span<const tensor_spec> specs) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> all{first};
+  append(all, terms, specs);
+  return sum_of_terms(all);
+}
+
 /// In fp32, whatever the parameters are.
 at::Tensor zero_gradients(const at::Tensor& parameters) {
   return at::_ops::zeros_like::call(parameters, at::kFloat, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
@@ -37,6 +54,12 @@ bool passes_on_sum(const unit& u, const work_graph& step) {
   return std::ranges::any_of(step.at(step.find(u).value()).writes, [&](const block_use& use) {
     return use.role == block_role::sum && !step.readers(use.block).empty();
   });
+}
+
+/// It passes no gradient on.
+bool is_lowest_trained(const sharded_model& m, const unit& u) {
+  const auto* pieces = group_of(u.shard, m.plan.groups);
+  return (pieces ? pieces->first : u.shard.value) == m.plan.first_trained;
 }
 
 }  // namespace
@@ -60,7 +83,7 @@ void visit::run(std::size_t k, const parameter_blocks& parameters, const micro_b
       .micro_batch = model_->first_micro_batch() + what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
       .targets = targets_,
       .training = what_.way != direction::evaluate,
-      .lowest_trained = what_.shard.value == model_->plan.first_trained};
+      .lowest_trained = is_lowest_trained(*model_, what_)};
   if (what_.way == direction::evaluate && out.loss) {
     run_score(k, context, parameters, blocks, out);
   } else if (what_.way != direction::backward) {
@@ -70,8 +93,30 @@ void visit::run(std::size_t k, const parameter_blocks& parameters, const micro_b
   }
 }
 
-at::Tensor visit::input_tensor(const device_block& block) const {
-  return typed(block.tensor, model_->plan.shards[what_.shard.value].input_spec);
+at::Tensor visit::input_of(const micro_batch_blocks& blocks) const {
+  const auto& spec = planned().input_spec;
+  if (blocks.more_inputs.empty()) {
+    return typed(blocks.input->tensor, spec);
+  }
+  const auto& terms = planned().terms;
+  if (planned().joins_columns) {
+    const at::NoGradGuard no_grad;
+    std::vector<at::Tensor> columns{typed(blocks.input->tensor, terms.front())};
+    append(columns, blocks.more_inputs, std::span(terms).subspan(1));
+    return joined_columns(columns);
+  }
+  return with_terms(typed(blocks.input->tensor, spec), blocks.more_inputs, terms);
+}
+
+/// Of a piece: what there is behind its columns follows the sum.
+at::Tensor visit::second_of(const micro_batch_blocks& blocks) const {
+  const auto& spec = planned().second_spec;
+  const auto second = typed(blocks.second->tensor, spec);
+  if (!blocks.more_upstream.empty()) {
+    return with_terms(second, blocks.more_upstream, std::vector(blocks.more_upstream.size(), spec));
+  }
+  const auto& own = planned().output_columns;
+  return own ? second.narrow(-1, own->first, own->size()).contiguous() : second;
 }
 
 shard_values visit::values_of(const parameter_blocks& parameters) const {
@@ -84,7 +129,10 @@ void visit::run_forward(const visit_context& context, const parameter_blocks& pa
                         const micro_batch_blocks& blocks) {
   const auto& piece = model_->shards[what_.shard.value];
   const auto values = values_of(parameters);
-  const auto input = input_tensor(*blocks.input);
+  const auto input = input_of(blocks);
+  if (blocks.joined) {
+    blocks.joined->tensor = input;
+  }
   blocks.output->tensor = blocks.saved ? piece.forward_saving(values, input, context, *blocks.saved)
                                        : piece.forward(values, input, context);
 }
@@ -93,8 +141,8 @@ void visit::run_score(std::size_t k, const visit_context& context, const paramet
                       const micro_batch_blocks& blocks, const results& out) {
   const at::NoGradGuard no_grad;
   const auto& piece = model_->shards[what_.shard.value];
-  const auto targets = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
-  const auto score = piece.score(values_of(parameters), input_tensor(*blocks.input), targets, context);
+  const auto targets = second_of(blocks);
+  const auto score = piece.score(values_of(parameters), input_of(blocks), targets, context);
   if (k == 0) {
     out.loss->tensor = at::_ops::new_zeros::call(score, {what_.micro_batches, 2}, {}, {}, {}, {});
   }
@@ -107,13 +155,15 @@ void visit::run_backward(std::size_t k, const visit_context& context, const para
   if (k == 0) {
     begin_gradients(parameters, out);
   }
-  const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
-  const auto input = input_tensor(*blocks.input);
+  const auto second = second_of(blocks);
+  const auto input = input_of(blocks);
   auto result = blocks.saved && blocks.saved->recorded()
                     ? piece.backward_saved(*bound_, {values_of(parameters), input}, second, *blocks.saved)
                     : piece.backward(*bound_, input, second, context);
   if (blocks.output) {
-    blocks.output->tensor = std::move(result.input_gradient);
+    const auto& input_spec = planned().input_spec;
+    blocks.output->tensor = blocks.skip ? with_terms(result.input_gradient, {&blocks.skip, 1}, {&input_spec, 1})
+                                        : std::move(result.input_gradient);
   }
   if (piece.last()) {
     const at::NoGradGuard no_grad;

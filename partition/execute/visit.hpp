@@ -18,6 +18,10 @@ struct micro_batch_blocks {
   device_block_ptr input;
   device_block_ptr second;
   device_block_ptr output;
+  std::vector<device_block_ptr> more_inputs{};    ///< added to the input, in their order
+  std::vector<device_block_ptr> more_upstream{};  ///< added to `second`
+  device_block_ptr skip{};                        ///< added to the gradient of the input; null: nothing
+  device_block_ptr joined{};                      ///< takes the sum of the inputs; null: nobody reads it
   /// Of a forward visit: to be filled. Of a backward visit: recorded by the forward visit, and used up; null: the
   /// forward is computed again.
   std::shared_ptr<saved_graph> saved{};
@@ -68,7 +72,10 @@ class visit {
                     const micro_batch_blocks& blocks, const results& out);
   void begin_gradients(const parameter_blocks& parameters, const results& out);
   void round_gradients(const results& out) const;
-  at::Tensor input_tensor(const device_block& block) const;
+  /// With what is added to them.
+  at::Tensor input_of(const micro_batch_blocks& blocks) const;
+  at::Tensor second_of(const micro_batch_blocks& blocks) const;
+  const shard_plan& planned() const { return model_->plan.shards[what_.shard.value]; }
 
   sharded_model_ptr model_;
   unit what_;

@@ -20,6 +20,10 @@ work_graph evaluation_graph(const model_outline& model, std::uint32_t micro_batc
       builder.write_loss(u, model.loss * 2);
     } else {
       builder.write_boundary(u);
+      const auto* terms = builder.group_behind(u.what.shard);
+      if (terms && terms->adds_to_input()) {
+        builder.write_joined(u);
+      }
     }
     builder.add(std::move(u));
   }

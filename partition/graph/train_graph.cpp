@@ -3,7 +3,9 @@
 #include "partition/graph/graph_builder.hpp"
 #include "runtime/base/fault.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -12,21 +14,27 @@ namespace {
 class step_builder {
  public:
   explicit step_builder(const model_outline& model) : builder_(model, pass_kind::train) {
-    for (const auto& s : model.shards) {
-      if (s.steps_on_device && model.shape.lanes() > 1) {
+    for (std::uint32_t s = 0; s < model.shards.size(); ++s) {
+      if (model.shards[s].steps_on_device && model.shape.visits_of(s) > 1) {
         throw fault_error(fault_code::internal, "a device would step a shard with the gradients of one lane alone");
       }
     }
   }
 
   work_graph build() && {
-    for (std::uint32_t lane = 0; lane < shape().lanes(); ++lane) {
-      for (std::uint32_t s = 0; s + 1 < shape().shards; ++s) {
-        add_forward(begin(lane, direction::forward, s));
+    const auto all = shape().shards, met = shape().meets;
+    for (std::uint32_t visit = 0; visit < shape().visits(); ++visit) {
+      add_forwards(visit, 0, met > 0 ? met : all - 1);
+      if (met == 0) {
+        add_backwards(visit, 0, all);
       }
-      for (std::uint32_t s = shape().shards; s-- > shape().first_trained;) {
-        add_backward(begin(lane, direction::backward, s));
-      }
+    }
+    if (met > 0) {
+      add_forwards(0, met, all - 1);
+      add_backwards(0, met, all);
+    }
+    for (std::uint32_t visit = 0; met > 0 && visit < shape().visits(); ++visit) {
+      add_backwards(visit, 0, met);
     }
     return std::move(builder_).graph();
   }
@@ -34,21 +42,37 @@ class step_builder {
  private:
   const step_shape& shape() const noexcept { return builder_.model().shape; }
 
-  work_unit begin(std::uint32_t lane, direction way, std::uint32_t shard) {
+  void add_forwards(std::uint32_t visit, std::uint32_t first, std::uint32_t past) {
+    for (auto s = first; s < past; ++s) {
+      add_forward(begin(visit, direction::forward, s));
+    }
+  }
+
+  void add_backwards(std::uint32_t visit, std::uint32_t first, std::uint32_t past) {
+    for (auto s = past; s-- > std::max(first, shape().first_trained);) {
+      add_backward(begin(visit, direction::backward, s));
+    }
+  }
+
+  work_unit begin(std::uint32_t visit, direction way, std::uint32_t shard) {
     work_unit u;
-    u.what.replica = replica_id{lane / shape().waves};
-    u.what.wave = wave_index{lane % shape().waves};
+    u.what.replica = replica_id{visit / shape().waves};
+    u.what.wave = wave_index{visit % shape().waves};
     u.what.way = way;
     u.what.shard = shard_index{shard};
-    u.what.first_micro_batch = micro_batch_index{lane * shape().lane_size()};
-    u.what.micro_batches = shape().lane_size();
+    u.what.micro_batches = shape().batches_of(shard);
+    u.what.first_micro_batch = micro_batch_index{visit * u.what.micro_batches};
+    u.what.piece = piece_index{shard - builder_.first_of(u.what.shard).value};
     builder_.read_shard(u);
-    builder_.read_input(u);
     return u;
   }
 
   void add_forward(work_unit u) {
+    builder_.read_input(u);
     builder_.write_boundary(u);
+    if (reads_joined_again(u.what.shard)) {
+      builder_.write_joined(u);
+    }
     if (saves(u.what.shard)) {
       u.writes.push_back(saved(u));
     }
@@ -58,15 +82,17 @@ class step_builder {
   void add_backward(work_unit u) {
     const auto s = u.what.shard;
     if (builder_.is_last(s)) {
+      builder_.read_input(u);
       builder_.read_targets(u);
     } else {
-      u.reads.push_back(upstream(block_role::upstream, s, u));
+      builder_.read_joined_input(u);
+      read_upstream(u);
     }
     if (saves(s)) {
       u.reads.push_back(saved(u));
     }
-    if (s.value > shape().first_trained) {
-      u.writes.push_back(upstream(block_role::output, shard_index{s.value - 1}, u));
+    if (passes_on(s)) {
+      append(u.writes, gradient_of_input(block_role::output, s, u));
     }
     add_results(u);
     builder_.add(std::move(u));
@@ -110,6 +136,33 @@ class step_builder {
     return builder_.use(role, b);
   }
 
+  /// Something below it is trained.
+  bool passes_on(shard_index s) const {
+    return builder_.first_of(s).value > shape().first_trained;
+  }
+
+  /// By its backward visit, or by the shard behind a group, which adds to it.
+  bool reads_joined_again(shard_index s) const {
+    const auto* terms = builder_.group_behind(s);
+    return s.value >= shape().first_trained || (terms && terms->adds_to_input());
+  }
+
+  void read_upstream(work_unit& u) {
+    const auto s = u.what.shard;
+    const auto* terms = builder_.group_behind(s);
+    if (terms == nullptr) {
+      const auto* own = builder_.group_of(s);
+      append(u.reads, gradient_of_input(block_role::upstream, shard_index{own ? own->past() : s.value + 1}, u));
+      return;
+    }
+    for (auto t = terms->past(); t-- > terms->first;) {
+      append(u.reads, gradient_of_input(block_role::upstream, shard_index{t}, u));
+    }
+    if (terms->adds_to_input() && passes_on(s)) {
+      append(u.reads, gradient_of_input(block_role::skip, shard_index{terms->past()}, u));
+    }
+  }
+
   /// Of the last shard there is nothing to save: its forward is part of its backward visit.
   bool saves(shard_index s) const {
     const bool visited_twice = !builder_.is_last(s) && s.value >= shape().first_trained;
@@ -124,9 +177,11 @@ class step_builder {
                                             .life = block_life::on_device});
   }
 
-  /// The gradient of the output of `s`.
-  block_use upstream(block_role role, shard_index s, const work_unit& u) {
-    return builder_.use_parts(role, u, builder_.name(block_kind::upstream, s), builder_.shard(s).output);
+  /// Of what `s` reads; of a shard of a group its term of it.
+  std::vector<block_use> gradient_of_input(block_role role, shard_index s, const work_unit& u) {
+    const auto id = builder_.group_of(s) ? builder_.name(block_kind::term, s)
+                                         : builder_.name(block_kind::upstream, shard_index{s.value - 1});
+    return builder_.use_parts(role, u, id, builder_.input_of(s), builder_.below(s));
   }
 
   /// Of the unit's replica, after that wave.

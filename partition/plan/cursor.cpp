@@ -33,7 +33,7 @@ std::uint64_t cursor::units() const noexcept {
 
 bool cursor::at_end(const unit_position& p) const {
   return p.turn == turn_kind::evaluation ? !evaluates_after(p.step) || first_of(p) >= evaluation_.range.micro_batches
-                                         : p.step >= steps_ || p.index >= graph().lane(p.lane).count;
+                                         : p.step >= steps_ || p.index >= graph().lane(p.lane).size();
 }
 
 unit_position cursor::begin_of(std::uint32_t step, std::uint32_t lane) const {
@@ -56,7 +56,7 @@ unit_position cursor::next(unit_position p) const {
 
 node_index cursor::node_of(const unit_position& p) const {
   return p.turn == turn_kind::evaluation ? node_index{p.index % round().size()}
-                                         : node_index{graph().lane(p.lane).first.value + p.index};
+                                         : graph().lane(p.lane)[p.index];
 }
 
 std::uint32_t cursor::first_of(const unit_position& p) const {
@@ -64,11 +64,12 @@ std::uint32_t cursor::first_of(const unit_position& p) const {
 }
 
 unit cursor::evaluation_at(const unit_position& p) const {
-  const auto& lane = graph().at(graph().lane(p.lane).first).what;
+  const auto& lane = graph().at(graph().lane(p.lane).front()).what;
   const auto first = first_of(p);
   auto u = graphs_->rounds.at(evaluation_.range.size_of(first)).at(node_of(p)).what;
   u.replica = lane.replica;
   u.wave = lane.wave;
+  u.piece = lane.piece;
   u.first_micro_batch = micro_batch_index{first};
   return u;
 }
@@ -155,6 +156,16 @@ duration cursor::rounds_from(std::uint32_t first) const {
   return one * (left / all_lanes * range.round + std::min(left % all_lanes, range.round));
 }
 
+/// Of piece 0 of the first wave and replica, whose lane visits every shard.
+node_index cursor::in_first_lane(node_index n) const {
+  auto u = graph().at(n).what;
+  u.shard.value -= std::exchange(u.piece, {}).value;
+  u.replica = {};
+  u.wave = {};
+  u.first_micro_batch = {};
+  return graph().find(u).value();
+}
+
 /// The rest of this round, and the rounds after it.
 duration cursor::evaluation_left(const unit_position& p) const {
   auto left = rounds_from(first_of(p) + lanes() * evaluation_.range.round);
@@ -169,12 +180,13 @@ duration cursor::evaluation_left(const unit_position& p) const {
 duration cursor::remaining(const unit_position& p) const {
   duration step{};
   duration left = p.turn == turn_kind::evaluation && !at_end(p) ? evaluation_left(p) : duration{};
+  const auto own = graph().lane(p.lane);
   const auto begun = p.turn == turn_kind::training ? p.index : 0;
-  const auto lane = graph().lane(p.lane);
-  for (std::uint32_t i = 0; i < lane.count; ++i) {
-    const auto time = time_of(graph().at(node_index{lane.first.value + i}).what);
+  const auto first = begun < own.size() ? in_first_lane(own[begun]) : node_index{graph().size()};
+  for (const auto n : graph().lane(0)) {
+    const auto time = time_of(graph().at(n).what);
     step += time;
-    left += p.step < steps_ && i >= begun ? time : duration{};
+    left += p.step < steps_ && n >= first ? time : duration{};
   }
   const auto steps = p.step < steps_ ? steps_ - p.step - 1 : 0;
   return left + step * steps +

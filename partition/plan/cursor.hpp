@@ -79,7 +79,7 @@ class cursor {
   duration time_of(const unit& u) const;
 
   /// Paper, Algorithm 2, for the lane: (remaining steps - 1) * time of a step + the rest of the current one, from `p`
-  /// on; and the remaining evaluations.
+  /// on; and the remaining evaluations. Of a piece that of piece 0: what follows waits for all of them.
   duration remaining(const unit_position& p) const;
 
   /// The model ends after `completed` steps.
@@ -91,6 +91,7 @@ class cursor {
     bool seen = false;
   };
   node_index node_of(const unit_position& p) const;
+  node_index in_first_lane(node_index n) const;
   unit_position position_of(node_index n, std::uint32_t step) const;
   /// Of an evaluation; all have the same nodes.
   const work_graph& round() const noexcept { return graphs_->rounds.begin()->second; }

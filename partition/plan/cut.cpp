@@ -1,8 +1,12 @@
 #include "partition/plan/cut.hpp"
 
+#include "partition/profile/side_by_side.hpp"
+
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace hydra {
 
@@ -35,7 +39,11 @@ std::optional<cut_points> greedy(const chain_profile& profile, const cut_limits&
   }
   cut_points cuts;
   for (std::size_t first = 0, last = 0; first < profile.layers.size(); first = last) {
-    for (last = first + 1; last < profile.layers.size() && fits(demand_of(profile, first, last + 1), limits);) {
+    const auto goes_on = [&](std::size_t layer) {
+      return layer < profile.layers.size() && !begins_shard(profile, layer) &&
+             fits(demand_of(profile, first, layer + 1), limits);
+    };
+    for (last = first + 1; goes_on(last);) {
       ++last;
     }
     cuts.push_back(first);
@@ -54,6 +62,22 @@ void validate_cuts(const cut_points& cuts, std::size_t layers, const std::string
   }
   if (cuts.back() >= layers) {
     refuse_cuts(model, fmt::format("layer {} does not exist, the chain has layers 0 to {}", cuts.back(), layers - 1));
+  }
+}
+
+std::optional<std::size_t> missing_cut(const cut_points& cuts, const chain_profile& profile) {
+  for (std::size_t i = 1; i < profile.layers.size(); ++i) {
+    if (begins_shard(profile, i) && !std::ranges::binary_search(cuts, i)) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+void require_shards_of_pieces(const cut_points& cuts, const chain_profile& profile, const std::string& model) {
+  if (const auto layer = missing_cut(cuts, profile)) {
+    const auto* const why = *layer == profile.meets ? "replicas meet there" : "pieces are side by side";
+    refuse_cuts(model, fmt::format("a shard has to begin with layer {}, because {}", *layer, why));
   }
 }
 

@@ -48,6 +48,11 @@ std::optional<cut_points> greedy(const chain_profile& profile, const cut_limits&
 /// Throws fault_error{bad_input} unless the points start with 0, ascend and name layers of the chain.
 void validate_cuts(const cut_points& cuts, std::size_t layers, const std::string& model);
 
+/// A layer with which a shard has to begin (begins_shard), and does not.
+std::optional<std::size_t> missing_cut(const cut_points& cuts, const chain_profile& profile);
+/// Throws fault_error{bad_input} if there is one.
+void require_shards_of_pieces(const cut_points& cuts, const chain_profile& profile, const std::string& model);
+
 /// Index one past the last layer of shard i.
 std::size_t last_layer(const cut_points& cuts, std::size_t shard, std::size_t layers);
 

@@ -27,23 +27,56 @@ byte_count update_of(const shard_plan& s) {
   return s.steps_on_device ? charge(s.parameters) + state_bytes(s) : charge(s.gradient_bytes());
 }
 
+shard_index index_of(const model_plan& m, const shard_plan& s) {
+  return shard_index{static_cast<std::uint32_t>(&s - m.shards.data())};
+}
+
 /// What all backward visits of a step leave for a shard: a sum for each replica; while a wave writes one back, the one
 /// that it has read is still there. (More sums are not needed: the units of a shard and replica that hold buffers for
 /// their outputs complete without asking for more memory, since leases that only read are granted at once, and each
 /// frees the sum before.)
 byte_count updates_of(const model_plan& m, const shard_plan& s) {
   const auto partial = m.waves > 1 ? charge(s.partial_sum_bytes()) : byte_count{};
-  return std::max(update_of(s), partial) * m.replicas + partial * m.replicas + update_of(s) * m.gathered_sums;
+  const auto sums = m.shape().sums_of(index_of(m, s).value);
+  return (std::max(update_of(s), partial) + partial) * sums + update_of(s) * m.gathered_sums;
 }
 
 /// The losses that one visit leaves.
 byte_count losses(std::uint32_t micro_batches) { return charge(byte_count{sizeof(float)} * micro_batches); }
 
+bool is_behind_pieces(const model_plan& m, const shard_plan& s) {
+  return std::ranges::find(m.groups, index_of(m, s).value, &shard_group::past) != m.groups.end();
+}
+
+/// It is side by side with others.
+bool leaves_term(const model_plan& m, const shard_plan& s) { return group_of(index_of(m, s), m.groups) != nullptr; }
+
+/// Of a micro-batch, by one visit. Behind shards side by side the sum of what they leave is one, too.
+byte_count largest_output(const model_plan& m, const shard_plan& s) {
+  const auto input = charge(s.input), output = charge(s.output);
+  return is_behind_pieces(m, s) ? input + output : std::max(input, output);
+}
+
+/// What shards side by side leave of a micro-batch until the shard behind them, or backwards that before them, has
+/// added it: of one group at a time.
+byte_count terms_of(const model_plan& m) {
+  byte_count most;
+  for (const auto& g : m.groups) {
+    byte_count forward, backward;
+    for (auto s = g.first; s < g.past(); ++s) {
+      forward += charge(m.shards[s].output);
+      backward += charge(m.shards[s].input);
+    }
+    most = std::max({most, forward, backward});
+  }
+  return most;
+}
+
 /// The most bytes that one visit writes back at a time.
 byte_count write_back(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
-  const auto visit = m.shape().lane_size();
-  const auto outputs = charge(std::max(s.input, s.output)) * std::max(visit, round);
+  const auto visit = m.shape().batches_of(index_of(m, s).value);
+  const auto outputs = largest_output(m, s) * std::max(visit, round);
   const auto sum = m.waves > 1 ? std::max(update_of(s), charge(s.partial_sum_bytes())) : update_of(s);
   return outputs + sum + losses(visit);
 }
@@ -59,7 +92,8 @@ byte_count evaluation_demand(const model_plan& m) {
   }
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
-  const auto lane = (batch + largest_boundary * 3) * round + losses(2 * round);
+  const auto sums = m.groups.empty() ? byte_count{} : largest_boundary * 2 + terms_of(m);  // of inputs, and their terms
+  const auto lane = (batch + largest_boundary * 3 + sums) * round + losses(2 * round);
   return lane * m.shape().lanes() + batch * round;
 }
 
@@ -79,13 +113,17 @@ byte_count transfers_of(const model_plan& m) {
   for (const auto& s : m.shards) {
     sum += charge(s.parameters) + updates_of(m, s);
     sum += s.steps_on_device ? state_bytes(s) : byte_count{};
-    sum += charge(s.output) * m.micro_batches;            // boundary activations
-    largest_upstream = std::max(largest_upstream, charge(s.output));
+    const auto joined = is_behind_pieces(m, s) ? charge(s.input) : byte_count{};
+    const auto output = leaves_term(m, s) ? byte_count{} : charge(s.output);
+    sum += (joined + output) * m.micro_batches;  // boundary activations
+    largest_upstream = std::max({largest_upstream, joined, output});
   }
+  sum += terms_of(m) * (2ull * m.micro_batches);  // of a group, and of the next one while the first ones are added
   sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
   const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
   const auto step = m.shape();
-  sum += batch * 2 + losses(step.lane_size()) * step.lanes();  // batches of this step and the next; losses
+  const auto last = step.shards - 1;
+  sum += batch * 2 + losses(step.batches_of(last)) * step.visits_of(last);  // batches of this step and the next; losses
   return sum + evaluation_demand(m);
 }
 

@@ -1,5 +1,7 @@
 #include "partition/plan/piece_table.hpp"
 
+#include "partition/profile/side_by_side.hpp"
+
 #include <algorithm>
 
 namespace hydra {
@@ -26,8 +28,9 @@ std::vector<chain_piece> row_of(const chain_profile& profile, std::size_t first,
   std::vector<chain_piece> row;
   growth sum;
   for (auto last = first + 1; last <= profile.layers.size(); ++last) {
+    const bool crosses = last - 1 > first && begins_shard(profile, last - 1);
     sum.add(profile.layers[last - 1]);
-    if (sum.least > usable) {
+    if (crosses || sum.least > usable) {
       break;
     }
     const auto demand = demand_of(profile, first, last);

@@ -7,6 +7,7 @@
 #include "partition/plan/shared_bases.hpp"
 #include "partition/plan/staging_search.hpp"
 #include "partition/plan/sufficient.hpp"
+#include "partition/profile/side_by_side.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -64,6 +65,12 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   s.update_scratch = scratch_of(layout, m);
   s.input_spec = layers[first].input_spec;
   s.second_spec = is_last ? m.profile->target_spec : layers[last - 1].output_spec;
+  s.terms = terms_before(*m.profile, first);
+  s.joins_columns = joins_columns(*m.profile, first);
+  if (const auto* all = joined_with(*m.profile, last - 1)) {
+    s.second_spec = *all;
+    s.output_columns = columns_of(*m.profile, last - 1);
+  }
   s.input = s.input_spec.bytes();
   s.output = is_last ? byte_count{} : layers[last - 1].output_spec.bytes();
   s.targets = is_last ? m.profile->target_spec.bytes() : byte_count{};
@@ -136,13 +143,22 @@ void place_updates(model_plan& plan, const plan_request& m, byte_count computing
   }
 }
 
-/// The first shard that has parameters to be stepped, if some other parameters are frozen.
-std::uint32_t first_trained(const chain& model, std::span<const shard_plan> shards) {
+/// The first shard that has parameters to be stepped, if some other parameters are frozen; of shards side by side the
+/// first one.
+std::uint32_t first_trained(const chain& model, const model_plan& plan) {
   if (!model.has_frozen()) {
     return 0;
   }
-  const auto found = std::ranges::find_if(shards, [](const shard_plan& s) { return s.parameters > byte_count{}; });
-  return static_cast<std::uint32_t>(found - shards.begin());
+  const auto trains = [](const shard_plan& s) { return s.parameters > byte_count{}; };
+  const auto found = std::ranges::find_if(plan.shards, trains) - plan.shards.begin();
+  const shard_index first{static_cast<std::uint32_t>(found)};
+  const auto* pieces = group_of(first, plan.groups);
+  return pieces ? pieces->first : first.value;
+}
+
+/// That begins with the layer.
+std::uint32_t shard_of(const cut_points& cuts, std::size_t first_layer) {
+  return static_cast<std::uint32_t>(std::ranges::find(cuts, first_layer) - cuts.begin());
 }
 
 /// It is visited forwards only.
@@ -168,7 +184,10 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts, byte_count 
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
   }
-  plan.first_trained = first_trained(*m.model, plan.shards);
+  plan.groups = groups_of(*m.profile, cuts);
+  plan.meets = m.replicas > 1 ? shard_of(cuts, m.profile->meets) : 0;
+  plan.pieces = m.model->pieces();
+  plan.first_trained = first_trained(*m.model, plan);
   place_updates(plan, m, computing);
   for (std::uint32_t s = 0; s < plan.first_trained; ++s) {
     leave_out_backward(plan.shards[s]);
@@ -219,7 +238,7 @@ cut_points model_plan::cuts() const {
 
 step_shape model_plan::shape() const noexcept {
   return {.shards = static_cast<std::uint32_t>(shards.size()), .micro_batches = micro_batches, .replicas = replicas,
-          .waves = waves, .first_trained = first_trained};
+          .waves = waves, .first_trained = first_trained, .abreast = most_side_by_side(groups), .meets = meets};
 }
 
 std::vector<byte_count> shard_plan::state_buffers() const {
@@ -262,8 +281,8 @@ duration model_plan::computing_time_of(const unit& u) const {
 
 duration model_plan::expected_time_of(const unit& u) const {
   byte_count all;
-  for (const auto& s : shards) {
-    all += s.saved * shape().lane_size();
+  for (std::uint32_t s = 0; s < shards.size(); ++s) {
+    all += shards[s].saved * shape().batches_of(s);
   }
   if (u.way != direction::backward || all == byte_count{} || shards[u.shard.value].saved == byte_count{}) {
     return time_of(u);
@@ -337,13 +356,14 @@ byte_count lane_bytes(const workload_plan& plan) {
   auto single = plan.models;
   for (auto& m : single) {
     m.replicas = m.waves = 1;
+    m.meets = 0;
   }
   const auto [all, one] = std::pair{host_demand(plan.models, 1), host_demand(single, 1)};
   return all > one ? all - one : byte_count{};
 }
 
 std::string host_advice(const workload_plan& plan) {
-  const bool divided = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.shape().lanes() > 1; });
+  const bool divided = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.shape().visits() > 1; });
   return divided ? fmt::format(
                        "raise it, use fewer replicas or waves (with gradient sums of their own they take {} of it), or "
                        "train fewer models at once",

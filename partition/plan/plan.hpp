@@ -2,10 +2,12 @@
 // The plan: shards with measured costs, checked against every byte budget before the first allocation.
 
 #include "models/optimizer/update_rule.hpp"
+#include "models/parameter_slice.hpp"
 #include "partition/plan/cut.hpp"
 #include "partition/profile/profile.hpp"
 #include "partition/profile/update_cost.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/shard_group.hpp"
 #include "runtime/base/step_shape.hpp"
 #include "runtime/base/unit.hpp"
 #include "runtime/device/device.hpp"
@@ -53,6 +55,10 @@ struct shard_plan {
   byte_count targets;            ///< last shard only
   tensor_spec input_spec;        ///< of one micro-batch
   tensor_spec second_spec;       ///< upstream gradient (shape of the output), or the targets for the last shard
+  /// Behind shards side by side: of what is joined to its input, behind input_spec; of columns all terms.
+  std::vector<tensor_spec> terms{};
+  bool joins_columns = false;
+  std::optional<parameter_slice::range> output_columns{};  ///< of a shard beside others: which of the upstream are its
   footprint forward;             ///< not used by the last shard
   footprint backward;
   footprint evaluation;
@@ -89,9 +95,12 @@ struct model_plan {
   std::vector<shard_plan> shards;
   std::uint32_t micro_batches = 1;   ///< of a step
   std::uint32_t replicas = 1;    ///< gradient sums of a step (step_shape)
+  std::uint32_t meets = 0;       ///< shard before which the replicas meet; 0: they do not (step_shape)
   std::uint32_t waves = 1;       ///< visits of a shard that add to one sum
   std::uint32_t gathered_sums = 0;   ///< of each shard, that come from other nodes and stay beside the own ones
   std::uint32_t first_trained = 0;   ///< shard; those below it have only frozen parameters (step_shape)
+  std::vector<shard_group> groups{};  ///< of shards side by side
+  std::uint32_t pieces = 1;           ///< of each layer that is divided
   std::int64_t samples = 0;      ///< per micro-batch
   int update_threads = 1;        ///< of the host: so many shards of a run are stepped at a time
   evaluation_range evaluation;

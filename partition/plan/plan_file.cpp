@@ -1,6 +1,7 @@
 #include "partition/plan/plan_file.hpp"
 
 #include "partition/profile/profile_json.hpp"
+#include "partition/profile/side_by_side.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <ranges>
 #include <utility>
 
@@ -71,6 +73,12 @@ ordered json_of(const model_plan& m) {
   }
   if (m.waves > 1) {
     model["waves"] = m.waves;
+  }
+  if (m.meets > 0) {
+    model["meets"] = m.meets;
+  }
+  if (m.pieces > 1) {
+    model["pieces"] = m.pieces;
   }
   if (m.first_trained > 0) {
     model["first_trained"] = m.first_trained;
@@ -162,12 +170,31 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
   return s;
 }
 
+/// Shards side by side.
+void add_groups(model_plan& m, const chain_profile& profile) {
+  require_shards_of_pieces(m.cuts(), profile, m.name);
+  m.groups = groups_of(profile, m.cuts());
+  if (!std::ranges::all_of(m.groups, [&](const shard_group& g) { return g.allows_meeting_at(m.meets); })) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}': replicas cannot meet before shard {}, behind shards side by side",
+                                  shown(m.name), m.meets));
+  }
+  const auto* first = group_of(shard_index{m.first_trained}, m.groups);
+  if (first != nullptr && first->first != m.first_trained) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}': shard {} is the first that is trained, but not of its layer",
+                                  shown(m.name), m.first_trained));
+  }
+}
+
 model_plan costs_from_json(const json& j, const profile_set& profiles) {
   model_plan m;
   m.name = j.at("name").get<std::string>();
   m.micro_batches = j.at("micro_batches").get<std::uint32_t>();
   m.replicas = j.value("replicas", 1u);
   m.waves = j.value("waves", 1u);
+  m.meets = j.value("meets", 0u);
+  m.pieces = j.value("pieces", 1u);
   m.first_trained = j.value("first_trained", 0u);
   m.samples = j.at("samples").get<std::int64_t>();
   m.profile = j.at("profile").get<std::string>();
@@ -181,6 +208,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
     m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
   }
   check_shape(m.shape());
+  add_groups(m, *profile->second);
   return m;
 }
 

@@ -25,6 +25,7 @@ model_outline outline_of(const model_plan& plan) {
                               .state = s.state_buffers(),
                               .steps_on_device = s.steps_on_device});
   }
+  outline.groups = plan.groups;
   return outline;
 }
 

@@ -37,7 +37,7 @@ void cut_alike(std::span<const plan_request> models, const cut_limits& limits, s
     const auto finest = *std::ranges::max_element(members, {}, [&](std::size_t i) { return cuts[i].size(); });
     const auto chosen = cuts[finest];
     const auto all_fit = std::ranges::all_of(members, [&](std::size_t i) {
-      return fits(demand_of(*models[i].profile, chosen), limits);
+      return !missing_cut(chosen, *models[i].profile) && fits(demand_of(*models[i].profile, chosen), limits);
     });
     for (const auto i : members) {
       cuts[i] = all_fit ? chosen : cuts[i];

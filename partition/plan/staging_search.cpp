@@ -50,6 +50,7 @@ staging_search::staging_search(std::span<const plan_request> models, byte_count 
   for (const auto& m : models) {
     if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
       validate_cuts(*given, m.profile->layers.size(), m.name);
+      require_shards_of_pieces(*given, *m.profile, m.name);
       staging_sizes.push_back(demand_of(*m.profile, *given).staging);
     }
     const auto [table, added] = tables_.try_emplace(m.profile, *m.profile, usable);

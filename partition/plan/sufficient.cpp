@@ -119,28 +119,58 @@ std::string step_advice(std::span<const plan_request> models) {
 }
 
 /// Empty: its layers cannot be divided further.
-std::string piece_advice(const plan_request& m) try {
-  if (given_by(m) || needs_whole_parameters(m.rule.kind) || adapter_of(*m.model)) {
-    return "";
-  }
-  chain(*m.model).join().divide(2 * m.model->pieces()).validate();
-  return "divide layers (model.parallel.pieces: hydra plan says into how many), ";
+std::string piece_advice(const plan_request& m) {
+  return more_pieces(*m.model, m.cuts, m.rule.kind) == 0
+             ? ""
+             : "divide layers (model.parallel.pieces: hydra plan says into how many), ";
+}
+
+bool can_be_divided(const chain& whole, std::uint32_t pieces, bool side_by_side) try {
+  chain(whole).divide(pieces, side_by_side).validate();
+  return true;
 } catch (const fault_error&) {
-  return "";
+  return false;
 }
 
 }  // namespace
 
+namespace {
+
+std::uint32_t pieces_from(std::uint64_t least, const chain& model, const cut_rule& cuts, update_kind rule) {
+  constexpr std::uint32_t most = 64;
+  if (std::holds_alternative<cut_points>(cuts) || needs_whole_parameters(rule) || adapter_of(model)) {
+    return 0;
+  }
+  const auto whole = chain(model).join();
+  for (; least <= most; ++least) {
+    if (can_be_divided(whole, static_cast<std::uint32_t>(least), model.side_by_side())) {
+      return static_cast<std::uint32_t>(least);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::uint32_t more_pieces(const plan_request& m, byte_count needed, byte_count usable) {
+  const std::uint64_t now = m.model->pieces(), layers = now == 1 ? 2 : 1;
+  const auto room = std::max<std::uint64_t>(usable.value() * layers, 1);
+  return pieces_from(std::max(now + 1, (now * needed.value() + room - 1) / room), *m.model, m.cuts, m.rule.kind);
+}
+
+std::uint32_t more_pieces(const chain& model, const cut_rule& cuts, update_kind rule) {
+  return pieces_from(model.pieces() + std::uint64_t{1}, model, cuts, rule);
+}
+
 void refuse_memory(std::span<const plan_request> models, const device_info& device) {
   const auto sufficient = smallest_budget(models) + device.reserve;
   const auto& largest = largest_in(models);
-  throw fault_error(fault_code::does_not_fit,
-                    fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
-                                "memory of every device is {}. {} memory, use more micro_batches, {}or make the "
-                                "largest layer smaller.{}",
-                                device.name, named_bytes(device.memory), largest_of(largest).text,
-                                named_bytes(sufficient), step_advice(models), piece_advice(largest),
-                                model_lines(models, device.reserve)));
+  const auto text =
+      fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient memory of every "
+                  "device is {}. {} memory, use more micro_batches, {}or make the largest layer smaller.{}",
+                  device.name, named_bytes(device.memory), largest_of(largest).text, named_bytes(sufficient),
+                  step_advice(models), piece_advice(largest), model_lines(models, device.reserve));
+  throw memory_refusal({fault_code::does_not_fit, text}, sufficient);
 }
 
 void refuse_joining(const plan_request& m, const device_info& device, byte_count staging_bytes) {

@@ -73,11 +73,10 @@ void take_rows(layer_trial& trial) {
 std::vector<layer_trial> distinct_trials(const chain& model, std::int64_t samples) try {
   std::set<std::string> known;
   std::vector<layer_trial> trials;
-  const auto outputs = model.outputs(samples);
-  tensor_spec in = batched(model.sample_input(), samples);
+  const auto inputs = model.inputs(samples), outputs = model.outputs(samples);
   for (std::size_t i = 0; i < model.size(); ++i) {
-    if (known.insert(model.signature(i) + " on " + to_string(in)).second) trials.push_back({i, in, outputs[i]});
-    in = outputs[i];
+    if (known.insert(model.signature(i) + " on " + to_string(inputs[i])).second)
+      trials.push_back({i, inputs[i], outputs[i]});
   }
   if (model.loss_chunk() > 0 && trials.back().index + 1 == model.size()) take_rows(trials.back());
   return trials;

@@ -1,5 +1,7 @@
 #include "partition/profile/footprint.hpp"
 
+#include "partition/profile/side_by_side.hpp"
+
 #include <algorithm>
 
 namespace hydra {
@@ -55,28 +57,42 @@ byte_count backward_working(const chain_profile& profile, std::size_t first, std
   return saved + transient + (with_loss ? profile.loss_saved : byte_count{});
 }
 
-/// A forward visit writes back its outputs.
+/// The sum of several inputs, which is a tensor of its own.
+byte_count joined_input(const chain_profile& profile, std::size_t first) {
+  return reads_of(profile, first).adds_inputs ? profile.layers[first].input : byte_count{};
+}
+
+/// A forward visit writes back its outputs, and the sum of its inputs.
 footprint forward_footprint(const chain_profile& profile, std::size_t first, std::size_t last) {
-  const auto input = profile.layers[first].input;
-  const auto output = profile.layers[last - 1].output;
+  const auto inputs = reads_of(profile, first).inputs;
+  const auto outputs = profile.layers[last - 1].output + joined_input(profile, first);
   return {.parameters = sum_of(&layer_profile::parameters, profile, first, last),
-          .first_inputs = input,
-          .working = (input + output) * 2 + forward_working(profile, first, last),
+          .first_inputs = inputs,
+          .working = (inputs + outputs) * 2 + forward_working(profile, first, last),
           .base = sum_of(&layer_profile::base, profile, first, last),
-          .write_back = output * 2};
+          .write_back = outputs * 2};
 }
 
 /// The last piece's evaluation writes back a few numbers. Counting correct predictions takes a few tensors of the shape
 /// of the targets.
 footprint loss_footprint(const chain_profile& profile, std::size_t first) {
   const auto last = profile.layers.size();
-  const auto input = profile.layers[first].input;
+  const auto input = reads_of(profile, first).inputs;
   const auto loss = profile.layers.back().output + profile.loss_saved + profile.loss_transient + profile.targets * 6;
   return {.parameters = sum_of(&layer_profile::parameters, profile, first, last),
           .first_inputs = input + profile.targets,
-          .working = (input + profile.targets) * 2 + std::max(forward_working(profile, first, last), loss) + scalars,
+          .working = (input + profile.targets) * 2 + joined_input(profile, first) +
+                     std::max(forward_working(profile, first, last), loss) + scalars,
           .base = sum_of(&layer_profile::base, profile, first, last),
           .write_back = scalars};
+}
+
+/// Sums of what a backward visit reads, and the part that a piece takes of it: tensors of their own.
+byte_count added_for_backward(const chain_profile& profile, std::size_t first, std::size_t last, bool with_loss) {
+  const auto above = reads_of(profile, last - 1);
+  const bool adds = above.adds_upstreams || above.takes_columns;
+  return (with_loss ? joined_input(profile, first) : byte_count{}) +
+         (adds ? profile.layers[last - 1].output : byte_count{}) + above.skip;
 }
 
 }  // namespace
@@ -100,16 +116,18 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
   if (way != direction::backward) {
     return with_loss ? loss_footprint(profile, first) : forward_footprint(profile, first, last);
   }
+  const auto below = reads_of(profile, first), above = reads_of(profile, last - 1);
   const auto input = profile.layers[first].input;
-  const auto output = profile.layers[last - 1].output;
+  const auto inputs = with_loss ? below.inputs : input;  // else its forward visit has added them
   footprint f;
   f.parameters = sum_of(&layer_profile::parameters, profile, first, last);
   f.base = sum_of(&layer_profile::base, profile, first, last);
-  const auto second = with_loss ? profile.targets : output;
+  const auto second = with_loss ? profile.targets : above.upstreams;
   const auto input_gradient = first > 0 ? input : byte_count{};
-  f.first_inputs = input + second;
+  f.first_inputs = inputs + second + above.skip;
   const auto gradients = gradients_of(profile, f.parameters);
-  f.working = gradients + part_of(profile, f.parameters) + (input + second + input_gradient) * 2 +
+  f.working = gradients + part_of(profile, f.parameters) + (inputs + second + above.skip + input_gradient) * 2 +
+              added_for_backward(profile, first, last, with_loss) +
               std::max(backward_working(profile, first, last, with_loss), adding(profile, gradients)) + scalars;
   f.write_back = gradients + input_gradient * 2 + scalars;
   return f;

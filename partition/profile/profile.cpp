@@ -230,9 +230,9 @@ std::vector<layer_place> distinct_layers(const chain& model, std::int64_t sample
                                          std::vector<std::size_t>& kind_of) {
   std::map<std::string, std::size_t> known;
   std::vector<layer_place> places;
-  const auto outputs = model.outputs(samples);
-  tensor_spec in = batched(model.sample_input(), samples);
+  const auto inputs = model.inputs(samples), outputs = model.outputs(samples);
   for (std::size_t i = 0; i < model.size(); ++i) {
+    const auto& in = inputs[i];
     auto chunks = i + 1 == model.size() ? chunks_of(model, in) : std::vector<row_range>{};
     const auto key = model.signature(i) + " on " + to_string(in) + (chunks.empty() ? "" : " in chunks");
     const auto [kind, first] = known.emplace(key, places.size());
@@ -241,7 +241,6 @@ std::vector<layer_place> distinct_layers(const chain& model, std::int64_t sample
     }
     kind_of.push_back(kind->second);
     places[kind->second].visits += visits;
-    in = outputs[i];
   }
   return places;
 }
@@ -314,6 +313,7 @@ chain_samples sample_costs(const chain& model, const profiled_step& step, const 
   all.first_trained = first_trained_layer(model);
   all.profile.samples = step.samples;
   all.profile.numbers = model.numbers();
+  all.profile.places = model.places();
   all.profile.target_spec = batched(step.sample_target, step.samples);
   all.profile.targets = charged_bytes(all.profile.target_spec.bytes());
   std::vector<layer_profile> kinds;
@@ -346,15 +346,14 @@ chain_profile merge(std::span<const chain_samples> devices) {
 
 bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
   if (profile.samples != samples || profile.numbers != model.numbers() || profile.layers.size() != model.size() ||
-      profile.target_spec != batched(sample_target, samples)) {
+      profile.target_spec != batched(sample_target, samples) || profile.places != model.places()) {
     return false;
   }
-  const auto outputs = model.outputs(samples);
+  const auto inputs = model.inputs(samples), outputs = model.outputs(samples);
   for (std::size_t i = 0; i < model.size(); ++i) {
     const auto& layer = profile.layers[i];
-    const auto input = i == 0 ? batched(model.sample_input(), samples) : outputs[i - 1];
     const parameter_layout layout(model, i, i + 1);
-    if (layer.input_spec != input || layer.output_spec != outputs[i] ||
+    if (layer.input_spec != inputs[i] || layer.output_spec != outputs[i] ||
         layer.parameters != charged_bytes(layout.device_bytes()) || layer.base != charged_bytes(layout.base_bytes())) {
       return false;
     }

@@ -44,7 +44,9 @@ struct chain_profile {
   byte_count loss_saved;          ///< in chunks: also the gradient of the last layer's whole input
   std::int64_t samples = 0;
   precision numbers = precision::fp32;   ///< of parameters and activations
+  std::vector<chain_place> places{};     ///< of its layers; empty: none is side by side with others
   device_stepping stepping{};            ///< asked for by the planner: not measured, not saved
+  std::size_t meets = 0;                 ///< the same: layer with which a shard begins in which replicas meet; 0: none
   friend bool operator==(const chain_profile&, const chain_profile&) = default;
 };
 

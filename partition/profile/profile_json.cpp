@@ -8,8 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <span>
+#include <string_view>
 
 namespace hydra {
 
@@ -75,6 +78,47 @@ layer_profile layer_from_json(const json& j) {
   return p;
 }
 
+/// By term_join.
+constexpr std::array<std::string_view, 3> joins{"sum", "sum with input", "columns"};
+
+/// Of those that are beside others.
+ordered places_to_json(std::span<const chain_place> places) {
+  auto all = ordered::array();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto& [piece, join] = places[i];
+    if (piece.first() && !piece.whole()) {
+      all.push_back({{"first", i}, {"layers", piece.of}, {"join", joins[static_cast<std::size_t>(join)]}});
+    }
+  }
+  return all;
+}
+
+std::vector<chain_place> places_from_json(const json& j, std::size_t layers) {
+  if (!j.contains("side_by_side")) {
+    return {};
+  }
+  std::vector<chain_place> all(layers);
+  for (const auto& group : j.at("side_by_side")) {
+    const auto first = group.at("first").get<std::size_t>();
+    const auto count = group.at("layers").get<std::uint32_t>();
+    const auto join = std::ranges::find(joins, group.at("join").get<std::string>());
+    const auto place = static_cast<term_join>(join - joins.begin());
+    const bool early = first < (place == term_join::sum_with_input ? 2U : 0U);
+    const auto joined = [&](std::size_t i) { return i < layers && !all[i].piece.whole(); };  // one is behind each group
+    if (join == joins.end() || count < 2 || first >= layers || count >= layers - first || early ||
+        joined(first - 1) || joined(first + count)) {
+      refuse("layers " + shown_json(group) + " of " + std::to_string(layers) + " cannot be side by side");
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!all[first + i].piece.whole()) {
+        refuse("layer " + std::to_string(first + i) + " is side by side with others twice");
+      }
+      all[first + i] = {.piece = {i, count}, .join = place};
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 byte_count bytes_from_json(const json& j) {
@@ -111,6 +155,9 @@ ordered profile_to_json(const chain_profile& profile) {
   if (profile.numbers != precision::fp32) {
     j["precision"] = to_string(profile.numbers);
   }
+  if (!profile.places.empty()) {
+    j["side_by_side"] = places_to_json(profile.places);
+  }
   std::ranges::transform(costs, std::back_inserter(j["costs"]), layer_to_json);
   return j;
 }
@@ -132,6 +179,7 @@ chain_profile profile_from_json(const json& j) {
     }
     p.layers.push_back(costs[i]);
   }
+  p.places = places_from_json(j, p.layers.size());
   return p;
 }
 

@@ -40,6 +40,10 @@ std::string to_string(block_kind kind) {
       return "base";
     case block_kind::saved:
       return "saved tensors";
+    case block_kind::joined:
+      return "joined activations";
+    case block_kind::term:
+      return "term of upstream";
   }
   return "unknown block kind";
 }

@@ -13,9 +13,10 @@ namespace hydra {
 /// respect to that output, so it is produced by s+1 and read by s. `minibatch` is what shard 0 reads, `targets` what
 /// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches. `base` are the
 /// frozen parameters of a shard, `parameters` the others. `saved` is what a forward visit has saved of a micro-batch
-/// for its backward visit: on the device only.
+/// for its backward visit: on the device only. Where several shards leave terms of what `s` reads, their activations,
+/// `joined` is the sum; where several read the output of the shard below, `term` is the gradient of it that `s` leaves.
 enum class block_kind : std::uint8_t {
-  parameters, gradients, activation, upstream, minibatch, targets, loss, state, base, saved
+  parameters, gradients, activation, upstream, minibatch, targets, loss, state, base, saved, joined, term
 };
 
 /// Training and evaluation visits of the same step must not share activations.

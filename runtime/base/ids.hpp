@@ -25,6 +25,7 @@ using device_id = strong_id<struct device_tag>;
 using model_id = strong_id<struct model_tag>;
 using replica_id = strong_id<struct replica_tag>;
 using wave_index = strong_id<struct wave_tag>;
+using piece_index = strong_id<struct piece_tag>;
 using shard_index = strong_id<struct shard_tag>;
 using micro_batch_index = strong_id<struct micro_batch_tag>;
 

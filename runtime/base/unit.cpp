@@ -36,6 +36,6 @@ std::string to_string(const unit& u) {
 }  // namespace hydra
 
 std::size_t std::hash<hydra::unit>::operator()(const hydra::unit& u) const noexcept {
-  return hydra::hash_of(u.model.value, u.replica.value, u.wave.value, u.step.value, u.way, u.shard.value,
+  return hydra::hash_of(u.model.value, u.replica.value, u.wave.value, u.piece.value, u.step.value, u.way, u.shard.value,
                         u.first_micro_batch.value, u.micro_batches, u.attempt);
 }

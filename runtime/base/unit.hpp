@@ -16,6 +16,7 @@ struct unit {
   model_id model;
   replica_id replica;
   wave_index wave;
+  piece_index piece;  ///< of shards that are visited side by side; else 0
   step_index step;
   direction way = direction::forward;
   shard_index shard;
@@ -26,15 +27,16 @@ struct unit {
   friend auto operator<=>(const unit&, const unit&) = default;
 
   friend auto inspect(auto& f, unit& x) {
-    return f(x.model, x.replica, x.wave, x.step, x.way, x.shard, x.first_micro_batch, x.micro_batches, x.attempt);
+    return f(x.model, x.replica, x.wave, x.piece, x.step, x.way, x.shard, x.first_micro_batch, x.micro_batches,
+             x.attempt);
   }
 };
 
 /// True if both are the same visit, whatever the attempt.
 bool same_visit(const unit& a, const unit& b) noexcept;
-/// True if they never run at the same time: units of one wave of one replica.
+/// True if they never run at the same time: units of one piece of one wave of one replica.
 inline bool same_lane(const unit& a, const unit& b) noexcept {
-  return a.model == b.model && a.replica == b.replica && a.wave == b.wave;
+  return a.model == b.model && a.replica == b.replica && a.wave == b.wave && a.piece == b.piece;
 }
 
 /// "model 3 step 7 backward 2", with " attempt 1" if the attempt is not the first.

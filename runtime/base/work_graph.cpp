@@ -21,6 +21,7 @@ unit as_node(unit u) {
   if (u.way == direction::evaluate) {
     u.replica = {};
     u.wave = {};
+    u.piece = {};
     u.first_micro_batch = {};
   }
   return u;
@@ -38,9 +39,9 @@ work_graph::work_graph(std::vector<work_unit> units, std::vector<graph_block> bl
   add_units();
   add_names();
   for (node_index n; n.value < size(); n = n.next()) {
+    add_to_lane(n);
     add_order(n);
     add_uses(n);
-    add_to_lane(n);
   }
   std::ranges::transform(readers_, std::back_inserter(last_reader_),
                          [this](std::span<const node_index> all) { return last_of(all); });
@@ -71,6 +72,9 @@ void work_graph::add_names() {
 
 void work_graph::add_order(node_index n) {
   auto& before = before_[n.value];
+  if (const auto in_lane = before_in_lane(n)) {
+    before.push_back(*in_lane);
+  }
   for (const auto& use : at(n).reads) {
     if (const auto writer = writer_.at(use.block.value)) {
       before.push_back(*writer);
@@ -102,15 +106,17 @@ void work_graph::add_uses(node_index n) {
 }
 
 void work_graph::add_to_lane(node_index n) {
-  const bool continues = n.value > 0 && same_lane(units_[n.value - 1].what, at(n).what);
-  if (continues && !std::ranges::binary_search(before_[n.value], node_index{n.value - 1})) {
-    refuse_graph(to_string(at(n).what) + " does not follow the unit before it in its lane");
+  auto lane = lanes();  // one of the last ones
+  while (lane > 0 && !same_lane(at(lanes_[lane - 1].front()).what, at(n).what)) {
+    --lane;
   }
-  if (!continues) {
-    lanes_.push_back({.first = n});
+  if (lane == 0) {
+    lanes_.emplace_back();
+    lane = lanes();
   }
-  ++lanes_.back().count;
-  lane_of_.push_back(lanes() - 1);
+  auto& nodes = lanes_[lane - 1];
+  at_.push_back({.lane = lane - 1, .place = static_cast<std::uint32_t>(nodes.size())});
+  nodes.push_back(n);
 }
 
 /// Of a visit among those of all lanes; beyond them if the graph has not so many waves or shards.
@@ -172,7 +178,12 @@ bool work_graph::is_done(node_index n, const step_position& at) const {
   return place_in_lane(n) < at.done(lane_of(n));
 }
 
-bool work_graph::ends_lane(node_index n) const { return place_in_lane(n) + 1 == lane(lane_of(n)).count; }
+std::optional<node_index> work_graph::before_in_lane(node_index n) const {
+  const auto place = place_in_lane(n);
+  return place == 0 ? std::nullopt : std::optional(lanes_[lane_of(n)][place - 1]);
+}
+
+bool work_graph::ends_lane(node_index n) const { return place_in_lane(n) + 1 == lane(lane_of(n)).size(); }
 
 block_id work_graph::name(block_part b, const graph_turn& turn) const {
   const auto life = block(b.block).life;

@@ -15,13 +15,6 @@
 
 namespace hydra {
 
-/// Consecutive nodes that follow each other.
-struct node_range {
-  node_index first;
-  std::uint32_t count = 0;
-  friend bool operator==(const node_range&, const node_range&) = default;
-};
-
 /// For which a graph is walked: a step of a model; or of the evaluation before it the round that starts with a
 /// micro-batch.
 struct graph_turn {
@@ -36,15 +29,15 @@ struct block_part {
   friend bool operator==(const block_part&, const block_part&) = default;
 };
 
-/// Nodes are numbered so that each comes after its predecessors, the units that write what it reads. A lane is a run of
-/// nodes with the same replica and wave, each of which follows the one before it: lanes can be computed at the same
-/// time, units of a lane cannot.
+/// Nodes are numbered so that each comes after its predecessors: the units that write what it reads, and the one before
+/// it in its lane. A lane has the nodes of one piece of one wave of one replica, in their order: lanes can be computed
+/// at the same time, units of a lane cannot. What replicas visit together is of the first one.
 /// A step continues the one before by versions: a unit that reads version `step` of a block waits until that is made,
 /// by a unit of the step before, which writes version `step` + 1 there, or by the optimizer.
 class work_graph {
  public:
-  /// Throws fault_error{internal} if a block is there twice or a visit of a shard in its lane, if a block has two
-  /// writers or is read before it is written, or if a unit does not follow the one before it in its lane.
+  /// Throws fault_error{internal} if a block is there twice or a visit of a shard, or if a block has two writers or is
+  /// read before it is written.
   work_graph(std::vector<work_unit> units, std::vector<graph_block> blocks);
 
   // -- units -------------------------------------------------------------------------------------------------------
@@ -66,10 +59,12 @@ class work_graph {
 
   // -- lanes -------------------------------------------------------------------------------------------------------
   std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(lanes_.size()); }
-  node_range lane(std::uint32_t index) const { return lanes_.at(index); }
-  std::uint32_t lane_of(node_index n) const { return lane_of_.at(n.value); }
+  std::span<const node_index> lane(std::uint32_t index) const { return lanes_.at(index); }
+  std::uint32_t lane_of(node_index n) const { return at_.at(n.value).lane; }
   /// How many units of its lane come before it.
-  std::uint32_t place_in_lane(node_index n) const { return n.value - lane(lane_of(n)).first.value; }
+  std::uint32_t place_in_lane(node_index n) const { return at_.at(n.value).place; }
+  /// None: it begins its lane.
+  std::optional<node_index> before_in_lane(node_index n) const;
   bool ends_lane(node_index n) const;
 
   // -- blocks ------------------------------------------------------------------------------------------------------
@@ -108,8 +103,12 @@ class work_graph {
   std::map<std::pair<bool, block_id>, block_index> names_;  ///< of first parts, by whether they are shared
   std::vector<std::vector<node_index>> before_;
   std::vector<std::vector<node_index>> behind_;
-  std::vector<node_range> lanes_;
-  std::vector<std::uint32_t> lane_of_;
+  struct lane_place {
+    std::uint32_t lane = 0;
+    std::uint32_t place = 0;
+  };
+  std::vector<std::vector<node_index>> lanes_;
+  std::vector<lane_place> at_;  ///< of each node
   std::vector<std::optional<node_index>> writer_;
   std::vector<std::vector<node_index>> readers_;
   std::vector<std::optional<node_index>> last_reader_;

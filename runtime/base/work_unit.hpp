@@ -18,10 +18,13 @@ using block_index = strong_id<struct block_tag>;
 
 /// What a unit does with a block. It reads `parameters`, `base` and `state` of its shard; of each micro-batch `input`
 /// (the minibatch, or the boundary activation below), `upstream` (the gradient of its output) or `targets`, and `saved`
-/// if the block is there; `sum`: the gradient sum that it adds to. It writes of each micro-batch `output` (the boundary
-/// above, or the gradient of its input) and `saved`; `sum`: the one after it; `loss`; `parameters` and `state`: the
-/// next version.
-enum class block_role : std::uint8_t { parameters, base, state, input, upstream, targets, saved, sum, output, loss };
+/// if the block is there; `sum`: the gradient sum that it adds to. Of several inputs it computes with the sum, in their
+/// order, and so of several upstreams; `skip` is added to the gradient of its input. It writes of each micro-batch
+/// `output` (the boundary above, or the gradient of its input), `joined` (the sum of its inputs) and `saved`; `sum`:
+/// the one after it; `loss`; `parameters` and `state`: the next version.
+enum class block_role : std::uint8_t {
+  parameters, base, state, input, upstream, skip, targets, saved, sum, output, joined, loss
+};
 
 /// How long a block is in host memory.
 enum class block_life : std::uint8_t {

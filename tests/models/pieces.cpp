@@ -2,6 +2,7 @@
 
 #include "models/chain.hpp"
 #include "models/data/data_catalog.hpp"
+#include "models/families/cnn/cnn.hpp"
 #include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
@@ -9,6 +10,7 @@
 #include "models/joined_weights.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/parameter_slice.hpp"
+#include "models/pieces/piece_columns.hpp"
 #include "models/pieces/token_columns.hpp"
 #include "models/targets_beside_inputs.hpp"
 #include "runtime/base/fault.hpp"
@@ -83,21 +85,23 @@ TEST_CASE("a divided chain has embedding, attentions, MLPs and head in pieces", 
   chain model = small_gpt2();
   const auto whole = model.parameters();
   model.divide(2).validate();
-  REQUIRE(model.size() == 6 * 2);
+  REQUIRE(model.size() == 2 + 4 * (1 + 2) + (1 + 2 + 1));  // openings before attentions, MLPs and head, and its end
   CHECK(model.pieces() == 2);
   CHECK(names_in(model, 0) == std::vector<std::string>{"wte.weight/1of2", "wpe.weight"});
-  CHECK(names_in(model, 11) == std::vector<std::string>{"lm_head.weight/2of2"});
-  CHECK(model.parameters(11)[0].tied_to == "wte.weight/2of2");
-  CHECK(names_in(model, 2) == std::vector<std::string>{"h.0.ln_1.weight", "h.0.ln_1.bias",
-                                                       "h.0.attn.c_attn.weight/1of2", "h.0.attn.c_attn.bias/1of2",
+  CHECK(names_in(model, 14) == std::vector<std::string>{"ln_f.weight", "ln_f.bias"});
+  CHECK(names_in(model, 16) == std::vector<std::string>{"lm_head.weight/2of2"});
+  CHECK(model.parameters(16)[0].tied_to == "wte.weight/2of2");
+  CHECK(names_in(model, 17).empty());
+  CHECK(names_in(model, 2) == std::vector<std::string>{"h.0.ln_1.weight", "h.0.ln_1.bias"});
+  CHECK(names_in(model, 3) == std::vector<std::string>{"h.0.attn.c_attn.weight/1of2", "h.0.attn.c_attn.bias/1of2",
                                                        "h.0.attn.c_proj.weight/1of2", "h.0.attn.c_proj.bias"});
-  CHECK(names_in(model, 5) ==
+  CHECK(names_in(model, 7) ==
         std::vector<std::string>{"h.0.mlp.c_fc.weight/2of2", "h.0.mlp.c_fc.bias/2of2", "h.0.mlp.c_proj.weight/2of2"});
   CHECK(model.stored_name("h.0.mlp.c_fc.weight/2of2") == "transformer.h.0.mlp.c_fc.weight");
   CHECK(model.at(1).number == 0);
   CHECK(model.at(2).number == 1);
-  CHECK(model.at(9).number == 2);
-  CHECK(model.at(10).number == 3);
+  CHECK(model.at(13).number == 2);
+  CHECK(model.at(14).number == 3);
   CHECK(model.parameter_count() == small_gpt2().parameter_count());
   const auto slices = slices_in(model.parameters());
   CHECK(slices.size() == 2 * 6 + 2);
@@ -119,7 +123,7 @@ TEST_CASE("weights of a divided chain are slices of the whole ones, and joined a
   const chain before = model;
   model.divide(4);
   CHECK(model.weights()->origin("h.1.mlp.c_fc.weight/3of4") == "h.1.mlp.c_fc.weight");
-  const parameter_spec c_attn = model.parameters(4)[2];
+  const parameter_spec c_attn = model.parameters(5)[0];
   REQUIRE(c_attn.shape == std::vector<std::int64_t>{8, 6});
   const auto values = initial(model, c_attn);
   const float first = 1000 * std::string{"h.0.attn.c_attn.weight"}.size();
@@ -177,7 +181,7 @@ TEST_CASE("a head in pieces has the loss, the gradient and the predictions of th
   };
   const auto [loss, gradient, correct] = evaluated(whole, 2, {});
   for (const std::uint32_t pieces : {2, 4}) {
-    const auto [own_loss, own_gradient, own_correct] = evaluated(chain{whole}.divide(pieces), 3 * pieces, columns);
+    const auto [own_loss, own_gradient, own_correct] = evaluated(chain{whole}.divide(pieces), 3 * pieces + 2, columns);
     CHECK(own_loss == Approx(loss).epsilon(1e-6));
     CHECK(distance(own_gradient, gradient) < 1e-6);
     CHECK(own_correct == correct);
@@ -191,9 +195,42 @@ TEST_CASE("pieces of blocks conform", "[pieces]") {
         llama({.layers = 1, .width = 8, .heads = 2, .hidden = 11, .context = 6, .qk_norm = true}).build(text()),
         gemma({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 6}).build(text())}) {
     model.minimise(mse()).divide(2).validate();
-    const auto outputs = model.outputs(2);
-    for (std::size_t i = 1; i < 5; ++i) conforms(*model.at(i).body, random_tensor(outputs[i - 1].shape, i));
+    const auto inputs = model.inputs(2);
+    for (std::size_t i = 1; i + 1 < model.size(); ++i) conforms(*model.at(i).body, random_tensor(inputs[i].shape, i));
   }
+}
+
+TEST_CASE("pieces that are side by side leave the terms of what pieces in turn pass on", "[pieces]") {
+  const chain whole = gpt2({.layers = 1, .width = 8, .heads = 4, .context = 6}).build(text());
+  const at::Tensor samples = rows({random_ids({3, 6}, 9, 1), random_ids({3, 6}, 9, 2)});
+  for (const std::uint32_t pieces : {2, 4}) {
+    const chain in_turn = chain{whole}.divide(pieces), beside = chain{whole}.divide(pieces, true);
+    beside.validate();
+    REQUIRE(beside.size() == in_turn.size());
+    at::Tensor below, boundary = samples;  // of the opening
+    for (std::size_t i = 0; i < beside.size(); ++i) {
+      const auto& [piece, join] = beside.at(i).place;
+      if (piece.whole()) {
+        below = std::exchange(boundary, run(beside, i, i + 1, boundary));
+      } else if (piece.first()) {
+        std::vector<at::Tensor> terms;
+        if (join == term_join::sum_with_input) terms.push_back(below);
+        for (std::size_t t = i; t < i + pieces; ++t) terms.push_back(run(beside, t, t + 1, boundary));
+        boundary = join == term_join::columns ? joined_columns(terms) : sum_of_terms(terms);
+      }
+      const auto place = beside.at(std::min(i + 1, beside.size() - 1)).place;
+      const bool between = !place.piece.whole() && (!place.piece.first() || place.adds_to_input());
+      if (!between) CHECK(same_bits(boundary, run(in_turn, 0, i + 1, samples)));
+    }
+  }
+}
+
+TEST_CASE("that embedding and head stay whole is noted", "[pieces]") {
+  const auto d = gpt2({.layers = 1, .width = 8, .heads = 2, .context = 6});
+  CHECK(chain{d.build(text())}.divide(2).notes().empty());
+  const auto notes = chain{with_loss(d, mse()).build(text())}.divide(2).notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes.front(), Contains("mse") && Contains("embedding and head stay whole"));
 }
 
 TEST_CASE("numbers in columns are exact in bf16, too, and so are their gradients", "[pieces]") {
@@ -210,15 +247,34 @@ TEST_CASE("numbers in columns are exact in bf16, too, and so are their gradients
   }
 }
 
+TEST_CASE("dense layers in pieces are the whole ones, column by column", "[pieces]") {
+  const auto classes = open_data({synthetic_classes{.features = 4, .classes = 3}}, 0);
+  const chain whole = mlp({.layers = 2, .width = 7}).build(*classes);
+  for (const bool side_by_side : {false, true}) {
+    chain model = chain{whole}.divide(2, side_by_side);
+    model.validate();
+    REQUIRE(model.size() == 2 * 3 + 1);
+    CHECK(names_in(model, 1) == std::vector<std::string>{"layers.0.weight/2of2", "layers.0.bias/2of2"});
+    CHECK(model.inputs(5)[2].shape == std::vector<std::int64_t>{5, 7});
+    CHECK(model.outputs(5)[2].shape == std::vector<std::int64_t>{5, 7});
+  }
+  const at::Tensor x = random_tensor({5, 4}, 3);
+  CHECK(distance(run(chain{whole}.divide(2), 0, 7, x), run(whole, 0, 3, x)) < 1e-6);
+}
+
 TEST_CASE("what cannot be divided is refused, with what can", "[pieces]") {
   CHECK_THROWS_WITH(small_gpt2().divide(12), Contains("12 pieces are more than the 9 tokens"));
-  CHECK_THROWS_WITH(
-      small_gpt2().divide(3),
-      Equals("parallel.pieces: layer 1 of chain \"gpt2\": 3 pieces do not divide the 4 heads of the attention"));
+  CHECK_THROWS_WITH(small_gpt2().divide(3), Equals("parallel.pieces: layer 1 of chain \"gpt2\": 3 pieces do not divide "
+                                                   "the 4 heads of the attention; these do: 2, 4"));
+  const chain normed = gemma({.layers = 1, .width = 8, .heads = 2, .hidden = 12, .context = 6}).build(text());
+  CHECK_THROWS_WITH(chain{normed}.divide(2, true), Contains("leave out \"side_by_side\""));
   CHECK_THROWS_WITH(small_gpt2().divide(1), Contains("2 or more are needed"));
   const auto classes = open_data({synthetic_classes{.features = 4, .classes = 3}}, 0);
-  chain flat = mlp({.layers = 2, .width = 8}).build(*classes);
-  CHECK_THROWS_WITH(flat.divide(2), Contains("no layer of chain \"mlp\" can be divided"));
+  chain flat = mlp({.layers = 2, .width = 3}).build(*classes);
+  CHECK_THROWS_WITH(flat.divide(4), Contains("4 pieces are more than the 3 outputs"));
+  const auto images = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5}, true}, 0);
+  chain convolutions = cnn({.stages = 1, .blocks = 1, .width = 4}).build(*images);
+  CHECK_THROWS_WITH(convolutions.divide(2), Contains("no layer of chain \"cnn\" can be divided"));
   const auto adapted =
       with_pieces(with_adapter(gpt2({.layers = 1, .width = 8, .heads = 2, .context = 6}), {.rank = 2}), 2);
   CHECK_THROWS_WITH(adapted.build(text()), Contains("an adapter is not trained in pieces"));

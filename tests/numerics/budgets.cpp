@@ -86,6 +86,24 @@ TEST_CASE("the host memory that the plan asks for is enough to the byte, and its
   }
 }
 
+TEST_CASE("pieces side by side keep within the host memory that the plan asks for", "[budgets][pieces]") {
+  auto gpt = tiny_gpt(0.1, true);
+  gpt.chain = with_pieces(gpt2({.layers = 2, .width = 16, .heads = 4, .context = 6, .dropout = 0.1}), 4);
+  gpt.batch_size = 8;
+  gpt.micro_batches = 4;
+  gpt.replicas = 2;
+  const auto plain = train_plain(gpt);
+  gpt.chain = with_pieces(gpt2({.layers = 2, .width = 16, .heads = 4, .context = 6, .dropout = 0.1}), 4, true);
+  gpt.cuts.clear();
+  const std::vector<cpu_device> devices(3, {.memory = 1_MiB});
+  const auto needed = planned_host_memory({gpt}, {.devices = devices});
+  for (int i = 0; i < 5; ++i) {
+    const auto spilled = train_spilled({gpt}, {.devices = devices, .host_memory = needed});
+    REQUIRE(spilled.summary.host_peak <= needed);
+    REQUIRE(difference(plain, spilled, 0) == "");
+  }
+}
+
 namespace {
 
 /// A small configuration of each family. A new family: one more case.
@@ -101,14 +119,26 @@ exact_case random_case(std::mt19937& random, std::size_t i) {
     const auto heads = between(1, 3);
     c.chain = gpt2({.layers = between(1, 4), .width = heads * between(1, 10), .heads = heads, .context = 6,
                     .dropout = random() % 2 == 0 ? 0.0 : 0.1, .tied = random() % 2 == 0});
-    if (heads > 1 && random() % 2 == 0) c.chain = with_pieces(c.chain, static_cast<std::uint32_t>(heads));
+    const auto way = random() % 3;  // whole, in turn, side by side
+    if (heads > 1 && way > 0) c.chain = with_pieces(c.chain, static_cast<std::uint32_t>(heads), way == 2);
     return c;
   }
   if (i % 4 == 1) {
+    const auto micro_batches = c.micro_batches;
     c = tiny_cnn();
+    c.micro_batches = micro_batches;
     c.cuts.clear();
     c.steps = 2;
-    c.chain = cnn({.stages = between(1, 3), .blocks = between(1, 2), .width = 2 * between(1, 3), .groups = 2});
+    const auto dense = between(0, 2);
+    c.chain = cnn({.stages = between(1, 3),
+                   .blocks = between(1, 2),
+                   .width = 2 * between(1, 3),
+                   .groups = 2,
+                   .dense_layers = dense,
+                   .dense_width = between(2, 20)});
+    const auto way = random() % 3;  // whole, in turn, side by side
+    if (dense > 0 && way > 0) c.chain = with_pieces(c.chain, 2, way == 2);
+    if (dense > 0 && c.micro_batches == 2) c.replicas = 2, c.until = "dense.0";
     return c;
   }
   if (i % 4 == 2) {

@@ -68,4 +68,30 @@ TEST_CASE("encoders on two devices with little memory equal plain training bit f
   for (std::size_t i = 0; i < cut.size(); ++i) REQUIRE(difference(train_plain(cut[i]), spilled, i) == "");
 }
 
+TEST_CASE("encoders in pieces have the bits of plain training in pieces, in turn and side by side", "[pieces]") {
+  using enum bert_head;
+  for (const exact_case& whole : {tiny_bert(masked_lm, 0.1), tiny_bert(classification, 0.1), tiny_vit(0.1)}) {
+    auto c = whole;
+    c.micro_batches = 2;
+    c.chain = with_pieces(whole.chain, 2);
+    const auto plain = train_plain(c);
+    c.cuts.clear();
+    for (std::size_t i = 0; i < c.chain.build(*c.data).size(); ++i) c.cuts.push_back(i);
+    CHECK(difference(plain, train_spilled({c}, {}), 0) == "");
+    c.chain = with_pieces(whole.chain, 2, true);
+    c.cuts.clear();
+    CHECK(difference(plain, train_spilled({c}, {.devices = std::vector(2, cpu_device{.memory = 8_MiB})}), 0) == "");
+  }
+}
+
+TEST_CASE("encoders in pieces compute what whole layers do, but for rounding", "[pieces]") {
+  using enum bert_head;
+  for (exact_case c : {tiny_bert(masked_lm, 0.0), tiny_bert(classification, 0.0), tiny_vit(0.0)}) {
+    const auto whole = train_plain(c);
+    c.chain = with_pieces(c.chain, 2);
+    const auto divided = train_plain(c);
+    for (std::size_t i = 0; i < whole.losses.size(); ++i) CHECK(divided.losses[i] == Approx(whole.losses[i]).epsilon(1e-4));
+  }
+}
+
 }  // namespace encoders_test

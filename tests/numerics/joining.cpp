@@ -1,5 +1,6 @@
 // Models that join a run under way have the bits of plain training, and cost the others none of theirs.
 
+#include "models/families/cnn/cnn.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/mixed_workload.hpp"
@@ -77,6 +78,21 @@ TEST_CASE("a chain that the run does not know is measured during the run, on a d
       train_spilled(first_two(), {.devices = {roomy()}}, [&](session& s) { s.add_model(describe(wide, 7)); });
   CHECK(difference(train_plain(wide), result, 2) == "");
   CHECK(difference(plain_results()[0], result, 0) == "");
+}
+
+TEST_CASE("a model joins one whose replicas meet, and has the same layers and replicas that do not", "[joining]") {
+  auto meeting = tiny_cnn();
+  meeting.chain = cnn({.stages = 1, .blocks = 1, .width = 4, .dense_layers = 1, .dense_width = 12});
+  meeting.micro_batches = 2;
+  meeting.replicas = 2;
+  meeting.until = "dense.0";
+  meeting.cuts = {};
+  auto apart = meeting;
+  apart.until = "";
+  const auto result =
+      train_spilled({meeting}, {.devices = {roomy()}}, [&](session& s) { s.add_model(describe(apart, 1)); });
+  CHECK(difference(train_plain(meeting), result, 0) == "");
+  CHECK(difference(train_plain(apart), result, 1) == "");
 }
 
 TEST_CASE("a model that does not fit next to the run is refused with numbers, and the run keeps its bits",

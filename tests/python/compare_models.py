@@ -160,7 +160,9 @@ def bert(name, model_class, labels=None):
         out = m(input_ids=x[:, 0], token_type_ids=x[:, 1], attention_mask=x[:, 2])
         return out.prediction_logits if hasattr(out, "prediction_logits") else out.logits
 
-    return Case(name, shaken(model_class(config)), inputs, targets, call, None if labels else lambda x: x[:, 2] == 1)
+    case = Case(name, shaken(model_class(config)), inputs, targets, call, None if labels else lambda x: x[:, 2] == 1)
+    case.pieces = config.num_attention_heads
+    return case
 
 
 def images(name, model, size, labels):
@@ -174,7 +176,9 @@ def vit(name, **options):
                                     image_size=12, patch_size=4, num_labels=5, hidden_dropout_prob=0.0,
                                     attention_probs_dropout_prob=0.0, **options)
     config._attn_implementation = "eager"
-    return images(name, transformers.ViTForImageClassification(config), 12, 5)
+    case = images(name, transformers.ViTForImageClassification(config), 12, 5)
+    case.pieces = config.num_attention_heads
+    return case
 
 
 def resnet(name, **options):

@@ -222,7 +222,8 @@ void add_first_batch(const chain& model, const first_batch& batch, results& to) 
   {
     const c10::NoGradGuard no_grad;
     to.add_whole("begin.", floats_in(evaluated.values()));
-    const std::size_t head = model.size() - model.pieces();
+    std::size_t head = model.size() - 1;  // its first layer
+    while (model.at(head - 1).number == model.at(head).number) --head;
     if (model.pieces() == 1)
       to.add("logits", evaluated.forward(batch.input, false));
     else

@@ -197,6 +197,9 @@ byte_count bytes_of(const model_plan& plan, const block_id& id) {
       return s.base;
     case block_kind::saved:
       return s.saved;
+    case block_kind::joined:
+    case block_kind::term:
+      break;  // of shards side by side, which these functions do not know
   }
   return {};
 }

@@ -5,18 +5,21 @@
 #include "partition/plan/plan_outline.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace hydra::test {
 
-/// `stepped`: so many of its first shards are stepped on the device.
+/// `stepped`: so many of its first shards are stepped on the device; `groups`: shards side by side.
 inline cursor plain_cursor(model_id id, const step_shape& shape, std::uint32_t steps,
-                           const evaluation_schedule& evaluation = {}, std::uint32_t stepped = 0) {
+                           const evaluation_schedule& evaluation = {}, std::uint32_t stepped = 0,
+                           std::vector<shard_group> groups = {}) {
   model_plan plan;
   plan.micro_batches = shape.micro_batches;
   plan.replicas = shape.replicas;
   plan.waves = shape.waves;
   plan.first_trained = shape.first_trained;
+  plan.groups = std::move(groups);
   plan.evaluation = evaluation.range;
   plan.shards.resize(shape.shards);
   for (std::uint32_t s = 0; s < stepped; ++s) {

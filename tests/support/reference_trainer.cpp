@@ -68,7 +68,7 @@ class trainer {
   void evaluate(std::uint32_t steps);
   float accumulate_gradients(std::uint32_t step);
   void add_to_sums();
-  void end_replica();
+  void end_replica(bool last);
   void add_sums();
   void round_masters();
   void add_tied_gradients();
@@ -216,12 +216,14 @@ void trainer::add_to_sums() {
   }
 }
 
-/// Its gradients may be rounded to bf16, as on the way from a device to the host.
-void trainer::end_replica() {
+/// Its gradients may be rounded to bf16, as on the way from a device to the host. Where replicas have met, only the last
+/// one ends a sum.
+void trainer::end_replica(bool last) {
   const c10::NoGradGuard no_grad;
   const bool rounds = options_.model.gradients() == precision::bf16;
   for (leaf& l : leaves_) {
-    if (l.place.frozen) continue;
+    const bool met = options_.meets > 0 && l.place.layer >= options_.meets;
+    if (l.place.frozen || (met && !last)) continue;
     l.sums.push_back(rounds ? l.gradient().to(at::kBFloat16).to(at::kFloat) : l.gradient().clone());
     l.gradient().reset();
   }
@@ -250,7 +252,7 @@ float trainer::accumulate_gradients(std::uint32_t step) {
   for (std::uint32_t k = 0; k < batches.size(); ++k) {
     sum += backward(batches[k], step, k, static_cast<double>(targets));
     add_to_sums();
-    if ((k + 1) % (batches.size() / options_.replicas) == 0) end_replica();
+    if ((k + 1) % (batches.size() / options_.replicas) == 0) end_replica(k + 1 == batches.size());
   }
   add_sums();
   return sum;

@@ -24,6 +24,7 @@ struct reference_options {
   std::size_t batch_size = 1;
   std::size_t micro_batches = 1;  ///< divides batch_size
   std::size_t replicas = 1;       ///< divides micro_batches: contiguous groups, each with gradient sums of its own
+  std::size_t meets = 0;          ///< layer from which on all replicas have one gradient sum; 0: none
   std::uint32_t steps = 1;
   update_options update{};
   std::uint64_t seed = 0;       ///< initial values and dropout

@@ -6,12 +6,17 @@
 #include "runtime/base/model_graphs.hpp"
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace hydra::test {
 
 /// Every shard has so many bytes of parameters and nothing else has any; rounds of an evaluation have one micro-batch.
-inline model_graphs_ptr graphs_of_shape(const step_shape& shape, byte_count parameters = byte_count{100}) {
+inline model_graphs_ptr graphs_of_shape(const step_shape& shape, byte_count parameters = byte_count{100},
+                                        std::vector<shard_group> groups = {}) {
   model_outline outline{.shape = shape};
+  outline.groups = std::move(groups);
+  outline.shape.abreast = most_side_by_side(outline.groups);
   for (std::uint32_t s = 0; s < shape.shards; ++s) {
     outline.shards.push_back({.parameters = parameters, .gradients = {}, .partial_sum = {}});
   }

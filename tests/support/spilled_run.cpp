@@ -1,5 +1,6 @@
 #include "tests/support/spilled_run.hpp"
 
+#include "actors/admission/meeting_layer.hpp"
 #include "models/targets_beside_inputs.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watched_device.hpp"
@@ -155,6 +156,7 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.batch_size = m.batch_size;
   d.micro_batches = m.micro_batches;
   d.parallel = {.replicas = m.replicas, .waves = m.waves};
+  d.replicas_until = m.until;
   d.steps = m.steps;
   d.optimizer = m.optimizer;
   d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
@@ -279,13 +281,14 @@ spilled_result train_in_parts(
 }
 
 reference_result train_plain(const exact_case& m) {
-  const chain model = m.chain.build(*m.data).compute_in(m.numbers, m.gradients);
+  const chain model = m.chain.build(*m.data).compute_in(m.numbers, m.gradients).in_turn();
   return train_reference({.model = model,
                           .data = model.tokens_of_targets() > 0 ? targets_beside_inputs(m.data, model.tokens_of_targets()) : m.data,
                           .shuffle = true,
                           .batch_size = m.batch_size,
                           .micro_batches = m.micro_batches,
                           .replicas = m.replicas,
+                          .meets = m.until.empty() ? 0 : meeting_layer(model, m.until),
                           .steps = m.steps,
                           .update = m.optimizer,
                           .seed = m.seed,

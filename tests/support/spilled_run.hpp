@@ -25,6 +25,7 @@ struct exact_case {
   std::uint32_t batch_size = 4;
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;
+  std::string until{};       ///< layer before which the replicas meet
   std::uint32_t waves = 1;   ///< plain training has none
   std::uint32_t steps = 3;
   update_options optimizer;
@@ -99,6 +100,7 @@ spilled_result train_in_parts(
     const std::vector<exact_case>& models, const run_options& options,
     const std::function<void(std::size_t n, std::vector<exact_case>& models, run_options& options)>& change);
 
+/// Pieces side by side are computed in turn.
 reference_result train_plain(const exact_case& model);
 std::vector<reference_result> train_plain(const std::vector<exact_case>& models);
 

@@ -10,7 +10,9 @@ family cnn_family() {
       {{"stages", &cnn_options::stages, false, "of equal image size; each but the first halves it"},
        {"blocks", &cnn_options::blocks, false, "residual blocks of a stage"},
        {"width", &cnn_options::width, false, "channels of the first stage; each other doubles them"},
-       {"groups", &cnn_options::groups, false, "of channels normalised together; divide width"}});
+       {"groups", &cnn_options::groups, false, "of channels normalised together; divide width"},
+       {"dense_layers", &cnn_options::dense_layers, false, "hidden dense layers between the pixels and the classes"},
+       {"dense_width", &cnn_options::dense_width, false, "of these layers"}});
 }
 
 }  // namespace hydra

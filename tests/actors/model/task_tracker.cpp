@@ -595,6 +595,32 @@ TEST_CASE("a backward unit is announced when the same visit of the wave before i
   CHECK(f0.wave.value == 0);
 }
 
+TEST_CASE("pieces are announced together, what reads them waits for all, and so does the next step") {
+  task_tracker tracker(plain_cursor(model_id{4}, {.shards = 3}, 2, {}, 0, {{.first = 0, .count = 2}}), false);
+  tracker.batch_at_home(minibatch(0));
+  tracker.batch_at_home(minibatch(1));
+  const auto f0 = place(tracker, d0), f1 = place(tracker, d1);
+  CHECK(f0.piece.value == 0);
+  CHECK(f1.piece.value == 1);
+  CHECK(text(tracker.announce()) == "nothing");  // they are on two devices
+  REQUIRE(tracker.completed(f0));
+  const auto b2 = tracker.announce();
+  CHECK(text(b2) == "step 0 backward 2 after 1");
+  REQUIRE(tracker.placed(b2->what, d1));
+  REQUIRE(tracker.completed(f1));
+  REQUIRE(tracker.completed(b2->what));
+  const auto b0 = place(tracker, d0), b1 = place(tracker, d1);
+  CHECK(b0.shard.value == 0);
+  CHECK(b1.shard.value == 1);
+  REQUIRE(tracker.completed(b1));
+  for (const std::uint32_t s : {1, 2}) tracker.version_at_home(shard_index{s}, version_index{1});
+  CHECK(text(tracker.announce()) == "nothing");
+  REQUIRE(tracker.completed(b0));
+  tracker.version_at_home(shard_index{0}, version_index{1});
+  CHECK(text(tracker.announce()) == "step 1 forward 0");
+  CHECK(text(tracker.announce()) == "step 1 forward 1");
+}
+
 TEST_CASE("a backward unit whose wave before has completed is bound to no device") {
   auto tracker = two_waves();
   const auto first = place(tracker, d0);

@@ -49,11 +49,23 @@ unit_times random_model(std::mt19937& rng) {
   return m;
 }
 
+/// Some shards of a model side by side, if it has enough.
+std::vector<shard_group> random_group(std::mt19937& rng, std::uint32_t shards) {
+  if (shards < 3 || rng() % 2 == 0) return {};
+  const auto first = static_cast<std::uint32_t>(rng() % (shards - 2));
+  return {{.first = first, .count = 2 + static_cast<std::uint32_t>(rng() % (shards - 2 - first))}};
+}
+
 /// In lanes, some with evaluations.
 unit_times random_lanes(std::mt19937& rng) {
   auto m = random_model(rng);
+  m.groups = random_group(rng, static_cast<std::uint32_t>(m.backward.size()));
   m.replicas = 1 + rng() % 3;
   m.waves = 1 + rng() % 4;
+  if (m.replicas > 1 && rng() % 3 == 0) {
+    m.waves = 1;
+    m.meets = static_cast<std::uint32_t>(rng() % (m.groups.empty() ? m.backward.size() : m.groups.front().first + 1));
+  }
   m.evaluate = random_times(rng, m.backward.size(), 60);
   m.evaluations = static_cast<std::uint32_t>(rng() % (m.steps + 1));
   m.evaluated_last = m.evaluations > 0;
@@ -315,6 +327,16 @@ TEST_CASE("the step boundary of waves starts with the gradients of the last one"
   CHECK(b.d2h == std::chrono::microseconds{2 * 3 * 7 / 3});  // every wave's sum goes down
 }
 
+TEST_CASE("shards side by side count with the longest of them in the chain bound, and as lanes", "[bounds]") {
+  auto m = uniform(4, 2, 10, 30);  // the last one: 30 in all
+  m.groups = {{.first = 1, .count = 2}};
+  m.backward[2] = std::chrono::microseconds{50};
+  const auto b = lower_bounds(std::vector{m}, resources{.speeds = {1.0, 1.0, 1.0}});
+  CHECK(b.chain == 2 * std::chrono::microseconds{10 + 10 + 30 + 50 + 30});
+  CHECK(b.work == 2 * duration{std::chrono::microseconds{3 * 10 + 3 * 30 + 50}} / 3);
+  CHECK(b.uniform == 2 * std::chrono::microseconds{2 * 10 + 3 * 30});  // all but shard 2
+}
+
 TEST_CASE("the first wave has an even share of an evaluation before its step", "[bounds]") {
   auto m = uniform(2, 2, 10, 30);  // a step takes 130 us
   m.waves = 3;
@@ -342,7 +364,7 @@ TEST_CASE("a model in waves on as many devices attains the chain bound", "[bound
     std::mt19937 rng{seed};
     auto m = random_lanes(rng);
     m.evaluations = m.evaluated_last = 0;
-    const std::vector<double> speeds(m.replicas * m.waves, 1.0);
+    const std::vector<double> speeds(std::size_t{m.replicas} * m.waves * most_side_by_side(m.groups), 1.0);
     INFO("seed " << seed);
     REQUIRE(random_schedule{{m}, speeds, seed}.run() ==
             lower_bounds(std::vector{m}, resources{.speeds = speeds}).chain);

@@ -381,6 +381,31 @@ TEST_CASE("a lane that a lost device and a wave before hit loses all from the ea
   CHECK(units_of(lost_in_wave_1(d1, d1, d2).lost) == std::vector{b2, b1});
 }
 
+TEST_CASE("what adds the terms of pieces follows all of them, whichever lane is the first", "[policy]") {
+  flight_table m{graphs_of_shape({.shards = 4}, byte_count{100}, {{.first = 1, .count = 2}})};
+  const auto f1 = forward(0, 0, 1), b3 = backward(0, 0, 3);
+  auto f2 = forward(0, 0, 2);
+  f2.piece = piece_index{1};
+  fly(m, forward(0, 0, 0), d0);
+  REQUIRE(m.complete(forward(0, 0, 0), at(1)).has_value());
+  fly(m, f1, d0);
+  fly(m, f2, d1);
+  REQUIRE(m.complete(f1, at(2)).has_value());
+  REQUIRE(m.announce(ready(b3, d1), at(2)));
+  CHECK(m.lanes()[0].bound_to() == d1);
+  CHECK_FALSE(m.is_landing(0));
+  REQUIRE(m.computed(f2));
+  CHECK(m.is_landing(0));
+  m.place(0, d1, at(3));
+  const auto lost = m.fail(f2);
+  REQUIRE(lost.size() == 2);
+  CHECK(units_of(lost[0].lost) == std::vector{f2});
+  CHECK(lost[0].withdraw.empty());
+  CHECK(units_of(lost[1].lost) == std::vector{b3});
+  CHECK(units_of(lost[1].withdraw) == std::vector{b3});
+  CHECK(m.flights().empty());
+}
+
 TEST_CASE("other replicas of a lost unit lose nothing", "[policy]") {
   flight_table m{graphs_of_shape({.shards = 3, .micro_batches = 2, .replicas = 2})};
   fly(m, backward(0, 0, 2), d0);

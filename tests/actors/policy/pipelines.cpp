@@ -34,7 +34,7 @@ void offer(world& w, const std::vector<std::uint32_t>& lanes) {
   const auto graphs = graphs_of_shape(w.models.front().shape);
   w.candidates.clear();
   for (const auto lane : lanes) {
-    const node_index n{graphs->step.lane(lane).first.value + w.models[lane].place};
+    const auto n = graphs->step.lane(lane)[w.models[lane].place];
     w.offer(graphs->step.at(n).what).model_at = lane;
   }
 }
@@ -47,7 +47,10 @@ std::optional<std::uint32_t> wave(const std::string& name, const world& w, std::
 
 std::vector<std::uint32_t> dealt(const step_shape& shape, dealing how, std::size_t devices, std::uint32_t lane = 0) {
   auto w = pipeline(devices, shape, std::vector<std::uint32_t>(shape.replicas * shape.waves));
-  const auto s = shared_stages(w.models[lane], how, w.view());
+  candidate first;
+  first.model_at = lane;
+  first.next.replica = replica_id{lane / shape.waves};
+  const auto s = shared_stages(first, how, w.view());
   std::vector<std::uint32_t> all;
   for (std::uint32_t shard = 0; shard < shape.shards; ++shard) {
     candidate c;

@@ -10,13 +10,7 @@ namespace hydra::test {
 
 namespace {
 
-work_graph graph_of(const unit_times& m) {
-  return graphs_of_shape({.shards = static_cast<std::uint32_t>(m.backward.size()),
-                          .micro_batches = m.replicas * m.waves,
-                          .replicas = m.replicas,
-                          .waves = m.waves})
-      ->step;
-}
+work_graph graph_of(const unit_times& m) { return graphs_of_shape(shape_of(m), byte_count{100}, m.groups)->step; }
 
 }  // namespace
 
@@ -61,7 +55,7 @@ bool random_schedule::evaluates(const model& m) const { return m.times.steps - m
 
 /// Micro-batches are dealt to the lanes in turn; each lane visits every shard once with its own.
 void random_schedule::add_evaluation(model& m) {
-  const auto lanes = m.times.replicas * m.times.waves;
+  const auto lanes = shape_of(m.times).lanes();
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const auto share = (m.times.evaluation_micro_batches + lanes - 1 - lane) / lanes;
     for (std::size_t s = 0; s < m.loaded.size(); ++s) {
@@ -84,9 +78,9 @@ void random_schedule::add_lanes(model& m) {
     for (const auto before : graph.predecessors(n)) {
       t.before.push_back(evaluation + before.value);
     }
-    const auto lane = graph.lane_of(n);
-    if (evaluation > 0 && n == graph.lane(lane).first) {
-      t.before.push_back((lane + 1) * m.loaded.size() - 1);
+    const bool begins = n == graph.lane(graph.lane_of(n)).front();
+    for (auto visited = m.loaded.size(); begins && visited <= evaluation; visited += m.loaded.size()) {
+      t.before.push_back(visited - 1);  // all lanes have evaluated
     }
     t.reads = forward || s + 1 == m.loaded.size() ? std::optional<std::size_t>(s) : std::nullopt;
     t.completes = !forward && u.wave.value + 1 == m.times.waves ? std::optional<std::size_t>(s) : std::nullopt;
@@ -132,7 +126,7 @@ void random_schedule::end(std::size_t device) {
   auto& t = m.tasks[ended.task];
   t.done = true;
   last_ = std::max(last_, now_);
-  if (t.completes && ++m.sums[*t.completes] == m.times.replicas) {
+  if (t.completes && ++m.sums[*t.completes] == shape_of(m.times).sums_of(static_cast<std::uint32_t>(*t.completes))) {
     const auto s = *t.completes;
     const auto version = now_ + m.times.demote[s] + m.times.update[s];
     last_ = std::max(last_, version);

@@ -34,7 +34,7 @@ TEST_CASE("parameters are where their version was cached and not dropped", "[res
   residency r;
   r.report(d0, std::array{parameters(0, 3)}, {});
   CHECK(r.of(visit_of(0, 3), {}, d0).here);
-  CHECK(r.of(visit_of(0, 3), {}, d1).elsewhere);
+  CHECK(r.of(visit_of(0, 3), {}, d1).elsewhere == d0);
   CHECK_FALSE(r.of(visit_of(0, 4), {}, d0).here);
   r.report(d0, {}, std::array{parameters(0, 3)});
   CHECK_FALSE(r.of(visit_of(0, 3), {}, d0).here);
@@ -47,7 +47,7 @@ TEST_CASE("a base is there for units of any model and step that read it, also wh
   CHECK(r.of(visit_of(1, 7), base(0), d0).here);
   CHECK_FALSE(r.of(visit_of(0, 0), {}, d0).here);  // its own parameters are not
   r.forget(model_id{0});
-  CHECK(r.of(visit_of(1, 8), base(0), d1).elsewhere);
+  CHECK(r.of(visit_of(1, 8), base(0), d1).elsewhere == d0);
   r.report(d0, {}, std::array{base(0)});
   CHECK_FALSE(r.of(visit_of(1, 8), base(0), d0).here);
 }

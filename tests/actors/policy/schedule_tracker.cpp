@@ -1,6 +1,7 @@
 #include "actors/policy/schedule_tracker.hpp"
 
 #include "actors/policy/sharded_lrtf.hpp"
+#include "actors/policy/stay_pace.hpp"
 #include "actors/policy/whole_model.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/actors/policy/units.hpp"
@@ -8,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -884,6 +886,25 @@ TEST_CASE("a device holds a unit that was undone elsewhere until it has answered
   CHECK(b.is_held(model_id{0}));
   CHECK(b.unit_failed(of_wave(backward(0, 0, 1), 1)).empty());
   CHECK_FALSE(b.is_held(model_id{0}));
+}
+
+TEST_CASE("a piece goes to the free device that has it, or to another one if that has no slot") {
+  const std::uint32_t slots = GENERATE(0u, 1u);
+  schedule_tracker b{std::make_unique<stay_pace>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.device_freed(d1, slots, std::nullopt, at(0));
+  b.add_model(model_id{0}, {.shape = {.shards = 4, .abreast = 2},
+                            .graphs = graphs_of_shape({.shards = 4}, byte_count{100}, {{.first = 0, .count = 2}})});
+  auto other = forward(0, 0, 1);
+  other.piece = piece_index{1};
+  b.blocks_cached(d1, std::array{parameters(forward(0, 0, 0)), parameters(other)}, {});
+  REQUIRE(b.announce(ready(forward(0, 0, 0)), at(0)));
+  REQUIRE(b.announce(ready(other), at(0)));
+  const auto placed = b.decide(at(0));
+  REQUIRE(placed.size() == 1 + slots);
+  CHECK(placed.front().device == (slots > 0 ? d1 : d0));
 }
 
 TEST_CASE("a lost device holds nothing any more") {

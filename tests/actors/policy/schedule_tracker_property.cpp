@@ -341,11 +341,10 @@ void check_tracker(const world& w) {
 
 /// The chain of one lane.
 std::vector<unit> units_of_lane(std::uint32_t model, const work_graph& graph, std::uint32_t lane, std::uint32_t steps) {
-  const auto [first, count] = graph.lane(lane);
   std::vector<unit> units;
   for (std::uint32_t step = 0; step < steps; ++step) {
-    for (std::uint32_t place = 0; place < count; ++place) {
-      auto u = graph.at(node_index{first.value + place}).what;
+    for (const auto n : graph.lane(lane)) {
+      auto u = graph.at(n).what;
       u.model = model_id{model};
       u.step = step_index{step};
       units.push_back(u);
@@ -359,7 +358,7 @@ void add_model(world& w, std::uint32_t model, const step_shape& shape, std::uint
   const auto first = w.tasks.size();
   for (std::uint32_t lane = 0; lane < graphs->step.lanes(); ++lane) {
     task t{.model = model, .lane = lane, .graphs = graphs, .chain = units_of_lane(model, graphs->step, lane, steps),
-           .step_length = graphs->step.lane(lane).count};
+           .step_length = static_cast<std::uint32_t>(graphs->step.lane(lane).size())};
     for (std::uint32_t other = 0; other < graphs->step.lanes(); ++other) {
       if (other != lane) {
         t.others.push_back(first + other);

@@ -30,7 +30,7 @@ struct lanes_world : world {
     s.shape = shape;
     s.step = step_index{0};
     const auto graphs = graphs_of_shape(shape);
-    auto u = graphs->step.at(graphs->step.lane(i).first).what;
+    auto u = graphs->step.at(graphs->step.lane(i).front()).what;
     u.model = id;
     auto& c = offer(u);
     c.model_at = models.size() - 1;
@@ -125,12 +125,12 @@ TEST_CASE("lanes: a shard on the device comes first, one on another device last 
   lanes_world w(3, 2, two_replicas);
   w.loads_take(100);
   CHECK(w.taken(0) == lane{0, 0});
-  w.candidates[0].elsewhere = true;
+  w.candidates[0].elsewhere = device_id{1};
   CHECK(w.taken(0) == lane{0, 1});
   w.candidates[3].hit = true;
   CHECK(w.taken(0) == lane{1, 1});
   w.candidates[3].hit = false;
-  w.candidates[1].elsewhere = w.candidates[2].elsewhere = w.candidates[3].elsewhere = true;
+  w.candidates[1].elsewhere = w.candidates[2].elsewhere = w.candidates[3].elsewhere = device_id{1};
   w.candidates[0].remaining = us(999);
   w.candidates[0].chained = true;  // no other device may take it now
   CHECK(w.taken(0) == lane{0, 0});
@@ -152,6 +152,26 @@ TEST_CASE("lanes: a device that writes back several units takes forward visits, 
   CHECK(w.taken(1) == lane{0, 0});
   w.models[2].flights = 0;
   CHECK(w.taken(0) == lane{0, 0});
+}
+
+TEST_CASE("lanes: a piece is left to a free device that has it, unless that one would not take it") {
+  lanes_world w(2, 1, two_replicas);
+  w.candidates.resize(1);
+  auto& piece = w.candidates.front();
+  auto& holder = w.devices[1];
+  w.models[piece.model_at].shape.abreast = 2;
+  holder.idle = true;
+  piece.elsewhere = holder.device;
+  const auto takes = [&] { return w.taken(0).has_value(); };
+  CHECK_FALSE(takes());
+  SECTION("it has no slot") { holder.has_slot = false; }
+  SECTION("it computes") { holder.idle = false; }
+  SECTION("something is staged there") { holder.staged = us(1); }
+  SECTION("attempts have failed there") { piece.avoided = {holder.device}; }
+  SECTION("only the asked one may stage it") { piece.chained = true; }
+  SECTION("the asked one has it, too") { piece.hit = true; }
+  SECTION("it is no piece") { w.models[piece.model_at].shape.abreast = 1; }
+  CHECK(takes());
 }
 
 TEST_CASE("lanes: candidates of different models that read the same base share it; those of one model do not") {
@@ -189,7 +209,7 @@ TEST_CASE("stay-pace takes the shard that is cached first if models share their 
 TEST_CASE("lanes: with a device for each lane a shard is loaded where another device has it") {
   lanes_world w(4, 2, two_replicas);
   w.loads_take(100);
-  w.candidates[3].elsewhere = true;
+  w.candidates[3].elsewhere = device_id{1};
   CHECK(w.taken(0) == lane{1, 1});
 }
 

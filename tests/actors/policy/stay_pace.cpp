@@ -71,7 +71,7 @@ TEST_CASE("stay-pace without its own model avoids loading what is on other devic
   w.models[2].remaining = us(1200);
   w.models[4].remaining = us(1100);
   auto& there = w.offer(backward(2, 0, 0));
-  there.elsewhere = true;
+  there.elsewhere = device_id{1};
   there.transfer_time = us(5);
   w.offer(forward(3, 0, 0)).transfer_time = us(5);
   w.offer(forward(4, 0, 0)).transfer_time = us(5);

@@ -177,6 +177,19 @@ TEST_CASE("a report says how steps were divided, and what the pipeline cost", "[
   CHECK_THAT(line_with(to_table(r), "makespan of"), Contains("pipeline bubble"));
 }
 
+TEST_CASE("a report says into how many pieces layers were divided", "[report]") {
+  auto r = example();
+  CHECK_THAT(to_table(r), !Contains("pieces"));
+  CHECK_FALSE(parsed(r)["models"][0].contains("pieces"));
+  r.models[0].pieces = 4;
+  r.models[0].side_by_side = true;
+  const auto j = parsed(r);
+  CHECK(j["models"][0]["pieces"] == 4);
+  CHECK(report_of(j).models[0].side_by_side);
+  CHECK_THAT(line_with(to_table(r), "status"), Contains("shards  ") && Contains("pieces  status"));
+  CHECK_THAT(line_with(to_table(r), r.models[0].name), Contains("4 side by side"));
+}
+
 TEST_CASE("report.json has a device's kind and model, and the table its precision if it is not fp32", "[report]") {
   auto r = example();
   CHECK(parsed(r)["devices"][0]["precision"] == "fp32");

@@ -167,7 +167,7 @@ std::vector<instance_chain> chains_of(const schedule_instance& i) {
 }
 
 node_index node_of(const simulated_unit& u, const work_graph& graph) {
-  return node_index{graph.lane(u.lane).first.value + u.index};
+  return graph.lane(u.lane)[u.index];
 }
 
 /// When each unit has ended, for each time that it was run.

@@ -77,8 +77,9 @@ TEST_CASE("a model says how its steps were divided, and what the pipeline cost")
   CHECK_THAT(to_page(run, {}), !Contains("replicas") && !Contains("waves"));
   m.replicas = 2;
   m.waves = 8;
+  m.pieces = 2;
   m.pipeline = {.compute = std::chrono::seconds{3}, .bubble = std::chrono::seconds{1}};
-  CHECK_THAT(to_page(run, {}), Contains("4, 2 replicas, 8 waves (bubble 25 %)"));
+  CHECK_THAT(to_page(run, {}), Contains("4, 2 replicas, 8 waves (bubble 25 %), 2 pieces"));
 }
 
 TEST_CASE("the page is well-formed, escapes names and shows no undefined number") {

@@ -69,12 +69,49 @@ TEST_CASE("a resumed run keeps the replicas of its start, and may have other wav
   workload first = with("{ replicas = \"auto\", waves = \"auto\" }");
   set_chosen(first, plan_of(4, 1));
   workload again = with("{ replicas = \"auto\", waves = \"auto\" }");
-  keep_replicas(again, parse_toml(first.expanded, "w.toml"));
+  keep_results(again, parse_toml(first.expanded, "w.toml"));
   CHECK(again.models[0].description.parallel == parallel_options{4, 0});
   CHECK_THAT(again.expanded, Contains("parallel = { replicas = 4, waves = \"auto\" }"));
   workload whole = with("{ replicas = \"auto\" }");
-  keep_replicas(whole, parse_toml(example, "w.toml"));
+  keep_results(whole, parse_toml(example, "w.toml"));
   CHECK(whole.models[0].description.parallel == parallel_options{1, 1});
+}
+
+TEST_CASE("pieces that the planner has chosen stand in the workload as it is run, and a resumed run keeps them") {
+  workload first = with("{ pieces = \"auto\" }");
+  CHECK(has_choices(first));
+  CHECK_FALSE(has_choices(with("{ pieces = 2, side_by_side = true }")));
+  auto plan = plan_of(1, 1);
+  plan.models[0].pieces = 2;
+  set_chosen(first, plan);
+  CHECK_THAT(first.expanded, Contains("pieces = 2"));
+  CHECK_FALSE(has_choices(first));
+  workload again = with("{ pieces = \"auto\" }");
+  keep_results(again, parse_toml(first.expanded, "w.toml"));
+  CHECK_FALSE(has_choices(again));
+  CHECK_THAT(again.expanded, Contains("pieces = 2"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nparallel = { side_by_side = true }")),
+             Contains("model.parallel.side_by_side") && Contains("give \"pieces\", too"));
+}
+
+TEST_CASE("a layer before which replicas meet needs replicas, and neither waves nor nodes") {
+  const auto with_layer = [](const std::string& more) {
+    return bent("steps = 3", "steps = 3\nmicro_batches = 4\nparallel = { " + more + "replicas_until = \"h.1\" }");
+  };
+  CHECK_THAT(refusal(with_layer("")), Contains("model.parallel.replicas_until") && Contains("give \"replicas\", too"));
+  CHECK_THAT(refusal(with_layer("replicas = 2, waves = 2, ")), Contains("leave out \"waves\" and \"nodes\""));
+  CHECK(with("{ replicas = \"auto\", replicas_until = \"h.1\" }").models[0].description.replicas_until == "h.1");
+}
+
+TEST_CASE("a resumed run keeps pieces, and takes side by side from the file unless that leaves it open") {
+  const auto recorded = parse_toml(with("{ pieces = 2, side_by_side = true }").expanded, "w.toml");
+  workload asked = with("{ pieces = \"auto\", side_by_side = false }");
+  keep_results(asked, recorded);
+  CHECK(asked.models[0].description.chain.pieces == 2);
+  CHECK_FALSE(asked.models[0].description.chain.side_by_side);
+  workload open = with("{ pieces = \"auto\", side_by_side = \"auto\" }");
+  keep_results(open, recorded);
+  CHECK(open.models[0].description.chain.side_by_side);
 }
 
 TEST_CASE("devices that would be idle all the time are told, with the key that gives them work") {

@@ -170,6 +170,7 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.parallel.nodes"] = toml(m.nodes);
   all["model.parallel.waves"] = toml(m.parallel.waves);
   all["model.parallel.pieces"] = toml(chain{"", {}, cross_entropy()}.pieces());
+  all["model.parallel.side_by_side"] = toml(chain{"", {}, cross_entropy()}.side_by_side());
   all["model.parallel.shards"] = toml(balanced_cut{}.shards);
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");
   all["model.priority"] = toml(m.priority);
@@ -300,6 +301,8 @@ void add_other_models(std::map<std::string, std::string>& all) {
   all["model.chain.cnn.blocks"] = toml(c.blocks);
   all["model.chain.cnn.width"] = toml(c.width);
   all["model.chain.cnn.groups"] = toml(c.groups);
+  all["model.chain.cnn.dense_layers"] = toml(c.dense_layers);
+  all["model.chain.cnn.dense_width"] = toml(c.dense_width);
   const mlp_options m;
   all["model.chain.mlp.layers"] = toml(m.layers);
   all["model.chain.mlp.dropout"] = toml(m.dropout);

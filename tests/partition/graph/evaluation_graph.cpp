@@ -27,6 +27,7 @@ std::vector<unit> evaluation_of(const step_shape& shape, const evaluation_range&
       all.push_back({.model = evaluated_model,
                      .replica = replica_id{lane / shape.waves},
                      .wave = wave_index{lane % shape.waves},
+                     .piece = {},
                      .step = evaluated_step,
                      .way = direction::evaluate,
                      .shard = shard_index{s},

@@ -117,7 +117,7 @@ TEST_CASE("a lane visits forward, then the last shard's loss, then backward, wit
     std::string text;
     for (node_index n; n.value < g.size(); n = n.next()) {
       const auto& u = g.at(n).what;
-      const bool begins = g.lane(g.lane_of(n)).first == n;
+      const bool begins = g.lane(g.lane_of(n)).front() == n;
       if (begins) text += "| " + std::to_string(u.first_micro_batch.value) + "+" + std::to_string(u.micro_batches) + " ";
       text += (u.way == direction::forward ? "F" : "B") + std::to_string(u.shard.value) + " ";
     }
@@ -149,7 +149,8 @@ TEST_CASE("a step as data has the units of the arithmetic, in its lanes and plac
     }
     for (std::uint32_t lane = 0; lane < g.lanes(); ++lane) {
       const auto length = order.lane_length();
-      REQUIRE(g.lane(lane) == node_range{.first = node_index{lane * length}, .count = length});
+      REQUIRE(g.lane(lane).front() == node_index{lane * length});
+      REQUIRE(g.lane(lane).size() == length);
     }
   }
 }

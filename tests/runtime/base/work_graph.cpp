@@ -162,8 +162,6 @@ TEST_CASE("a graph that has no order is refused with the unit", "[work_graph]") 
   CHECK(refusal_of({visit_in(0, {0}, {}), visit_in(1, {}, {0})}).find("after its reader") != std::string::npos);
   CHECK(refusal_of({visit_in(0, {0}, {0})}).find("after its reader") != std::string::npos);
   CHECK(refusal_of({visit_in(0, {}, {}), visit_in(0, {}, {})}) == "a graph: model 0 step 0 forward 0 is there twice");
-  CHECK(refusal_of({visit_in(0, {}, {}), visit_in(0, {}, {}, 1)}) ==
-        "a graph: model 0 step 0 forward 1 does not follow the unit before it in its lane");
   CHECK_THROWS_WITH(work_graph({}, std::vector<graph_block>(2)),
                     "a graph: parameters of model 0 shard 0 version 0 is there twice");
 }

@@ -38,6 +38,20 @@ TEST_CASE("a cnn has as many parameters as its convolutions, norms and head") {
   CHECK(c.parameter_count() == stem + same + halving + 8 * 5 + 5);
 }
 
+TEST_CASE("dense layers of a cnn are between the mean over the pixels and the classes") {
+  const chain c = cnn({.stages = 2, .blocks = 1, .width = 4, .groups = 2, .dense_layers = 2, .dense_width = 6})
+                      .build(*images({1, 8, 8}));
+  REQUIRE(c.size() == 7);
+  CHECK(c.at(3).prefix == "pool.");
+  CHECK(c.at(4).prefix == "dense.0.");
+  CHECK(c.at(5).prefix == "dense.1.");
+  CHECK(c.at(6).prefix == "head.");
+  const auto outputs = c.outputs(2);
+  CHECK(outputs[3].shape == std::vector<std::int64_t>{2, 8});
+  CHECK(outputs[5].shape == std::vector<std::int64_t>{2, 6});
+  CHECK(outputs[6].shape == std::vector<std::int64_t>{2, 5});
+}
+
 TEST_CASE("equal blocks of a cnn have one signature, blocks that halve another") {
   const chain c = cnn({.stages = 2, .blocks = 3, .width = 8}).build(*images({3, 8, 8}));
   CHECK(c.at(1).body->signature() == c.at(3).body->signature());
@@ -66,5 +80,6 @@ TEST_CASE("a cnn refuses vectors and impossible options") {
   CHECK_THROWS_WITH(cnn({.stages = 0}), Contains("stages is 0"));
   CHECK_THROWS_WITH(cnn({.stages = 17}), Contains("stages is 17"));
   CHECK_THROWS_WITH(cnn({.blocks = 0}), Contains("blocks is 0"));
+  CHECK_THROWS_WITH(cnn({.dense_layers = -1}), Contains("dense_layers is -1"));
   CHECK_THROWS_WITH(cnn({.groups = -1}), Contains("groups is -1"));
 }
