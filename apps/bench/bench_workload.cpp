@@ -28,6 +28,7 @@ cut_points equal_cuts(const bench_workload& w) {
 /// A backward visit takes 3 times the forward time, both visits of a shard 4 times. The last shard has the backward
 /// visit alone: for n layers, 3 * ((n - 1) * forward + last) = 4 * n * forward.
 duration last_forward(const bench_workload& w) {
+  if (!w.paced_output) return {};
   return w.equal_stages ? w.forward * (w.layers_per_shard + 3) / 3 : w.forward;
 }
 
@@ -41,6 +42,7 @@ chain_description paced_mlp(const bench_workload& w) {
       all.add(fmt::format("layers.{}.", i),
               std::make_shared<paced_layer>(std::make_shared<linear>(options), last ? last_forward(w) : w.forward));
     }
+    if (w.pieces > 1) all.divide(w.pieces, w.side_by_side);
     return w.adapter_rank > 0 ? adapt(std::move(all), {.rank = w.adapter_rank}) : all;
   };
   return {"paced mlp", 0, build};
@@ -49,13 +51,13 @@ chain_description paced_mlp(const bench_workload& w) {
 model_description model_of(const bench_workload& w, int i) {
   return {.name = fmt::format("model-{}", i),
           .chain = paced_mlp(w),
-          .data = {synthetic_classes{.features = w.width, .validation_samples = 1}},
+          .data = {synthetic_classes{.features = w.width, .validation_samples = w.validation_samples}},
           .batch_size = w.batch_size,
           .micro_batches = w.micro_batches,
           .parallel = w.parallel,
           .steps = w.steps,
           .optimizer = adamw({.learning_rate = 1e-3 / (1 + i)}),
-          .cuts = equal_cuts(w),
+          .cuts = w.pieces > 1 ? cut_choice{} : equal_cuts(w),
           .validate = w.evaluate_every > 0 ? std::optional{validation_options{.every_steps = w.evaluate_every}}
                                            : std::nullopt};
 }

@@ -20,17 +20,21 @@ struct bench_workload {
   std::uint32_t batch_size = 16;
   std::uint32_t micro_batches = 1;
   parallel_options parallel{};
+  std::uint32_t pieces = 1;  ///< of each hidden layer; above 1 the planner cuts shards
+  bool side_by_side = false;
   std::int64_t adapter_rank = 0;      ///< of adapters on all layers but the output layer; 0: none
   std::int64_t layers_per_shard = 1;  ///< divides the number of layers, the output layer included
   duration forward = std::chrono::milliseconds(2);  ///< of a layer and micro-batch; backward visits take three times as
                                                     ///< long
   bool equal_stages = false;  ///< the output layer takes longer, so that the one visit of its shard takes as long as
                               ///< the two of any other
+  bool paced_output = true;   ///< else the output layer takes no longer than it computes
   byte_rate link{};     ///< not emulated if zero
   byte_count memory{};  ///< 0: unlimited
   ablation_options ablation{};
   std::string policy{};       ///< empty: the default
   std::uint32_t evaluate_every = 0;  ///< steps; 0: after the last one
+  std::int64_t validation_samples = 1;
 };
 
 /// Adds devices, models and policy.

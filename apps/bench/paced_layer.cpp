@@ -68,6 +68,14 @@ at::Tensor paced_layer::forward(std::span<const at::Tensor> parameters, const at
   return output;
 }
 
+/// What joins the pieces has no parameters, and takes its own time.
+std::vector<chain_part> paced_layer::in_pieces(const division& into) const {
+  std::vector<chain_part> all = inner_->in_pieces(into);
+  for (chain_part& part : all)
+    if (!part.body->parameters().empty()) part.body = std::make_shared<paced_layer>(part.body, forward_ / into.pieces);
+  return all;
+}
+
 std::string paced_layer::signature() const {
   return fmt::format("{}, in {}", inner_->signature(), to_string(forward_));
 }

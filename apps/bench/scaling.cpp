@@ -19,7 +19,7 @@ void add_json(nlohmann::ordered_json& j, const char* name, const std::optional<P
 }  // namespace
 
 const std::vector<std::string>& scaling_rows() {
-  static const std::vector<std::string> all{"all", "models", "replicas", "pipelines"};
+  static const std::vector<std::string> all{"all", "models", "replicas", "pipelines", "pieces"};
   return all;
 }
 
@@ -29,6 +29,7 @@ scaling_result measure_scaling(const scaling_options& o) {
   if (asked("models")) r.models = measure_model_scaling({.repeats = o.repeats});
   if (asked("replicas")) r.replicas = measure_replica_scaling({.repeats = o.repeats});
   if (asked("pipelines")) r.pipelines = measure_pipeline_scaling({.repeats = o.repeats});
+  if (asked("pieces")) r.pieces = measure_piece_scaling({.repeats = o.repeats});
   return r;
 }
 
@@ -37,6 +38,7 @@ std::string to_table(const scaling_result& r) {
   add_table(text, r.models);
   add_table(text, r.replicas);
   add_table(text, r.pipelines);
+  add_table(text, r.pieces);
   return text;
 }
 
@@ -45,6 +47,7 @@ nlohmann::ordered_json json_of(const scaling_result& r) {
   add_json(j, "models", r.models);
   add_json(j, "replicas", r.replicas);
   add_json(j, "pipelines", r.pipelines);
+  add_json(j, "pieces", r.pieces);
   return j;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
-// How much faster more devices are: for several models, for one model in replicas, and for one model as a pipeline.
+// How much faster more devices are: for several models, and for one model in replicas, as a pipeline, and with each
+// layer in pieces.
 
 #include "apps/bench/model_scaling.hpp"
+#include "apps/bench/piece_scaling.hpp"
 #include "apps/bench/pipeline_scaling.hpp"
 #include "apps/bench/replica_scaling.hpp"
 
@@ -14,7 +16,7 @@
 namespace hydra::apps {
 
 struct scaling_options {
-  std::string rows = "all";  ///< "models", "replicas", "pipelines" or "all" of them
+  std::string rows = "all";  ///< "models", "replicas", "pipelines", "pieces" or "all" of them
   int repeats = 3;
 };
 
@@ -23,6 +25,7 @@ struct scaling_result {
   std::optional<model_scaling_result> models{};
   std::optional<replica_scaling_result> replicas{};
   std::optional<pipeline_scaling_result> pipelines{};
+  std::optional<piece_scaling_result> pieces{};
 };
 
 /// What `rows` can be.

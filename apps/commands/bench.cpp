@@ -68,7 +68,7 @@ const std::vector<bench_entry>& benches() {
        repeated(measure_ablation)},
       {"spilled-vs-resident", "speed of a model on devices with little to much memory, over that in one shard",
        repeated(measure_spilling)},
-      {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
+      {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one in replicas or pieces; bubbles of pipelines",
        run_scaling, true},
       {"collectives", "volumes and times of the known ways of an all-reduce, on 2, 4 and 8 nodes",
        repeated(measure_collectives)},
@@ -98,7 +98,7 @@ command_action declare_bench(command_line& line) {
   line.add_option("name", o->name, help).required();
   line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is shown (3)")
       .within(1, 1000);
-  line.add_option("--rows", o->rows, "scaling: models, replicas, pipelines or all of them (all)");
+  line.add_option("--rows", o->rows, "scaling: models, replicas, pipelines, pieces or all of them (all)");
   line.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };
 }

@@ -14,6 +14,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace hydra::apps {
@@ -101,6 +102,17 @@ TEST_CASE("a paced layer computes what its inner layer does and takes at least i
   const auto y = paced.forward(parameters, x, {});
   CHECK(steady_clock::now() - start >= std::chrono::milliseconds(2));
   CHECK(test::same_bits(y, inner->forward(parameters, x, {})));
+}
+
+TEST_CASE("the pieces of a paced layer take its time together") {
+  const paced_layer paced(std::make_shared<linear>(linear_options{.in = 2, .out = 4, .gelu = true}),
+                          std::chrono::milliseconds(8));
+  for (const bool side_by_side : {false, true}) {
+    const auto parts = paced.in_pieces({.pieces = 4, .side_by_side = side_by_side});
+    CHECK(std::ranges::count_if(parts, [](const chain_part& p) {
+            return p.body->signature().find("in 2.0 ms") != std::string::npos;
+          }) == 4);
+  }
 }
 
 TEST_CASE("overlap measures every cell in every repeat") {

@@ -110,6 +110,27 @@ TEST_CASE("scaling compares policies, waves and cuts of one model, whose paramet
   CHECK(j[1]["bubble_formula"].get<double>() == Approx(1.0 / 3));
 }
 
+TEST_CASE("scaling computes the pieces of one model in turn and side by side, which does not change its parameters") {
+  const auto r = measure_piece_scaling({.devices = {2},
+                                        .repeats = 2,
+                                        .workload = {.steps = 1,
+                                                     .layers = 2,
+                                                     .width = 16,
+                                                     .batch_size = 4,
+                                                     .pieces = 2,
+                                                     .forward = short_visit}});
+  REQUIRE(r.rows.size() == 4);
+  CHECK(r.rows[0].speed_up.values == std::vector<double>{1, 1});
+  CHECK(r.rows[3].utilisation.values.size() == 2);
+  CHECK(r.rows[1].memory > byte_count{});
+  CHECK(r.rows[1].memory < r.rows[0].memory);
+  CHECK_THAT(to_table(r), Contains("whole") && Contains("2 pieces in turn") && Contains("side by side"));
+  const auto j = json_of(r);
+  CHECK(j[2]["memory_bytes"] == 0);
+  CHECK(j[3]["side_by_side"] == true);
+  CHECK(j[3]["devices"] == 2);
+}
+
 TEST_CASE("the JSON of scaling has the parts that were measured") {
   scaling_result r;
   r.replicas = replica_scaling_result{8, {}, {{.ratio = 0.25, .replicas = 2}}};
