@@ -35,12 +35,12 @@ std::vector<std::string> names_behind_first(const chain& model) {
 
 bool is_piece(const chain& model, std::size_t layer) { return !model.at(layer).place.piece.whole(); }
 
-bool is_behind_pieces(const chain& model, std::size_t layer) {
-  bool behind = false;
-  for (std::size_t i = 0; i < layer; ++i) {
-    behind = behind || is_piece(model, i);
+std::size_t first_piece(const chain& model) {
+  std::size_t layer = 0;
+  while (layer < model.size() && !is_piece(model, layer)) {
+    ++layer;
   }
-  return behind;
+  return layer;
 }
 
 }  // namespace
@@ -60,10 +60,11 @@ std::size_t meeting_layer(const chain& model, const std::string& name) {
                        "reads: name that one, or leave out \"side_by_side\"",
                        name, name_of(model, layer - 1)));
   }
-  if (is_behind_pieces(model, layer)) {
-    refuse(fmt::format("replicas cannot meet at layer \"{}\", because layers before it are in pieces side by side: "
-                       "name the first one that is in pieces, or one before it, or leave out \"side_by_side\"",
-                       name));
+  if (const auto first = first_piece(model); first < layer) {
+    const auto ways = first > 0 ? "name the first one that is in pieces, or one before it, or leave out" : "leave out";
+    refuse(fmt::format("replicas cannot meet at layer \"{}\", because layers before it are in pieces side by side: {} "
+                       "\"side_by_side\"",
+                       name, ways));
   }
   return layer;
 }

@@ -490,7 +490,7 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
     pilot_time_ += steady_clock::now() - start;
   }
   p.measured = known;
-  const bool meet = !m.replicas_until.empty() && m.parallel.replicas != 1;
+  const bool meet = !m.replicas_until.empty();  // also one replica: the number of them may be chosen after this
   p.profile = meet ? with(&chain_profile::meets, meeting_layer(*p.model, m.replicas_until), known, meeting_profiles_)
                    : known;
   p.profile_for.fill(p.profile);

@@ -123,6 +123,8 @@ struct session::state {
   planned_workload& plan();
   void make_plan();
   void plan_all();
+  bool set_side_by_side();
+  bool fits_side_by_side();
   bool divide_layers(const model_does_not_fit& e);
   void choose_side_by_side();
   std::optional<duration> simulated_time(const std::function<void()>& plan);
@@ -347,14 +349,17 @@ planned_workload& session::state::plan() {
   return *planned;
 }
 
-/// Models that leave it to the planner get more pieces until they fit. Of a run that begins paused, models that do not
-/// fit are given to others.
+/// Models that leave it to the planner have their pieces side by side, or get more of them, until they fit. Of a run
+/// that begins paused, models that do not fit are given to others.
 void session::state::make_plan() {
   for (;;) {
     try {
       plan_all();
       return choose_side_by_side();
     } catch (const model_does_not_fit& e) {
+      if (fits_side_by_side()) {
+        return;
+      }
       if (divide_layers(e)) {
         continue;
       }
@@ -366,6 +371,35 @@ void session::state::make_plan() {
   }
 }
 
+/// Of the models that leave it to the planner. False: there are none.
+bool session::state::set_side_by_side() {
+  bool any = false;
+  for (auto& m : descriptions) {
+    if (m.chain.open.side_by_side && m.chain.pieces > 1) {
+      m.chain = with_choice(m.chain, m.chain.pieces, true);
+      any = true;
+    }
+  }
+  return any;
+}
+
+/// The sum of the pieces does not pass through each of them then. Else nothing has changed.
+bool session::state::fits_side_by_side() {
+  const auto in_turn = descriptions;
+  try {
+    if (set_side_by_side()) {
+      plan_all();
+      return true;
+    }
+  } catch (const fault_error& e) {
+    if (e.what_happened().code == fault_code::interrupted) {
+      throw;
+    }
+  }
+  descriptions = in_turn;
+  return false;
+}
+
 /// Models that leave it to the planner are trained so if the simulated run is shorter, or would not be planned.
 void session::state::choose_side_by_side() {
   const auto is_open = [](const model_description& m) { return m.chain.open.side_by_side && m.chain.pieces > 1; };
@@ -375,9 +409,7 @@ void session::state::choose_side_by_side() {
   const auto in_turn = std::pair{descriptions, planned};
   const auto time_in_turn = simulated_time([] {});
   const auto time_beside = simulated_time([&] {
-    for (auto& m : descriptions) {
-      m.chain = is_open(m) ? with_choice(m.chain, m.chain.pieces, true) : m.chain;
-    }
+    set_side_by_side();
     plan_all();
   });
   if (!time_in_turn || !time_beside || *time_beside >= *time_in_turn) {

@@ -65,7 +65,7 @@ std::string pieces_needed(const workload& w, std::size_t model, const changed_wo
   if (!chooses_cuts(m)) return "";  // they are those of whole layers
   text_table t{{{"pieces", alignment::right}, {"smallest memory", alignment::right}, {"", alignment::left}}};
   bool any = false;
-  for (const std::uint32_t pieces : {1U, 2U, 4U, 8U}) {
+  for (const std::uint32_t pieces : {1U, 2U, 3U, 4U, 6U, 8U}) {
     const auto n = need_of(m.name, pieces, changed);
     if (!n) continue;
     any = any || pieces > 1;

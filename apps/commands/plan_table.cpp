@@ -154,7 +154,8 @@ std::string division_text(const model_plan& m) {
       : shape.meets > 0
           ? fmt::format(" in {} that meet before shard {}", counted(m.replicas, "replica"), shape.meets)
           : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
-  return shape.abreast == 1 ? parts : parts + fmt::format(", {} pieces side by side", shape.abreast);
+  if (m.pieces == 1) return parts;
+  return parts + fmt::format(", {} pieces {}", m.pieces, shape.abreast > 1 ? "side by side" : "in turn");
 }
 
 /// Which part of the parameters is trained, unless it is all of them.

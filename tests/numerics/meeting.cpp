@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -202,6 +203,15 @@ TEST_CASE("what crosses of an MLP in pieces is what the lecture's table says of 
   constexpr std::size_t tokens = 4 * 6, width = 16;
   for (const std::string piece : {"6", "7"}) {  // behind two of the embedding, a norm, two of the attention, a norm
     CHECK(bytes.at("activation forward " + piece) == tokens * width * number);
+  }
+}
+
+TEST_CASE("replicas whose number is chosen meet, too", "[meeting]") {
+  for (const std::uint32_t replicas : {0, 1, 2}) {  // of 0 the simulated run decides
+    const auto m = plan_of({meeting(replicas)}, {.devices = devices(2)}).models[0];
+    INFO(replicas << " are " << m.replicas);
+    CHECK((m.shape().meets > 0) == (m.replicas > 1));
+    CHECK(std::ranges::count(m.cuts(), 4U) == 1);  // the first dense layer begins a shard
   }
 }
 

@@ -173,6 +173,21 @@ TEST_CASE("the planner takes the fewest pieces that fit", "[pieces]") {
   }
 }
 
+TEST_CASE("pieces that fit only side by side are, where the planner chooses", "[pieces]") {
+  const auto on = [](const chain_description& model, byte_count memory) {
+    auto c = in_pieces(1);
+    c.chain = model;
+    c.cuts.clear();
+    return plan_of({c}, {.devices = {cpu_device{.memory = memory}}});
+  };
+  const auto whole = gpt2({.layers = 1, .width = 64, .heads = 4, .context = 6});
+  const auto enough = on(with_pieces(whole, 4, true), 8_MiB).sufficient;
+  REQUIRE(enough < on(with_pieces(whole, 4), 8_MiB).sufficient);
+  CHECK(on(with_open_pieces(whole, 4, std::nullopt), enough).models[0].shape().abreast == 4);
+  CHECK_THROWS_WITH(on(with_open_pieces(whole, 4, std::nullopt), enough - 512_B), Contains("does not fit"));
+  CHECK_THROWS_WITH(on(with_open_pieces(whole, 4, false), enough), Contains("does not fit"));
+}
+
 TEST_CASE("a run in pieces that is interrupted again and again is resumed to the same bits", "[pieces]") {
   const temporary_folder folder;
   auto c = in_pieces(2);
