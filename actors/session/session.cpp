@@ -352,6 +352,7 @@ planned_workload& session::state::plan() {
 /// Models that leave it to the planner have their pieces side by side, or get more of them, until they fit. Of a run
 /// that begins paused, models that do not fit are given to others.
 void session::state::make_plan() {
+  byte_count needed;
   for (;;) {
     try {
       plan_all();
@@ -360,7 +361,9 @@ void session::state::make_plan() {
       if (fits_side_by_side()) {
         return;
       }
-      if (divide_layers(e)) {
+      const bool less = needed == byte_count{} || e.sufficient < needed;  // else what is left whole needs the most
+      needed = e.sufficient;
+      if (less && divide_layers(e)) {
         continue;
       }
       if (!options.begin_paused || descriptions.size() == 1) {

@@ -1,5 +1,6 @@
 // Layers in pieces: bit for bit plain training of the same pieces, wherever they are cut and computed.
 
+#include "models/families/cnn/cnn.hpp"
 #include "models/families/gemma/gemma.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
@@ -186,6 +187,22 @@ TEST_CASE("pieces that fit only side by side are, where the planner chooses", "[
   CHECK(on(with_open_pieces(whole, 4, std::nullopt), enough).models[0].shape().abreast == 4);
   CHECK_THROWS_WITH(on(with_open_pieces(whole, 4, std::nullopt), enough - 512_B), Contains("does not fit"));
   CHECK_THROWS_WITH(on(with_open_pieces(whole, 4, false), enough), Contains("does not fit"));
+}
+
+TEST_CASE("more pieces are not tried if a layer that stays whole needs the most", "[pieces]") {
+  auto c = tiny_cnn();
+  c.cuts.clear();
+  auto whole = cnn({.stages = 1, .blocks = 1, .width = 16, .dense_layers = 1, .dense_width = 64});
+  int built = 0;
+  whole.build = [&built, build = whole.build](const data_source& data) { return ++built, build(data); };
+  c.chain = with_pieces(whole, 32);  // hardly more than its block needs
+  const auto enough = plan_of({c}, {.devices = {cpu_device{.memory = 8_MiB}}}).sufficient;
+  c.chain = with_open_pieces(whole, std::nullopt, false);
+  built = 0;
+  CHECK_THROWS_WITH(plan_of({c}, {.devices = {cpu_device{.memory = enough - 512_B}}}), Contains("does not fit"));
+  UNSCOPED_INFO(built << " plans");
+  CHECK(built > 1);
+  CHECK(built < 8);
 }
 
 TEST_CASE("a run in pieces that is interrupted again and again is resumed to the same bits", "[pieces]") {
