@@ -126,6 +126,7 @@ struct session::state {
   bool set_side_by_side();
   bool fits_side_by_side();
   bool divide_layers(const model_does_not_fit& e);
+  model_does_not_fit explained(const model_does_not_fit& e);
   void choose_side_by_side();
   std::optional<duration> simulated_time(const std::function<void()>& plan);
   void leave_out(const model_does_not_fit& e);
@@ -367,7 +368,7 @@ void session::state::make_plan() {
         continue;
       }
       if (!options.begin_paused || descriptions.size() == 1) {
-        throw;
+        throw explained(e);
       }
       leave_out(e);
     }
@@ -442,6 +443,30 @@ bool session::state::divide_layers(const model_does_not_fit& e) {
     }
   }
   return any;
+}
+
+/// With why a model that leaves its pieces to the planner is not divided: what it would be refused for in two.
+model_does_not_fit session::state::explained(const model_does_not_fit& e) {
+  auto why = e.what_happened();
+  auto& chain = descriptions[e.model].chain;
+  if (chain.open.pieces && chain.pieces == 1) {
+    chain = with_choice(chain, 2, false);
+    try {
+      plan_all();
+    } catch (const fault_error& in_two) {
+      const auto& reason = in_two.what_happened();
+      if (reason.code == fault_code::interrupted) {
+        throw;
+      }
+      why.text += reason.code == fault_code::bad_input
+                      ? fmt::format(" Layers stay whole, in spite of pieces = \"auto\": {}", reason.text)
+                      : "";
+    }
+    chain = with_choice(chain, 1, false);
+  }
+  model_does_not_fit all(why, e.model);
+  all.sufficient = e.sufficient;
+  return all;
 }
 
 void session::state::leave_out(const model_does_not_fit& e) {

@@ -71,6 +71,8 @@ TEST_CASE("what fits no device is refused with what its layers would need in pie
   for (const char* const other : {"optimizer.kind=muon", "loss_chunk=2", "adapter={kind=\"lora\",rank=2}"}) {
     const std::string err = planned("20KiB", std::string{" --set 'model."} + other + "'").err;
     CHECK_THAT(err, Contains("does not fit") && !Contains("pieces"));
+    const std::string open = std::string{" --set 'model."} + other + "' --set 'model.parallel.pieces=\"auto\"'";
+    CHECK_THAT(planned("20KiB", open).err, Contains("Layers stay whole, in spite of pieces = \"auto\": model 'gpt'"));
   }
   const outcome of_grid = plan(folder, large + grid, "--set device.memory=100KiB");
   CHECK(of_grid.err.substr(of_grid.err.find("smallest memory\n")) == o.err.substr(o.err.find("smallest memory\n")));
