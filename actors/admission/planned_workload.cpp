@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <thread>
 #include <ranges>
+#include <thread>
 #include <utility>
 #include <vector>
 

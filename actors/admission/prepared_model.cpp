@@ -458,10 +458,6 @@ layer_progress progress_of(const std::string& name, const std::shared_ptr<const 
   };
 }
 
-}  // namespace
-
-namespace {
-
 template <class Term>
 std::shared_ptr<const chain_profile> with(Term chain_profile::*term, const Term& value,
                                           const std::shared_ptr<const chain_profile>& profile,

@@ -68,6 +68,17 @@ fault no_run() { return {fault_code::refused, "no run is under way: it has not b
                     fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }
 
+/// Why a plan cannot be made; empty: it was. Passes on that the user has interrupted it.
+fault fault_of(const std::function<void()>& plan) try {
+  plan();
+  return {};
+} catch (const fault_error& e) {
+  if (e.what_happened().code == fault_code::interrupted) {
+    throw;
+  }
+  return e.what_happened();
+}
+
 }  // namespace
 
 struct session::state {
@@ -390,15 +401,8 @@ bool session::state::set_side_by_side() {
 /// The sum of the pieces does not pass through each of them then. Else nothing has changed.
 bool session::state::fits_side_by_side() {
   const auto in_turn = descriptions;
-  try {
-    if (set_side_by_side()) {
-      plan_all();
-      return true;
-    }
-  } catch (const fault_error& e) {
-    if (e.what_happened().code == fault_code::interrupted) {
-      throw;
-    }
+  if (set_side_by_side() && !fault_of([this] { plan_all(); })) {
+    return true;
   }
   descriptions = in_turn;
   return false;
@@ -422,14 +426,13 @@ void session::state::choose_side_by_side() {
 }
 
 /// Of what was planned; none if it cannot be planned or simulated.
-std::optional<duration> session::state::simulated_time(const std::function<void()>& plan) try {
-  plan();
-  return predict_shortly(run_of(*this)).makespan;
-} catch (const fault_error& e) {
-  if (e.what_happened().code == fault_code::interrupted) {
-    throw;
-  }
-  return std::nullopt;
+std::optional<duration> session::state::simulated_time(const std::function<void()>& plan) {
+  std::optional<duration> makespan;
+  fault_of([&] {
+    plan();
+    makespan = predict_shortly(run_of(*this)).makespan;
+  });
+  return makespan;
 }
 
 /// False if no model may be divided further.
@@ -448,21 +451,15 @@ bool session::state::divide_layers(const model_does_not_fit& e) {
 /// With why a model that leaves its pieces to the planner is not divided: what it would be refused for in two.
 model_does_not_fit session::state::explained(const model_does_not_fit& e) {
   auto why = e.what_happened();
-  auto& chain = descriptions[e.model].chain;
+  const auto& chain = descriptions[e.model].chain;
   if (chain.open.pieces && chain.pieces == 1) {
-    chain = with_choice(chain, 2, false);
-    try {
-      plan_all();
-    } catch (const fault_error& in_two) {
-      const auto& reason = in_two.what_happened();
-      if (reason.code == fault_code::interrupted) {
-        throw;
-      }
-      why.text += reason.code == fault_code::bad_input
-                      ? fmt::format(" Layers stay whole, in spite of pieces = \"auto\": {}", reason.text)
-                      : "";
+    const auto whole = descriptions;
+    descriptions[e.model].chain = with_choice(chain, 2, chain.side_by_side);
+    const auto in_two = fault_of([this] { plan_all(); });
+    if (in_two.code == fault_code::bad_input) {
+      why.text += fmt::format(" Layers stay whole, in spite of pieces = \"auto\": {}", in_two.text);
     }
-    chain = with_choice(chain, 1, false);
+    descriptions = whole;
   }
   model_does_not_fit all(why, e.model);
   all.sufficient = e.sufficient;
