@@ -32,9 +32,10 @@ duration both_visits(const unit_times& m, std::size_t shard) {
 
 /// All units of a model, at speed 1.
 double work_of(const unit_times& m) {
+  const auto shape = shape_of(m);
   double step = 0;
   for (std::uint32_t s = 0; s < m.backward.size(); ++s) {
-    step += static_cast<double>(both_visits(m, s).count()) * shape_of(m).visits_of(s);
+    step += static_cast<double>(both_visits(m, s).count()) * shape.visits_of(s);
   }
   return step * m.steps +
          static_cast<double>(evaluation_of(m).count()) * m.evaluations;
@@ -277,8 +278,9 @@ void add_transfers(bounds& b, std::span<const unit_times> models, const resource
   double update = 0;
   for (const auto& m : models) {
     up += parameter_copies(m, machines.memory);
+    const auto shape = shape_of(m);
     for (std::uint32_t s = 0; s < m.demote.size(); ++s) {
-      down += static_cast<double>(m.demote[s].count()) * m.steps * shape_of(m).visits_of(s);
+      down += static_cast<double>(m.demote[s].count()) * m.steps * shape.visits_of(s);
     }
     update += sum_over_versions(m.update, m.steps);
   }
@@ -316,8 +318,8 @@ bounds lower_bounds(std::span<const unit_times> models, const resources& machine
   double all = 0;
   for (const auto& m : models) {
     all += work_of(m);
-    if (shape_of(m).lanes_alike()) {
-      works.insert(works.end(), shape_of(m).lanes(), work_of(m) / shape_of(m).lanes());
+    if (const auto shape = shape_of(m); shape.lanes_alike()) {
+      works.insert(works.end(), shape.lanes(), work_of(m) / shape.lanes());
     } else {
       add_lanes(m, works);
     }
